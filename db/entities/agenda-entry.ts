@@ -1,0 +1,25 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant } from '../columns.ts';
+
+/**
+ * Something time will bring to an object: written by the transaction that changes the object, read by test clocks,
+ * operators and reconcile, never polled to make things happen. design: architecture §4
+ */
+const schema = defineEntity({
+  name: 'AgendaEntry',
+  tableName: 'agenda_entry',
+  properties: {
+    environmentId: p.text().primary(),
+    tenantId: p.text(),
+    objectType: p.text().primary(),
+    objectId: p.text().primary(),
+    kind: p.text().primary(),
+    ref: p.text().primary().default(''),
+    dueAt: instant(),
+    customerId: p.text(),
+    testClockId: p.text().nullable(),
+  },
+  indexes: [{ properties: ['testClockId', 'dueAt'] }, { properties: ['environmentId', 'dueAt'] }],
+});
+export class AgendaEntry extends schema.class {}
+schema.setClass(AgendaEntry);

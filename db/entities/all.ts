@@ -1,0 +1,58 @@
+import { AgendaEntry } from './agenda-entry.ts';
+import { ApiKey } from './api-key.ts';
+import { AuditEntry } from './audit-entry.ts';
+import { Customer } from './customer.ts';
+import { Entitlement } from './entitlement.ts';
+import { Environment } from './environment.ts';
+import { Feature } from './feature.ts';
+import { IdempotentRequest } from './idempotent-request.ts';
+import { Invoice } from './invoice.ts';
+import { InvoiceLineItem } from './invoice-line-item.ts';
+import { InvoiceNumberSequence } from './invoice-number-sequence.ts';
+import { Meter } from './meter.ts';
+import { OutboxEvent } from './outbox-event.ts';
+import { OutboxSequence } from './outbox-sequence.ts';
+import { ParkedObject } from './parked-object.ts';
+import { Payment } from './payment.ts';
+import { PaymentAttempt } from './payment-attempt.ts';
+import { PaymentMethod } from './payment-method.ts';
+import { Plan } from './plan.ts';
+import { Price } from './price.ts';
+import { Setting } from './setting.ts';
+import { Subscription } from './subscription.ts';
+import { SubscriptionLineItem } from './subscription-line-item.ts';
+import { SubscriptionSchedule } from './subscription-schedule.ts';
+import { Tenant } from './tenant.ts';
+import { TestClock } from './test-clock.ts';
+import { UserAccount } from './user-account.ts';
+
+/** Every mapped table. The usage tables are not here: they are named SQL (metering/postgres). */
+export const entities = [
+  AgendaEntry,
+  ApiKey,
+  AuditEntry,
+  Customer,
+  Entitlement,
+  Environment,
+  Feature,
+  IdempotentRequest,
+  Invoice,
+  InvoiceLineItem,
+  InvoiceNumberSequence,
+  Meter,
+  OutboxEvent,
+  OutboxSequence,
+  ParkedObject,
+  Payment,
+  PaymentAttempt,
+  PaymentMethod,
+  Plan,
+  Price,
+  Setting,
+  Subscription,
+  SubscriptionLineItem,
+  SubscriptionSchedule,
+  Tenant,
+  TestClock,
+  UserAccount,
+];

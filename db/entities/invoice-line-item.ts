@@ -1,0 +1,44 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant, metadata, numeric, recordColumns } from '../columns.ts';
+
+/** One line of an invoice with the whole derivation of its amount. spec: subscriptions-and-invoicing §2.6; design: architecture §7 */
+const schema = defineEntity({
+  name: 'InvoiceLineItem',
+  tableName: 'invoice_line_item',
+  properties: {
+    ...recordColumns,
+    invoiceId: p.text(),
+    customerId: p.text(),
+    subscriptionId: p.text().nullable(),
+    subscriptionLineItemId: p.text().nullable(),
+    position: p.integer(),
+    entityType: p.text().nullable(),
+    entityId: p.text().nullable(),
+    planId: p.text().nullable(),
+    planDisplayName: p.text().nullable(),
+    displayName: p.text().default(''),
+    priceId: p.text().nullable(),
+    priceType: p.text().nullable(),
+    invoiceCadence: p.text().nullable(),
+    meterId: p.text().nullable(),
+    meterDisplayName: p.text().nullable(),
+    currency: p.text(),
+    quantity: numeric(),
+    amount: numeric(),
+    adjustedEntitlementQuantity: numeric().nullable(),
+    lineItemDiscount: numeric().default('0'),
+    invoiceLevelDiscount: numeric().default('0'),
+    prepaidCreditsApplied: numeric().default('0'),
+    periodStart: instant().nullable(),
+    periodEnd: instant().nullable(),
+    /** The derivation, as billing/derivation.ts describes it. */
+    derivation: p.json<Record<string, unknown>>().nullable(),
+    metadata: metadata(),
+  },
+  indexes: [
+    { properties: ['environmentId', 'invoiceId', 'position'] },
+    { properties: ['environmentId', 'subscriptionLineItemId'] },
+  ],
+});
+export class InvoiceLineItem extends schema.class {}
+schema.setClass(InvoiceLineItem);

@@ -1,0 +1,77 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant, metadata, numeric, recordColumns } from '../columns.ts';
+
+/** What a customer owes and why. Amounts are final once `invoiceStatus` is FINALIZED. spec: subscriptions-and-invoicing §2.15 */
+const schema = defineEntity({
+  name: 'Invoice',
+  tableName: 'invoice',
+  properties: {
+    ...recordColumns,
+    customerId: p.text(),
+    subscriptionId: p.text().nullable(),
+    subscriptionCustomerId: p.text().nullable(),
+    invoiceNumber: p.text().nullable(),
+    idempotencyKey: p.text(),
+    invoiceType: p.text(),
+    invoiceStatus: p.text(),
+    paymentStatus: p.text(),
+    billingReason: p.text(),
+    billingPeriod: p.text().nullable(),
+    billingSequence: p.integer().nullable(),
+    collectionMethod: p.text(),
+    currency: p.text(),
+    subtotal: numeric(),
+    totalDiscount: numeric().default('0'),
+    totalTax: numeric().default('0'),
+    totalPrepaidCreditsApplied: numeric().default('0'),
+    total: numeric(),
+    adjustmentAmount: numeric().default('0'),
+    amountDue: numeric(),
+    amountPaid: numeric().default('0'),
+    amountRemaining: numeric(),
+    overpaidAmount: numeric().default('0'),
+    refundedAmount: numeric().default('0'),
+    description: p.text().default(''),
+    periodStart: instant().nullable(),
+    periodEnd: instant().nullable(),
+    issueDate: instant().nullable(),
+    dueDate: instant().nullable(),
+    paidAt: instant().nullable(),
+    finalizedAt: instant().nullable(),
+    voidedAt: instant().nullable(),
+    lastComputedAt: instant().nullable(),
+    overdueNotedAt: instant().nullable(),
+    /** How many times collection has been tried since finalization. */
+    collectionAttempts: p.integer().default(0),
+    isManuallyEdited: p.boolean().default(false),
+    recalculatedInvoiceId: p.text().nullable(),
+    sourceType: p.text().default(''),
+    invoicePdfUrl: p.text().nullable(),
+    metadata: metadata(),
+    testClockId: p.text().nullable(),
+    version: p.integer().default(1),
+  },
+  uniques: [
+    {
+      name: 'invoice_number_unique',
+      expression: (c, t, n) => `create unique index "${n}" on ${t} (${c.environmentId}, ${c.invoiceNumber})`,
+    },
+    {
+      name: 'invoice_idempotency_key_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.idempotencyKey}) where ${c.invoiceStatus} <> 'VOIDED'`,
+    },
+    {
+      name: 'invoice_period_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.subscriptionId}, ${c.periodStart}, ${c.periodEnd}, ${c.billingReason}) where ${c.invoiceStatus} <> 'VOIDED' and ${c.subscriptionId} is not null`,
+    },
+  ],
+  indexes: [
+    { properties: ['environmentId', 'createdAt', 'id'] },
+    { properties: ['environmentId', 'customerId'] },
+    { properties: ['environmentId', 'subscriptionId', 'billingSequence'] },
+  ],
+});
+export class Invoice extends schema.class {}
+schema.setClass(Invoice);

@@ -1,0 +1,22 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { metadata, recordColumns } from '../columns.ts';
+
+/** A saved way to pay: the gateway's token and what may be shown of it, never a card number. spec: wallets-and-payments §1.5 */
+const schema = defineEntity({
+  name: 'PaymentMethod',
+  tableName: 'payment_method',
+  properties: {
+    ...recordColumns,
+    customerId: p.text(),
+    gateway: p.text(),
+    gatewayToken: p.text(),
+    type: p.text().default('CARD'),
+    brand: p.text().default(''),
+    lastFour: p.text().default(''),
+    isDefault: p.boolean().default(false),
+    metadata: metadata(),
+  },
+  indexes: [{ properties: ['environmentId', 'customerId'] }],
+});
+export class PaymentMethod extends schema.class {}
+schema.setClass(PaymentMethod);

@@ -1,0 +1,46 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant, metadata, numeric, recordColumns } from '../columns.ts';
+
+/** Money asked for or received. `intentToken` is what the gateway knows this payment by. spec: wallets-and-payments §2.19 */
+const schema = defineEntity({
+  name: 'Payment',
+  tableName: 'payment',
+  properties: {
+    ...recordColumns,
+    idempotencyKey: p.text(),
+    destinationType: p.text(),
+    destinationId: p.text(),
+    customerId: p.text(),
+    paymentMethodType: p.text(),
+    paymentMethodId: p.text().nullable(),
+    paymentGateway: p.text().nullable(),
+    gatewayPaymentId: p.text().nullable(),
+    gatewayTrackingId: p.text().nullable(),
+    gatewayMetadata: p.json<Record<string, string>>().default('{}'),
+    intentToken: p.text(),
+    amount: numeric(),
+    currency: p.text(),
+    paymentStatus: p.text(),
+    trackAttempts: p.boolean().default(true),
+    paymentUrl: p.text().nullable(),
+    errorMessage: p.text().nullable(),
+    succeededAt: instant().nullable(),
+    failedAt: instant().nullable(),
+    refundedAt: instant().nullable(),
+    voidedAt: instant().nullable(),
+    metadata: metadata(),
+    testClockId: p.text().nullable(),
+    version: p.integer().default(1),
+  },
+  uniques: [
+    { properties: ['environmentId', 'intentToken'] },
+    {
+      name: 'payment_idempotency_key_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.idempotencyKey}) where ${c.paymentStatus} <> 'FAILED' and ${c.status} = 'published'`,
+    },
+  ],
+  indexes: [{ properties: ['environmentId', 'createdAt', 'id'] }, { properties: ['environmentId', 'destinationId'] }],
+});
+export class Payment extends schema.class {}
+schema.setClass(Payment);

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { encodeTime, monotonicFactory } from 'ulid';
+
+const nextUlid = monotonicFactory();
+
+/** A new id: prefix and a ULID that grows with creation order within the process. spec: platform §1.2 */
+export function newId(prefix: string): string {
+  return `${prefix}_${nextUlid()}`;
+}
+
+const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/**
+ * The id that the same request always gets: an id whose random part is a hash of `seed` and whose time is given. A retried
+ * request therefore meets the object, and the workflow, that its first try made. design: architecture §2
+ */
+export function derivedId(prefix: string, seed: string, atMs: number): string {
+  const digest = createHash('sha256').update(seed).digest();
+  const random = Array.from(digest.subarray(0, 16), (byte) => crockford[byte % 32]).join('');
+  return `${prefix}_${encodeTime(atMs, 10)}${random}`;
+}

@@ -1,0 +1,56 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import { entities } from './entities/all.ts';
+import { migrations } from './migrations/all.ts';
+
+/** The database of one process: the ORM and the pool under it, which named SQL shares. */
+export interface Database {
+  readonly orm: MikroORM;
+  readonly pool: Pool;
+  close(): Promise<void>;
+}
+
+/** Options every process opens its database with. `url` names the role; the application role is not the owner of the tables. */
+export interface DatabaseOptions {
+  url: string;
+  poolSize?: number;
+}
+
+/** Opens the database. The caller closes it. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const orm = await MikroORM.init({
+    clientUrl: options.url,
+    entities,
+    extensions: [Migrator],
+    pool: { min: 0, max: options.poolSize ?? 10 },
+    migrations: {
+      migrationsList: migrations,
+      snapshot: false,
+      transactional: true,
+      allOrNothing: true,
+      path: new URL('./migrations', import.meta.url).pathname,
+      emit: 'ts',
+    },
+    forceUtcTimezone: true,
+    // `filters` and identity maps live in forks: the global entity manager is never used for work.
+    allowGlobalContext: false,
+    implicitTransactions: false,
+    discovery: { warnWhenNoEntities: true },
+  });
+  const pool = (await (
+    orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
+  ).getNativeClient()) as Pool;
+  return { orm, pool, close: () => orm.close(true) };
+}
+
+/** Brings the schema up to date with the owner's role and returns the names of the migrations that ran. */
+export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
+  const database = await openDatabase({ url: ownerUrl, poolSize: 2 });
+  try {
+    const applied = await database.orm.migrator.up();
+    return applied.map((migration) => migration.name);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,104 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { CompiledQuery, type ControlledTransaction } from 'kysely';
+import type { PoolClient, QueryResultRow } from 'pg';
+import type { Database } from './orm.ts';
+import type { Scope } from './scope.ts';
+
+/**
+ * Named SQL inside a transaction. Values travel as parameters (`$1`, `$2`, …), never in the text. Timestamps arrive as
+ * PostgreSQL text (`instantText`), numerics as strings (`decimalText`), jsonb parsed.
+ */
+export interface Sql {
+  rows<Row extends QueryResultRow = QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** A transaction of one scope: the ORM and named SQL on the same connection. */
+export interface Transaction extends Sql {
+  readonly em: EntityManager;
+  readonly scope: Scope;
+}
+
+/** A transaction of one scope for named SQL only: the path for everything that runs per event, per close or per debit. */
+export interface SqlTransaction extends Sql {
+  readonly client: PoolClient;
+  readonly scope: Scope;
+}
+
+/**
+ * Runs `work` in one transaction of `scope` and commits when it returns. Row-level security sees the scope through two
+ * transaction-local settings; what `work` throws rolls everything back. design: architecture §5, §6
+ */
+export async function inTransaction<T>(
+  database: Database,
+  scope: Scope,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return database.orm.em.fork().transactional(
+    async (em) => {
+      const kysely = em.getTransactionContext() as unknown as ControlledTransaction<unknown>;
+      const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) => {
+        const result = await kysely.executeQuery(CompiledQuery.raw(text, [...values]));
+        return result.rows as Row[];
+      };
+      return work({ em: em as EntityManager, scope, rows });
+    },
+    {
+      sessionContext: {
+        variables: { 'perennial.tenant_id': scope.tenantId, 'perennial.environment_id': scope.environmentId },
+      },
+    },
+  );
+}
+
+/** Like `inTransaction`, without the ORM and with one round trip less. */
+export async function inSqlTransaction<T>(
+  database: Database,
+  scope: Scope,
+  work: (tx: SqlTransaction) => Promise<T>,
+): Promise<T> {
+  const client = await database.pool.connect();
+  let failed: unknown;
+  try {
+    await client.query(beginText(scope));
+    const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+      (await client.query<Row>(text, values as unknown[])).rows;
+    const result = await work({ client, scope, rows });
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    failed = error;
+    await client.query('rollback').catch((rollbackError: unknown) => {
+      failed = rollbackError;
+    });
+    throw error;
+  } finally {
+    // A connection whose rollback failed is not given back to the pool.
+    client.release(failed instanceof Error && isConnectionLost(failed) ? failed : undefined);
+  }
+}
+
+const scopeIdPattern = /^[A-Za-z0-9_*-]{1,255}$/;
+
+/** `begin` and the two settings in one round trip; ids are our own and checked, because a simple query has no parameters. */
+function beginText(scope: Scope): string {
+  for (const id of [scope.tenantId, scope.environmentId]) {
+    if (!scopeIdPattern.test(id)) throw new Error(`not an id of a scope: ${id}`);
+  }
+  return `begin; set local perennial.tenant_id = '${scope.tenantId}'; set local perennial.environment_id = '${scope.environmentId}'`;
+}
+
+function isConnectionLost(error: Error): boolean {
+  const code = (error as { code?: string }).code ?? '';
+  return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P');
+}
+
+const uniqueViolation = '23505';
+
+/** The name of the unique index an error is about, or null when it is something else. */
+export function violatedUniqueIndex(error: unknown): string | null {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const { code, constraint } = cause as { code?: string; constraint?: string };
+    if (code === uniqueViolation) return constraint ?? '';
+  }
+  return null;
+}
