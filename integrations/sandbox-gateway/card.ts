@@ -1,0 +1,69 @@
+/**
+ * The cards of the sandbox gateway. A number is `4000 0000 00BB NNNC`: BB the behaviour, NNN its count (how many declines,
+ * lost requests or look-ups), C the Luhn digit. Any other number is refused, so that no real card is ever kept.
+ *
+ * | Number              | Behaviour          | What happens                                                                |
+ * |---------------------|--------------------|-----------------------------------------------------------------------------|
+ * | 4000 0000 0000 0002 | succeeds           | captured at once                                                            |
+ * | 4000 0000 0001 0001 | declines           | declined, always                                                            |
+ * | 4000 0000 0002 NNNC | declines_times     | declines NNN charges, then succeeds (4000 0000 0002 0018 declines once)     |
+ * | 4000 0000 0003 0009 | requires_action    | waits until an operator confirms or fails it                                |
+ * | 4000 0000 0004 0008 | loses_answer       | captured, but the answer never arrives; a look-up tells                     |
+ * | 4000 0000 0005 0007 | answers_twice      | captured, and the notification of it is sent twice                          |
+ * | 4000 0000 0006 NNNC | answers_late       | processing for NNN look-ups, then captured (4000 0000 0006 0022 after two)  |
+ * | 4000 0000 0007 NNNC | unreachable_times  | NNN requests are lost before they arrive, then succeeds                     |
+ * | 4000 0000 0008 0004 | never_answers      | processing until an operator settles it                                     |
+ * | 4000 0000 0009 0003 | answers_wrongly    | captured, but the answer names another amount; a look-up tells the right one |
+ */
+export const sandboxBehaviours = [
+  'succeeds',
+  'declines',
+  'declines_times',
+  'requires_action',
+  'loses_answer',
+  'answers_twice',
+  'answers_late',
+  'unreachable_times',
+  'never_answers',
+  'answers_wrongly',
+] as const;
+
+export type SandboxBehaviour = (typeof sandboxBehaviours)[number];
+
+export interface SandboxCard {
+  behaviour: SandboxBehaviour;
+  /** How often the behaviour shows before the card succeeds; 0 for those without a count. */
+  count: number;
+}
+
+const counted: readonly SandboxBehaviour[] = ['declines_times', 'answers_late', 'unreachable_times'];
+const maximumCount = 999;
+
+/** The number of the card that behaves so: `sandboxCardNumber('declines_times', 2)`. `count` is 0 to 999. */
+export function sandboxCardNumber(behaviour: SandboxBehaviour, count = 0): string {
+  const allowed = counted.includes(behaviour) ? maximumCount : 0;
+  if (!Number.isInteger(count) || count < 0 || count > allowed) {
+    throw new RangeError(`count of ${behaviour} must be a whole number from 0 to ${allowed}`);
+  }
+  const code = String(sandboxBehaviours.indexOf(behaviour)).padStart(2, '0');
+  const body = `4000000000${code}${String(count).padStart(3, '0')}`;
+  return body + luhnDigit(body);
+}
+
+/** The sandbox card of a number (spaces allowed), or null when it is not one. */
+export function sandboxCardOf(cardNumber: string): SandboxCard | null {
+  const digits = cardNumber.replaceAll(' ', '');
+  const match = /^4000000000(\d\d)(\d{3})\d$/.exec(digits);
+  const behaviour = sandboxBehaviours[Number(match?.[1])];
+  if (!match || !behaviour || luhnDigit(digits.slice(0, -1)) !== digits.at(-1)) return null;
+  const count = Number(match[2]);
+  return count > 0 && !counted.includes(behaviour) ? null : { behaviour, count };
+}
+
+function luhnDigit(body: string): string {
+  const sum = [...body].reverse().reduce((total, character, index) => {
+    const doubled = Number(character) * (index % 2 === 0 ? 2 : 1);
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return String((10 - (sum % 10)) % 10);
+}
