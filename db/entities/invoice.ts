@@ -43,6 +43,8 @@ const schema = defineEntity({
     overdueNotedAt: instant().nullable(),
     /** How many times collection has been tried since finalization. */
     collectionAttempts: p.integer().default(0),
+    /** True once the invoice's own workflow looks after it; until then its subscription's workflow does. */
+    attended: p.boolean().default(false),
     isManuallyEdited: p.boolean().default(false),
     recalculatedInvoiceId: p.text().nullable(),
     sourceType: p.text().default(''),

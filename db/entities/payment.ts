@@ -22,6 +22,8 @@ const schema = defineEntity({
     currency: p.text(),
     paymentStatus: p.text(),
     trackAttempts: p.boolean().default(true),
+    /** True once the payment's own workflow waits for the gateway; until then whoever opened it does. */
+    attended: p.boolean().default(false),
     paymentUrl: p.text().nullable(),
     errorMessage: p.text().nullable(),
     succeededAt: instant().nullable(),
