@@ -1,0 +1,88 @@
+import type { CostStep, PriceTerms } from './price.ts';
+
+/**
+ * Why a line costs what it costs: everything a person with a calculator needs to redo the sum. Plain JSON, decimals and
+ * instants as strings, stored with the line and never recomputed. design: architecture §7
+ */
+export interface Derivation {
+  version: 1;
+  /** `fixed` a quantity for a time, `usage` a measured quantity, `onetime` once and whole. */
+  charge: 'fixed' | 'usage' | 'onetime';
+  currency: string;
+  /** The price as it was when the line was computed. */
+  price: PriceTerms;
+  /** One part; several when charge windows of a shorter cadence are folded into one line. Line amount = sum of part amounts. */
+  parts: DerivedPart[];
+  amount: string;
+}
+
+/** One charge period: quantity → price steps → exact cost → proration → one rounding. */
+export interface DerivedPart {
+  periodStart: string;
+  periodEnd: string;
+  /** What the meter was asked and what it answered; null for a fixed quantity. */
+  usage: DerivedUsage | null;
+  /** What the entitlement forgave; null when nothing is included. */
+  allowance: DerivedAllowance | null;
+  /** Buckets priced one by one (catalogue-and-metering §4.4); null for a quantity priced as a whole. */
+  buckets: DerivedBucket[] | null;
+  /** The quantity that was priced. */
+  quantity: string;
+  /** The walk through the price; empty for buckets, each of which restarts it. */
+  steps: CostStep[];
+  /** Exact cost of the quantity, unrounded. */
+  cost: string;
+  proration: DerivedProration | null;
+  /** cost × proration, unrounded (a quotient that does not end is cut to 30 decimals for display only). */
+  exactAmount: string;
+  rounding: { precision: number; mode: 'half_away_from_zero' };
+  amount: string;
+}
+
+/** The measured quantity of the part's own period and how fresh the store was when it answered. */
+export interface DerivedUsage {
+  meterId: string;
+  from: string;
+  to: string;
+  quantity: string;
+  /** As the usage store gave it; the same watermark answers the same quantity again. */
+  watermark: string | null;
+}
+
+export interface DerivedAllowance {
+  limit: string | null;
+  resetPeriod: string | null;
+  /** One row a reset window: usage before the service began and until it ended, also of the lines ahead on the same meter. */
+  windows: DerivedAllowanceWindow[];
+  billable: string;
+  adjusted: string;
+}
+
+export interface DerivedAllowanceWindow {
+  start: string;
+  end: string;
+  usageBefore: string;
+  usageTotal: string;
+  aheadBefore: string;
+  aheadTotal: string;
+  billable: string;
+}
+
+export interface DerivedBucket {
+  start: string;
+  group: string;
+  value: string;
+  billable: string;
+  cost: string;
+}
+
+export type ProrationReason = 'partly_active' | 'first_calendar_period' | 'charge_window_cut' | 'period_cut_short';
+
+/** The share of a full charge period that is billed: numerator / denominator, both in milliseconds of elapsed time. */
+export interface DerivedProration {
+  numeratorMs: number;
+  denominatorMs: number;
+  fullStart: string;
+  fullEnd: string;
+  why: ProrationReason;
+}
