@@ -1,0 +1,194 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type PostgresInstallation, postgresInstallation, reachableDirectory } from './postgres-account.ts';
+import {
+  commandOf,
+  endProcess,
+  isAlive,
+  poll,
+  type RunningProgram,
+  StartupProblem,
+  startProgram,
+  stopProgram,
+} from './processes.ts';
+
+export interface PostgresOptions {
+  /** Where the data lives; created on the first start. */
+  directory: string;
+  port: number;
+  /** The password of the superuser `postgres`. Written into a new cluster; later starts must give the same. */
+  password: string;
+  logFile: string;
+  /** Settings on top of the defaults: `{ fsync: 'off' }`. */
+  settings?: Record<string, string>;
+}
+
+export interface RunningPostgres {
+  readonly port: number;
+  readonly program: RunningProgram;
+  /** A URL of the superuser for one database. */
+  url(databaseName: string): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the embedded PostgreSQL on the loopback address, initialising its data directory on the first start. A server
+ * that an earlier launcher left running on the same data is stopped first, and a `postmaster.pid` that names no
+ * PostgreSQL is removed, so a start after `kill -9` of everything recovers.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const installation = postgresInstallation();
+  const directory = reachableDirectory(options.directory, installation.account);
+  if (existsSync(join(directory, 'data/PG_VERSION'))) await endFormerPostgres(directory);
+  else initialise(installation, directory, options.password);
+  const program = await startServer(installation, join(directory, 'data'), options);
+  return {
+    port: options.port,
+    program,
+    url: (databaseName) =>
+      `postgresql://postgres:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/${databaseName}`,
+    // SIGINT is PostgreSQL's fast shutdown; SIGQUIT stops at once and recovers from its log on the next start.
+    stop: () => stopProgram(program, 'SIGINT', 20_000, 'SIGQUIT'),
+  };
+}
+
+/** Makes the data under another name and renames it, so that an interrupted first start begins anew. */
+function initialise(installation: PostgresInstallation, directory: string, password: string): void {
+  const partial = join(directory, 'data.new');
+  rmSync(partial, { recursive: true, force: true });
+  const secrets = mkdtempSync(join(tmpdir(), 'perennial-'));
+  const passwordFile = join(secrets, 'password');
+  try {
+    writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+    const { uid, gid } = installation.account;
+    if (uid !== undefined && gid !== undefined) for (const path of [secrets, passwordFile]) chownSync(path, uid, gid);
+    const flags = [
+      '-U',
+      'postgres',
+      '-A',
+      'scram-sha-256',
+      '-E',
+      'UTF8',
+      '--no-locale',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+    ];
+    const result = spawnSync(
+      join(installation.bin, 'initdb'),
+      ['-D', partial, ...flags, '--no-sync', `--pwfile=${passwordFile}`],
+      {
+        ...installation.account,
+        cwd: '/',
+        encoding: 'utf8',
+      },
+    );
+    if (result.status !== 0) {
+      throw new StartupProblem(
+        `PostgreSQL could not make its data in ${directory}: ${lastLine(result.stderr ?? '') || result.error?.message}`,
+      );
+    }
+  } finally {
+    rmSync(secrets, { recursive: true, force: true });
+  }
+  renameSync(partial, join(directory, 'data'));
+}
+
+/** Starts the server and waits until it accepts connections. Children of a killed server may still hold its memory for a moment. */
+async function startServer(
+  installation: PostgresInstallation,
+  data: string,
+  options: PostgresOptions,
+): Promise<RunningProgram> {
+  const settings = {
+    port: String(options.port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '256MB',
+    max_wal_size: '2GB',
+    logging_collector: 'off',
+    ...options.settings,
+  };
+  const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const started = await poll(
+    async () => {
+      const before = readLog(options.logFile).length;
+      const program = startProgram({
+        name: 'PostgreSQL',
+        file: join(installation.bin, 'postgres'),
+        args,
+        logFile: options.logFile,
+        cwd: '/',
+        ...installation.account,
+      });
+      const ready = await poll(() => (hasEnded(program) ? false : isReady(data, program) ? true : undefined), 60_000);
+      if (ready) return program;
+      await stopProgram(program, 'SIGQUIT', 5_000);
+      const said = readLog(options.logFile).slice(before);
+      if (said.includes('shared memory block') && said.includes('still in use')) return undefined;
+      throw new StartupProblem(
+        `PostgreSQL did not start on port ${options.port}: ${lastLine(said)} (all of it in ${options.logFile})`,
+      );
+    },
+    10_000,
+    250,
+  );
+  if (!started)
+    throw new StartupProblem(`Processes of a killed PostgreSQL still use ${data}: end them and start again.`);
+  return started;
+}
+
+function hasEnded(program: RunningProgram): boolean {
+  return program.child.exitCode !== null || program.child.signalCode !== null || program.child.pid === undefined;
+}
+
+/** The server writes `ready` to the eighth line of its pid file once it accepts connections. */
+function isReady(data: string, program: RunningProgram): boolean {
+  const lines = pidFileLines(data);
+  return lines[0] === String(program.child.pid) && lines[7]?.trim() === 'ready';
+}
+
+/** Stops a PostgreSQL that a killed launcher left running on this data. */
+export async function endFormerPostgres(directory: string): Promise<void> {
+  const data = join(directory, 'data');
+  const pid = Number(pidFileLines(data)[0]);
+  if (!Number.isInteger(pid) || pid <= 1) return;
+  if (isAlive(pid) && commandOf(pid).includes(realpathSync(data))) await endProcess(pid, 'SIGINT', 20_000);
+  // Names no PostgreSQL of ours any more: the id may belong to somebody else's program by now.
+  else rmSync(join(data, 'postmaster.pid'), { force: true });
+}
+
+function pidFileLines(data: string): string[] {
+  const file = join(data, 'postmaster.pid');
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+function readLog(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+function lastLine(text: string): string {
+  return (
+    text
+      .trim()
+      .split('\n')
+      .findLast((line) => line.includes('FATAL') || line.includes('error')) ??
+    text.trim().split('\n').at(-1) ??
+    ''
+  );
+}

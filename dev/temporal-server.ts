@@ -1,0 +1,85 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import * as searchAttributeKeys from '../workflows/search-attributes.ts';
+import { endFormerProgram, poll, type RunningProgram, StartupProblem, startProgram, stopProgram } from './processes.ts';
+
+/** What operators search workflows by, with Temporal's spelling of the types: `TenantId` is a `Keyword`. */
+export const searchAttributes = Object.values(searchAttributeKeys).map(({ name, type }) => ({
+  name,
+  type: type.charAt(0) + type.slice(1).toLowerCase(),
+}));
+
+export interface TemporalOptions {
+  cli: string;
+  port: number;
+  /** Without a UI port there is no UI. */
+  uiPort?: number;
+  /** Without a file the server keeps everything in memory. */
+  databaseFile?: string;
+  logFile: string;
+  pidFile: string;
+}
+
+export interface RunningTemporal {
+  readonly address: string;
+  readonly program: RunningProgram;
+  stop(): Promise<void>;
+}
+
+/** Starts Temporal's dev server with the settings that architecture §3 measured, and waits until it answers. */
+export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
+  if (options.databaseFile) mkdirSync(dirname(options.databaseFile), { recursive: true });
+  await endFormerProgram(options.pidFile, 'SIGTERM');
+  const { cli: file, logFile, pidFile } = options;
+  const program = startProgram({ name: 'Temporal', file, args: serverArguments(options), logFile, pidFile });
+  const answered = await poll(
+    async () =>
+      program.child.exitCode === null && program.child.pid !== undefined
+        ? (await accepts(options.port))
+          ? true
+          : undefined
+        : false,
+    30_000,
+  );
+  if (!answered) {
+    await stopProgram(program, 'SIGTERM', 5_000);
+    throw new StartupProblem(
+      `Temporal did not start on port ${options.port}: ${lastLine(options.logFile)} (all of it in ${options.logFile})`,
+    );
+  }
+  return {
+    address: `127.0.0.1:${options.port}`,
+    program,
+    stop: () => stopProgram(program, 'SIGTERM', 10_000),
+  };
+}
+
+function serverArguments(options: TemporalOptions): string[] {
+  const flags = ['--ip', '127.0.0.1', '--port', String(options.port), '--log-level', 'warn'];
+  if (options.uiPort === undefined) flags.push('--headless');
+  else flags.push('--ui-ip', '127.0.0.1', '--ui-port', String(options.uiPort));
+  if (options.databaseFile) flags.push('--db-filename', options.databaseFile);
+  for (const pragma of ['journal_mode=WAL', 'synchronous=OFF']) flags.push('--sqlite-pragma', pragma);
+  for (const { name, type } of searchAttributes) flags.push('--search-attribute', `${name}=${type}`);
+  for (const name of ['matching.enableFairness', 'system.enableActivityEagerExecution']) {
+    flags.push('--dynamic-config-value', `${name}=true`);
+  }
+  return ['server', 'start-dev', ...flags];
+}
+
+/** Whether something accepts connections on a loopback port. */
+export function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+function lastLine(file: string): string {
+  return readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '';
+}

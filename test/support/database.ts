@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, inject } from 'vitest';
+import { type Database, openDatabase } from '../../db/orm.ts';
+import { applicationRole } from '../../db/prepare.ts';
+import type { Scope } from '../../db/scope.ts';
+import { createSandbox } from './sandbox.ts';
+import { applicationPassword, templateDatabase } from './servers.ts';
+
+/** A database of one test file with a tenant of its own. */
+export interface TestDatabase {
+  /** Opened as the application's role, which row-level security binds. */
+  database: Database;
+  applicationUrl: string;
+  /** The superuser's URL, for what the application may not do. */
+  ownerUrl: string;
+  /** The sandbox environment, acting as the user of its API key. */
+  scope: Scope;
+  apiKey: string;
+}
+
+/**
+ * Clones the migrated template for this file and makes a sandbox tenant in it. Call it at the top of a test file:
+ * `const { database, scope } = await testDatabase();` It is closed and dropped after the file's last test.
+ */
+export async function testDatabase(): Promise<TestDatabase> {
+  const { postgresUrl } = inject('servers');
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await asSuperuser(postgresUrl, `create database ${name} template ${templateDatabase}`);
+  const ownerUrl = new URL(postgresUrl);
+  ownerUrl.pathname = name;
+  const applicationUrl = new URL(ownerUrl);
+  applicationUrl.username = applicationRole;
+  applicationUrl.password = applicationPassword;
+  const database = await openDatabase({ url: applicationUrl.href });
+  afterAll(async () => {
+    await database.close();
+    await asSuperuser(postgresUrl, `drop database ${name} with (force)`);
+  });
+  const sandbox = await createSandbox(database);
+  return {
+    database,
+    applicationUrl: applicationUrl.href,
+    ownerUrl: ownerUrl.href,
+    scope: sandbox.scope,
+    apiKey: sandbox.apiKey,
+  };
+}
+
+/** Runs one statement as the superuser. */
+async function asSuperuser(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,35 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { newId } from '../../db/id.ts';
+import type { Database } from '../../db/orm.ts';
+import { type Scope, systemScope } from '../../db/scope.ts';
+import { inSqlTransaction } from '../../db/transaction.ts';
+
+/** Makes a tenant with one environment, its user and an API key with every permission. */
+export async function createSandbox(database: Database): Promise<{ scope: Scope; apiKey: string }> {
+  const [tenantId, environmentId, userId] = [newId('tenant'), newId('env'), newId('user')];
+  const apiKey = `sk_${randomBytes(32).toString('base64url')}`;
+  const keyHash = createHash('sha256').update(apiKey).digest('hex');
+  const displayId = `${apiKey.slice(0, 5)}***${apiKey.slice(-2)}`;
+  await inSqlTransaction(database, systemScope, async (sql) => {
+    const at = new Date().toISOString();
+    await sql.rows('insert into tenant (id, name, created_at, updated_at) values ($1, $2, $3, $3)', [
+      tenantId,
+      'Sandbox',
+      at,
+    ]);
+    await sql.rows(
+      `insert into environment (id, tenant_id, name, type, created_at, updated_at) values ($1, $2, 'Sandbox', 'development', $3, $3)`,
+      [environmentId, tenantId, at],
+    );
+    await sql.rows(
+      `insert into user_account (id, tenant_id, type, roles, created_at, updated_at) values ($1, $2, 'user', '{super_admin}', $3, $3)`,
+      [userId, tenantId, at],
+    );
+    await sql.rows(
+      `insert into api_key (id, tenant_id, environment_id, user_id, name, type, key_hash, display_id, roles, user_type, created_at, updated_at)
+       values ($1, $2, $3, $4, 'Sandbox', 'private_key', $5, $6, '{super_admin}', 'user', $7, $7)`,
+      [newId('secret'), tenantId, environmentId, userId, keyHash, displayId, at],
+    );
+  });
+  return { scope: { tenantId, environmentId, actor: userId, requestId: '' }, apiKey };
+}

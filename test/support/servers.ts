@@ -1,0 +1,143 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { prepareDatabase } from '../../db/prepare.ts';
+import { endFormerPostgres, type RunningPostgres, startPostgres } from '../../dev/postgres.ts';
+import { removeDirectory } from '../../dev/postgres-account.ts';
+import { endFormerProgram, freePort, isAlive } from '../../dev/processes.ts';
+import { temporalCli } from '../../dev/temporal-binary.ts';
+import { type RunningTemporal, startTemporal } from '../../dev/temporal-server.ts';
+
+/** The servers of one test run. */
+export interface ServersOfRun {
+  postgresUrl: string;
+  /** Answers `GET /temporal` with the Temporal server and the workflow bundle, which the first question starts. */
+  controlUrl: string;
+  stop(): Promise<void>;
+}
+
+/** What a test file gets from the control address. */
+export interface TemporalOfRun {
+  address: string;
+  bundleFile: string;
+}
+
+export const templateDatabase = 'perennial_template';
+export const applicationPassword = 'application';
+const directoryPrefix = 'perennial-test-';
+
+// Durability costs time and a test's data is worth nothing after the run.
+const fastSettings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  autovacuum_naptime: '10min',
+};
+
+/** Starts PostgreSQL with a migrated template database. Temporal is found now, because building it takes long, and started when asked for. */
+export async function startServers(): Promise<ServersOfRun> {
+  await removeFormerRuns();
+  const directory = mkdtempSync(join(tmpdir(), `${directoryPrefix}${process.pid}-`));
+  const [cli, postgres] = await Promise.all([
+    temporalCli((line) => console.log(line)),
+    startPostgres({
+      directory: join(directory, 'postgres'),
+      port: await freePort(),
+      password: 'test',
+      logFile: join(directory, 'postgres.log'),
+      settings: fastSettings,
+    }),
+  ]);
+  await makeTemplate(postgres);
+  const temporal = onceAskedFor(() => startTemporalOfRun(cli, directory));
+  const control = await serveControl(temporal.get);
+  return {
+    postgresUrl: postgres.url('postgres'),
+    controlUrl: control.url,
+    async stop() {
+      control.close();
+      await (await temporal.started())?.server.stop();
+      await postgres.stop();
+      removeDirectory(directory);
+    },
+  };
+}
+
+async function makeTemplate(postgres: RunningPostgres): Promise<void> {
+  await prepareDatabase({ ownerUrl: postgres.url(templateDatabase), applicationPassword });
+  const client = new pg.Client({ connectionString: postgres.url('postgres') });
+  await client.connect();
+  await client.query(`alter database ${templateDatabase} is_template true allow_connections false`);
+  await client.end();
+}
+
+async function startTemporalOfRun(
+  cli: string,
+  directory: string,
+): Promise<TemporalOfRun & { server: RunningTemporal }> {
+  const { bundleWorkflowCode } = await import('@temporalio/worker');
+  const bundleFile = join(directory, 'workflows.js');
+  const [server, { code }] = await Promise.all([
+    startTemporal({
+      cli,
+      port: await freePort(),
+      databaseFile: join(directory, 'temporal.db'),
+      logFile: join(directory, 'temporal.log'),
+      pidFile: join(directory, 'temporal.pid'),
+    }),
+    bundleWorkflowCode({
+      workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
+      logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
+    }),
+  ]);
+  writeFileSync(bundleFile, code);
+  return { address: server.address, bundleFile, server };
+}
+
+async function serveControl(temporal: () => Promise<TemporalOfRun>): Promise<{ url: string; close(): void }> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/temporal') return void response.writeHead(404).end();
+    temporal().then(
+      ({ address, bundleFile }) => response.end(JSON.stringify({ address, bundleFile })),
+      (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.stack : String(error)),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function onceAskedFor<T>(make: () => Promise<T>): { get(): Promise<T>; started(): Promise<T | undefined> } {
+  let made: Promise<T> | undefined;
+  return {
+    get() {
+      made ??= make();
+      return made;
+    },
+    started: async () => made?.catch(() => undefined),
+  };
+}
+
+/** Ends what runs that were killed left behind: their servers still run, their directories still exist. */
+async function removeFormerRuns(): Promise<void> {
+  mkdirSync(tmpdir(), { recursive: true });
+  for (const name of readdirSync(tmpdir())) {
+    const pid = Number(new RegExp(`^${directoryPrefix}(\\d+)-`).exec(name)?.[1]);
+    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    const directory = join(tmpdir(), name);
+    if (existsSync(join(directory, 'postgres'))) await endFormerPostgres(join(directory, 'postgres'));
+    await endFormerProgram(join(directory, 'temporal.pid'), 'SIGTERM');
+    removeDirectory(join(directory, 'postgres'));
+    removeDirectory(directory);
+  }
+}

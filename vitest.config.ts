@@ -1,0 +1,37 @@
+import { defineConfig } from 'vitest/config';
+
+const servers = 'test/support/global-setup.ts';
+
+/** Kinds of tests (design: quality.md). Only integration and conformance start servers, once a run for both. */
+export default defineConfig({
+  test: {
+    // Two cores are shared with PostgreSQL, Temporal and the workers of each file.
+    maxWorkers: 2,
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          globalSetup: servers,
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          teardownTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          globalSetup: servers,
+          pool: 'forks',
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          teardownTimeout: 30_000,
+        },
+      },
+    ],
+  },
+});
