@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     // Two cores are shared with PostgreSQL, Temporal and the workers of each file.
     maxWorkers: 2,
+    teardownTimeout: 30_000,
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], testTimeout: 60_000 } },
@@ -18,7 +19,6 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          teardownTimeout: 30_000,
         },
       },
       {
@@ -29,7 +29,6 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          teardownTimeout: 30_000,
         },
       },
     ],

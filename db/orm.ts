@@ -27,6 +27,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     migrations: {
       migrationsList: migrations,
       snapshot: false,
+      silent: true,
       transactional: true,
       allOrNothing: true,
       path: new URL('./migrations', import.meta.url).pathname,
