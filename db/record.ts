@@ -1,0 +1,49 @@
+import { refuse } from '../billing/refusal.ts';
+import { newId } from './id.ts';
+import type { Transaction } from './transaction.ts';
+
+/** The columns every tenant-scoped record is born with. `id` may be given when the caller derived it. spec: catalogue-and-metering §1.3 */
+export function newRecord(tx: Transaction, prefix: string, id: string = newId(prefix)) {
+  const now = new Date().toISOString();
+  const { tenantId, environmentId, actor } = tx.scope;
+  return {
+    id,
+    tenantId,
+    environmentId,
+    status: 'published',
+    createdAt: now,
+    createdBy: actor,
+    updatedAt: now,
+    updatedBy: actor,
+  };
+}
+
+/** Stamps a changed record with the real time and the caller. */
+export function touch(tx: Transaction, record: { updatedAt: string; updatedBy: string }): void {
+  record.updatedAt = new Date().toISOString();
+  record.updatedBy = tx.scope.actor;
+}
+
+/** Refuses a change of an archived record. `noun` is its plain name: `plan`. spec: catalogue-and-metering §11 */
+export function refuseArchived(noun: string, record: { id: string; status: string }): void {
+  if (record.status === 'published') return;
+  throw refuse(
+    'invalid_operation',
+    `${noun} ${record.id} is ${record.status} and can no longer be changed; create a new ${noun}`,
+  );
+}
+
+/** The refusal of an id that does not exist in this environment. */
+export function missing(noun: string, id: string, field = 'id') {
+  return refuse('not_found', `${noun} ${id} was not found in this environment`, { fields: { [field]: 'not found' } });
+}
+
+/** The refusal of a field's value; the message starts with the field's wire name. spec: platform §2.3 */
+export function badField(field: string, problem: string) {
+  return refuse('validation_error', `${field} ${problem}`, { fields: { [field]: problem } });
+}
+
+/** The refusal of a request that is well formed but that the state of things forbids. spec: platform §2.2 */
+export function refuseInvalid(field: string, message: string) {
+  return refuse('invalid_operation', message, { fields: { [field]: message } });
+}

@@ -1,0 +1,211 @@
+import { type Decimal, decimal, decimalString } from '../../billing/money.ts';
+import type { StoredTier } from '../entities/price.ts';
+import { badField } from '../record.ts';
+
+export interface TransformQuantity {
+  divide_by: number;
+  round: 'up' | 'down';
+}
+
+/** The members that decide what a quantity costs. spec: catalogue-and-metering §4.3 */
+export interface PricingTerms {
+  billingModel: string;
+  amount: string | null;
+  tierMode: string | null;
+  tiers: StoredTier[] | null;
+  transformQuantity: TransformQuantity | null;
+  percentageRate: string | null;
+}
+
+/** Some pricing members, as a caller sent them or as a row has them. */
+export type SomeTerms = { [Member in keyof PricingTerms]?: PricingTerms[Member] | undefined };
+
+/** A price as a caller defines it, defaults not yet applied. Decimals are plain strings, instants ISO strings in UTC. */
+export interface NewPrice extends SomeTerms {
+  entityType?: string | undefined;
+  entityId?: string | undefined;
+  type: string;
+  billingModel: string;
+  billingCadence?: string | undefined;
+  billingPeriod?: string | undefined;
+  billingPeriodCount?: number | undefined;
+  invoiceCadence: string;
+  currency: string;
+  priceUnitType?: string | undefined;
+  meterId?: string | undefined;
+  filterValues?: Record<string, string[]> | null | undefined;
+  bucketSize?: string | null | undefined;
+  minQuantity?: string | null | undefined;
+  trialPeriodDays?: number | undefined;
+  groupId?: string | undefined;
+  startDate?: string | undefined;
+  endDate?: string | null | undefined;
+  displayName?: string | undefined;
+  description?: string | undefined;
+  lookupKey?: string | undefined;
+  metadata?: Record<string, string> | undefined;
+}
+
+/** A rule of the table: the field it is about, what is wrong, and when. The first that applies is reported. */
+interface Rule<T> {
+  field: string;
+  problem: string;
+  when(input: T): boolean;
+}
+
+const termRules: readonly Rule<PricingTerms>[] = [
+  {
+    field: 'amount',
+    problem: 'is required for FLAT_FEE and PACKAGE',
+    when: (t) => (t.billingModel === 'FLAT_FEE' || t.billingModel === 'PACKAGE') && t.amount === null,
+  },
+  { field: 'amount', problem: 'must not be negative', when: (t) => isNegative(t.amount) },
+  {
+    field: 'tiers',
+    problem: 'needs at least one tier for TIERED',
+    when: (t) => t.billingModel === 'TIERED' && !t.tiers?.length,
+  },
+  {
+    field: 'tiers',
+    problem: 'belong to billing_model TIERED; leave them out or change the model',
+    when: (t) => t.billingModel !== 'TIERED' && !!t.tiers?.length,
+  },
+  {
+    field: 'tiers',
+    problem: 'must have distinct up_to values, at most one of them null',
+    when: (t) => new Set(t.tiers?.map((tier) => tier.up_to)).size !== (t.tiers?.length ?? 0),
+  },
+  {
+    field: 'transform_quantity',
+    problem: 'is required for PACKAGE: {"divide_by": 100, "round": "up"}',
+    when: (t) => t.billingModel === 'PACKAGE' && t.transformQuantity === null,
+  },
+  {
+    field: 'transform_quantity',
+    problem: 'belongs to billing_model PACKAGE; leave it out or change the model',
+    when: (t) => t.billingModel !== 'PACKAGE' && t.transformQuantity !== null,
+  },
+  {
+    field: 'percentage_rate',
+    problem: 'is required for PERCENTAGE',
+    when: (t) => t.billingModel === 'PERCENTAGE' && t.percentageRate === null,
+  },
+  {
+    field: 'percentage_rate',
+    problem: 'belongs to billing_model PERCENTAGE; leave it out or change the model',
+    when: (t) => t.billingModel !== 'PERCENTAGE' && t.percentageRate !== null,
+  },
+  { field: 'percentage_rate', problem: 'must not be negative', when: (t) => isNegative(t.percentageRate) },
+  {
+    field: 'amount',
+    problem: 'cannot be combined with billing_model PERCENTAGE; send percentage_rate alone',
+    when: (t) => t.billingModel === 'PERCENTAGE' && t.amount !== null,
+  },
+];
+
+const priceRules: readonly Rule<NewPrice>[] = [
+  {
+    field: 'entity_type',
+    problem: 'PRICE cannot own a price; use PLAN or SUBSCRIPTION',
+    when: (p) => p.entityType === 'PRICE',
+  },
+  { field: 'entity_type', problem: 'or plan_id is required', when: (p) => !p.entityType },
+  { field: 'entity_id', problem: 'is required with entity_type', when: (p) => !p.entityId },
+  { field: 'meter_id', problem: 'is required for type USAGE', when: (p) => p.type === 'USAGE' && !p.meterId },
+  {
+    field: 'invoice_cadence',
+    problem: 'must be ARREAR for type USAGE: usage is known only afterwards',
+    when: (p) => p.type === 'USAGE' && p.invoiceCadence === 'ADVANCE',
+  },
+  {
+    field: 'invoice_cadence',
+    problem: 'must be ADVANCE for billing_period ONETIME',
+    when: (p) => isOneTime(p) && p.invoiceCadence !== 'ADVANCE',
+  },
+  { field: 'billing_period', problem: 'is required', when: (p) => !p.billingPeriod && !isOneTime(p) },
+  { field: 'billing_period_count', problem: 'must be at least 1', when: (p) => (p.billingPeriodCount ?? 1) < 1 },
+  { field: 'min_quantity', problem: 'belongs to type FIXED', when: (p) => p.type === 'USAGE' && p.minQuantity != null },
+  { field: 'min_quantity', problem: 'must not be negative', when: (p) => isNegative(p.minQuantity) },
+  { field: 'trial_period_days', problem: 'must not be negative', when: (p) => (p.trialPeriodDays ?? 0) < 0 },
+  {
+    field: 'trial_period_days',
+    problem: 'belongs to recurring FIXED prices; leave it out or send 0',
+    when: (p) => (p.trialPeriodDays ?? 0) > 0 && (p.type !== 'FIXED' || isOneTime(p)),
+  },
+  { field: 'bucket_size', problem: 'belongs to type USAGE', when: (p) => p.type !== 'USAGE' && !!p.bucketSize },
+  {
+    field: 'end_date',
+    problem: 'must not be before start_date',
+    when: (p) => !!p.endDate && p.endDate < (p.startDate ?? new Date().toISOString()),
+  },
+];
+
+/**
+ * Refuses a price whose members do not fit together, before anything is read or written. `path` is where the price stands
+ * in the request (`items[3].`).
+ *
+ * spec: catalogue-and-metering §4.1, §13 rows 11–20
+ */
+export function checkPrice(price: NewPrice, path = ''): void {
+  const broken = priceRules.find((rule) => rule.when(price));
+  if (broken) throw badField(path + broken.field, broken.problem);
+  checkTerms(pricingTerms(price), path);
+}
+
+/** Refuses pricing terms that name no cost; also run over the terms a supersession leaves. spec: catalogue-and-metering §4.1 */
+export function checkTerms(terms: PricingTerms, path = ''): void {
+  const broken = termRules.find((rule) => rule.when(terms));
+  if (broken) throw badField(path + broken.field, broken.problem);
+  terms.tiers?.forEach((tier, index) => {
+    const at = `${path}tiers[${index}]`;
+    if (isNegative(tier.unit_amount)) throw badField(`${at}.unit_amount`, 'must not be negative');
+    if (isNegative(tier.flat_amount)) throw badField(`${at}.flat_amount`, 'must not be negative');
+    if (tier.up_to !== null && !decimal(tier.up_to).gt(0))
+      throw badField(`${at}.up_to`, 'must be a positive integer, or null for the open tier');
+  });
+}
+
+/** The pricing members of an input with defaults: TIERED prices VOLUME unless it says SLAB; `amount` of a TIERED one has no meaning. */
+export function pricingTerms(price: SomeTerms & { billingModel: string }): PricingTerms {
+  const tiered = price.billingModel === 'TIERED';
+  return {
+    billingModel: price.billingModel,
+    amount: tiered ? null : (price.amount ?? null),
+    tierMode: tiered ? (price.tierMode ?? 'VOLUME') : null,
+    tiers: price.tiers?.length ? price.tiers : null,
+    transformQuantity: price.transformQuantity ?? null,
+    percentageRate: price.percentageRate ?? null,
+  };
+}
+
+/** The terms a supersession leads to: what was sent over what stands, without the members of a model that was left. */
+export function supersededTerms(stored: SomeTerms & { billingModel: string }, sent: SomeTerms): PricingTerms {
+  const billingModel = sent.billingModel ?? stored.billingModel;
+  const kept = billingModel === stored.billingModel ? pricingTerms(stored) : {};
+  const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
+  return pricingTerms({ ...kept, ...given, billingModel });
+}
+
+/** Whether a price bills once: by period, or by the older cadence that says the same. spec: catalogue-and-metering §4.1 */
+export function isOneTime(price: { billingCadence?: string | undefined; billingPeriod?: string | undefined }): boolean {
+  return price.billingCadence === 'ONETIME' || price.billingPeriod === 'ONETIME';
+}
+
+/**
+ * The quantity a line item starts with: what was asked for (0 included), else the minimum of the price, else 1; a usage line
+ * starts at 0. Throws `validation_error` for a negative request. spec: catalogue-and-metering §4.2 Quantity
+ */
+export function lineQuantity(
+  price: { type: string; minQuantity: string | null },
+  requested: string | null | undefined,
+): string {
+  if (price.type === 'USAGE') return '0';
+  if (isNegative(requested)) throw badField('quantity', 'must not be negative');
+  if (requested != null) return decimalString(decimal(requested));
+  const minimum: Decimal | null = price.minQuantity === null ? null : decimal(price.minQuantity);
+  return minimum && !minimum.isZero() ? decimalString(minimum) : '1';
+}
+
+function isNegative(value: string | null | undefined): boolean {
+  return value != null && decimal(value).lt(0);
+}

@@ -1,0 +1,280 @@
+import { LockMode } from '@mikro-orm/core';
+import { refuse } from '../../billing/refusal.ts';
+import { writeAudit } from '../audit.ts';
+import { Meter } from '../entities/meter.ts';
+import { Plan } from '../entities/plan.ts';
+import { Price } from '../entities/price.ts';
+import { Subscription } from '../entities/subscription.ts';
+import { badField, missing, newRecord, refuseInvalid, touch } from '../record.ts';
+import { type Transaction, violatedUniqueIndex } from '../transaction.ts';
+import { checkPrice, isOneTime, type NewPrice, pricingTerms } from './price-rules.ts';
+
+const maxActivePricesPerOwner = 5000;
+
+/**
+ * Creates a price. `path` is where it stands in the request. Throws `validation_error` for members that do not fit,
+ * `not_found` for an unknown owner or meter, `invalid_operation` for an archived owner, `already_exists` for a taken
+ * lookup key, `not_implemented` for custom price units, add-on and cost-sheet owners and price-level buckets.
+ *
+ * spec: catalogue-and-metering §4.1, §13 rows 11–22
+ */
+export async function createPrice(tx: Transaction, input: NewPrice, path = ''): Promise<Price> {
+  checkPrice(input, path);
+  refuseUnbuilt(input, path);
+  const owner = await publishedOwner(tx, input, path);
+  const meter = input.type === 'USAGE' ? await publishedMeter(tx, input.meterId!, path) : null;
+  if (input.groupId) throw badField(`${path}group_id`, `names group ${input.groupId}, which does not exist`);
+  await refuseTooMany(tx, input, path);
+  const oneTime = isOneTime(input);
+  const price = await priceRow(tx, {
+    ...pricingTerms(input),
+    entityType: input.entityType!,
+    entityId: input.entityId!,
+    parentPriceId: null,
+    type: input.type,
+    billingCadence: oneTime ? 'ONETIME' : 'RECURRING',
+    billingPeriod: oneTime ? 'ONETIME' : input.billingPeriod!,
+    billingPeriodCount: input.billingPeriodCount ?? 1,
+    invoiceCadence: input.invoiceCadence,
+    currency: input.currency,
+    priceUnitType: 'FIAT',
+    meterId: meter?.id ?? null,
+    filterValues: input.filterValues ?? null,
+    bucketSize: input.bucketSize ?? null,
+    minQuantity: input.minQuantity ?? null,
+    trialPeriodDays: input.trialPeriodDays ?? 0,
+    groupId: null,
+    startDate: input.startDate ?? new Date().toISOString(),
+    endDate: input.endDate ?? null,
+    displayName: input.displayName || (meter?.name ?? owner.name),
+    description: input.description ?? '',
+    lookupKey: input.lookupKey ?? '',
+    metadata: input.metadata ?? {},
+  });
+  await insertPrices(tx, [price]);
+  await auditPrice(tx, price, 'created');
+  return price;
+}
+
+/** A price of this environment, ended or not; throws `not_found`. */
+export async function findPrice(tx: Transaction, id: string): Promise<Price> {
+  const price = await tx.em.findOne(Price, { id, environmentId: tx.scope.environmentId });
+  if (!price) throw missing('price', id);
+  return price;
+}
+
+/**
+ * The price behind a lookup key: published and not ended, the one in force now before one that starts later. Throws
+ * `not_found`. spec: catalogue-and-metering §4.2
+ */
+export async function findPriceByLookupKey(tx: Transaction, lookupKey: string): Promise<Price> {
+  const now = new Date().toISOString();
+  const live = {
+    environmentId: tx.scope.environmentId,
+    lookupKey,
+    status: 'published',
+    $or: [{ endDate: null }, { endDate: { $gt: now } }],
+  };
+  const prices = await tx.em.find(Price, live, { orderBy: { startDate: 'asc', id: 'asc' } });
+  const price = prices.findLast((candidate) => candidate.startDate <= now) ?? prices[0];
+  if (!price) throw refuse('not_found', `no published price that has not ended has lookup_key ${lookupKey}`);
+  return price;
+}
+
+/**
+ * The prices a subscription to the plan may attach: published, of the plan itself, in the currency, not ended at `at`; in
+ * the plan's order, which is the order of creation. spec: subscriptions-and-invoicing §2.3.2
+ */
+export function findAttachablePrices(
+  tx: Transaction,
+  of: { planId: string; currency: string; at: string },
+): Promise<Price[]> {
+  return tx.em.find(
+    Price,
+    {
+      environmentId: tx.scope.environmentId,
+      status: 'published',
+      entityType: 'PLAN',
+      entityId: of.planId,
+      currency: of.currency,
+      $or: [{ endDate: null }, { endDate: { $gt: of.at } }],
+    },
+    { orderBy: { createdAt: 'asc', id: 'asc' } },
+  );
+}
+
+/** The published prices of plans, ended ones too unless `openOnly`, in the plan's order, by plan id. */
+export async function pricesOfPlans(
+  tx: Transaction,
+  planIds: readonly string[],
+  openOnly = false,
+): Promise<Map<string, Price[]>> {
+  if (planIds.length === 0) return new Map();
+  const owned = {
+    environmentId: tx.scope.environmentId,
+    status: 'published',
+    entityType: 'PLAN',
+    entityId: { $in: [...planIds] },
+  };
+  const open = openOnly ? { $or: [{ endDate: null }, { endDate: { $gt: new Date().toISOString() } }] } : {};
+  const prices = await tx.em.find(Price, { ...owned, ...open }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  return Map.groupBy(prices, (price) => price.entityId);
+}
+
+/**
+ * Ends a price at `endDate` (default now); the row stays for invoices. Throws `not_found`, `validation_error` when it has
+ * ended, would end before its start or later than it does, `version_conflict` when another call ended it meanwhile.
+ *
+ * spec: catalogue-and-metering §4.2 Delete, §13 row 25
+ */
+export async function endPrice(tx: Transaction, id: string, endDate = new Date().toISOString()): Promise<Price> {
+  const price = await lockPrice(tx, id);
+  const now = new Date().toISOString();
+  if (price.endDate && price.endDate <= now) throw badField('id', `names price ${id}, which ended at ${price.endDate}`);
+  if (endDate < price.startDate)
+    throw badField('end_date', `must not be before the start of the price, ${price.startDate}`);
+  if (price.endDate && endDate > price.endDate)
+    throw badField('end_date', `must not be after ${price.endDate}, when the price ends already`);
+  await closePrice(tx, price, endDate);
+  await auditPrice(tx, price, 'ended');
+  return price;
+}
+
+/** Writes the end and renews the sequence, so that a price sync sees the change. spec: catalogue-and-metering §4.2 Sequence */
+export async function closePrice(tx: Transaction, price: Price, endDate: string): Promise<void> {
+  price.endDate = endDate;
+  price.sequence = await nextPriceSequence(tx);
+  touch(tx, price);
+  await tx.em.flush();
+}
+
+/**
+ * Locks a price. A caller that waited for another one to end the price gets `version_conflict`: it decided on a row that is
+ * no longer so. spec: catalogue-and-metering §4.2 Chains
+ */
+export async function lockPrice(tx: Transaction, id: string): Promise<Price> {
+  const where = { id, environmentId: tx.scope.environmentId };
+  const [seen] = await tx.rows<{ sequence: string }>(
+    'select sequence from price where id = $1 and environment_id = $2',
+    [id, where.environmentId],
+  );
+  const price = seen
+    ? await tx.em.findOne(Price, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
+    : null;
+  if (!seen || !price) throw missing('price', id);
+  if (price.sequence !== Number(seen.sequence)) {
+    throw refuse('version_conflict', `price ${id} was ended or superseded by another request; read it again`);
+  }
+  return price;
+}
+
+export type PriceColumns = Omit<
+  Price,
+  'id' | 'tenantId' | 'environmentId' | 'status' | 'createdAt' | 'createdBy' | 'updatedAt' | 'updatedBy' | 'sequence'
+>;
+
+/** A price row that is not stored yet, with a new id and the next sequence. */
+export async function priceRow(tx: Transaction, columns: PriceColumns): Promise<Price> {
+  return tx.em.create(Price, { ...newRecord(tx, 'price'), ...columns, sequence: await nextPriceSequence(tx) });
+}
+
+/** Stores price rows; a lookup key that a live price holds is `already_exists`. spec: catalogue-and-metering §13 row 22 */
+export async function insertPrices(tx: Transaction, prices: readonly Price[]): Promise<void> {
+  tx.em.persist([...prices]);
+  await flushPrices(tx, prices[0]?.lookupKey ?? '');
+}
+
+/** Writes pending changes of prices and names the lookup key when it is taken. */
+export async function flushPrices(tx: Transaction, lookupKey: string): Promise<void> {
+  try {
+    await tx.em.flush();
+  } catch (error) {
+    if (violatedUniqueIndex(error) !== 'price_lookup_key_unique') throw error;
+    throw refuse(
+      'already_exists',
+      `lookup_key ${lookupKey} is taken by another price that has not ended; choose another`,
+      {
+        fields: { lookup_key: 'taken' },
+      },
+    );
+  }
+}
+
+/** The audit row of a price's change. Prices emit no events. spec: platform §17.3 */
+export function auditPrice(
+  tx: Transaction,
+  price: Price,
+  action: string,
+  detail: Record<string, unknown> = {},
+): Promise<void> {
+  const about = {
+    entity_type: price.entityType,
+    entity_id: price.entityId,
+    end_date: price.endDate,
+    sequence: price.sequence,
+  };
+  return writeAudit(tx, tx.scope, [
+    { objectType: 'price', objectId: price.id, action, occurredAt: price.updatedAt, detail: { ...about, ...detail } },
+  ]);
+}
+
+async function nextPriceSequence(tx: Transaction): Promise<number> {
+  const [row] = await tx.rows<{ next: string }>(`select nextval('price_sequence') as next`);
+  return Number(row!.next);
+}
+
+async function publishedOwner(tx: Transaction, input: NewPrice, path: string): Promise<{ name: string }> {
+  const where = { id: input.entityId!, environmentId: tx.scope.environmentId };
+  if (input.entityType === 'SUBSCRIPTION') {
+    const subscription = await tx.em.findOne(Subscription, where);
+    if (!subscription) throw missing('subscription', where.id, `${path}entity_id`);
+    if (subscription.status !== 'published')
+      throw refuseInvalid('entity_id', `subscription ${where.id} is ${subscription.status}`);
+    return { name: '' };
+  }
+  const plan = await tx.em.findOne(Plan, where);
+  if (!plan) throw missing('plan', where.id, `${path}entity_id`);
+  if (plan.status !== 'published') {
+    throw refuseInvalid('entity_id', `plan ${plan.id} is ${plan.status}; prices can be added to published plans only`);
+  }
+  return plan;
+}
+
+async function publishedMeter(tx: Transaction, id: string, path: string): Promise<Meter> {
+  const meter = await tx.em.findOne(Meter, { id, environmentId: tx.scope.environmentId, status: 'published' });
+  if (!meter) throw missing('published meter', id, `${path}meter_id`);
+  return meter;
+}
+
+async function refuseTooMany(tx: Transaction, input: NewPrice, path: string): Promise<void> {
+  const active = await tx.em.count(Price, {
+    environmentId: tx.scope.environmentId,
+    entityType: input.entityType!,
+    entityId: input.entityId!,
+    status: 'published',
+    $or: [{ endDate: null }, { endDate: { $gt: new Date().toISOString() } }],
+  });
+  if (active < maxActivePricesPerOwner) return;
+  throw badField(
+    `${path}entity_id`,
+    `has ${maxActivePricesPerOwner} active prices, the most an owner may have; end some first`,
+  );
+}
+
+function refuseUnbuilt(input: NewPrice, path: string): void {
+  if (input.priceUnitType === 'CUSTOM') {
+    throw refuse(
+      'not_implemented',
+      `${path}price_unit_type CUSTOM is not available; price in a fiat currency with FIAT`,
+    );
+  }
+  if (input.entityType === 'ADDON' || input.entityType === 'COSTSHEET') {
+    throw refuse(
+      'not_implemented',
+      `${path}entity_type ${input.entityType} is not available; use PLAN or SUBSCRIPTION`,
+    );
+  }
+  if (input.bucketSize) {
+    throw refuse('not_implemented', `${path}bucket_size is not available on prices; set it on the meter`);
+  }
+}
