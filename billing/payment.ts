@@ -1,0 +1,151 @@
+import { type AgendaItem, sortAgenda } from './agenda.ts';
+import { decimal, decimalString, greatest, zero } from './money.ts';
+import { refuse } from './refusal.ts';
+
+export const paymentStatuses = [
+  'INITIATED',
+  'PENDING',
+  'PROCESSING',
+  'SUCCEEDED',
+  'OVERPAID',
+  'FAILED',
+  'REFUNDED',
+  'PARTIALLY_REFUNDED',
+  'VOIDED',
+] as const;
+
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+/** The transition table of a payment. spec: wallets-and-payments §2.19 Transitions */
+const movesFrom: Record<PaymentStatus, readonly PaymentStatus[]> = {
+  INITIATED: ['PENDING', 'PROCESSING', 'SUCCEEDED', 'OVERPAID', 'FAILED'],
+  PENDING: ['PROCESSING', 'SUCCEEDED', 'OVERPAID', 'FAILED'],
+  PROCESSING: ['SUCCEEDED', 'OVERPAID', 'FAILED'],
+  SUCCEEDED: ['OVERPAID', 'REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED'],
+  OVERPAID: ['REFUNDED', 'PARTIALLY_REFUNDED'],
+  PARTIALLY_REFUNDED: ['REFUNDED'],
+  FAILED: [],
+  REFUNDED: [],
+  VOIDED: [],
+};
+
+/** Whether a payment may go from one status to another; staying is always allowed and changes nothing. */
+export function paymentMoveAllowed(from: PaymentStatus, to: PaymentStatus): boolean {
+  return from === to || movesFrom[from].includes(to);
+}
+
+/** Refuses a move that is not in the table (400 `invalid_operation`), naming what would be accepted. */
+export function assertPaymentMove(from: PaymentStatus, to: PaymentStatus): void {
+  if (paymentMoveAllowed(from, to)) return;
+  const accepted = movesFrom[from].length === 0 ? 'no other status' : movesFrom[from].join(', ');
+  throw refuse('invalid_operation', `a payment that is ${from} cannot become ${to}; it can become ${accepted}`, {
+    payment_status: from,
+  });
+}
+
+/** A payment that nobody waits for any more: its money has moved or will not. */
+export function isPaymentSettled(status: PaymentStatus): boolean {
+  return status !== 'INITIATED' && status !== 'PENDING' && status !== 'PROCESSING';
+}
+
+/** Money of a payment in this status counts as captured; refunds are tracked apart. spec: wallets-and-payments §2.20 */
+export function isPaymentCaptured(status: PaymentStatus): boolean {
+  return ['SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED'].includes(status);
+}
+
+/** The event a move emits, or null when nothing changed. spec: wallets-and-payments §2.19 Events */
+export function paymentEventName(from: PaymentStatus, to: PaymentStatus): string | null {
+  if (from === to) return null;
+  if (to === 'PENDING' || to === 'PROCESSING') return 'payment.pending';
+  if (to === 'SUCCEEDED' || to === 'OVERPAID') return 'payment.success';
+  return to === 'FAILED' ? 'payment.failed' : 'payment.updated';
+}
+
+const secondMs = 1000;
+const firstPollMs = 5 * secondMs;
+const longestPollMs = 15 * 60 * secondMs;
+const unansweredMs = 24 * 60 * 60 * secondMs;
+
+/** The kinds of a payment's agenda in the order they are performed at one instant. */
+export const paymentAgendaOrder = ['pollGateway', 'reportUnanswered'] as const;
+
+/**
+ * The agenda of a payment whose outcome is not known at `at`: the next question to the gateway, after as long again as it
+ * has been unanswered since `since`, at least 5 seconds and at most 15 minutes; and, 24 hours after `since`, a report to the
+ * operator. A payment is never failed by time. spec: wallets-and-payments §2.19 Unknown outcome, §2.25
+ */
+export function unansweredPaymentAgenda(since: string, at: string): AgendaItem[] {
+  const waitedMs = Date.parse(at) - Date.parse(since);
+  const pauseMs = Math.min(Math.max(waitedMs, firstPollMs), longestPollMs);
+  return sortAgenda(
+    [
+      { at: later(at, pauseMs), kind: 'pollGateway', ref: '' },
+      { at: reportUnansweredAt(since), kind: 'reportUnanswered', ref: '' },
+    ],
+    paymentAgendaOrder,
+  );
+}
+
+/** When an operator hears of a payment unanswered since `since`. */
+export function reportUnansweredAt(since: string): string {
+  return later(since, unansweredMs);
+}
+
+/** Since when a payment is unanswered, from the instant at which that would be reported. */
+export function unansweredSince(reportAt: string): string {
+  return later(reportAt, -unansweredMs);
+}
+
+function later(instant: string, byMs: number): string {
+  return new Date(Date.parse(instant) + byMs).toISOString();
+}
+
+/** What the gateway knows a logical attempt of a payment by; every retry of the attempt uses the same. */
+export function intentTokenOf(paymentId: string, attempt: number): string {
+  return `${paymentId}:${attempt}`;
+}
+
+/**
+ * What is known of a payment after the gateway was asked. `succeeded` and `declined` are definite; after `requires_action`,
+ * `processing` and `unknown` the payment stays PROCESSING and is asked about again. Holds ids and words, no amounts, so that
+ * it may travel through workflow histories. spec: wallets-and-payments §2.19
+ */
+export interface PaymentOutcome {
+  status: 'succeeded' | 'declined' | 'requires_action' | 'processing' | 'unknown';
+  gatewayPaymentId: string | null;
+  gatewayMetadata: Record<string, string>;
+  /** Why it was declined, or why nothing is known. */
+  reason: string | null;
+  /** Where the payer confirms, while action is required. */
+  actionUrl: string | null;
+}
+
+/** The amounts of an invoice that payments change; decimal strings. */
+export interface InvoicePayments {
+  amountPaid: string;
+  amountRemaining: string;
+  overpaidAmount: string;
+  paymentStatus: string;
+}
+
+/**
+ * An invoice of `amountDue` after `captured` more was captured for it. Declined and open payments are not passed: they
+ * change nothing. With `refundedAmount` above zero the status stays one of refunds.
+ * spec: wallets-and-payments §2.20; subscriptions-and-invoicing §2.15.12
+ */
+export function invoiceAfterPayment(
+  invoice: { amountDue: string; amountPaid: string; refundedAmount: string },
+  captured: string,
+): InvoicePayments {
+  const due = decimal(invoice.amountDue);
+  const paid = decimal(invoice.amountPaid).plus(decimal(captured));
+  const refunded = decimal(invoice.refundedAmount);
+  const comparison = paid.comparedTo(due);
+  const settled = comparison < 0 ? 'PENDING' : comparison === 0 ? 'SUCCEEDED' : 'OVERPAID';
+  return {
+    amountPaid: decimalString(paid),
+    amountRemaining: decimalString(greatest(due.minus(paid), zero)),
+    overpaidAmount: decimalString(greatest(paid.minus(due), zero)),
+    paymentStatus: refunded.isZero() ? settled : refunded.equals(paid) ? 'REFUNDED' : 'PARTIALLY_REFUNDED',
+  };
+}
