@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify';
+import { refuse } from '../billing/refusal.ts';
+import type { AppDependencies } from './dependencies.ts';
+import { handleError } from './errors.ts';
+import { loggerSettings, logRequests, requestId } from './logging.ts';
+import { registerAuthentication } from './plugins/authentication.ts';
+import { registerJsonBody } from './plugins/json-body.ts';
+import { registerMetrics } from './plugins/metrics.ts';
+import { registerProtection } from './plugins/protection.ts';
+import { registerOpenApi, registerReferencePage } from './plugins/reference.ts';
+import { registerTransactions } from './plugins/transaction.ts';
+import { customerRoutes } from './routes/customer.ts';
+import { healthRoutes } from './routes/health.ts';
+
+/** The server as a resource sees it: schemas are zod, and the handler's types come from them. */
+export type Api = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+const bodyLimitBytes = 5 * 1024 * 1024;
+/** For the routes that take usage events. spec: platform §1.9 */
+export const eventBodyLimitBytes = 32 * 1024 * 1024;
+
+/** Every resource under /v1, a line each. */
+async function registerResources(v1: Api): Promise<void> {
+  registerAuthentication(v1);
+  registerTransactions(v1);
+  await v1.register(customerRoutes);
+}
+
+/**
+ * Builds the API over its dependencies. It listens to nothing yet: `inject` works, `listen` opens it. A resource is a
+ * plugin of `registerResources`; each of its routes declares schemas, an operationId and a permission.
+ */
+export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: loggerSettings(dependencies.logger),
+    disableRequestLogging: true,
+    requestIdHeader: false,
+    genReqId: requestId,
+    requestIdLogLabel: 'request_id',
+    bodyLimit: bodyLimitBytes,
+    trustProxy: dependencies.config.trustProxy,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 255 },
+    frameworkErrors: handleError,
+  });
+  app.decorate('dependencies', dependencies);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler(handleError);
+  registerJsonBody(app);
+  logRequests(app);
+  registerMetrics(app);
+  await registerProtection(app);
+  // An unknown path, and a known one with another method, are refused before the body is read. spec: platform §1.1, §2.3
+  app.addHook('onRequest', async (request) => {
+    if (request.is404) throw refuse('not_found', `There is no ${request.method} on this path.`);
+  });
+  await registerOpenApi(app);
+  await app.register(healthRoutes);
+  await app.register(healthRoutes, { prefix: '/v1' });
+  await app.register(registerResources, { prefix: '/v1' });
+  await registerReferencePage(app);
+  await app.ready();
+  return app as FastifyInstance;
+}

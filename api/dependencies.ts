@@ -1,0 +1,24 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/orm.ts';
+import type { PaymentGateway } from '../integrations/payment-gateway.ts';
+import type { UsageStore } from '../metering/usage-store.ts';
+import type { LoggerOptions } from './logging.ts';
+
+/** What the API needs of the world. Whoever makes them closes them; a test passes its own. */
+export interface AppDependencies {
+  config: Pick<Config, 'rateLimitPerSecond' | 'maxEventLoopDelayMs' | 'trustProxy'>;
+  database: Database;
+  temporal: Client;
+  metering: UsageStore;
+  /** The payment gateways by name. */
+  gateways: ReadonlyMap<string, PaymentGateway>;
+  /** What to log and where to; `false` for nothing. */
+  logger: LoggerOptions | false;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    dependencies: AppDependencies;
+  }
+}

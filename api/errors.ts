@@ -1,0 +1,170 @@
+import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod';
+import { isGrpcServiceError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type RefusalCode, type RefusalDetails, refusalIn, statusOfCode } from '../billing/refusal.ts';
+import { firstFailure, validationDetails } from './validation.ts';
+
+/** The one error body, which serves both published shapes. spec: platform §2.1 */
+export const errorBody = z
+  .object({
+    code: z.enum(Object.keys(statusOfCode) as [RefusalCode, ...RefusalCode[]]),
+    http_status_code: z.int(),
+    message: z.string(),
+    details: z.record(z.string(), z.unknown()).optional(),
+    success: z.literal(false),
+    error: z.object({ message: z.string(), internal_error: z.literal('') }),
+  })
+  .meta({
+    id: 'ErrorResponse',
+    examples: [
+      {
+        code: 'validation_error',
+        http_status_code: 400,
+        message: 'name is required',
+        details: { fields: { name: 'is required' } },
+        success: false,
+        error: { message: 'name is required', internal_error: '' },
+      },
+    ],
+  });
+
+/** The error part of a route's `response` schema. */
+export const errorResponses = {
+  '4xx': errorBody.describe('The request was refused.'),
+  '5xx': errorBody.describe('The server failed; `details.request_id` finds the cause in its log.'),
+};
+
+/** No credential, or one that is malformed, unknown, expired or archived: one body for all. spec: platform §2.2, §3.1 */
+export class NotAuthenticated extends Error {}
+
+/** Thrown inside a handler when the answer to its Idempotency-Key is already stored; the error handler sends it. */
+export class AnsweredBefore extends Error {
+  readonly statusCode: number;
+  readonly body: string;
+  constructor(statusCode: number, body: string) {
+    super('answered before');
+    this.statusCode = statusCode;
+    this.body = body;
+  }
+}
+
+interface Answer {
+  code: RefusalCode;
+  status: number;
+  message: string;
+  details?: RefusalDetails | undefined;
+}
+
+/** Fastify's error handler: turns whatever was thrown into the published body, and logs what is our fault. */
+export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  if (error instanceof AnsweredBefore) {
+    void sendText(reply, error.statusCode, error.body);
+    return;
+  }
+  const answer = answerTo(error, request.id);
+  if (answer.status >= 500 && answer.code !== 'not_implemented') request.log.error({ err: error }, answer.message);
+  if (answer.status === 503) void reply.header('retry-after', '1');
+  void sendError(reply, answer);
+}
+
+/** Sends a JSON text that is already serialized. */
+export function sendText(reply: FastifyReply, status: number, text: string): FastifyReply {
+  void reply.code(status);
+  return status === 204 ? reply.send() : reply.type('application/json; charset=utf-8').send(text);
+}
+
+function sendError(reply: FastifyReply, answer: Answer): FastifyReply {
+  const { code, status, message, details } = answer;
+  const body = {
+    code,
+    http_status_code: status,
+    message,
+    ...(details ? { details } : {}),
+    success: false,
+    error: { message, internal_error: '' },
+  };
+  return sendText(reply, status, JSON.stringify(body));
+}
+
+function answerTo(error: FastifyError, requestId: string): Answer {
+  if (error instanceof NotAuthenticated) {
+    return {
+      code: 'permission_denied',
+      status: 401,
+      message: 'A valid credential is required in the x-api-key header.',
+    };
+  }
+  const refusal = refusalIn(error);
+  if (refusal) return answerToRefusal(refusal, requestId);
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    return invalid(firstFailure(error.validation), validationDetails(error.validation));
+  }
+  const malformed = malformedRequest(error);
+  if (malformed) return invalid(malformed);
+  if (isUnreachable(error)) {
+    return outage('service_unavailable', 'The service is temporarily unavailable; try again.', requestId);
+  }
+  return outage(isDatabaseError(error) ? 'database_error' : 'internal_error', unexpected, requestId);
+}
+
+const unexpected = 'An unexpected error occurred';
+
+function answerToRefusal(refusal: NonNullable<ReturnType<typeof refusalIn>>, requestId: string): Answer {
+  const status = statusOfCode[refusal.code];
+  if (status === 500) return outage(refusal.code, unexpected, requestId);
+  return { code: refusal.code, status, message: refusal.message, details: refusal.details };
+}
+
+function invalid(message: string, details?: RefusalDetails): Answer {
+  return { code: 'validation_error', status: 400, message, details };
+}
+
+function outage(code: RefusalCode, message: string, requestId: string): Answer {
+  return { code, status: statusOfCode[code], message, details: { request_id: requestId } };
+}
+
+/** What Fastify refuses before a handler runs. spec: platform §1.1, §1.9 */
+function malformedRequest(error: FastifyError): string | null {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return 'The body is larger than this operation accepts.';
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return 'The body must be JSON, with Content-Type: application/json.';
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return 'The body is not as long as Content-Length says.';
+    case 'FST_ERR_BAD_URL':
+      return 'The path is not a valid URL.';
+    default:
+      return typeof error.code === 'string' && error.code.startsWith('FST_') && isClientError(error.statusCode)
+        ? 'The request is malformed.'
+        : null;
+  }
+}
+
+function isClientError(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500;
+}
+
+const grpcUnreachable = new Set([4, 14]);
+const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
+
+/** Temporal or PostgreSQL does not answer. */
+function isUnreachable(error: unknown): boolean {
+  for (const cause of causes(error)) {
+    if (cause instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+    if (isGrpcServiceError(cause) && grpcUnreachable.has(cause.code)) return true;
+    const { code } = cause as { code?: unknown };
+    if (typeof code === 'string' && (socketErrors.has(code) || /^(08...|57P..|53300)$/.test(code))) return true;
+    if (/connection terminated|timeout exceeded when trying to connect/i.test(cause.message)) return true;
+  }
+  return false;
+}
+
+function isDatabaseError(error: unknown): boolean {
+  return [...causes(error)].some((cause) => /^[0-9A-Z]{5}$/.test(String((cause as { code?: unknown }).code ?? '')));
+}
+
+function* causes(error: unknown): Generator<Error> {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause;
+}

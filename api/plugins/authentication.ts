@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { refuse } from '../../billing/refusal.ts';
+import { realNow } from '../../db/clock.ts';
+import { type Permission, permissionsOf } from '../../db/roles.ts';
+import type { Scope } from '../../db/scope.ts';
+import { type Credential, findCredential } from '../../db/stores/credential.ts';
+import { NotAuthenticated } from '../errors.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the caller needs: an entity and an action, or only a valid credential. Every route under /v1 declares one. */
+    permission?: Permission | 'authenticated';
+  }
+  interface FastifyRequest {
+    /** Whose data this request may touch. */
+    scope: Scope;
+    /** Who is asking, and with which rights. */
+    caller: Caller;
+  }
+  interface FastifyInstance {
+    /** Forgets remembered credentials of this process, so that a removed key is refused at once. */
+    forgetCredentials(): void;
+  }
+}
+
+export interface Caller {
+  userId: string;
+  userType: string;
+  roles: readonly string[];
+  permissions: ReadonlySet<string>;
+  isSuperAdmin: boolean;
+}
+
+/** Below the second within which a revoked key must be refused on every node. spec: platform §7 */
+const rememberedMs = 500;
+const rememberedKeys = 10_000;
+
+/**
+ * Credential, tenant state and permission of every route below, in this order and after the body was parsed.
+ * spec: platform §2.3, §3, §4
+ */
+export function registerAuthentication(app: FastifyInstance): void {
+  const remembered = new Map<string, { at: number; credential: Promise<Credential | null> }>();
+
+  const credentialOf = (apiKey: string): Promise<Credential | null> => {
+    const digest = createHash('sha256').update(apiKey).digest();
+    const name = digest.toString('base64');
+    const known = remembered.get(name);
+    if (known && Date.now() - known.at < rememberedMs) return known.credential;
+    if (remembered.size >= rememberedKeys) remembered.clear();
+    const credential = findCredential(app.dependencies.database, digest);
+    remembered.set(name, { at: Date.now(), credential });
+    // What failed or found nothing is asked again at the next request.
+    credential.then((found) => found ?? remembered.delete(name)).catch(() => remembered.delete(name));
+    return credential;
+  };
+
+  app.decorate('forgetCredentials', () => remembered.clear());
+  app.decorateRequest('scope');
+  app.decorateRequest('caller');
+  app.addHook('onRoute', requirePermission);
+  app.addHook('preValidation', async (request) => {
+    // A key is final: a bearer token beside it is not looked at. Session tokens are not accepted yet.
+    const apiKey = request.headers['x-api-key'];
+    if (typeof apiKey !== 'string' || apiKey === '' || apiKey.length > 512) throw new NotAuthenticated();
+    const credential = await credentialOf(apiKey);
+    if (!credential || (credential.expiresAt !== null && credential.expiresAt <= realNow()))
+      throw new NotAuthenticated();
+    admit(request, credential);
+  });
+}
+
+function admit(request: FastifyRequest, credential: Credential): void {
+  const permission = request.routeOptions.config.permission;
+  const permissions = permissionsOf(credential.roles);
+  request.scope = {
+    tenantId: credential.tenantId,
+    environmentId: credential.environmentId,
+    actor: credential.userId,
+    requestId: request.id,
+  };
+  request.caller = {
+    userId: credential.userId,
+    userType: credential.userType,
+    roles: credential.roles,
+    permissions,
+    isSuperAdmin: credential.roles.includes('super_admin'),
+  };
+  if (credential.tenantState === 'suspended' && isMutating(request)) {
+    throw refuse('permission_denied', 'This account is suspended: it may read, but not change anything.');
+  }
+  if (permission !== 'authenticated' && !permissions.has(permission ?? '')) {
+    throw refuse('permission_denied', `This operation needs the permission ${permission}.`);
+  }
+}
+
+/** Whether a request changes something: not a GET, and not one of the POST operations that only read. spec: platform §3.2 */
+export function isMutating(request: FastifyRequest): boolean {
+  if (request.method === 'GET' || request.method === 'HEAD') return false;
+  return !request.routeOptions.config.permission?.endsWith(':read');
+}
+
+/** Deny by default: a route that declares no permission stops the start. spec: platform §23 Authorisation */
+function requirePermission(route: RouteOptions): void {
+  if (route.config?.permission === undefined) {
+    throw new Error(`The route ${String(route.method)} ${route.url} declares no permission.`);
+  }
+}

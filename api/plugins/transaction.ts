@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { refuse } from '../../billing/refusal.ts';
+import { derivedId, newId } from '../../db/id.ts';
+import {
+  answerFor,
+  claimKey,
+  type IdempotencyKey,
+  releaseKey,
+  storeAnswer,
+} from '../../db/stores/idempotent-request.ts';
+import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
+import { AnsweredBefore } from '../errors.ts';
+import { isMutating } from './authentication.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * How an `Idempotency-Key` is kept. `record` (default): in the transaction of `request.transaction`. `lifecycle`: the
+     * key is claimed before the handler, ids come from `request.newId`, the answer is kept after success. `none`: the
+     * operation has its own keys (event ingestion).
+     */
+    idempotency?: 'record' | 'lifecycle' | 'none';
+    /** The one success status of the route, taken from its response schema. */
+    successStatus?: number;
+  }
+  interface FastifyRequest {
+    /**
+     * Runs `work` in one transaction of the request's scope. In a mutating record route the returned value is the answer:
+     * it is kept with the effect under the `Idempotency-Key`, and given again to the same request.
+     */
+    transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+    /** A new id; in a lifecycle route with an `Idempotency-Key` the id that its first try made. */
+    newId(prefix: string): string;
+    /** The header, where it is in force: for operations whose body has an `idempotency_key` of its own, as its fallback. */
+    idempotencyKey: string | null;
+    readonly temporal: Client;
+  }
+}
+
+const claimMs = 20_000;
+const maxKeyLength = 255;
+
+/** A key in force for one request, and for a lifecycle route the instant of its first claim. */
+interface KeyInForce extends IdempotencyKey {
+  claimedAt: string | null;
+}
+
+/** `request.transaction`, `request.newId`, the success status, and the `Idempotency-Key`. spec: platform §1.6, §1.7 */
+export function registerTransactions(app: FastifyInstance): void {
+  const keys = new WeakMap<FastifyRequest, KeyInForce>();
+  app.decorateRequest('transaction');
+  app.decorateRequest('newId');
+  app.decorateRequest('idempotencyKey', null);
+  app.decorateRequest('temporal', {
+    getter() {
+      return app.dependencies.temporal;
+    },
+  });
+  app.addHook('onRoute', noteSuccessStatus);
+
+  // Before validation: the hash covers what was sent, not what the schema made of it.
+  app.addHook('preValidation', async (request) => {
+    const key = keyOf(request);
+    if (!key) return;
+    keys.set(request, { ...key, claimedAt: null });
+    request.idempotencyKey = key.key;
+  });
+
+  app.addHook('preHandler', async (request, reply) => {
+    const key = keys.get(request);
+    const isLifecycle = request.routeOptions.config.idempotency === 'lifecycle';
+    void reply.code(request.routeOptions.config.successStatus ?? 200);
+    request.transaction = (work) => runTransaction(request, reply, isLifecycle ? undefined : key, work);
+    request.newId = idSource(request, key);
+    if (key && isLifecycle) await claim(request, key);
+  });
+
+  // Before the answer leaves: what was not stored could be done twice.
+  app.addHook('onSend', async (request, reply, payload) => {
+    const key = keys.get(request);
+    if (!key?.claimedAt) return;
+    const { database } = app.dependencies;
+    const done = reply.statusCode < 300;
+    const answer = { statusCode: reply.statusCode, body: typeof payload === 'string' ? payload : '' };
+    await inSqlTransaction(database, request.scope, (tx) =>
+      done ? storeAnswer(tx, request.scope, key, answer) : releaseKey(tx, request.scope, key),
+    );
+  });
+}
+
+async function runTransaction<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  key: IdempotencyKey | undefined,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return inTransaction(request.server.dependencies.database, request.scope, async (tx) => {
+    if (!key) return work(tx);
+    const given = await answerFor(tx, request.scope, key);
+    if (given) throw new AnsweredBefore(given.statusCode, given.body);
+    const result = await work(tx);
+    const body = result === undefined ? '' : String(reply.serialize(result));
+    await storeAnswer(tx, request.scope, key, { statusCode: reply.statusCode, body });
+    return result;
+  });
+}
+
+async function claim(request: FastifyRequest, key: KeyInForce): Promise<void> {
+  const until = new Date(Date.now() + claimMs).toISOString();
+  const outcome = await inSqlTransaction(request.server.dependencies.database, request.scope, (tx) =>
+    claimKey(tx, request.scope, key, until),
+  );
+  if ('statusCode' in outcome) throw new AnsweredBefore(outcome.statusCode, outcome.body);
+  key.claimedAt = outcome.claimedAt;
+}
+
+function idSource(request: FastifyRequest, key: KeyInForce | undefined): (prefix: string) => string {
+  let count = 0;
+  return (prefix) => {
+    if (!key?.claimedAt) return newId(prefix);
+    count += 1;
+    const seed = [request.scope.environmentId, key.key, prefix, count].join(' ');
+    return derivedId(prefix, seed, Date.parse(key.claimedAt));
+  };
+}
+
+/** The header, unless the operation has none or its body's own `idempotency_key` wins. */
+function keyOf(request: FastifyRequest): IdempotencyKey | null {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined || !isMutating(request) || request.routeOptions.config.idempotency === 'none') return null;
+  const own = (request.body as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
+  if (typeof own === 'string' && own !== '') return null;
+  if (typeof header !== 'string' || header === '' || header.length > maxKeyLength) {
+    throw refuse('validation_error', `Idempotency-Key must have 1 to ${maxKeyLength} characters`);
+  }
+  return { key: header, requestHash: hashOf(request) };
+}
+
+/** SHA-256 over method, path with query, and the body with its keys sorted. */
+function hashOf(request: FastifyRequest): string {
+  const body = JSON.stringify(sorted(request.body ?? null));
+  return createHash('sha256').update(`${request.method} ${request.url}\n${body}`).digest('hex');
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, member]) => [name, sorted(member)]));
+}
+
+function noteSuccessStatus(route: RouteOptions): void {
+  const response = (route.schema?.response ?? {}) as Record<string, unknown>;
+  const status = Object.keys(response).find((key) => /^2\d\d$/.test(key));
+  if (status) route.config = { ...route.config, successStatus: Number(status) };
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { Customer } from '../../db/entities/customer.ts';
+import { metadataInput, metadataOutput, recordOutput, timezoneInput, viewRecord } from './scalars.ts';
+
+const externalId = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine((text) => !/[%\s/\p{Cc}]/u.test(text), {
+    message: 'must not contain %, /, white space or control characters',
+  });
+const name = z.string().trim().min(1).max(255);
+const optionalText = (length: number) => z.string().trim().max(length).nullish();
+
+const customerFields = {
+  email: z.union([z.literal(''), z.email('must be an e-mail address')]).nullish(),
+  contact: optionalText(20),
+  timezone: timezoneInput().nullish(),
+  address_line1: optionalText(255),
+  address_line2: optionalText(255),
+  address_city: optionalText(100),
+  address_state: optionalText(100),
+  address_postal_code: optionalText(20),
+  address_country: z
+    .string()
+    .refine((text) => text === '' || isCountry(text), { message: 'must be a country of two letters, such as DE' })
+    .transform((text) => text.toUpperCase())
+    .nullish(),
+  metadata: metadataInput().nullish(),
+  tax_treatment: z.enum(['taxable', 'exempt']).nullish(),
+  parent_customer_id: z.string().max(255).nullish(),
+  parent_customer_external_id: z.string().max(255).nullish(),
+};
+
+export const createCustomerBody = z
+  .object({ external_id: externalId, name, ...customerFields, test_clock_id: z.string().max(255).nullish() })
+  .meta({
+    examples: [{ external_id: 'acme', name: 'Acme Inc.', email: 'billing@acme.example', timezone: 'Europe/Berlin' }],
+  });
+
+/** The wire shape of `CustomerFields`. */
+type CustomerBody = Partial<z.output<typeof createCustomerBody>>;
+
+export function customerFieldsOf(body: CustomerBody) {
+  return {
+    externalId: body.external_id,
+    name: body.name,
+    email: body.email,
+    contact: body.contact,
+    timezone: body.timezone,
+    addressLine1: body.address_line1,
+    addressLine2: body.address_line2,
+    addressCity: body.address_city,
+    addressState: body.address_state,
+    addressPostalCode: body.address_postal_code,
+    addressCountry: body.address_country,
+    metadata: body.metadata,
+    taxTreatment: body.tax_treatment,
+    parentCustomerId: body.parent_customer_id,
+    parentCustomerExternalId: body.parent_customer_external_id,
+  };
+}
+
+const customerOutput = z.object({
+  ...recordOutput,
+  external_id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  contact: z.string().nullable(),
+  timezone: z.string(),
+  address_line1: z.string().nullable(),
+  address_line2: z.string().nullable(),
+  address_city: z.string().nullable(),
+  address_state: z.string().nullable(),
+  address_postal_code: z.string().nullable(),
+  address_country: z.string().nullable(),
+  metadata: metadataOutput(),
+  tax_treatment: z.enum(['taxable', 'exempt']),
+  parent_customer_id: z.string().nullable(),
+  test_clock_id: z.string().nullable(),
+  integrations: z.array(z.unknown()),
+});
+
+/** A customer with its parent, if it has one. */
+export const customer = customerOutput
+  .extend({ parent_customer: customerOutput.extend({ parent_customer: z.null() }).nullable() })
+  .meta({ id: 'Customer' });
+
+export function viewCustomer(row: Customer, parent: Customer | null = null): z.output<typeof customer> {
+  return {
+    ...viewFields(row),
+    parent_customer: parent ? { ...viewFields(parent), parent_customer: null } : null,
+  };
+}
+
+function viewFields(row: Customer): z.output<typeof customerOutput> {
+  return {
+    ...viewRecord(row),
+    external_id: row.externalId,
+    name: row.name,
+    email: row.email ?? null,
+    contact: row.contact ?? null,
+    timezone: row.timezone,
+    address_line1: row.addressLine1 ?? null,
+    address_line2: row.addressLine2 ?? null,
+    address_city: row.addressCity ?? null,
+    address_state: row.addressState ?? null,
+    address_postal_code: row.addressPostalCode ?? null,
+    address_country: row.addressCountry ?? null,
+    metadata: row.metadata,
+    tax_treatment: row.taxTreatment as 'taxable' | 'exempt',
+    parent_customer_id: row.parentCustomerId ?? null,
+    test_clock_id: row.testClockId ?? null,
+    integrations: [],
+  };
+}
+
+const countries = new Set(
+  `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC
+  CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE
+  GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM
+  KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ
+  NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH
+  SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG
+  VI VN VU WF WS YE YT ZA ZM ZW`.split(/\s+/),
+);
+
+function isCountry(code: string): boolean {
+  return countries.has(code.toUpperCase());
+}

@@ -1,0 +1,60 @@
+import type { FastifySchemaValidationError } from 'fastify';
+
+/** One failing field: its wire path (`line_items[0].quantity`) and the reason. spec: platform §2.3 */
+interface FieldFailure {
+  field: string;
+  reason: string;
+}
+
+/** The human sentence about the first field that fails. */
+export function firstFailure(issues: readonly FastifySchemaValidationError[]): string {
+  const [failure] = issues.map(fieldFailure);
+  if (!failure) return 'The request is malformed.';
+  if (failure.field === '') return 'A JSON object is required as body.';
+  return failure.reason.startsWith('is ') || failure.reason.startsWith('must ')
+    ? `${failure.field} ${failure.reason}`
+    : `${failure.field}: ${failure.reason}`;
+}
+
+/** `details.fields`: every failing field with its reason. */
+export function validationDetails(issues: readonly FastifySchemaValidationError[]): Record<string, unknown> {
+  const fields: Record<string, string> = {};
+  for (const { field, reason } of issues.map(fieldFailure)) fields[field || 'body'] ??= reason;
+  return { fields };
+}
+
+interface UnionIssue {
+  path: PropertyKey[];
+  message: string;
+  errors?: UnionIssue[][];
+}
+
+function fieldFailure(issue: FastifySchemaValidationError): FieldFailure {
+  const path = issue.instancePath.split('/').filter((part) => part !== '');
+  const branches = (issue.params as { errors?: UnionIssue[][] }).errors;
+  const deepest = branches ? deepestIssue(branches) : null;
+  return deepest && deepest.path.length > 0
+    ? { field: wirePath([...path, ...deepest.path]), reason: reasonOf(deepest.message) }
+    : { field: wirePath(path), reason: reasonOf(issue.message ?? 'is not valid') };
+}
+
+/** Of the alternatives of a union the one that came furthest is what the caller meant. */
+function deepestIssue(branches: readonly UnionIssue[][]): UnionIssue | null {
+  const candidates = branches.flatMap((branch) => branch.slice(0, 1));
+  return candidates.reduce<UnionIssue | null>(
+    (best, issue) => (best === null || issue.path.length > best.path.length ? issue : best),
+    null,
+  );
+}
+
+function reasonOf(message: string): string {
+  if (message.endsWith('received undefined')) return 'is required';
+  return message.replace(/^Invalid (input|option): /, '');
+}
+
+function wirePath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (/^\d+$/.test(String(part))) return `${text}[${String(part)}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '');
+}

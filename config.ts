@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const flag = z
+  .enum(['true', 'false', '1', '0'])
+  .default('false')
+  .transform((text) => text === 'true' || text === '1');
+
+const schema = z.object({
+  /** PostgreSQL as the application role: owns no table, so row-level security applies to it. */
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /** PostgreSQL as the role that owns the tables; only migrations use it. */
+  DATABASE_OWNER_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(20),
+  TEMPORAL_ADDRESS: z.string().min(1).default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: port(8080),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** Requests a second for one API key, with bursts of twice as many; 0 switches the limit off. spec: platform §1.9 */
+  RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
+  /** Above this delay of the event loop requests are answered 503; 0 switches it off. */
+  MAX_EVENT_LOOP_DELAY_MS: z.coerce.number().int().min(0).default(2_000),
+  /** Set when a proxy in front terminates TLS: its `X-Forwarded-*` headers are then believed. */
+  TRUST_PROXY: flag,
+  /** How long a stopping process waits for requests under way. */
+  SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(0).default(15_000),
+});
+
+/** The configuration of one process. design: architecture §1 */
+export interface Config {
+  databaseUrl: string;
+  databaseOwnerUrl: string | null;
+  databasePoolSize: number;
+  temporalAddress: string;
+  temporalNamespace: string;
+  host: string;
+  port: number;
+  logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  rateLimitPerSecond: number;
+  maxEventLoopDelayMs: number;
+  trustProxy: boolean;
+  shutdownTimeoutMs: number;
+}
+
+/**
+ * Reads the configuration from environment variables. Only entry files call it, with `process.env`. An empty variable
+ * counts as unset. Throws an Error that names each bad variable and what is wrong with it, never its value.
+ */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = schema.safeParse(given);
+  if (!result.success) {
+    const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`The configuration is not usable. ${problems.join('; ')}.`);
+  }
+  const values = result.data;
+  return {
+    databaseUrl: values.DATABASE_URL,
+    databaseOwnerUrl: values.DATABASE_OWNER_URL ?? null,
+    databasePoolSize: values.DATABASE_POOL_SIZE,
+    temporalAddress: values.TEMPORAL_ADDRESS,
+    temporalNamespace: values.TEMPORAL_NAMESPACE,
+    host: values.HOST,
+    port: values.PORT,
+    logLevel: values.LOG_LEVEL,
+    rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
+    maxEventLoopDelayMs: values.MAX_EVENT_LOOP_DELAY_MS,
+    trustProxy: values.TRUST_PROXY,
+    shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
+  };
+}

@@ -1,0 +1,70 @@
+import { Client, Connection } from '@temporalio/client';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { afterAll } from 'vitest';
+import { buildApp } from '../../api/app.ts';
+import type { AppDependencies } from '../../api/dependencies.ts';
+import { createSandbox, type Sandbox } from '../../db/stores/tenant.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
+
+/** An answer as a test reads it. `body` is the parsed JSON, null when there is none. */
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came over the wire
+  body: any;
+  headers: Record<string, string | string[] | number | undefined>;
+}
+
+export interface CallOptions {
+  body?: unknown;
+  /** Null sends no key. */
+  apiKey?: string | null;
+  headers?: Record<string, string>;
+}
+
+/** The API of one test file over a database of its own, without workflows. */
+export interface TestApi extends TestDatabase {
+  app: FastifyInstance;
+  /** `await call('POST', '/v1/customers', { body })`, with the sandbox's key unless another is given. */
+  call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, options?: CallOptions): Promise<Answer>;
+  /** Another tenant in the same database. */
+  otherTenant(): Promise<Sandbox>;
+}
+
+/**
+ * Builds the API for this file; closed after its last test. Temporal is not there: what needs a workflow answers 503.
+ * `const { call } = await testApi();`
+ */
+export async function testApi(overrides: Partial<AppDependencies> = {}): Promise<TestApi> {
+  const testDb = await testDatabase();
+  const connection = Connection.lazy({ address: '127.0.0.1:1', connectTimeout: '200ms' });
+  const app = await buildApp({
+    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
+    database: testDb.database,
+    temporal: new Client({ connection }),
+    metering: undefined as unknown as AppDependencies['metering'],
+    gateways: new Map(),
+    logger: false,
+    ...overrides,
+  });
+  afterAll(async () => {
+    await app.close();
+    await connection.close();
+  });
+  const call: TestApi['call'] = async (method, path, options = {}) => {
+    const apiKey = options.apiKey === undefined ? testDb.apiKey : options.apiKey;
+    const request: InjectOptions = {
+      method,
+      url: path,
+      headers: { ...(apiKey === null ? {} : { 'x-api-key': apiKey }), ...options.headers },
+      ...(options.body === undefined ? {} : { payload: options.body as object }),
+    };
+    const response = await app.inject(request);
+    const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json');
+    return {
+      status: response.statusCode,
+      body: isJson && response.body !== '' ? response.json() : null,
+      headers: response.headers,
+    };
+  };
+  return { ...testDb, app, call, otherTenant: () => createSandbox(testDb.database, { tenantName: 'Other' }) };
+}
