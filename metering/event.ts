@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { refuse } from '../billing/refusal.ts';
+import { utcInstant } from './timestamp.ts';
+
+/** An event as a caller sends it, after its JSON types were checked. spec: catalogue-and-metering §6.2 */
+export interface EventInput {
+  readonly event_name: string;
+  readonly external_customer_id: string;
+  readonly event_id?: string | null | undefined;
+  readonly timestamp?: string | null | undefined;
+  readonly source?: string | null | undefined;
+  readonly properties?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** An event that nothing can refuse any more. */
+export interface PreparedEvent {
+  /** The id as the caller wrote it, or a new UUIDv7. */
+  readonly id: string;
+  /** The id as a UUID: itself if it is one, else the first 16 bytes of its SHA-256. */
+  readonly key: string;
+  readonly eventName: string;
+  readonly externalCustomerId: string;
+  /** UTC with six decimals; null for the instant of ingestion. */
+  readonly timestamp: string | null;
+  readonly source: string | null;
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** The JSON text of the properties; null when there are none. */
+  readonly propertiesText: string | null;
+}
+
+const maxIdLength = 255;
+/** An escape for half a character: PostgreSQL could store such JSON but never read a string from it. */
+const unreadable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+/**
+ * Checks an event and makes it ready to be stored. `where` precedes the field in messages (`events[3].`).
+ * Throws `validation_error` naming the field. spec: catalogue-and-metering §6.2, §13 row 33
+ */
+export function prepareEvent(input: EventInput, where = ''): PreparedEvent {
+  const eventName = input.event_name.trim();
+  if (eventName === '') throw invalid(`${where}event_name`, 'is required');
+  if (input.external_customer_id.trim() === '') throw invalid(`${where}external_customer_id`, 'is required');
+  if (input.event_id && input.event_id.length > maxIdLength) {
+    throw invalid(`${where}event_id`, `must be at most ${maxIdLength} characters long`);
+  }
+  const id = input.event_id && input.event_id.trim() !== '' ? input.event_id : newEventId();
+  const properties = input.properties ?? {};
+  const text = JSON.stringify(properties);
+  if (unreadable.test(text)) throw invalid(`${where}properties`, 'must be valid Unicode without NUL characters');
+  return {
+    id,
+    key: eventKey(id),
+    eventName,
+    externalCustomerId: input.external_customer_id,
+    timestamp: preparedTimestamp(input.timestamp, where),
+    source: input.source || null,
+    properties,
+    propertiesText: text === '{}' ? null : text,
+  };
+}
+
+function preparedTimestamp(text: string | null | undefined, where: string): string | null {
+  if (text === undefined || text === null || text === '') return null;
+  const instant = utcInstant(text);
+  if (instant === null) {
+    throw invalid(`${where}timestamp`, 'must be an RFC 3339 time with a zone, such as 2026-01-31T00:00:00Z');
+  }
+  return instant;
+}
+
+function invalid(field: string, reason: string) {
+  return refuse('validation_error', `${field} ${reason}`, { fields: { [field]: reason } });
+}
+
+const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The storage key of an event id. design: usage.md Tables */
+export function eventKey(id: string): string {
+  return canonicalUuid.test(id) ? id : digest(id);
+}
+
+/** The first 16 bytes of the SHA-256 of a text, written as a UUID; `usage.digest` in SQL. */
+export function digest(text: string): string {
+  return uuidText(createHash('sha256').update(text).digest('hex'));
+}
+
+/** A UUIDv7: ids that grow with time keep the index of keys dense. */
+export function newEventId(atMs: number = Date.now()): string {
+  const random = randomBytes(10).toString('hex');
+  const variant = ((Number.parseInt(random[3] ?? '0', 16) & 3) | 8).toString(16);
+  return uuidText(`${atMs.toString(16).padStart(12, '0')}7${random.slice(0, 3)}${variant}${random.slice(4)}`);
+}
+
+function uuidText(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,55 @@
+/**
+ * One statement stores a batch. Parameters: 1 env; per event: 2 ord, 3 key, 4 event id (null when it is the key), 5
+ * subject, 6 event name number, 7 timestamp or null, 8 source, 9 properties, 10 true for a repeat inside the batch, 11
+ * id, external id and event name as texts (12, 13); per contribution: 14 ord, 15 meter, 16 meter version, 17 quantity, 18
+ * digest of the distinct value, 19 true where the latest value is kept.
+ *
+ * The insert of keys alone decides what is new; everything else is joined to its result, so roll-ups and events cannot
+ * disagree. Every insert is in the order of its primary key, so writers that meet wait for each other and never
+ * deadlock. A copy is stamped after the wait for its rival: the effective event is the oldest. design: usage.md Writing
+ */
+export const appendText = `
+with input as materialized (
+  select i.*, coalesce(i.at, now()) as ts from unnest($2::int[], $3::uuid[], $4::text[], $5::bigint[], $6::int[],
+      $7::timestamptz[], $8::text[], $9::text[], $10::boolean[], $11::text[], $12::text[], $13::text[])
+    as i(ord, key, event_id, subject, event_name, at, source, props, repeat, id, external_id, name_text)
+), fresh as (
+  insert into usage.event_key (env, key) select $1, key from input where not repeat order by key
+  on conflict do nothing returning key, seq
+), stored as (
+  insert into usage.event (seq, subject, ts, ingested_at, key, env, event_name, event_id, source, props)
+  select f.seq, i.subject, i.ts, now() + i.ord * interval '1 microsecond', i.key, $1, i.event_name, i.event_id, i.source,
+    i.props::json
+  from input i join fresh f using (key) where not i.repeat order by f.seq
+), gain as materialized (
+  select c.meter, c.version, i.subject, date_trunc('hour', i.ts, 'UTC') as bucket, c.q, i.ts, i.ord, i.id, c.h, c.latest
+  from unnest($14::int[], $15::int[], $16::int[], $17::numeric[], $18::uuid[], $19::boolean[])
+    as c(ord, meter, version, q, h, latest)
+  join input i using (ord) join fresh using (key)
+), seen as (
+  insert into usage.distinct_value (env, meter, version, subject, day, h)
+  select distinct $1::int, meter, version, subject, (ts at time zone 'UTC')::date as day, h from gain where h is not null
+  order by meter, version, subject, day, h
+  on conflict do nothing
+), last as (
+  select distinct on (meter, subject, bucket) meter, subject, bucket, ts, ord, id, q from gain where latest
+  order by meter, subject, bucket, ts desc, ord desc
+), rolled as (
+  insert into usage.rollup as r (env, meter, version, subject, bucket, n, s, st, mx, mn, lt, li, lid, lv)
+  select $1, g.meter, g.version, g.subject, g.bucket, count(*), sum(g.q), sum(g.q * extract(epoch from g.ts)), max(g.q),
+    min(g.q), max(l.ts), max(now() + l.ord * interval '1 microsecond'), max(l.id), max(l.q)
+  from gain g left join last l on l.meter = g.meter and l.subject = g.subject and l.bucket = g.bucket
+  group by g.meter, g.version, g.subject, g.bucket
+  order by g.meter, g.version, g.subject, g.bucket
+  on conflict (env, meter, version, subject, bucket, group_key) do update set
+    n = r.n + excluded.n, s = r.s + excluded.s, st = r.st + excluded.st,
+    mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn),
+    (lt, li, lid, lv) = (select x.lt, x.li, x.lid, x.lv
+      from (values (r.lt, r.li, r.lid, r.lv), (excluded.lt, excluded.li, excluded.lid, excluded.lv)) as x(lt, li, lid, lv)
+      order by x.lt desc nulls last, x.li desc, x.lid collate "C" desc limit 1)
+), copied as (
+  insert into usage.event_copy (env, key, ingested_at, ts, event_id, external_customer_id, event_name, source, props)
+  select $1, i.key, clock_timestamp(), i.ts, i.id, i.external_id, i.name_text, i.source, i.props::json
+  from input i left join fresh f on f.key = i.key and not i.repeat where f.key is null order by i.key, i.ord
+)
+select count(*)::int as fresh from fresh`;

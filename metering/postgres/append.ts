@@ -1,0 +1,159 @@
+import type { Database } from '../../db/orm.ts';
+import type { Scope } from '../../db/scope.ts';
+import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
+import { digest, type PreparedEvent } from '../event.ts';
+import type { CompiledMeter } from '../meter.ts';
+import { decimalOfScaled } from '../quantity.ts';
+import { appendText } from './append-text.ts';
+import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
+
+const deadlockDetected = '40P01';
+const maxAttempts = 5;
+
+/**
+ * Stores a batch of one environment in one transaction. A batch that met a deadlock is repeated whole; nothing of the
+ * first try remains, so no copy is made twice. spec: catalogue-and-metering §6.3, §12 I3
+ */
+export async function appendBatch(
+  database: Database,
+  cache: CatalogueCache,
+  scope: Scope,
+  events: readonly PreparedEvent[],
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const resolved = await inSqlTransaction(database, scope, (tx) => appendIn(tx, cache, scope, events));
+      cache.remember(resolved.catalogue, resolved.subjects, resolved.eventNames);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== deadlockDetected || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+interface Resolved {
+  catalogue: Catalogue;
+  subjects: ReadonlyMap<string, string>;
+  eventNames: ReadonlyMap<string, number>;
+}
+
+async function appendIn(
+  tx: SqlTransaction,
+  cache: CatalogueCache,
+  scope: Scope,
+  events: readonly PreparedEvent[],
+): Promise<Resolved> {
+  const catalogue = await cache.locked(tx, scope);
+  const subjects = await resolveSubjects(tx, catalogue, events);
+  const eventNames = await resolveEventNames(tx, catalogue, events);
+  const values = [
+    catalogue.env,
+    ...eventColumns(
+      events,
+      (text) => catalogue.subjects.get(text) ?? subjects.get(text),
+      (text) => catalogue.eventNames.get(text) ?? eventNames.get(text),
+    ),
+    ...contributionColumns(events, catalogue),
+  ];
+  await tx.client.query({ name: 'usage-append', text: appendText, values });
+  return { catalogue, subjects, eventNames };
+}
+
+/** Makes the subjects this process has not met yet. Texts are sorted, so two writers wait in one order. */
+async function resolveSubjects(
+  tx: SqlTransaction,
+  catalogue: Catalogue,
+  events: readonly PreparedEvent[],
+): Promise<ReadonlyMap<string, string>> {
+  const missing = missingTexts(
+    events.map((event) => event.externalCustomerId),
+    catalogue.subjects,
+  );
+  if (missing.length === 0) return new Map();
+  await tx.rows(
+    `insert into usage.subject (env, external_id) select $1, text from unnest($2::text[]) as t(text)
+     on conflict (env, external_id) where holder is null do nothing`,
+    [catalogue.env, missing],
+  );
+  const rows = await tx.rows<{ external_id: string; number: string }>(
+    'select external_id, number::text from usage.subject where env = $1 and external_id = any($2) and holder is null',
+    [catalogue.env, missing],
+  );
+  return new Map(rows.map((row) => [row.external_id, row.number]));
+}
+
+async function resolveEventNames(
+  tx: SqlTransaction,
+  catalogue: Catalogue,
+  events: readonly PreparedEvent[],
+): Promise<ReadonlyMap<string, number>> {
+  const missing = missingTexts(
+    events.map((event) => event.eventName),
+    catalogue.eventNames,
+  );
+  if (missing.length === 0) return new Map();
+  await tx.rows(
+    'insert into usage.event_name (env, name) select $1, text from unnest($2::text[]) as t(text) on conflict do nothing',
+    [catalogue.env, missing],
+  );
+  const rows = await tx.rows<{ name: string; number: number }>(
+    'select name, number from usage.event_name where env = $1 and name = any($2)',
+    [catalogue.env, missing],
+  );
+  return new Map(rows.map((row) => [row.name, row.number]));
+}
+
+function missingTexts(texts: readonly string[], known: ReadonlyMap<string, unknown>): string[] {
+  return [...new Set(texts)].filter((text) => !known.has(text)).sort();
+}
+
+function eventColumns(
+  events: readonly PreparedEvent[],
+  subjectOf: (externalId: string) => string | undefined,
+  eventNameOf: (name: string) => number | undefined,
+): unknown[] {
+  const met = new Set<string>();
+  const repeats = events.map((event) => met.size === met.add(event.key).size);
+  return [
+    events.map((_, ord) => ord),
+    events.map((event) => event.key),
+    events.map((event) => (event.id === event.key ? null : event.id)),
+    events.map((event) => subjectOf(event.externalCustomerId)),
+    events.map((event) => eventNameOf(event.eventName)),
+    events.map((event) => event.timestamp),
+    events.map((event) => event.source),
+    events.map((event) => event.propertiesText),
+    repeats,
+    events.map((event) => event.id),
+    events.map((event) => event.externalCustomerId),
+    events.map((event) => event.eventName),
+  ];
+}
+
+/** What each event adds to each meter; repeats inside the batch add nothing. */
+function contributionColumns(events: readonly PreparedEvent[], catalogue: Catalogue): unknown[] {
+  const ords: number[] = [];
+  const meters: CompiledMeter[] = [];
+  const quantities: string[] = [];
+  const digests: (string | null)[] = [];
+  const met = new Set<string>();
+  for (const [ord, event] of events.entries()) {
+    if (met.size === met.add(event.key).size) continue;
+    for (const meter of catalogue.metersByEventName.get(event.eventName) ?? []) {
+      const contribution = meter.contribution(event.properties);
+      if (!contribution) continue;
+      ords.push(ord);
+      meters.push(meter);
+      quantities.push(decimalOfScaled(contribution.quantity));
+      digests.push(contribution.distinct === null ? null : digest(contribution.distinct));
+    }
+  }
+  return [
+    ords,
+    meters.map((meter) => meter.number),
+    meters.map((meter) => meter.version),
+    quantities,
+    digests,
+    meters.map((meter) => meter.keepsLatest),
+  ];
+}

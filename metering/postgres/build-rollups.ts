@@ -1,0 +1,61 @@
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+
+interface ScopedSql extends Sql {
+  readonly scope: Scope;
+}
+
+/**
+ * Builds the roll-ups of a meter from the events that came before it, and drops those of its earlier versions. Call it in
+ * the transaction that inserts a meter or changes its filters, after the row is written: from then until commit, writers
+ * of the environment wait, so every event is counted once, by the build or by its own ingestion. A meter whose event
+ * name was never seen costs one look-up. spec: catalogue-and-metering §5.2, §6.6
+ */
+export async function buildMeterRollups(tx: ScopedSql, meter: { id: string }): Promise<void> {
+  await tx.rows('select usage.raise_catalogue_version($1)', [tx.scope.environmentId]);
+  const values = [tx.scope.environmentId, meter.id];
+  await tx.rows(dropText('usage.rollup'), values);
+  await tx.rows(dropText('usage.distinct_value'), values);
+  await tx.rows(buildRollupText, values);
+  await tx.rows(buildDistinctText, values);
+}
+
+const meterText = `
+  select m.number as meter, m.version, m.filters, m.aggregation ->> 'field' as field, m.aggregation ->> 'type' as type,
+    environment.number as env, name.number as event_name
+  from meter m join environment on environment.id = m.environment_id
+  left join usage.event_name name on name.env = environment.number and name.name = m.event_name
+  where m.environment_id = $1 and m.id = $2`;
+
+function dropText(table: string): string {
+  return `with m as materialized (${meterText})
+    delete from ${table} r using m where r.env = m.env and r.meter = m.meter`;
+}
+
+/** The matching events of a meter as (subject, ts, ingested_at, id, quantity, distinct digest). */
+export const matchingEventsText = `
+  select e.subject, e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id,
+    usage.quantity(e.props -> m.field) as q,
+    case when m.type = 'COUNT_UNIQUE' then usage.digest(usage.text_form(e.props -> m.field)) end as h,
+    m.env, m.meter, m.version, m.type
+  from m join usage.event e on e.env = m.env and e.event_name = m.event_name and usage.matches(e.props, m.filters)
+  offset 0`;
+
+/** Roll-up rows of `matched`, in the columns of usage.rollup. */
+export const rolledText = `
+  select env, meter, version, subject, date_trunc('hour', ts, 'UTC') as bucket, count(*) as n, sum(q) as s,
+    sum(q * extract(epoch from ts)) as st, max(q) as mx, min(q) as mn,
+    max(ts) filter (where type = 'LATEST') as lt,
+    (array_agg(ingested_at order by ts desc, ingested_at desc, id desc) filter (where type = 'LATEST'))[1] as li,
+    (array_agg(id order by ts desc, ingested_at desc, id desc) filter (where type = 'LATEST'))[1] as lid,
+    (array_agg(q order by ts desc, ingested_at desc, id desc) filter (where type = 'LATEST'))[1] as lv
+  from matched group by env, meter, version, subject, date_trunc('hour', ts, 'UTC')`;
+
+const buildRollupText = `
+with m as materialized (${meterText}), matched as materialized (${matchingEventsText})
+insert into usage.rollup (env, meter, version, subject, bucket, n, s, st, mx, mn, lt, li, lid, lv) ${rolledText}`;
+
+const buildDistinctText = `
+with m as materialized (${meterText}), matched as materialized (${matchingEventsText})
+insert into usage.distinct_value (env, meter, version, subject, day, h)
+select distinct env, meter, version, subject, (ts at time zone 'UTC')::date, h from matched where h is not null`;

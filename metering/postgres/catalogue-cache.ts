@@ -1,0 +1,86 @@
+import type { Scope } from '../../db/scope.ts';
+import type { SqlTransaction } from '../../db/transaction.ts';
+import { type CompiledMeter, compileMeter, type MeterDefinition } from '../meter.ts';
+import { rememberEnvironment } from './environment-number.ts';
+
+/** What a writer knows of one environment: valid while `usage.catalogue_state` shows the same version. */
+export interface Catalogue {
+  readonly env: number;
+  readonly version: string;
+  readonly metersByEventName: ReadonlyMap<string, readonly CompiledMeter[]>;
+  /** External id → number of its live subject. Grows; a holder that lets an id go raises the version. */
+  readonly subjects: Map<string, string>;
+  readonly eventNames: Map<string, number>;
+}
+
+const maxCachedTexts = 100_000;
+const maxCachedEnvironments = 1_000;
+
+/**
+ * Meters and short keys of environments, cached in the process and never stale: a writer takes a shared lock of its
+ * environment and then reads the version; whoever changes a meter or gives an external id up waits for the lock
+ * exclusively, raises the version and holds the lock until commit (triggers of migration 02). So a meter's roll-ups are
+ * built from every event written before it, and every event after it finds the meter. One round trip a batch.
+ */
+export class CatalogueCache {
+  readonly #known = new Map<string, Catalogue>();
+
+  /** The catalogue as of now; no change can commit until the transaction ends. */
+  async locked(tx: SqlTransaction, scope: Scope): Promise<Catalogue> {
+    const env = this.#known.get(scope.environmentId)?.env ?? (await numberOf(tx, scope));
+    const version = await lockedVersion(tx, env);
+    const cached = this.#known.get(scope.environmentId);
+    if (cached && cached.version === version) return cached;
+    const loaded: Catalogue = {
+      env,
+      version,
+      metersByEventName: await loadMeters(tx, scope),
+      subjects: new Map(),
+      eventNames: cached?.eventNames ?? new Map(),
+    };
+    if (this.#known.size >= maxCachedEnvironments) this.#known.clear();
+    this.#known.set(scope.environmentId, loaded);
+    return loaded;
+  }
+
+  /** Keeps what a committed transaction resolved. */
+  remember(catalogue: Catalogue, subjects: ReadonlyMap<string, string>, eventNames: ReadonlyMap<string, number>): void {
+    if (catalogue.subjects.size > maxCachedTexts) catalogue.subjects.clear();
+    if (catalogue.eventNames.size > maxCachedTexts) catalogue.eventNames.clear();
+    for (const [text, number] of subjects) catalogue.subjects.set(text, number);
+    for (const [text, number] of eventNames) catalogue.eventNames.set(text, number);
+  }
+}
+
+async function numberOf(tx: SqlTransaction, scope: Scope): Promise<number> {
+  const [row] = await tx.rows<{ number: number }>('select number from environment where id = $1', [
+    scope.environmentId,
+  ]);
+  if (!row) throw new Error(`no environment ${scope.environmentId}`);
+  rememberEnvironment(scope.environmentId, row.number);
+  return row.number;
+}
+
+/** Two statements in one round trip: the second one's snapshot is taken when the lock is held. */
+async function lockedVersion(tx: SqlTransaction, env: number): Promise<string> {
+  const number = Math.trunc(env);
+  const results = (await tx.client.query(
+    `select pg_advisory_xact_lock_shared(7101, ${number}); select version::text from usage.catalogue_state where env = ${number}`,
+  )) as unknown as { rows: { version: string }[] }[];
+  return results[1]?.rows[0]?.version ?? '0';
+}
+
+async function loadMeters(tx: SqlTransaction, scope: Scope): Promise<Map<string, CompiledMeter[]>> {
+  // Archived meters go on counting: line items that use them keep metering. spec: catalogue-and-metering §11
+  const rows = await tx.rows<MeterDefinition>(
+    `select number, version, event_name, aggregation, filters from meter where environment_id = $1 order by number`,
+    [scope.environmentId],
+  );
+  const meters = new Map<string, CompiledMeter[]>();
+  for (const row of rows) {
+    const compiled = meters.get(row.event_name) ?? [];
+    compiled.push(compileMeter(row));
+    meters.set(row.event_name, compiled);
+  }
+  return meters;
+}

@@ -1,0 +1,44 @@
+import type { Database } from '../../db/orm.ts';
+import { systemScope } from '../../db/scope.ts';
+import { inSqlTransaction } from '../../db/transaction.ts';
+import type { UsageStore } from '../usage-store.ts';
+import { appendBatch } from './append.ts';
+import { CatalogueCache } from './catalogue-cache.ts';
+import { listEvents } from './list-events.ts';
+import { readEvent } from './read-event.ts';
+import { readUsage } from './read-usage.ts';
+import { verifyRollups } from './verify.ts';
+import { defaultLimits, type QueueLimits, WriteQueue } from './write-queue.ts';
+
+const partitionMonthsAhead = 3;
+
+/** The usage engine on the tables of schema `usage`. One a process: it holds the write queue. design: usage.md */
+export function openPostgresUsageStore(database: Database, limits: QueueLimits = defaultLimits): UsageStore {
+  const cache = new CatalogueCache();
+  const partitions = partitionKeeper(database);
+  const queue = new WriteQueue(async (scope, events) => {
+    await partitions();
+    await appendBatch(database, cache, scope, events);
+  }, limits);
+  return {
+    append: (scope, events) => queue.append(scope, events),
+    usage: readUsage,
+    events: listEvents,
+    event: readEvent,
+    verify: verifyRollups,
+    close: () => queue.drained(),
+  };
+}
+
+/** Makes the partitions of the coming months, once a month and process: nothing has to be scheduled. */
+function partitionKeeper(database: Database): () => Promise<void> {
+  let ensured = '';
+  return async () => {
+    const month = new Date().toISOString().slice(0, 7);
+    if (month === ensured) return;
+    await inSqlTransaction(database, systemScope, (tx) =>
+      tx.rows('select usage.ensure_event_partitions($1)', [partitionMonthsAhead]),
+    );
+    ensured = month;
+  };
+}

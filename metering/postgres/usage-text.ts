@@ -1,0 +1,96 @@
+/**
+ * Parameters: 1 env, 2 environment id; per question: 3 ord, 4 meter id or null and, for a made-up measure, 5 event name,
+ * 6 type, 7 field, 8 multiplier; 9 from, 10 start of history or null, 11 to, 12 filters, 13 everybody; 14/15 ord and
+ * customer id; 16/17 ord and external id. Every lateral aggregate is one index range; nothing depends on the planner's
+ * idea of how many questions there are.
+ */
+export const usageText = `
+with asked as materialized (
+  select q.ord, m.number as meter, m.version, coalesce(m.event_name, q.event_name) as event_text,
+    coalesce(m.aggregation ->> 'type', q.type) as type,
+    case when m.number is null then q.field else m.aggregation ->> 'field' end as field,
+    coalesce(m.aggregation ->> 'multiplier', q.multiplier) as multiplier,
+    coalesce(m.filters, '[]') || q.filters as filters, q.everybody,
+    m.number is not null and q.filters = '[]' as rolled_up,
+    case when m.reset_usage = 'NEVER' then coalesce(q.history, q.began) else q.began end as began, q.ended
+  from unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+      $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::jsonb[], $13::boolean[])
+    as q(ord, meter_id, event_name, type, field, multiplier, began, history, ended, filters, everybody)
+  left join meter m on m.id = q.meter_id and m.environment_id = $2
+), question as materialized (
+  select asked.*, name.number as event_name, full_from, greatest(full_from, full_to) as full_to
+  from asked
+  left join usage.event_name name on name.env = $1 and name.name = asked.event_text
+  cross join lateral (select case when type = 'COUNT_UNIQUE' then 'day' else 'hour' end as unit) u
+  cross join lateral (select date_trunc(unit, began, 'UTC') as down_from, date_trunc(unit, ended, 'UTC') as down_to) d
+  cross join lateral (select
+    case when not rolled_up then greatest(began, ended)
+      when down_from = began then began
+      else least(down_from + ('1 ' || unit)::interval, greatest(began, ended)) end as full_from,
+    case when rolled_up then down_to else greatest(began, ended) end as full_to) f
+), holder as (
+  select c.ord, customer.number, customer.external_id, customer.status = 'published' as holds
+  from unnest($14::int[], $15::text[]) as c(ord, id)
+  join customer on customer.id = c.id and customer.environment_id = $2
+  union all
+  select c.ord, customer.number, c.external_id, true
+  from unnest($16::int[], $17::text[]) as c(ord, external_id)
+  left join customer on customer.environment_id = $2 and customer.external_id = c.external_id and customer.status = 'published'
+), member as materialized (
+  select holder.ord, s.number as subject from holder
+  join usage.subject s on s.env = $1 and s.external_id = holder.external_id and s.holder is null where holder.holds
+  union
+  select holder.ord, s.number from holder join usage.subject s on s.env = $1 and s.holder = holder.number
+  union
+  select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody
+), edge as materialized (
+  select q.ord, q.field, q.event_name, q.filters, q.type, member.subject, piece.began, piece.ended
+  from question q join member using (ord)
+  cross join lateral (values (q.began, least(q.full_from, q.ended)), (q.full_to, q.ended)) as piece(began, ended)
+  where piece.began < piece.ended and q.event_name is not null
+), part as (
+  select edge.ord, raw.n, raw.s, raw.st, raw.mx from edge cross join lateral (
+    select count(*) as n, sum(v) as s, sum(v * extract(epoch from ts)) as st, max(v) as mx from (
+      select usage.quantity(e.props -> edge.field) as v, e.ts from usage.event e
+      where e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
+        and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)
+      offset 0) as matched) as raw
+  union all
+  select q.ord, rolled.n, rolled.s, rolled.st, rolled.mx
+  from question q join member using (ord) cross join lateral (
+    select sum(r.n) as n, sum(r.s) as s, sum(r.st) as st, max(r.mx) as mx from usage.rollup r
+    where r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = member.subject
+      and r.bucket >= q.full_from and r.bucket < q.full_to) as rolled
+  where q.full_from < q.full_to and q.rolled_up
+), total as (
+  select ord, sum(n) as n, sum(s) as s, sum(st) as st, max(mx) as mx from part group by ord
+)
+select q.ord, q.event_text as event_name, q.type, q.multiplier,
+  to_char(q.began at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as began,
+  coalesce(total.n, 0)::text as n, total.s::text as s, total.st::text as st, total.mx::text as mx,
+  case when q.type = 'LATEST' then (
+    select lv from (
+      (select r.lt, r.li, r.lid, r.lv from member join usage.rollup r
+        on r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = member.subject
+          and r.bucket >= q.full_from and r.bucket < q.full_to
+        where member.ord = q.ord and q.rolled_up order by r.lt desc, r.li desc, r.lid desc limit 1)
+      union all
+      (select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C", usage.quantity(e.props -> q.field)
+        from edge join usage.event e on e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
+          and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)
+        where edge.ord = q.ord order by 1 desc, 2 desc, 3 desc limit 1)
+    ) as candidate order by lt desc, li desc, lid desc limit 1) end::text as latest,
+  case when q.type = 'COUNT_UNIQUE' then (
+    select count(distinct h) from (
+      select d.h from member join usage.distinct_value d
+        on d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = member.subject
+          and d.day >= (q.full_from at time zone 'UTC')::date and d.day < (q.full_to at time zone 'UTC')::date
+      where member.ord = q.ord and q.rolled_up
+      union all
+      select usage.digest(usage.text_form(e.props -> edge.field))
+      from edge join usage.event e on e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
+        and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)
+      where edge.ord = q.ord) as seen) end::text as distinct_count,
+  pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
+from question q left join total using (ord)
+order by q.ord`;

@@ -1,0 +1,125 @@
+import type { Scope } from '../db/scope.ts';
+import type { Sql } from '../db/transaction.ts';
+import type { PreparedEvent } from './event.ts';
+import type { AggregationType } from './meter.ts';
+
+/** What a price or a caller asks besides the meter's own filters: AND over keys, OR over values, by text form. */
+export type PropertyFilters = Readonly<Record<string, readonly string[]>>;
+
+/** A meter of the catalogue, or a definition made up for one question. */
+export type UsageMeasure =
+  | { readonly meterId: string }
+  | {
+      readonly eventName: string;
+      readonly type: AggregationType;
+      readonly field: string | null;
+      readonly multiplier: string | null;
+    };
+
+/**
+ * One question: how much was used in `[from, to)`. Customers are given by id, by external id, or not at all (everybody);
+ * several are united before they are aggregated. Instants are RFC 3339 texts in UTC with up to six decimals.
+ */
+export type UsageQuestion = UsageMeasure & {
+  /** The caller's name for the answer, unique among the questions of one call. */
+  readonly key: string;
+  readonly customerIds?: readonly string[];
+  readonly externalCustomerIds?: readonly string[];
+  readonly from: string;
+  readonly to: string;
+  /** Taken for `from` where the meter's `reset_usage` is NEVER: the start of the line's history. */
+  readonly startOfHistory?: string;
+  readonly filters?: PropertyFilters;
+  /** The interval that weighs a WEIGHTED_SUM where it is not the question's own: the windows of a series. */
+  readonly weighedOver?: { readonly from: string; readonly to: string };
+};
+
+export interface UsageAnswer {
+  /** The aggregate, at most 15 decimals, never below zero. */
+  readonly value: string;
+  /** How many events matched. */
+  readonly eventCount: number;
+  /** Which events this answer knew. An event ingested later is not visible at it, whatever its timestamp. */
+  readonly watermark: string;
+  readonly type: AggregationType;
+  readonly eventName: string;
+}
+
+/** A stored ingestion of an event. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly externalCustomerId: string;
+  readonly customerId: string | null;
+  readonly eventName: string;
+  readonly timestamp: string;
+  readonly ingestedAt: string;
+  readonly source: string | null;
+  /** The JSON text of the properties as they came. */
+  readonly properties: string | null;
+}
+
+/** An event with every copy of its id, newest ingestion first, at most 50. spec: catalogue-and-metering §6.5 */
+export interface EventWithCopies {
+  readonly event: StoredEvent;
+  readonly copies: readonly (StoredEvent & { readonly samePayload: boolean })[];
+  /** The meters that count the effective event, with its quantity. */
+  readonly attributions: readonly { readonly meterId: string; readonly quantity: string }[];
+}
+
+/** What the raw listing selects. `before` and `after` are cursors; with neither, `offset` pages. spec: §6.4 */
+export interface EventQuery {
+  readonly externalCustomerId?: string;
+  readonly eventName?: string;
+  readonly eventId?: string;
+  readonly source?: string;
+  readonly from: string;
+  /** Inclusive, unlike every other interval. */
+  readonly to: string;
+  readonly filters?: PropertyFilters;
+  readonly pageSize: number;
+  readonly offset: number;
+  readonly sort: 'timestamp' | 'event_name';
+  readonly order: 'asc' | 'desc';
+  readonly before?: EventCursor;
+  readonly after?: EventCursor;
+}
+
+export interface EventCursor {
+  readonly timestamp: string;
+  readonly id: string;
+}
+
+export interface EventPage {
+  readonly events: readonly StoredEvent[];
+  readonly hasMore: boolean;
+  readonly totalCount: number;
+}
+
+/** A roll-up bucket that recompute found to differ from its events. */
+export interface BucketDifference {
+  readonly meterId: string;
+  readonly externalCustomerId: string;
+  readonly bucket: string;
+  readonly stored: string;
+  readonly recomputed: string;
+}
+
+/**
+ * The contract of a usage engine. What `append` acknowledged is durable and visible to every later question. Reads take
+ * the caller's transaction, so billing and dashboards ask the same function. design: usage.md The engine contract
+ */
+export interface UsageStore {
+  /**
+   * Stores events of one environment; all of them or none. The first stored copy of an id is the one that is metered.
+   * Throws `too_many_requests` when too much waits to be written. spec: catalogue-and-metering §6.2, §6.3
+   */
+  append(scope: Scope, events: readonly PreparedEvent[]): Promise<void>;
+  /** Answers every question in one statement. Throws `not_found` for an unknown meter. spec: §7.1 */
+  usage(sql: Sql, scope: Scope, questions: readonly UsageQuestion[]): Promise<Map<string, UsageAnswer>>;
+  events(sql: Sql, scope: Scope, query: EventQuery): Promise<EventPage>;
+  event(sql: Sql, scope: Scope, id: string): Promise<EventWithCopies | null>;
+  /** Compares the roll-ups of the environment with their events and returns what differs: nothing, always. */
+  verify(sql: Sql, scope: Scope): Promise<BucketDifference[]>;
+  /** Writes what waits and stops accepting. */
+  close(): Promise<void>;
+}
