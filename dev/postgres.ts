@@ -15,12 +15,12 @@ import { type PostgresInstallation, postgresInstallation, reachableDirectory } f
 import {
   commandOf,
   endProcess,
+  hasEnded,
   isAlive,
   poll,
   type RunningProgram,
   StartupProblem,
   startProgram,
-  stopProgram,
 } from './processes.ts';
 
 export interface PostgresOptions {
@@ -32,6 +32,7 @@ export interface PostgresOptions {
   logFile: string;
   /** Settings on top of the defaults: `{ fsync: 'off' }`. */
   settings?: Record<string, string>;
+  onStart?: ((program: RunningProgram) => void) | undefined;
 }
 
 export interface RunningPostgres {
@@ -50,16 +51,15 @@ export interface RunningPostgres {
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const installation = postgresInstallation();
   const directory = reachableDirectory(options.directory, installation.account);
-  if (existsSync(join(directory, 'data/PG_VERSION'))) await endFormerPostgres(directory);
-  else initialise(installation, directory, options.password);
+  await endFormerPostgres(directory);
+  if (!existsSync(join(directory, 'data/PG_VERSION'))) initialise(installation, directory, options.password);
   const program = await startServer(installation, join(directory, 'data'), options);
   return {
     port: options.port,
     program,
     url: (databaseName) =>
       `postgresql://postgres:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/${databaseName}`,
-    // SIGINT is PostgreSQL's fast shutdown; SIGQUIT stops at once and recovers from its log on the next start.
-    stop: () => stopProgram(program, 'SIGINT', 20_000, 'SIGQUIT'),
+    stop: program.stop,
   };
 }
 
@@ -130,11 +130,14 @@ async function startServer(
         args,
         logFile: options.logFile,
         cwd: '/',
+        // SIGINT is PostgreSQL's fast shutdown; SIGQUIT stops at once and recovers from its log on the next start.
+        stopping: { signal: 'SIGINT', patienceMs: 20_000, lastSignal: 'SIGQUIT' },
+        onStart: options.onStart,
         ...installation.account,
       });
       const ready = await poll(() => (hasEnded(program) ? false : isReady(data, program) ? true : undefined), 60_000);
       if (ready) return program;
-      await stopProgram(program, 'SIGQUIT', 5_000);
+      await program.stop();
       const said = readLog(options.logFile).slice(before);
       if (said.includes('shared memory block') && said.includes('still in use')) return undefined;
       throw new StartupProblem(
@@ -149,10 +152,6 @@ async function startServer(
   return started;
 }
 
-function hasEnded(program: RunningProgram): boolean {
-  return program.child.exitCode !== null || program.child.signalCode !== null || program.child.pid === undefined;
-}
-
 /** The server writes `ready` to the eighth line of its pid file once it accepts connections. */
 function isReady(data: string, program: RunningProgram): boolean {
   const lines = pidFileLines(data);
@@ -162,6 +161,7 @@ function isReady(data: string, program: RunningProgram): boolean {
 /** Stops a PostgreSQL that a killed launcher left running on this data. */
 export async function endFormerPostgres(directory: string): Promise<void> {
   const data = join(directory, 'data');
+  if (!existsSync(data)) return;
   const pid = Number(pidFileLines(data)[0]);
   if (!Number.isInteger(pid) || pid <= 1) return;
   if (isAlive(pid) && commandOf(pid).includes(realpathSync(data))) await endProcess(pid, 'SIGINT', 20_000);

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a person did wrong or a machine lacks, in one sentence that says what to do. Printed without a stack. */
@@ -13,8 +11,11 @@ export class StartupProblem extends Error {
 export interface RunningProgram {
   readonly name: string;
   readonly child: ChildProcess;
+  readonly logFile: string;
   /** Resolves when the program has ended, however it ended. */
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** Asks the program to stop, insists when it takes too long, and resolves when it has ended. */
+  stop(): Promise<void>;
 }
 
 export interface ProgramOptions {
@@ -25,11 +26,17 @@ export interface ProgramOptions {
   logFile: string;
   /** Remembers the program, so that the next launcher finds it when this one is killed. */
   pidFile?: string;
+  /** How it is asked to stop, how long it may take, and how it is made to. */
+  stopping?: { signal: NodeJS.Signals; patienceMs: number; lastSignal: NodeJS.Signals };
+  /** Told at once, before the program is ready. */
+  onStart?: ((program: RunningProgram) => void) | undefined;
   env?: NodeJS.ProcessEnv;
   uid?: number;
   gid?: number;
   cwd?: string;
 }
+
+const politely = { signal: 'SIGTERM', patienceMs: 10_000, lastSignal: 'SIGKILL' } as const;
 
 /** Starts a program in its own process group with its output in a file, which outlives a launcher that is killed. */
 export function startProgram(options: ProgramOptions): RunningProgram {
@@ -43,35 +50,34 @@ export function startProgram(options: ProgramOptions): RunningProgram {
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.gid === undefined ? {} : { gid: options.gid }),
     });
-    if (options.pidFile && child.pid)
-      writeFileSync(options.pidFile, `${child.pid}\n${[options.file, ...options.args].join(' ')}\n`);
-    const ended = Promise.race([
-      once(child, 'exit').then(([code, signal]) => ({ code, signal })),
-      once(child, 'error').then(() => ({ code: 127, signal: null })),
-    ]);
-    return { name: options.name, child, ended };
+    const command = [options.file, ...options.args].join(' ');
+    if (options.pidFile && child.pid) writeFileSync(options.pidFile, `${child.pid}\n${command}\n`);
+    const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+      child.once('error', () => resolve({ code: 127, signal: null }));
+    });
+    const { name, logFile } = options;
+    const program = { name, child, logFile, ended, stop: () => stopProgram(program, options.stopping ?? politely) };
+    options.onStart?.(program);
+    return program;
   } finally {
     closeSync(log);
   }
 }
 
-/** Asks a program to stop with `signal`, and after `patienceMs` stops it with `lastSignal`. Resolves when it has ended. */
-export async function stopProgram(
-  program: RunningProgram,
-  signal: NodeJS.Signals,
-  patienceMs: number,
-  lastSignal: NodeJS.Signals = 'SIGKILL',
-): Promise<void> {
-  if (program.child.exitCode !== null || program.child.signalCode !== null) return;
-  program.child.kill(signal);
-  const abort = new AbortController();
-  const ended = await Promise.race([
-    program.ended.then(() => true),
-    delay(patienceMs, false, { signal: abort.signal }).catch(() => false),
-  ]);
-  abort.abort();
-  if (ended) return;
-  program.child.kill(lastSignal);
+/** True when a program has ended or could not be started at all. */
+export function hasEnded({ child }: RunningProgram): boolean {
+  return child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+}
+
+async function stopProgram(program: RunningProgram, stopping: NonNullable<ProgramOptions['stopping']>): Promise<void> {
+  if (hasEnded(program)) return;
+  program.child.kill(stopping.signal);
+  const patience = new AbortController();
+  const late = delay(stopping.patienceMs, true, { signal: patience.signal }).catch(() => false);
+  const isLate = await Promise.race([program.ended.then(() => false), late]);
+  patience.abort();
+  if (isLate) program.child.kill(stopping.lastSignal);
   await program.ended;
 }
 
@@ -129,25 +135,4 @@ export async function poll<T>(
     if (performance.now() >= end) return undefined;
     await delay(everyMs);
   }
-}
-
-/** A loopback port nobody listens on: `preferred` when it is free, else one the system chooses. */
-export async function freePort(preferred = 0): Promise<number> {
-  return (await listenOnce(preferred)) ?? (await listenOnce(0)) ?? 0;
-}
-
-/** Whether a loopback port can be listened on. */
-export async function isPortFree(port: number): Promise<boolean> {
-  return (await listenOnce(port)) !== undefined;
-}
-
-async function listenOnce(port: number): Promise<number | undefined> {
-  const server = createServer();
-  const listening = Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
-  server.listen({ port, host: '127.0.0.1', exclusive: true });
-  if (!(await listening)) return undefined;
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : undefined;
 }

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import {
   accessSync,
   constants,
@@ -17,6 +17,8 @@ import { StartupProblem } from './processes.ts';
 
 const cliVersion = '1.5.1';
 
+type Say = (line: string) => void;
+
 /** The user's cache directory of Perennial: built or downloaded programs, shared by every checkout. */
 export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
   const base =
@@ -30,7 +32,11 @@ export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
  * download, and at last a build from the Go module proxy into the cache. `say` is told about everything that takes time.
  * design: architecture §8
  */
-export async function temporalCli(say: (line: string) => void, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+export async function temporalCli(
+  say: Say,
+  env: NodeJS.ProcessEnv = process.env,
+  signal?: AbortSignal,
+): Promise<string> {
   if (env.TEMPORAL_CLI) {
     if (isExecutable(env.TEMPORAL_CLI)) return env.TEMPORAL_CLI;
     throw new StartupProblem(
@@ -41,7 +47,8 @@ export async function temporalCli(say: (line: string) => void, env: NodeJS.Proce
   const found = onPath('temporal', env) ?? (isExecutable(cached) ? cached : undefined);
   if (found) return found;
   say(`Temporal's dev server is fetched once and kept in ${cacheDirectory(env)}.`);
-  if ((await download(cached, say, env)) || (await build(cached, say, env))) return cached;
+  if (await download(cached, say, env, signal)) return cached;
+  if (await goInstall(`github.com/temporalio/cli/cmd/temporal@v${cliVersion}`, cached, say, env, signal)) return cached;
   throw new StartupProblem(
     `No Temporal server was found: install the Temporal CLI ${cliVersion} (or Go 1.25, with which it is built once), ` +
       'set TEMPORAL_CLI to its file, or set TEMPORAL_ADDRESS to a running server.',
@@ -52,8 +59,9 @@ export async function temporalCli(say: (line: string) => void, env: NodeJS.Proce
 export async function goInstall(
   module: string,
   destination: string,
-  say: (line: string) => void,
+  say: Say,
   env: NodeJS.ProcessEnv = process.env,
+  signal?: AbortSignal,
 ): Promise<boolean> {
   const go = onPath('go', env) ?? ['/usr/local/go/bin/go', '/usr/lib/go/bin/go'].find(isExecutable);
   if (!go) return false;
@@ -65,6 +73,7 @@ export async function goInstall(
   const child = spawn(go, ['install', '-v', module], {
     env: { ...env, GOBIN: target, GOFLAGS: '-buildvcs=false', CGO_ENABLED: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
+    ...(signal ? { signal } : {}),
   });
   let packages = 0;
   child.stderr.on('data', (chunk: Buffer) => {
@@ -75,7 +84,7 @@ export async function goInstall(
   const progress = setInterval(() => {
     say(`  ${Math.round((performance.now() - startedMs) / 1000)} s, ${packages} packages, now ${last.slice(0, 80)}`);
   }, 10_000);
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve).on('error', () => resolve(1)));
+  const code = await endOf(child);
   clearInterval(progress);
   const [built] = readdirSync(target);
   if (code === 0 && built) renameSync(join(target, built), destination);
@@ -84,17 +93,14 @@ export async function goInstall(
   return code === 0 && built !== undefined;
 }
 
-function build(destination: string, say: (line: string) => void, env: NodeJS.ProcessEnv): Promise<boolean> {
-  return goInstall(`github.com/temporalio/cli/cmd/temporal@v${cliVersion}`, destination, say, env);
-}
-
-const downloadLimitMs = 60_000;
+const downloadLimitMs = 5 * 60_000;
+const firstByteLimitMs = 15_000;
 
 /**
  * The official download, in a process of its own: the SDK's downloader has no time limit, and a machine without internet
- * may only notice after minutes.
+ * may only notice after minutes. Nothing arrived in the first seconds means there is none.
  */
-async function download(destination: string, say: (line: string) => void, env: NodeJS.ProcessEnv): Promise<boolean> {
+async function download(destination: string, say: Say, env: NodeJS.ProcessEnv, signal?: AbortSignal): Promise<boolean> {
   mkdirSync(join(destination, '..'), { recursive: true });
   const directory = mkdtempSync(join(destination, '../download-'));
   const script = `
@@ -106,15 +112,26 @@ async function download(destination: string, say: (line: string) => void, env: N
     cwd: join(import.meta.dirname, '..'),
     env,
     stdio: 'ignore',
+    ...(signal ? { signal } : {}),
   });
-  const limit = setTimeout(() => child.kill('SIGKILL'), downloadLimitMs);
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve).on('error', () => resolve(1)));
-  clearTimeout(limit);
+  const limits = [
+    setTimeout(() => readdirSync(directory).length === 0 && child.kill('SIGKILL'), firstByteLimitMs),
+    setTimeout(() => child.kill('SIGKILL'), downloadLimitMs),
+  ];
+  const code = await endOf(child);
+  for (const limit of limits) clearTimeout(limit);
   const file = readdirSync(directory).find((name) => isExecutable(join(directory, name)));
   if (code === 0 && file) copyFileSync(join(directory, file), destination);
   else say('  the official download is not reachable');
   rmSync(directory, { recursive: true, force: true });
   return code === 0 && file !== undefined;
+}
+
+function endOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once('close', resolve);
+    child.once('error', () => resolve(1));
+  });
 }
 
 function onPath(name: string, env: NodeJS.ProcessEnv): string | undefined {
@@ -130,9 +147,4 @@ function isExecutable(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The version a Temporal CLI prints, for messages. */
-export function cliVersionOf(file: string): string {
-  return spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }

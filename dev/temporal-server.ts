@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import * as searchAttributeKeys from '../workflows/search-attributes.ts';
-import { endFormerProgram, poll, type RunningProgram, StartupProblem, startProgram, stopProgram } from './processes.ts';
+import { accepts } from './ports.ts';
+import { endFormerProgram, hasEnded, poll, type RunningProgram, StartupProblem, startProgram } from './processes.ts';
 
 /** What operators search workflows by, with Temporal's spelling of the types: `TenantId` is a `Keyword`. */
 export const searchAttributes = Object.values(searchAttributeKeys).map(({ name, type }) => ({
@@ -19,6 +19,7 @@ export interface TemporalOptions {
   databaseFile?: string;
   logFile: string;
   pidFile: string;
+  onStart?: ((program: RunningProgram) => void) | undefined;
 }
 
 export interface RunningTemporal {
@@ -31,19 +32,14 @@ export interface RunningTemporal {
 export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
   if (options.databaseFile) mkdirSync(dirname(options.databaseFile), { recursive: true });
   await endFormerProgram(options.pidFile, 'SIGTERM');
-  const { cli: file, logFile, pidFile } = options;
-  const program = startProgram({ name: 'Temporal', file, args: serverArguments(options), logFile, pidFile });
+  const { cli: file, logFile, pidFile, onStart } = options;
+  const program = startProgram({ name: 'Temporal', file, args: serverArguments(options), logFile, pidFile, onStart });
   const answered = await poll(
-    async () =>
-      program.child.exitCode === null && program.child.pid !== undefined
-        ? (await accepts(options.port))
-          ? true
-          : undefined
-        : false,
+    async () => (hasEnded(program) ? false : (await accepts(options.port)) || undefined),
     30_000,
   );
   if (!answered) {
-    await stopProgram(program, 'SIGTERM', 5_000);
+    await program.stop();
     throw new StartupProblem(
       `Temporal did not start on port ${options.port}: ${lastLine(options.logFile)} (all of it in ${options.logFile})`,
     );
@@ -51,7 +47,7 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
   return {
     address: `127.0.0.1:${options.port}`,
     program,
-    stop: () => stopProgram(program, 'SIGTERM', 10_000),
+    stop: program.stop,
   };
 }
 
@@ -66,18 +62,6 @@ function serverArguments(options: TemporalOptions): string[] {
     flags.push('--dynamic-config-value', `${name}=true`);
   }
   return ['server', 'start-dev', ...flags];
-}
-
-/** Whether something accepts connections on a loopback port. */
-export function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }
 
 function lastLine(file: string): string {

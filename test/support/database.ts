@@ -4,7 +4,7 @@ import { afterAll, inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/orm.ts';
 import { applicationRole } from '../../db/prepare.ts';
 import type { Scope } from '../../db/scope.ts';
-import { createSandbox } from './sandbox.ts';
+import { createSandbox } from '../../dev/sandbox.ts';
 import { applicationPassword, templateDatabase } from './servers.ts';
 
 /** A database of one test file with a tenant of its own. */

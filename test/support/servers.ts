@@ -1,13 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { prepareDatabase } from '../../db/prepare.ts';
+import { freePort } from '../../dev/ports.ts';
 import { endFormerPostgres, type RunningPostgres, startPostgres } from '../../dev/postgres.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
-import { endFormerProgram, freePort, isAlive } from '../../dev/processes.ts';
+import { endFormerProgram, isAlive } from '../../dev/processes.ts';
 import { temporalCli } from '../../dev/temporal-binary.ts';
 import { type RunningTemporal, startTemporal } from '../../dev/temporal-server.ts';
 
@@ -43,6 +44,8 @@ const fastSettings = {
 export async function startServers(): Promise<ServersOfRun> {
   await removeFormerRuns();
   const directory = mkdtempSync(join(tmpdir(), `${directoryPrefix}${process.pid}-`));
+  // As root PostgreSQL runs under another account, which must get into the directory.
+  chmodSync(directory, 0o711);
   const [cli, postgres] = await Promise.all([
     temporalCli((line) => console.log(line)),
     startPostgres({
@@ -135,7 +138,7 @@ async function removeFormerRuns(): Promise<void> {
     const pid = Number(new RegExp(`^${directoryPrefix}(\\d+)-`).exec(name)?.[1]);
     if (!Number.isInteger(pid) || isAlive(pid)) continue;
     const directory = join(tmpdir(), name);
-    if (existsSync(join(directory, 'postgres'))) await endFormerPostgres(join(directory, 'postgres'));
+    await endFormerPostgres(join(directory, 'postgres'));
     await endFormerProgram(join(directory, 'temporal.pid'), 'SIGTERM');
     removeDirectory(join(directory, 'postgres'));
     removeDirectory(directory);

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { newId } from '../../db/id.ts';
-import type { Database } from '../../db/orm.ts';
-import { type Scope, systemScope } from '../../db/scope.ts';
-import { inSqlTransaction } from '../../db/transaction.ts';
+import { newId } from '../db/id.ts';
+import { type Database, openDatabase } from '../db/orm.ts';
+import { type Scope, systemScope } from '../db/scope.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
 
 /** Makes a tenant with one environment, its user and an API key with every permission. */
 export async function createSandbox(database: Database): Promise<{ scope: Scope; apiKey: string }> {
@@ -32,4 +32,23 @@ export async function createSandbox(database: Database): Promise<{ scope: Scope;
     );
   });
   return { scope: { tenantId, environmentId, actor: userId, requestId: '' }, apiKey };
+}
+
+/** The sandbox's API key: the given one while the database knows it, else that of a sandbox made now. */
+export async function ensureSandbox(applicationUrl: string, apiKey: string | undefined): Promise<string> {
+  const database = await openDatabase({ url: applicationUrl, poolSize: 2 });
+  try {
+    if (apiKey !== undefined && (await knowsKey(database, apiKey))) return apiKey;
+    return (await createSandbox(database)).apiKey;
+  } finally {
+    await database.close();
+  }
+}
+
+async function knowsKey(database: Database, apiKey: string): Promise<boolean> {
+  const hash = createHash('sha256').update(apiKey).digest('hex');
+  const rows = await inSqlTransaction(database, systemScope, (sql) =>
+    sql.rows(`select from api_key where key_hash = $1 and status = 'published'`, [hash]),
+  );
+  return rows.length > 0;
 }

@@ -1,0 +1,235 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { prepareDatabase } from '../db/prepare.ts';
+import {
+  closeHome,
+  type HomeSettings,
+  openHome,
+  readSettings,
+  resetHome,
+  writeRunning,
+  writeSettings,
+} from './home.ts';
+import { freePort, isPortFree } from './ports.ts';
+import { endFormerPostgres, startPostgres } from './postgres.ts';
+import { endFormerProgram, type RunningProgram, StartupProblem } from './processes.ts';
+import { ensureSandbox } from './sandbox.ts';
+import { apiAnswers, lastWords, startReady, workerPolls } from './services.ts';
+import { temporalCli } from './temporal-binary.ts';
+import { prepareNamespace } from './temporal-namespace.ts';
+import { startTemporal } from './temporal-server.ts';
+
+export interface LaunchOptions {
+  directory: string;
+  apiPort: number;
+  /** Forget everything earlier starts kept. */
+  reset: boolean;
+  env: NodeJS.ProcessEnv;
+  say(line: string): void;
+}
+
+export interface Addresses {
+  apiUrl: string;
+  apiKey: string;
+  temporalAddress: string;
+  /** Null when the Temporal server is not ours. */
+  temporalUiUrl: string | null;
+}
+
+export interface Launcher {
+  /** Starts all parts; returns when API and worker are ready. Throws a StartupProblem that says what to do. */
+  start(): Promise<Addresses>;
+  /** Resolves with the reason when a part ends that nobody stopped. Ask after `start`. */
+  crash(): Promise<string>;
+  /** Stops what was started and nothing else. Calling it again waits for the first call. */
+  stop(): Promise<void>;
+}
+
+const namespace = 'default';
+/** Requests and activities are drained before the servers they need go away. */
+const stopOrder = ['API', 'worker', 'Temporal', 'PostgreSQL'];
+
+/** One command mode: embedded PostgreSQL, Temporal's dev server, API and worker as processes. design: architecture §8 */
+export function createLauncher(options: LaunchOptions): Launcher {
+  const programs: RunningProgram[] = [];
+  const interruption = new AbortController();
+  let starting: Promise<Addresses> | undefined;
+  let stopping: Promise<void> | undefined;
+  let holdsHome = false;
+
+  const onStart = (program: RunningProgram) => {
+    programs.push(program);
+    if (interruption.signal.aborted) void program.stop();
+  };
+
+  async function stopPrograms(): Promise<void> {
+    const ordered = programs.toSorted((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name));
+    for (const program of ordered) await program.stop();
+  }
+
+  async function start(): Promise<Addresses> {
+    openHome(options.directory);
+    holdsHome = true;
+    await clearTheWay(options);
+    const settings = await choosePorts(options.directory);
+    const [database, temporal] = await all([
+      startDatabase(options, settings, onStart),
+      findTemporal(options, settings, interruption.signal, onStart),
+    ]);
+    interruption.signal.throwIfAborted();
+    const apiUrl = `http://127.0.0.1:${options.apiPort}`;
+    await startServices(options, onStart, {
+      apiUrl,
+      databaseUrl: database.applicationUrl,
+      temporalAddress: temporal.address,
+    });
+    const { apiKey, applicationUrl: databaseUrl, ownerUrl: databaseOwnerUrl } = database;
+    writeRunning(options.directory, {
+      apiUrl,
+      apiKey,
+      databaseUrl,
+      databaseOwnerUrl,
+      temporalAddress: temporal.address,
+    });
+    return { apiUrl, apiKey, temporalAddress: temporal.address, temporalUiUrl: temporal.uiUrl };
+  }
+
+  return {
+    start() {
+      starting ??= start();
+      return starting;
+    },
+    async crash() {
+      const program = await Promise.race(programs.map((each) => each.ended.then(() => each)));
+      const { code, signal } = await program.ended;
+      const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+      return `The ${program.name} process ${how}, so everything was stopped: ${lastWords(program.logFile)} (all of it in ${program.logFile})`;
+    },
+    stop() {
+      stopping ??= (async () => {
+        interruption.abort();
+        await stopPrograms();
+        await starting?.catch(() => undefined);
+        await stopPrograms();
+        if (holdsHome) closeHome(options.directory);
+      })();
+      return stopping;
+    },
+  };
+}
+
+/** Ends what a killed launcher left running, and checks that nothing else is in the way. */
+async function clearTheWay({ directory, apiPort, reset }: LaunchOptions): Promise<void> {
+  const former = ['api', 'worker', 'temporal'].map((slug) =>
+    endFormerProgram(join(directory, `${slug}.pid`), 'SIGTERM', 3_000),
+  );
+  await Promise.all(former);
+  await endFormerPostgres(join(directory, 'postgres'));
+  if (reset) resetHome(directory);
+  if (!(await isPortFree(apiPort))) {
+    throw new StartupProblem(
+      `Port ${apiPort} is in use by another program: stop that program, or choose another port with PORT=${apiPort + 10} npm start.`,
+    );
+  }
+  for (const slug of ['postgres', 'temporal', 'api', 'worker']) writeFileSync(join(directory, `${slug}.log`), '');
+}
+
+/** The ports of the last start where they are still free, so that addresses stay the same. */
+async function choosePorts(directory: string): Promise<HomeSettings & { ports: NonNullable<HomeSettings['ports']> }> {
+  const settings = readSettings(directory);
+  const last = settings.ports ?? { postgres: 5480, temporal: 7280, temporalUi: 8280 };
+  const ports = {
+    postgres: await freePort(last.postgres),
+    temporal: await freePort(last.temporal),
+    temporalUi: await freePort(last.temporalUi),
+  };
+  const chosen = { ...settings, ports };
+  writeSettings(directory, chosen);
+  return chosen;
+}
+
+type OnStart = (program: RunningProgram) => void;
+type Settings = Awaited<ReturnType<typeof choosePorts>>;
+
+async function startDatabase({ directory, say }: LaunchOptions, settings: Settings, onStart: OnStart) {
+  const postgres = await startPostgres({
+    directory: join(directory, 'postgres'),
+    port: settings.ports.postgres,
+    password: settings.postgresPassword,
+    logFile: join(directory, 'postgres.log'),
+    onStart,
+  });
+  const prepared = await prepareDatabase({
+    ownerUrl: postgres.url('perennial'),
+    applicationPassword: settings.applicationPassword,
+  });
+  if (prepared.migrations.length > 0) say(`PostgreSQL is ready; applied ${prepared.migrations.length} migrations.`);
+  const apiKey = await ensureSandbox(prepared.applicationUrl, settings.apiKey);
+  if (apiKey !== settings.apiKey) writeSettings(directory, { ...settings, apiKey });
+  return { ...prepared, apiKey };
+}
+
+async function findTemporal(
+  { directory, env, say }: LaunchOptions,
+  settings: Settings,
+  signal: AbortSignal,
+  onStart: OnStart,
+) {
+  if (env.TEMPORAL_ADDRESS) {
+    await prepareNamespace(env.TEMPORAL_ADDRESS, namespace);
+    return { address: env.TEMPORAL_ADDRESS, uiUrl: null };
+  }
+  const cli = await temporalCli(say, env, signal);
+  const { address } = await startTemporal({
+    cli,
+    port: settings.ports.temporal,
+    uiPort: settings.ports.temporalUi,
+    databaseFile: join(directory, 'temporal.db'),
+    logFile: join(directory, 'temporal.log'),
+    pidFile: join(directory, 'temporal.pid'),
+    onStart,
+  });
+  await prepareNamespace(address, namespace);
+  return { address, uiUrl: `http://127.0.0.1:${settings.ports.temporalUi}` };
+}
+
+/** Starts the production entry files and waits until both are ready. */
+async function startServices(
+  { directory, apiPort, env }: LaunchOptions,
+  onStart: OnStart,
+  addresses: { apiUrl: string; databaseUrl: string; temporalAddress: string },
+): Promise<void> {
+  const environment = {
+    ...env,
+    DATABASE_URL: addresses.databaseUrl,
+    TEMPORAL_ADDRESS: addresses.temporalAddress,
+    TEMPORAL_NAMESPACE: namespace,
+    HOST: '127.0.0.1',
+    PORT: String(apiPort),
+    SHUTDOWN_TIMEOUT_MS: '3000',
+  };
+  const common = { directory, env: environment, onStart };
+  await all([
+    startReady({
+      ...common,
+      name: 'worker',
+      slug: 'worker',
+      entry: 'activities/worker.ts',
+      isReady: () => workerPolls(addresses.temporalAddress, namespace),
+    }),
+    startReady({
+      ...common,
+      name: 'API',
+      slug: 'api',
+      entry: 'api/server.ts',
+      isReady: () => apiAnswers(addresses.apiUrl),
+    }),
+  ]);
+}
+
+/** Like Promise.all, but waits for every part, so that nothing goes on starting after a failure was reported. */
+async function all<T extends readonly unknown[]>(parts: [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+  const results = await Promise.allSettled(parts);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as T;
+}
