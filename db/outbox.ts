@@ -31,7 +31,10 @@ export async function writeEvents(sql: Sql, scope: Scope, events: readonly Outbo
   ]);
 }
 
-// Sequences are taken in entity order, so that two transactions that touch the same objects cannot deadlock.
+/** The channel on which a committed transaction names the environment it wrote events of. */
+export const outboxChannel = 'perennial_outbox';
+
+// PostgreSQL sends equal notifications of one transaction once, at its commit. Sequences are taken in entity order, so that two transactions that touch the same objects cannot deadlock.
 const writeEventsText = `
 with input as (
   select * from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::timestamptz[])
@@ -45,8 +48,10 @@ with input as (
   returning entity_id, last
 ), totals as (
   select entity_id, count(*) as n from input group by entity_id
+), written as (
+  insert into outbox_event (id, tenant_id, environment_id, sequence, event_name, entity_type, entity_id, payload, occurred_at, created_at)
+  select c.id, $1, $2, taken.last - totals.n + c.nth, c.event_name, c.entity_type, c.entity_id, c.payload, c.occurred_at, $9
+  from counted c join taken using (entity_id) join totals using (entity_id)
+  order by c.ord
 )
-insert into outbox_event (id, tenant_id, environment_id, sequence, event_name, entity_type, entity_id, payload, occurred_at, created_at)
-select c.id, $1, $2, taken.last - totals.n + c.nth, c.event_name, c.entity_type, c.entity_id, c.payload, c.occurred_at, $9
-from counted c join taken using (entity_id) join totals using (entity_id)
-order by c.ord`;
+select pg_notify('${outboxChannel}', $2)`;

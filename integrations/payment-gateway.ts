@@ -69,15 +69,11 @@ export class GatewayOutcomeUnknown extends Error {
 }
 
 /** The gateways of one process by name. */
-export interface PaymentGateways {
-  /** The gateway of that name, or null when it is not connected. */
-  find(name: string): PaymentGateway | null;
-  readonly names: readonly string[];
-}
+export type PaymentGateways = ReadonlyMap<string, PaymentGateway>;
 
 /** The registry of the given gateways. Two of one name are a mistake in an entry file and end the process. */
 export function paymentGateways(gateways: readonly PaymentGateway[]): PaymentGateways {
   const byName = new Map(gateways.map((gateway) => [gateway.name, gateway]));
   if (byName.size !== gateways.length) throw new Error('two payment gateways have the same name');
-  return { find: (name) => byName.get(name) ?? null, names: [...byName.keys()] };
+  return byName;
 }

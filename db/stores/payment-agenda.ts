@@ -124,7 +124,7 @@ interface PaymentStateRow {
 const stateText = `
 select p.version, p.payment_status, p.destination_id, p.payment_url,
   (select subscription_id from invoice where id = p.destination_id) as subscription_id,
-  (select step || ': ' || reason from parked_object o
+  (select step from parked_object o
    where o.environment_id = $1 and o.object_type = 'payment' and o.object_id = p.id) as blocked_on,
   coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'at', due_at::text)) from agenda_entry a
    where a.environment_id = $1 and a.object_type = 'payment' and a.object_id = p.id), '[]') as agenda

@@ -1,0 +1,64 @@
+import type { PaymentOutcome } from '../billing/payment.ts';
+import {
+  type ChargeRequest,
+  type GatewayCharge,
+  type GatewayLookUp,
+  GatewayOutcomeUnknown,
+  type PaymentGateway,
+} from '../integrations/payment-gateway.ts';
+
+/**
+ * Sends a charge for the first time. Whatever is thrown on the way means that nothing is known: the request may have arrived.
+ * spec: wallets-and-payments §2.19 Unknown outcome
+ */
+export async function askFirst(gateway: PaymentGateway, request: ChargeRequest): Promise<PaymentOutcome> {
+  return settled(request, () => gateway.charge(request));
+}
+
+/** Asks about a charge by its token first, and sends the same token again only when it never arrived: one intent, one capture. */
+export async function askAgain(gateway: PaymentGateway, request: ChargeRequest): Promise<PaymentOutcome> {
+  return settled(request, async () => {
+    const known = await gateway.lookUp(request.intentToken);
+    return known.status === 'not_found' ? gateway.charge(request) : known;
+  });
+}
+
+/** Gives up a charge that waits for its payer. */
+export async function cancelAtGateway(gateway: PaymentGateway, request: ChargeRequest): Promise<PaymentOutcome> {
+  return settled(request, () => gateway.cancel(request.intentToken));
+}
+
+/** Nothing definite is known of a charge. */
+export function unknownOutcome(reason: string): PaymentOutcome {
+  return { status: 'unknown', gatewayPaymentId: null, gatewayMetadata: {}, reason, actionUrl: null };
+}
+
+async function settled(request: ChargeRequest, ask: () => Promise<GatewayLookUp>): Promise<PaymentOutcome> {
+  let answer: GatewayLookUp;
+  try {
+    answer = await ask();
+  } catch (error) {
+    return unknownOutcome(reasonOf(error));
+  }
+  if (answer.status === 'not_found') return unknownOutcome('the gateway does not know the charge');
+  if (answer.amount !== request.amount || answer.currency !== request.currency) {
+    return unknownOutcome('the gateway answered for another amount or currency');
+  }
+  return outcomeOf(answer);
+}
+
+function outcomeOf(charge: GatewayCharge): PaymentOutcome {
+  return {
+    status: charge.status,
+    gatewayPaymentId: charge.gatewayPaymentId,
+    gatewayMetadata: charge.gatewayMetadata,
+    reason: charge.declineReason,
+    actionUrl: charge.actionUrl,
+  };
+}
+
+/** The text of our own errors; a foreign error is only named, because its text may hold what must not be kept. */
+function reasonOf(error: unknown): string {
+  if (error instanceof GatewayOutcomeUnknown) return error.message.slice(0, 500);
+  return `the gateway call failed: ${error instanceof Error ? error.name : 'unknown error'}`;
+}

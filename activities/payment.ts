@@ -1,0 +1,138 @@
+import { Context } from '@temporalio/activity';
+import type { PaymentOutcome } from '../billing/payment.ts';
+import type { Database } from '../db/orm.ts';
+import { workflowScope } from '../db/scope.ts';
+import { chargeOfPayment } from '../db/stores/payment.ts';
+import { attendPayment, loadPaymentState, type PaymentState } from '../db/stores/payment-agenda.ts';
+import { type RecordedPayment, recordPaymentOutcome } from '../db/stores/payment-outcome.ts';
+import { parkPayment, unparkPayment } from '../db/stores/payment-parking.ts';
+import { startProcessing } from '../db/stores/payment-request.ts';
+import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
+import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
+import type { Caller } from '../workflows/subscription.messages.ts';
+import { crashPoint } from './crash-points.ts';
+import { askAgain, askFirst, cancelAtGateway, unknownOutcome } from './payment-gateway.ts';
+
+export interface PaymentActivityDependencies {
+  database: Database;
+  gateways: PaymentGateways;
+}
+
+/** Which payment of which environment. */
+export interface PaymentReference {
+  tenantId: string;
+  environmentId: string;
+  paymentId: string;
+}
+
+export interface PaymentMoment extends PaymentReference {
+  /** On the customer's clock. */
+  at: string;
+}
+
+const heartbeatMs = 5_000;
+
+export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
+
+/** What payment workflows and the collection of invoices do. spec: wallets-and-payments §2.19 */
+export function createPaymentActivities({ database, gateways }: PaymentActivityDependencies) {
+  const inScope = <T>(payment: PaymentReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
+    inSqlTransaction(database, { ...workflowScope(payment), ...caller }, work);
+
+  /** One conversation with the payment's gateway; whatever it throws means that nothing is known. */
+  async function converse(payment: PaymentReference, step: 'chargePayment' | 'lookUpPayment', ask: Conversation) {
+    const request = await inScope(payment, (tx) => chargeOfPayment(tx, payment.paymentId));
+    const gateway = gateways.get(request.gateway);
+    if (!gateway) return unknownOutcome(`the gateway ${request.gateway} is not connected to this worker`);
+    const stopBeating = beat();
+    try {
+      crashPoint(`${step}.beforeEffect`);
+      const outcome = await ask(gateway, request);
+      crashPoint(`${step}.afterEffect`);
+      return outcome;
+    } finally {
+      stopBeating();
+      crashPoint(`${step}.beforeAnswer`);
+    }
+  }
+
+  return {
+    /** Sends the charge. A retry asks about the first try before it sends the same token again. One external call. */
+    chargePayment: (payment: PaymentReference): Promise<PaymentOutcome> =>
+      converse(payment, 'chargePayment', Context.current().info.attempt === 1 ? askFirst : askAgain),
+
+    /** Asks about a charge that was sent, and sends it with the same token if it never arrived. */
+    lookUpPayment: (payment: PaymentReference): Promise<PaymentOutcome> => converse(payment, 'lookUpPayment', askAgain),
+
+    /** Gives up a charge that waits for its payer; the answer says what is true afterwards. */
+    cancelCharge: (payment: PaymentReference): Promise<PaymentOutcome> =>
+      converse(payment, 'lookUpPayment', cancelAtGateway),
+
+    /** Records what the gateway said. One transaction, any number of times. */
+    async recordPayment(input: PaymentMoment & { outcome: PaymentOutcome; caller?: Caller }): Promise<RecordedPayment> {
+      crashPoint('recordPayment.beforeEffect');
+      const result = await inScope(
+        input,
+        async (tx) => {
+          const recorded = await recordPaymentOutcome(tx, input);
+          crashPoint('recordPayment.afterEffect');
+          return recorded;
+        },
+        input.caller,
+      );
+      crashPoint('recordPayment.beforeAnswer');
+      return result;
+    },
+
+    /** Hands an unanswered payment to its own workflow. */
+    attendPayment: (input: PaymentMoment): Promise<void> =>
+      inScope(input, (tx) => attendPayment(tx, input.paymentId, input.at)),
+
+    /** Takes up a requested payment: a card is about to be charged, money received outside a gateway is recorded at once. */
+    startProcessing: (input: PaymentMoment & { caller: Caller }): Promise<RecordedPayment> =>
+      inScope(input, (tx) => startProcessing(tx, input), input.caller),
+
+    loadPayment: (input: PaymentMoment): Promise<PaymentSnapshot> =>
+      inScope(input, async (tx) => snapshotOf(await loadPaymentState(tx, input.paymentId, input.at))),
+
+    parkPayment: (input: PaymentMoment & { step: string; reason: string }): Promise<PaymentSnapshot> =>
+      inScope(input, async (tx) => {
+        await parkPayment(tx, input);
+        return snapshotOf(await loadPaymentState(tx, input.paymentId, input.at));
+      }),
+
+    unparkPayment: (input: PaymentMoment): Promise<PaymentSnapshot> =>
+      inScope(input, async (tx) => {
+        await unparkPayment(tx, input);
+        return snapshotOf(await loadPaymentState(tx, input.paymentId, input.at));
+      }),
+  };
+}
+
+type Conversation = (gateway: PaymentGateway, request: Parameters<typeof askFirst>[1]) => Promise<PaymentOutcome>;
+
+/** Heartbeats while a gateway takes its time. */
+function beat(): () => void {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), heartbeatMs);
+  return () => clearInterval(timer);
+}
+
+function snapshotOf(state: PaymentState): PaymentSnapshot {
+  const ended = state.paymentStatus !== 'PROCESSING' && state.agenda.length === 0;
+  const waits = state.actionUrl ? 'waits for its payer to confirm' : 'waits for the gateway';
+  return {
+    version: state.version,
+    status: state.paymentStatus.toLowerCase(),
+    agenda: state.agenda,
+    ended,
+    details: ended ? state.paymentStatus.toLowerCase() : `${state.paymentStatus.toLowerCase()} · ${waits}`,
+    spreadMs: 0,
+    blockedOn: state.blockedOn,
+    paymentStatus: state.paymentStatus,
+    invoiceId: state.invoiceId,
+    subscriptionId: state.subscriptionId,
+    needsAction: state.actionUrl !== null,
+  };
+}

@@ -1,0 +1,123 @@
+import {
+  continueAsNew,
+  getExternalWorkflowHandle,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
+import type { PaymentActivities } from '../activities/payment.ts';
+import type { AgendaItem } from '../billing/agenda.ts';
+import type { PaymentOutcome } from '../billing/payment.ts';
+import { refuse } from '../billing/refusal.ts';
+import { databaseStep, externalStep } from './activity-options.ts';
+import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
+import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import {
+  cancelPayment,
+  gatewayNotified,
+  type PaymentCommand,
+  type PaymentSnapshot,
+  processPayment,
+} from './payment.messages.ts';
+import { type Caller, subscriptionWorkflowId } from './subscription.messages.ts';
+
+const local = proxyLocalActivities<PaymentActivities>(databaseStep);
+const external = proxyActivities<PaymentActivities>(externalStep);
+
+/**
+ * A payment whose outcome is not known: the gateway is asked after growing pauses and whenever it has news, until it says
+ * what became of the charge. Time alone never fails it; after a day a person is asked. spec: wallets-and-payments §2.19
+ */
+export async function payment(start: LifecycleStart): Promise<void> {
+  const self = { tenantId: start.tenantId, environmentId: start.environmentId, paymentId: start.objectId };
+  const load = (at: string) => local.loadPayment({ ...self, at });
+
+  /** Records what the gateway said, tells those who wait for it, and answers how the payment stands. */
+  async function record(outcome: PaymentOutcome, at: string, caller?: Caller): Promise<PaymentSnapshot> {
+    const recorded = await local.recordPayment({ ...self, outcome, at, ...(caller ? { caller } : {}) });
+    if (!recorded.awaitsGateway) await tellThoseWaiting(recorded);
+    return load(at);
+  }
+
+  async function startPayment(command: PaymentCommand): Promise<PaymentSnapshot> {
+    const started = await local.startProcessing({ ...self, ...command });
+    if (started.awaitsGateway) return record(await external.chargePayment(self), command.at, command.caller);
+    await tellThoseWaiting(started);
+    return load(command.at);
+  }
+
+  async function cancel(command: PaymentCommand): Promise<PaymentSnapshot> {
+    const { needsAction, paymentStatus } = await load(command.at);
+    if (!needsAction) {
+      throw refuse(
+        'invalid_operation',
+        `the payment is ${paymentStatus}; only one that waits for its payer can be canceled`,
+      );
+    }
+    return record(await external.cancelCharge(self), command.at, command.caller);
+  }
+
+  async function perform(item: AgendaItem): Promise<PaymentSnapshot> {
+    switch (item.kind) {
+      case 'pollGateway':
+        return record(await external.lookUpPayment(self), now(item.at));
+      case 'reportUnanswered':
+        return local.parkPayment({
+          ...self,
+          at: item.at,
+          step: item.kind,
+          reason: 'the gateway has not answered for 24 hours',
+        });
+      default:
+        throw new Error(`a payment has no agenda entry ${item.kind}`);
+    }
+  }
+
+  const lifecycle: Lifecycle<PaymentSnapshot> = createLifecycle<PaymentSnapshot>({
+    start,
+    load: () => load(lifecycle.clock.now()),
+    perform,
+    park: (item, reason) => local.parkPayment({ ...self, at: now(item.at), step: item.kind, reason }),
+    unpark: () => local.unparkPayment({ ...self, at: lifecycle.clock.now() }),
+    rollOver: (next) => continueAsNew<typeof payment>(next),
+  });
+  /** A test clock performs entries at their own instants, real time at the moment it has reached. */
+  const now = (due: string) => (start.testClockId === null ? lifecycle.clock.now() : due);
+
+  const changed = (snapshot: PaymentSnapshot) => ({ paymentId: start.objectId, paymentStatus: snapshot.paymentStatus });
+  setHandler(processPayment, async (command) =>
+    changed(await lifecycle.command('processPayment', command.at, () => startPayment(command))),
+  );
+  setHandler(cancelPayment, async (command) =>
+    changed(await lifecycle.command('cancelPayment', command.at, () => cancel(command))),
+  );
+  setHandler(gatewayNotified, async () => {
+    const ask = async () => record(await external.lookUpPayment(self), lifecycle.clock.now());
+    // A question that failed is asked again by the agenda; nobody waits for the answer of a signal.
+    await lifecycle.command('gatewayNotified', null, ask).catch(() => undefined);
+  });
+
+  await lifecycle.run();
+}
+
+/** Nudges the workflows of the invoice and its subscription; each reads from the rows what it means. */
+async function tellThoseWaiting(settled: {
+  paymentId: string;
+  invoiceId: string;
+  subscriptionId: string | null;
+}): Promise<void> {
+  await nudge(() =>
+    getExternalWorkflowHandle(invoiceWorkflowId(settled.invoiceId)).signal(paymentSettled, {
+      paymentId: settled.paymentId,
+    }),
+  );
+  const { subscriptionId } = settled;
+  if (subscriptionId === null) return;
+  await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
+}
+
+/** A signal fails only when its workflow is not running, and then nobody waits. */
+async function nudge(send: () => Promise<void>): Promise<void> {
+  await send().catch(() => undefined);
+}
