@@ -9,7 +9,8 @@ import { Plan } from '../entities/plan.ts';
 import { writeEvents } from '../outbox.ts';
 import { badField, missing, newRecord, refuseArchived, refuseInvalid, touch } from '../record.ts';
 import type { Scope } from '../scope.ts';
-import { type Sql, type Transaction, violatedUniqueIndex } from '../transaction.ts';
+import type { Sql, Transaction } from '../transaction.ts';
+import { flushUnique } from '../unique.ts';
 import { checkEntitlement, checkGrantedValue, type NewEntitlement } from './entitlement-rules.ts';
 
 /**
@@ -136,16 +137,14 @@ type EntitlementColumns = Omit<
 export async function insertEntitlement(tx: Transaction, columns: EntitlementColumns): Promise<Entitlement> {
   const entitlement = tx.em.create(Entitlement, { ...newRecord(tx, 'ent'), ...columns });
   tx.em.persist(entitlement);
-  try {
-    await tx.em.flush();
-  } catch (error) {
-    if (violatedUniqueIndex(error) !== 'entitlement_feature_unique') throw error;
-    throw refuse(
-      'already_exists',
-      `feature_id ${columns.featureId} is already granted to this ${columns.entityType.toLowerCase()}; change that entitlement or delete it first`,
-      { fields: { feature_id: 'already granted' } },
-    );
-  }
+  await flushUnique(tx, {
+    entitlement_feature_unique: () =>
+      refuse(
+        'already_exists',
+        `feature_id ${columns.featureId} is already granted to this ${columns.entityType.toLowerCase()}; change that entitlement or delete it first`,
+        { fields: { feature_id: 'already granted' } },
+      ),
+  });
   await report(tx, entitlement, 'created');
   return entitlement;
 }

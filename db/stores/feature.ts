@@ -5,8 +5,9 @@ import { Entitlement } from '../entities/entitlement.ts';
 import { Feature } from '../entities/feature.ts';
 import { Meter, type MeterFilter } from '../entities/meter.ts';
 import { writeEvents } from '../outbox.ts';
-import { badField, missing, newRecord, refuseArchived, touch } from '../record.ts';
-import { type Transaction, violatedUniqueIndex } from '../transaction.ts';
+import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '../record.ts';
+import type { Transaction } from '../transaction.ts';
+import { flushUnique } from '../unique.ts';
 import {
   type AlertSettings,
   checkFeatureDisplay,
@@ -33,9 +34,9 @@ export interface NewFeature {
 }
 
 /** What a caller may change; an absent member stays. `type`, `meterId` and `lookupKey` may only repeat the stored value. */
-export interface FeatureChange extends Partial<Omit<NewFeature, 'meter'>> {
+export type FeatureChange = { [Member in keyof Omit<NewFeature, 'meter'>]?: NewFeature[Member] | undefined } & {
   filters?: MeterFilter[] | undefined;
-}
+};
 
 /** A feature with its meter, and whether this call made or changed the meter, whose roll-ups the caller then builds. */
 export interface FeatureWithMeter {
@@ -115,7 +116,7 @@ export async function updateFeature(tx: Transaction, id: string, change: Feature
   if (change.metadata !== undefined) feature.metadata = change.metadata;
   touch(tx, feature);
   await tx.em.flush();
-  await report(tx, [feature], 'updated');
+  await report(tx, feature, 'updated');
   return { feature, meter, meterChanged: change.filters !== undefined };
 }
 
@@ -146,7 +147,7 @@ export async function archiveFeature(tx: Transaction, id: string): Promise<void>
   ) {
     await archiveMeter(tx, feature.meterId);
   }
-  await report(tx, [feature], 'deleted');
+  await report(tx, feature, 'deleted');
 }
 
 export interface FeatureCopy {
@@ -196,17 +197,8 @@ async function insertFeature(tx: Transaction, columns: FeatureColumns): Promise<
   const alertSettings = columns.alertSettings as Record<string, unknown> | null;
   const feature = tx.em.create(Feature, { ...newRecord(tx, 'feat'), ...columns, alertSettings, groupId: null });
   tx.em.persist(feature);
-  try {
-    await tx.em.flush();
-  } catch (error) {
-    if (violatedUniqueIndex(error) !== 'feature_lookup_key_unique') throw error;
-    throw refuse(
-      'already_exists',
-      `lookup_key ${columns.lookupKey} is taken by another published feature; choose another`,
-      { fields: { lookup_key: 'taken' } },
-    );
-  }
-  await report(tx, [feature], 'created');
+  await flushUnique(tx, { feature_lookup_key_unique: () => takenKey('feature', columns.lookupKey) });
+  await report(tx, feature, 'created');
   return feature;
 }
 
@@ -264,37 +256,16 @@ async function lockFeature(tx: Transaction, id: string): Promise<Feature> {
 }
 
 /** Outbox and audit rows of a change. spec: platform §17.2 */
-async function report(
-  tx: Transaction,
-  features: readonly Feature[],
-  change: 'created' | 'updated' | 'deleted',
-): Promise<void> {
-  const about = features.map((feature) => ({ feature, occurredAt: feature.updatedAt }));
-  await writeEvents(
-    tx,
-    tx.scope,
-    about.map(({ feature, occurredAt }) => ({
-      name: `feature.${change}`,
-      entityType: 'feature',
-      entityId: feature.id,
-      payload: { feature: eventBody(feature) },
-      occurredAt,
-    })),
-  );
-  await writeAudit(
-    tx,
-    tx.scope,
-    about.map(({ feature, occurredAt }) => ({
-      objectType: 'feature',
-      objectId: feature.id,
-      action: change,
-      occurredAt,
-      detail: eventBody(feature),
-    })),
-  );
+async function report(tx: Transaction, feature: Feature, change: 'created' | 'updated' | 'deleted'): Promise<void> {
+  const body = eventForm(feature);
+  const about = { entityType: 'feature', entityId: feature.id, occurredAt: feature.updatedAt };
+  await writeEvents(tx, tx.scope, [{ ...about, name: `feature.${change}`, payload: { feature: body } }]);
+  const { entityType: objectType, entityId: objectId, occurredAt } = about;
+  await writeAudit(tx, tx.scope, [{ objectType, objectId, action: change, occurredAt, detail: body }]);
 }
 
-function eventBody(feature: Feature) {
+/** A feature as outbound events carry it. spec: platform §17.2 */
+function eventForm(feature: Feature): Record<string, unknown> {
   return {
     id: feature.id,
     name: feature.name,
@@ -303,8 +274,8 @@ function eventBody(feature: Feature) {
     type: feature.type,
     unit_singular: feature.unitSingular || null,
     unit_plural: feature.unitPlural || null,
-    meter_id: feature.meterId,
-    group_id: feature.groupId,
+    meter_id: feature.meterId ?? null,
+    group_id: feature.groupId ?? null,
     metadata: feature.metadata,
   };
 }

@@ -3,8 +3,9 @@ import { refuse } from '../../billing/refusal.ts';
 import { writeAudit } from '../audit.ts';
 import { Plan } from '../entities/plan.ts';
 import { Subscription } from '../entities/subscription.ts';
-import { badField, missing, newRecord, refuseArchived, touch } from '../record.ts';
-import { type Transaction, violatedUniqueIndex } from '../transaction.ts';
+import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '../record.ts';
+import type { Transaction } from '../transaction.ts';
+import { flushUnique } from '../unique.ts';
 import { insertEntitlement, publishedEntitlements } from './entitlement.ts';
 import { auditPrice, insertPrices, priceRow, pricesOfPlans } from './price.ts';
 import { columnsOf } from './price-change.ts';
@@ -166,15 +167,7 @@ async function lockPlan(tx: Transaction, id: string): Promise<Plan> {
 }
 
 async function flushPlan(tx: Transaction, plan: Plan): Promise<void> {
-  const { lookupKey } = plan;
-  try {
-    await tx.em.flush();
-  } catch (error) {
-    if (violatedUniqueIndex(error) !== 'plan_lookup_key_unique') throw error;
-    throw refuse('already_exists', `lookup_key ${lookupKey} is taken by another published plan; choose another`, {
-      fields: { lookup_key: 'taken' },
-    });
-  }
+  await flushUnique(tx, { plan_lookup_key_unique: () => takenKey('plan', plan.lookupKey) });
 }
 
 function refuseBlankName(name: string): void {

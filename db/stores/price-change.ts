@@ -1,4 +1,5 @@
 import { refuse } from '../../billing/refusal.ts';
+import { columnName } from '../bulk.ts';
 import type { Price } from '../entities/price.ts';
 import { badField, refuseArchived, refuseInvalid, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
@@ -142,7 +143,7 @@ export async function updatePlanPrice(
   refuseArchived('price', price);
   for (const [member, value] of Object.entries(sent)) {
     if (value === undefined || presentationMembers.includes(member) || repeats(price, member, value)) continue;
-    const field = path + wireName(member);
+    const field = path + columnName(member);
     throw refuseInvalid(
       field,
       `${field} of price ${id} cannot be changed by a plan update; supersede it with PUT /prices/${id}`,
@@ -168,8 +169,4 @@ function sameValue(left: unknown, right: unknown): boolean {
     Object.keys(a).length === Object.keys(b).length &&
     Object.keys(a).every((key) => key in b && sameValue(a[key], b[key]))
   );
-}
-
-function wireName(member: string): string {
-  return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

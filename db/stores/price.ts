@@ -5,8 +5,9 @@ import { Meter } from '../entities/meter.ts';
 import { Plan } from '../entities/plan.ts';
 import { Price } from '../entities/price.ts';
 import { Subscription } from '../entities/subscription.ts';
-import { badField, missing, newRecord, refuseInvalid, touch } from '../record.ts';
-import { type Transaction, violatedUniqueIndex } from '../transaction.ts';
+import { badField, missing, newRecord, refuseInvalid, takenKey, touch } from '../record.ts';
+import type { Transaction } from '../transaction.ts';
+import { flushUnique } from '../unique.ts';
 import { checkPrice, isOneTime, type NewPrice, pricingTerms } from './price-rules.ts';
 
 const maxActivePricesPerOwner = 5000;
@@ -186,18 +187,7 @@ export async function insertPrices(tx: Transaction, prices: readonly Price[]): P
 
 /** Writes pending changes of prices and names the lookup key when it is taken. */
 export async function flushPrices(tx: Transaction, lookupKey: string): Promise<void> {
-  try {
-    await tx.em.flush();
-  } catch (error) {
-    if (violatedUniqueIndex(error) !== 'price_lookup_key_unique') throw error;
-    throw refuse(
-      'already_exists',
-      `lookup_key ${lookupKey} is taken by another price that has not ended; choose another`,
-      {
-        fields: { lookup_key: 'taken' },
-      },
-    );
-  }
+  await flushUnique(tx, { price_lookup_key_unique: () => takenKey('price without an end', lookupKey) });
 }
 
 /** The audit row of a price's change. Prices emit no events. spec: platform §17.3 */

@@ -1,0 +1,104 @@
+import type { Entitlement } from '../entities/entitlement.ts';
+import type { Feature } from '../entities/feature.ts';
+import type { Meter } from '../entities/meter.ts';
+import type { Plan } from '../entities/plan.ts';
+import type { Price } from '../entities/price.ts';
+import type { Transaction } from '../transaction.ts';
+import { publishedEntitlements } from './entitlement.ts';
+import { featuresById } from './feature.ts';
+import { metersById } from './meter.ts';
+import { plansById } from './plan.ts';
+import { pricesOfPlans } from './price.ts';
+
+export interface PriceWithMeter {
+  price: Price;
+  meter: Meter | null;
+}
+export interface EntitlementWithFeature {
+  entitlement: Entitlement;
+  feature: Feature | null;
+  meter: Meter | null;
+  plan: Plan | null;
+}
+/** A plan with what hangs on it; null for what was not asked for. */
+export interface PlanContent {
+  plan: Plan;
+  prices: PriceWithMeter[] | null;
+  entitlements: EntitlementWithFeature[] | null;
+}
+
+/** What to read beside plans. */
+export interface PlanParts {
+  prices: boolean;
+  meters: boolean;
+  entitlements: boolean;
+  features: boolean;
+}
+export const wholePlan: PlanParts = { prices: true, meters: true, entitlements: true, features: true };
+
+/** Plans with their prices (ended ones too) and published entitlements, in as many statements for a hundred as for one. */
+export async function planContents(tx: Transaction, plans: readonly Plan[], parts: PlanParts): Promise<PlanContent[]> {
+  const ids = plans.map((plan) => plan.id);
+  const prices = parts.prices ? await pricesOfPlans(tx, ids) : new Map<string, Price[]>();
+  const entitlements = parts.entitlements ? await publishedEntitlements(tx, ids) : new Map<string, Entitlement[]>();
+  const priced = await pricesWithMeters(tx, [...prices.values()].flat(), parts.meters);
+  const granted = await entitlementsWithParts(tx, [...entitlements.values()].flat(), {
+    features: parts.features,
+    plans: false,
+  });
+  const pricedOf = Map.groupBy(priced, ({ price }) => price.entityId);
+  const grantedOf = Map.groupBy(granted, ({ entitlement }) => entitlement.entityId);
+  return plans.map((plan) => ({
+    plan,
+    prices: parts.prices ? (pricedOf.get(plan.id) ?? []) : null,
+    entitlements: parts.entitlements ? (grantedOf.get(plan.id) ?? []) : null,
+  }));
+}
+
+/** Prices, each with its meter when `meters` asks for it. */
+export async function pricesWithMeters(
+  tx: Transaction,
+  prices: readonly Price[],
+  meters: boolean,
+): Promise<PriceWithMeter[]> {
+  const byId = meters
+    ? await metersById(
+        tx,
+        prices.map((price) => price.meterId ?? null),
+      )
+    : new Map<string, Meter>();
+  return prices.map((price) => ({ price, meter: byId.get(price.meterId ?? '') ?? null }));
+}
+
+/** Entitlements, each with its feature (and through it the meter) and its plan when they are asked for. */
+export async function entitlementsWithParts(
+  tx: Transaction,
+  entitlements: readonly Entitlement[],
+  parts: { features: boolean; plans: boolean },
+): Promise<EntitlementWithFeature[]> {
+  const features = parts.features
+    ? await featuresById(
+        tx,
+        entitlements.map((row) => row.featureId),
+      )
+    : new Map<string, Feature>();
+  const meters = await metersById(
+    tx,
+    [...features.values()].map((feature) => feature.meterId ?? null),
+  );
+  const plans = parts.plans
+    ? await plansById(
+        tx,
+        entitlements.map((row) => row.entityId),
+      )
+    : new Map<string, Plan>();
+  return entitlements.map((entitlement) => {
+    const feature = features.get(entitlement.featureId) ?? null;
+    return {
+      entitlement,
+      feature,
+      meter: meters.get(feature?.meterId ?? '') ?? null,
+      plan: plans.get(entitlement.entityId) ?? null,
+    };
+  });
+}
