@@ -1,7 +1,7 @@
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 
-interface ScopedSql extends Sql {
+export interface ScopedSql extends Sql {
   readonly scope: Scope;
 }
 
