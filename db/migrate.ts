@@ -1,4 +1,5 @@
 import { readConfig } from '../config.ts';
+import { installSandboxGateway } from '../integrations/sandbox-gateway/store.ts';
 import { prepareDatabase } from './prepare.ts';
 
 /** Entry file of `npm run migrate`: prepares the database of DATABASE_URL with the role of DATABASE_OWNER_URL. */
@@ -11,12 +12,14 @@ if (config.databaseOwnerUrl === null) {
   process.exit(1);
 }
 try {
-  const { migrations } = await prepareDatabase({
+  const applicationName = decodeURIComponent(application.username);
+  const { migrations, ownerUrl } = await prepareDatabase({
     ownerUrl: config.databaseOwnerUrl,
     databaseName: decodeURIComponent(application.pathname.slice(1)),
-    applicationName: decodeURIComponent(application.username),
+    applicationName,
     applicationPassword: decodeURIComponent(application.password),
   });
+  await installSandboxGateway(ownerUrl, applicationName);
   console.log(migrations.length === 0 ? 'The schema is up to date.' : `Applied ${migrations.join(', ')}.`);
 } catch (error) {
   console.error(`The database was not prepared: ${error instanceof Error ? error.message : String(error)}`);

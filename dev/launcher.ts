@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { prepareDatabase } from '../db/prepare.ts';
+import { applicationRole, prepareDatabase } from '../db/prepare.ts';
+import { installSandboxGateway } from '../integrations/sandbox-gateway/store.ts';
 import {
   closeHome,
   type HomeSettings,
@@ -163,6 +164,7 @@ async function startDatabase({ directory, say }: LaunchOptions, settings: Settin
     ownerUrl: postgres.url('perennial'),
     applicationPassword: settings.applicationPassword,
   });
+  await installSandboxGateway(prepared.ownerUrl, applicationRole);
   if (prepared.migrations.length > 0) say(`PostgreSQL is ready; applied ${prepared.migrations.length} migrations.`);
   const apiKey = await ensureSandbox(prepared.applicationUrl, settings.apiKey);
   if (apiKey !== settings.apiKey) writeSettings(directory, { ...settings, apiKey });

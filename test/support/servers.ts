@@ -4,26 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { prepareDatabase } from '../../db/prepare.ts';
+import { applicationRole, prepareDatabase } from '../../db/prepare.ts';
 import { freePort } from '../../dev/ports.ts';
 import { endFormerPostgres, type RunningPostgres, startPostgres } from '../../dev/postgres.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
 import { endFormerProgram, isAlive } from '../../dev/processes.ts';
 import { temporalCli } from '../../dev/temporal-binary.ts';
 import { type RunningTemporal, startTemporal } from '../../dev/temporal-server.ts';
+import { installSandboxGateway } from '../../integrations/sandbox-gateway/store.ts';
 
 /** The servers of one test run. */
 export interface ServersOfRun {
   postgresUrl: string;
-  /** Answers `GET /temporal` with the Temporal server and the workflow bundle, which the first question starts. */
+  /** Answers `/temporal` with the address of the server and `/workflows` with the file of the bundle. */
   controlUrl: string;
   stop(): Promise<void>;
-}
-
-/** What a test file gets from the control address. */
-export interface TemporalOfRun {
-  address: string;
-  bundleFile: string;
 }
 
 export const templateDatabase = 'perennial_template';
@@ -57,14 +52,18 @@ export async function startServers(): Promise<ServersOfRun> {
     }),
   ]);
   await makeTemplate(postgres);
-  const temporal = onceAskedFor(() => startTemporalOfRun(cli, directory));
-  const control = await serveControl(temporal.get);
+  const temporal = onceAskedFor(async () => startTemporalOfRun(cli, await freePort(), directory));
+  const bundle = onceAskedFor(() => bundleWorkflows(directory));
+  const control = await serveControl({
+    '/temporal': async () => (await temporal.get()).address,
+    '/workflows': bundle.get,
+  });
   return {
     postgresUrl: postgres.url('postgres'),
     controlUrl: control.url,
     async stop() {
       control.close();
-      await (await temporal.started())?.server.stop();
+      await (await temporal.started())?.stop();
       await postgres.stop();
       removeDirectory(directory);
     },
@@ -72,41 +71,43 @@ export async function startServers(): Promise<ServersOfRun> {
 }
 
 async function makeTemplate(postgres: RunningPostgres): Promise<void> {
-  await prepareDatabase({ ownerUrl: postgres.url(templateDatabase), applicationPassword });
+  const ownerUrl = postgres.url(templateDatabase);
+  await prepareDatabase({ ownerUrl, applicationPassword });
+  await installSandboxGateway(ownerUrl, applicationRole);
   const client = new pg.Client({ connectionString: postgres.url('postgres') });
   await client.connect();
   await client.query(`alter database ${templateDatabase} is_template true allow_connections false`);
   await client.end();
 }
 
-async function startTemporalOfRun(
-  cli: string,
-  directory: string,
-): Promise<TemporalOfRun & { server: RunningTemporal }> {
-  const { bundleWorkflowCode } = await import('@temporalio/worker');
-  const bundleFile = join(directory, 'workflows.js');
-  const [server, { code }] = await Promise.all([
-    startTemporal({
-      cli,
-      port: await freePort(),
-      databaseFile: join(directory, 'temporal.db'),
-      logFile: join(directory, 'temporal.log'),
-      pidFile: join(directory, 'temporal.pid'),
-    }),
-    bundleWorkflowCode({
-      workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
-      logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
-    }),
-  ]);
-  writeFileSync(bundleFile, code);
-  return { address: server.address, bundleFile, server };
+function startTemporalOfRun(cli: string, port: number, directory: string): Promise<RunningTemporal> {
+  return startTemporal({
+    cli,
+    port,
+    databaseFile: join(directory, 'temporal.db'),
+    logFile: join(directory, 'temporal.log'),
+    pidFile: join(directory, 'temporal.pid'),
+  });
 }
 
-async function serveControl(temporal: () => Promise<TemporalOfRun>): Promise<{ url: string; close(): void }> {
+async function bundleWorkflows(directory: string): Promise<string> {
+  const { bundleWorkflowCode } = await import('@temporalio/worker');
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
+    logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
+  });
+  const file = join(directory, 'workflows.js');
+  writeFileSync(file, code);
+  return file;
+}
+
+/** Answers each path with what its function returns; the first question makes it. */
+async function serveControl(answers: Record<string, () => Promise<string>>): Promise<{ url: string; close(): void }> {
   const server = createServer((request, response) => {
-    if (request.url !== '/temporal') return void response.writeHead(404).end();
-    temporal().then(
-      ({ address, bundleFile }) => response.end(JSON.stringify({ address, bundleFile })),
+    const answer = answers[request.url ?? ''];
+    if (!answer) return void response.writeHead(404).end();
+    answer().then(
+      (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.stack : String(error)),
     );
   });

@@ -1,0 +1,68 @@
+import { Client, Connection } from '@temporalio/client';
+import type { FastifyInstance } from 'fastify';
+import { afterAll } from 'vitest';
+import { buildApp } from '../../api/app.ts';
+import { openSandboxGateway, type SandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
+import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
+import type { TestDatabase } from './database.ts';
+import type { TestTemporal } from './temporal.ts';
+
+/** An answer of the API. */
+export interface ApiAnswer<Body> {
+  status: number;
+  headers: Record<string, string | string[] | number | undefined>;
+  body: Body;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Calls `/v1` + path as the sandbox's API key. `headers` are added; `x-api-key: ''` calls without a key. */
+export type Api = <Body = Record<string, unknown>>(
+  method: Method,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<ApiAnswer<Body>>;
+
+export interface TestApp {
+  app: FastifyInstance;
+  api: Api;
+  gateway: SandboxGateway;
+}
+
+/** Builds the API over the file's database. Without `temporal` whatever needs a workflow fails. Closed after the file. */
+export async function testApp(base: TestDatabase, temporal?: TestTemporal): Promise<TestApp> {
+  const gateway = openSandboxGateway({ url: base.applicationUrl });
+  const metering = openPostgresUsageStore(base.database);
+  const app = await buildApp({
+    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
+    database: base.database,
+    temporal: temporal?.client ?? new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
+    metering,
+    gateways: new Map([[gateway.name, gateway]]),
+    logger: false,
+  });
+  afterAll(async () => {
+    await app.close();
+    await gateway.close();
+  });
+  return { app, gateway, api: apiOf(app, base.apiKey) };
+}
+
+function apiOf(app: FastifyInstance, apiKey: string): Api {
+  return async <Body>(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const withoutEmpty = Object.entries({ 'x-api-key': apiKey, ...headers }).filter(([, value]) => value !== '');
+    const response = await app.inject({
+      method,
+      url: `/v1${path}`,
+      headers: Object.fromEntries(withoutEmpty),
+      ...(body === undefined ? {} : { payload: body as object }),
+    });
+    const isJson = String(response.headers['content-type'] ?? '').includes('json');
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: (isJson ? response.json() : response.body) as Body,
+    };
+  };
+}
