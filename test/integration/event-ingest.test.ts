@@ -4,7 +4,7 @@ import { Customer } from '../../db/entities/customer.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { testDatabase } from '../support/database.ts';
-import { append, newCustomer, newMeter, valueOf } from '../support/metering.ts';
+import { append, newCustomer, newMeter, usageOf } from '../support/metering.ts';
 
 const { database, scope } = await testDatabase();
 const store = openPostgresUsageStore(database);
@@ -15,7 +15,7 @@ const differences = () => inSqlTransaction(database, scope, (tx) => store.verify
 test('an acknowledged event is in the usage at once', async () => {
   const meter = await newMeter(database, scope, { type: 'SUM', field: 'n' }, { eventName: 'fresh' });
   await append(store, scope, [{ event_name: 'fresh', timestamp: '2026-01-02T00:00:00Z', properties: { n: '2.5' } }]);
-  expect(await valueOf(database, store, scope, { meterId: meter.id })).toBe('2.5');
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('2.5');
 });
 
 test('the first copy of an id is metered, in one batch and in later ones', async () => {
@@ -28,7 +28,7 @@ test('the first copy of an id is metered, in one batch and in later ones', async
   });
   await append(store, scope, [copy(1), copy(2)]);
   await append(store, scope, [copy(4)]);
-  expect(await valueOf(database, store, scope, { meterId: meter.id })).toBe('1');
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('1');
   const read = await inSqlTransaction(database, scope, (tx) => store.event(tx, scope, 'copy-1'));
   expect(read?.event.properties).toBe('{"n":1}');
   expect(read?.copies.map((each) => each.properties)).toEqual(['{"n":4}', '{"n":2}', '{"n":1}']);
@@ -47,14 +47,14 @@ test('writers that send the same ids at once neither deadlock nor count twice', 
   const stores = Array.from({ length: 4 }, () => openPostgresUsageStore(database));
   await Promise.all(stores.flatMap((each) => [append(each, scope, shuffled()), append(each, scope, shuffled())]));
   const customers = ['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
-  expect(await valueOf(database, store, scope, { meterId: meter.id, externalCustomerIds: customers })).toBe('300');
+  expect(await usageOf(database, store, scope, { meterId: meter.id, externalCustomerIds: customers })).toBe('300');
   expect(await differences()).toEqual([]);
 });
 
 test('single events posted together share statements and are all stored', async () => {
   const meter = await newMeter(database, scope, { type: 'COUNT' }, { eventName: 'single' });
   await Promise.all(events(32).map((event) => append(store, scope, [{ ...event, event_name: 'single' }])));
-  expect(await valueOf(database, store, scope, { meterId: meter.id })).toBe('32');
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('32');
 });
 
 test('events that came before their customer are the customer’s', async () => {
@@ -65,7 +65,7 @@ test('events that came before their customer are the customer’s', async () => 
     events(3).map((event) => ({ ...event, event_name: 'early', external_customer_id: 'newcomer' })),
   );
   const customerId = await newCustomer(database, scope, 'newcomer');
-  expect(await valueOf(database, store, scope, { meterId: meter.id, customerIds: [customerId] })).toBe('3');
+  expect(await usageOf(database, store, scope, { meterId: meter.id, customerIds: [customerId] })).toBe('3');
 });
 
 test('usage stays with a customer that gives its external id up, and later events follow the next holder', async () => {
@@ -84,8 +84,8 @@ test('usage stays with a customer that gives its external id up, and later event
   await send('old-name');
   const second = await newCustomer(database, scope, 'old-name');
   await send('old-name');
-  expect(await valueOf(database, store, scope, { meterId: meter.id, customerIds: [first] })).toBe('2');
-  expect(await valueOf(database, store, scope, { meterId: meter.id, customerIds: [second] })).toBe('2');
+  expect(await usageOf(database, store, scope, { meterId: meter.id, customerIds: [first] })).toBe('2');
+  expect(await usageOf(database, store, scope, { meterId: meter.id, customerIds: [second] })).toBe('2');
 });
 
 test('a meter made after its events sees them, also when they come while it is made', async () => {
@@ -96,7 +96,7 @@ test('a meter made after its events sees them, also when they come while it is m
     [1, 2, 3].map(() => newMeter(database, scope, { type: 'COUNT' }, { eventName: 'before' })),
   );
   await appended;
-  for (const meter of meters) expect(await valueOf(database, store, scope, { meterId: meter.id })).toBe('120');
+  for (const meter of meters) expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('120');
   expect(await differences()).toEqual([]);
 });
 
@@ -105,5 +105,5 @@ test('another process meters with a new meter from its commit on', async () => {
   await append(other, scope, [{ event_name: 'elsewhere', timestamp: '2026-01-02T00:00:00Z' }]);
   const meter = await newMeter(database, scope, { type: 'COUNT' }, { eventName: 'elsewhere' });
   await append(other, scope, [{ event_name: 'elsewhere', timestamp: '2026-01-02T00:00:00Z' }]);
-  expect(await valueOf(database, store, scope, { meterId: meter.id })).toBe('2');
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('2');
 });

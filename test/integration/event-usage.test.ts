@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJson } from '../../api/plugins/json-body.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
-import { evaluateUsage } from '../../metering/evaluate.ts';
+import { type EventCopy, evaluateUsage } from '../../metering/evaluate.ts';
 import { prepareEvent } from '../../metering/event.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { testDatabase } from '../support/database.ts';
-import { append, newMeter, valueOf } from '../support/metering.ts';
+import { append, newMeter, usageOf } from '../support/metering.ts';
 
 const { database, scope } = await testDatabase();
 const store = openPostgresUsageStore(database);
@@ -87,7 +87,7 @@ test('every aggregation equals its definition, whatever the batches, duplicates 
             })),
         );
       const before = await make(0);
-      const copies = [];
+      const copies: (EventCopy & { customer: string })[] = [];
       for (const [round, batch] of batches.entries()) {
         const wire = batch.map((each) => ({
           event_name: run,
@@ -172,13 +172,24 @@ test('an event at the end of a period belongs to the next one', async () => {
     { timestamp: '2026-02-01T00:00:00Z' },
     { timestamp: '2026-02-01T01:00:00+02:00' },
   ]);
-  expect(await valueOf(database, store, scope, { meterId: meter.id })).toBe('3');
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('3');
+});
+
+test('of events at one instant the latest is the one ingested last', async () => {
+  const meter = await newMeter(database, scope, { type: 'LATEST', field: 'n' }, { eventName: 'gauge' });
+  const gauge = (n: number) => ({ event_name: 'gauge', timestamp: '2026-01-10T12:00:00Z', properties: { n } });
+  await append(store, scope, [gauge(5), gauge(7)]);
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('7');
+  await append(store, scope, [gauge(3)]);
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('3');
+  await append(store, scope, [{ ...gauge(9), timestamp: '2026-01-10T11:59:59Z' }]);
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('3');
 });
 
 test('an unknown meter is refused, and an unknown customer has used nothing', async () => {
   const meter = await newMeter(database, scope, { type: 'COUNT' });
-  expect(await valueOf(database, store, scope, { meterId: meter.id, externalCustomerIds: ['nobody'] })).toBe('0');
-  await expect(valueOf(database, store, scope, { meterId: 'meter_none' })).rejects.toThrow('meter_none does not exist');
+  expect(await usageOf(database, store, scope, { meterId: meter.id, externalCustomerIds: ['nobody'] })).toBe('0');
+  await expect(usageOf(database, store, scope, { meterId: 'meter_none' })).rejects.toThrow('meter_none does not exist');
 });
 
 test('a meter that never resets counts from the start of its history', async () => {
@@ -193,8 +204,8 @@ test('a meter that never resets counts from the start of its history', async () 
     { event_name: 'seat', timestamp: '2026-01-10T00:00:00Z', properties: { n: 2 } },
   ]);
   const question = { meterId: meter.id, startOfHistory: '2025-12-01T00:00:00.000Z' };
-  expect(await valueOf(database, store, scope, question)).toBe('7');
-  expect(await valueOf(database, store, scope, { meterId: meter.id })).toBe('2');
+  expect(await usageOf(database, store, scope, question)).toBe('7');
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('2');
 });
 
 test('another environment sees none of it', async () => {

@@ -54,7 +54,7 @@ export function append(store: UsageStore, scope: Scope, events: readonly Partial
 }
 
 /** The value of one question, January of the customer `acme` unless it says otherwise. */
-export async function valueOf(
+export async function usageOf(
   database: Database,
   store: UsageStore,
   scope: Scope,
