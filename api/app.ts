@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
 import type { AppDependencies } from './dependencies.ts';
 import { handleError } from './errors.ts';
@@ -41,10 +41,9 @@ async function registerResources(v1: Api): Promise<void> {
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     logger: loggerSettings(dependencies.logger),
-    disableRequestLogging: true,
     requestIdHeader: false,
     genReqId: requestId,
-    requestIdLogLabel: 'request_id',
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: bodyLimitBytes,
     trustProxy: dependencies.config.trustProxy,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 255 },

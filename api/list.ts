@@ -13,7 +13,7 @@ import { metadataInput, timestampInput } from './schemas/scalars.ts';
  *   const planList = listOf(plan, 'ListPlansResponse');                 // response: { 200: planList }
  *
  *   handler: (request) => request.transaction(async (tx) => viewList(await listPage(tx, plans, toListQuery(request.query),
- *     anyOf('id', request.query.plan_ids)), viewPlan, 'next'))
+ *     { id: { $in: … } }), viewPlan, 'next'))
  */
 
 const defaultLimit = 50;
@@ -153,11 +153,6 @@ export function toListQuery(input: ListInput | null | undefined): ListQuery {
 
 function defaultSort(sort: { field: string; direction: 'asc' | 'desc' }[], order: 'asc' | 'desc') {
   return sort.length > 0 ? sort : [{ field: 'created_at', direction: order }];
-}
-
-/** A filter by ids; none given and an empty list restrict nothing. spec: platform §1.5 Id filters */
-export function anyOf(property: string, ids: readonly string[] | null | undefined): Record<string, unknown> {
-  return ids && ids.length > 0 ? { [property]: { $in: ids } } : {};
 }
 
 export const pagination = z.object({ limit: z.int(), offset: z.int(), total: z.int() });

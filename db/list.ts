@@ -10,7 +10,7 @@ export type ColumnType = 'string' | 'integer' | 'decimal' | 'date' | 'boolean';
  *
  * ```ts
  * const plans: ListDefinition<Plan> = { entity: Plan, columns: { name: 'string', lookup_key: 'string', display_order: 'integer' } };
- * const page = await listPage(tx, plans, query, { id: { $in: planIds } });
+ * const page = await listPage(tx, plans, query, anyOf('id', planIds));
  * ```
  */
 export interface ListDefinition<Row extends object> {
@@ -74,7 +74,7 @@ export async function listPage<Row extends object>(
   tx: Transaction,
   definition: ListDefinition<Row>,
   query: ListQuery,
-  own: FilterQuery<Row> = {} as FilterQuery<Row>,
+  own: Readonly<Record<string, unknown>> = {},
 ): Promise<ListPage<Row>> {
   const columns = { ...recordColumnTypes, ...definition.columns };
   const where = {
@@ -86,6 +86,11 @@ export async function listPage<Row extends object>(
     orderBy: ordering(columns, query) as QueryOrderMap<Row>[],
   });
   return { rows, total, limit: query.limit, offset: query.offset };
+}
+
+/** A filter by ids; none given and an empty list restrict nothing. spec: platform §1.5 Id filters */
+export function anyOf(property: string, ids: readonly string[] | null | undefined): Record<string, unknown> {
+  return ids && ids.length > 0 ? { [property]: { $in: ids } } : {};
 }
 
 function standardConditions(

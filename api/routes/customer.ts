@@ -1,15 +1,44 @@
-import { createCustomer, findCustomer } from '../../db/stores/customer.ts';
+import { z } from 'zod';
+import type { Customer } from '../../db/entities/customer.ts';
+import {
+  createCustomer,
+  customerIdOf,
+  deleteCustomer,
+  findCustomer,
+  findCustomerByExternalId,
+  listCustomers,
+  parentsOf,
+  updateCustomer,
+} from '../../db/stores/customer.ts';
+import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
-import { createCustomerBody, customer, customerFieldsOf, viewCustomer } from '../schemas/customer.ts';
-import { idParams } from '../schemas/scalars.ts';
+import { toListQuery, viewList } from '../list.ts';
+import {
+  createCustomerBody,
+  customer,
+  customerExpandQuery,
+  customerFieldsOf,
+  customerFiltersOf,
+  customerList,
+  customerListQuery,
+  customerSearchBody,
+  updateCustomerBody,
+  updateCustomerQuery,
+  viewCustomer,
+} from '../schemas/customer.ts';
+import { idParams, noContent } from '../schemas/scalars.ts';
+
+const tags = ['Customers'];
+const externalIdParams = z.object({ external_id: z.string().min(1).max(255) });
+const lookupKeyParams = z.object({ lookup_key: z.string().min(1).max(255) });
 
 /** Customers. spec: platform §10 */
 export async function customerRoutes(app: Api): Promise<void> {
   app.post('/customers', {
     schema: {
       operationId: 'createCustomer',
-      tags: ['Customers'],
+      tags,
       summary: 'Create a customer',
       body: createCustomerBody,
       response: { 201: customer, ...errorResponses },
@@ -18,20 +47,147 @@ export async function customerRoutes(app: Api): Promise<void> {
     handler: async (request) => {
       const { external_id, name, test_clock_id } = request.body;
       const input = { ...customerFieldsOf(request.body), externalId: external_id, name, testClockId: test_clock_id };
-      return request.transaction(async (tx) => viewCustomer(await createCustomer(tx, input)));
+      return request.transaction(async (tx) => viewWithParent(tx, await createCustomer(tx, input)));
+    },
+  });
+
+  app.put('/customers', {
+    schema: {
+      operationId: 'updateCustomerByQuery',
+      tags,
+      summary: 'Update the customer named by id or external_customer_id',
+      querystring: updateCustomerQuery,
+      body: updateCustomerBody,
+      response: { 200: customer, ...errorResponses },
+    },
+    config: { permission: 'customer:write' },
+    handler: async (request) => {
+      const { id, external_customer_id } = request.query;
+      const fields = customerFieldsOf(request.body);
+      return request.transaction(async (tx) => {
+        const customerId = await customerIdOf(tx, { id, externalId: external_customer_id });
+        return viewWithParent(tx, await updateCustomer(tx, customerId, fields));
+      });
+    },
+  });
+
+  app.put('/customers/:id', {
+    schema: {
+      operationId: 'updateCustomer',
+      tags,
+      summary: 'Update a customer',
+      params: idParams,
+      body: updateCustomerBody,
+      response: { 200: customer, ...errorResponses },
+    },
+    config: { permission: 'customer:write' },
+    handler: async (request) => {
+      const fields = customerFieldsOf(request.body);
+      return request.transaction(async (tx) => viewWithParent(tx, await updateCustomer(tx, request.params.id, fields)));
+    },
+  });
+
+  app.delete('/customers/:id', {
+    schema: {
+      operationId: 'deleteCustomer',
+      tags,
+      summary: 'Archive a customer without live subscriptions',
+      params: idParams,
+      response: { 204: noContent, ...errorResponses },
+    },
+    config: { permission: 'customer:write' },
+    handler: async (request) => request.transaction(async (tx) => deleteCustomer(tx, request.params.id)),
+  });
+
+  readingRoutes(app);
+}
+
+function readingRoutes(app: Api): void {
+  app.get('/customers', {
+    schema: {
+      operationId: 'listCustomers',
+      tags,
+      summary: 'List customers',
+      querystring: customerListQuery,
+      response: { 200: customerList, ...errorResponses },
+    },
+    config: { permission: 'customer:read' },
+    handler: async (request) => {
+      const query = toListQuery(request.query);
+      const filters = customerFiltersOf(request.query);
+      return request.transaction(async (tx) => viewPage(tx, await listCustomers(tx, query, filters)));
+    },
+  });
+
+  app.post('/customers/search', {
+    schema: {
+      operationId: 'queryCustomer',
+      tags,
+      summary: 'Search customers',
+      body: customerSearchBody,
+      response: { 200: customerList, ...errorResponses },
+    },
+    config: { permission: 'customer:read' },
+    handler: async (request) => {
+      const query = toListQuery(request.body);
+      const filters = customerFiltersOf(request.body);
+      return request.transaction(async (tx) => viewPage(tx, await listCustomers(tx, query, filters)));
     },
   });
 
   app.get('/customers/:id', {
     schema: {
       operationId: 'getCustomer',
-      tags: ['Customers'],
-      summary: 'Get a customer',
+      tags,
+      summary: 'Get a customer, archived or not',
       params: idParams,
+      querystring: customerExpandQuery,
       response: { 200: customer, ...errorResponses },
     },
     config: { permission: 'customer:read' },
     handler: async (request) =>
-      request.transaction(async (tx) => viewCustomer(await findCustomer(tx, request.params.id))),
+      request.transaction(async (tx) => viewWithParent(tx, await findCustomer(tx, request.params.id))),
   });
+
+  app.get('/customers/external/:external_id', {
+    schema: {
+      operationId: 'getCustomerByExternalId',
+      tags,
+      summary: 'Get the published customer with an external id',
+      params: externalIdParams,
+      querystring: customerExpandQuery,
+      response: { 200: customer, ...errorResponses },
+    },
+    config: { permission: 'customer:read' },
+    handler: async (request) => {
+      const { external_id } = request.params;
+      return request.transaction(async (tx) => viewWithParent(tx, await findCustomerByExternalId(tx, external_id)));
+    },
+  });
+
+  app.get('/customers/lookup/:lookup_key', {
+    schema: {
+      operationId: 'getCustomerByLookupKey',
+      tags,
+      summary: 'Get the published customer with an external id, by its older name',
+      params: lookupKeyParams,
+      querystring: customerExpandQuery,
+      response: { 200: customer, ...errorResponses },
+    },
+    config: { permission: 'customer:read' },
+    handler: async (request) => {
+      const { lookup_key } = request.params;
+      return request.transaction(async (tx) => viewWithParent(tx, await findCustomerByExternalId(tx, lookup_key)));
+    },
+  });
+}
+
+async function viewWithParent(tx: Transaction, row: Customer) {
+  const parents = await parentsOf(tx, [row]);
+  return viewCustomer(row, parents.get(row.parentCustomerId ?? ''));
+}
+
+async function viewPage(tx: Transaction, page: Awaited<ReturnType<typeof listCustomers>>) {
+  const parents = await parentsOf(tx, page.rows);
+  return viewList(page, (row) => viewCustomer(row, parents.get(row.parentCustomerId ?? '')), 'next');
 }

@@ -1,6 +1,18 @@
 import { z } from 'zod';
+import { refuse } from '../../billing/refusal.ts';
 import type { Customer } from '../../db/entities/customer.ts';
-import { metadataInput, metadataOutput, recordOutput, timezoneInput, viewRecord } from './scalars.ts';
+import { badField } from '../../db/record.ts';
+import type { CustomerFields, CustomerFilters } from '../../db/stores/customer.ts';
+import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
+import {
+  idListInput,
+  idListQuery,
+  metadataInput,
+  metadataOutput,
+  recordOutput,
+  timezoneInput,
+  viewRecord,
+} from './scalars.ts';
 
 const externalId = z
   .string()
@@ -15,7 +27,7 @@ const optionalText = (length: number) => z.string().trim().max(length).nullish()
 const customerFields = {
   email: z.union([z.literal(''), z.email('must be an e-mail address')]).nullish(),
   contact: optionalText(20),
-  timezone: timezoneInput().nullish(),
+  timezone: z.union([z.literal(''), timezoneInput()]).nullish(),
   address_line1: optionalText(255),
   address_line2: optionalText(255),
   address_city: optionalText(100),
@@ -26,11 +38,31 @@ const customerFields = {
     .refine((text) => text === '' || isCountry(text), { message: 'must be a country of two letters, such as DE' })
     .transform((text) => text.toUpperCase())
     .nullish(),
-  metadata: metadataInput().nullish(),
+  metadata: metadataInput().superRefine(checkReservedKeys).nullish(),
   tax_treatment: z.enum(['taxable', 'exempt']).nullish(),
   parent_customer_id: z.string().max(255).nullish(),
   parent_customer_external_id: z.string().max(255).nullish(),
+  tax_rate_overrides: z.array(z.unknown()).nullish(),
+  integration_entity_mapping: z.array(z.unknown()).nullish(),
+  skip_onboarding_workflow: z.boolean().nullish(),
+  onboarding_workflow_name: z.string().nullish(),
 };
+
+/** Metadata keys that are printed on invoices have a form of their own. spec: platform §10.1 Reserved metadata */
+function checkReservedKeys(metadata: Record<string, string>, context: z.RefinementCtx): void {
+  const { gstin, pan, hsn_sac } = metadata;
+  const refuseKey = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if (gstin !== undefined && !/^\d{2}[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]$/.test(gstin)) {
+    refuseKey('gstin', 'must be a GSTIN of 15 characters');
+  }
+  if (pan !== undefined && !/^[A-Z]{5}\d{4}[A-Z]$/.test(pan)) refuseKey('pan', 'must be a PAN of 10 characters');
+  if (pan !== undefined && gstin !== undefined && gstin.slice(2, 12) !== pan) {
+    refuseKey('pan', 'must equal characters 3 to 12 of gstin');
+  }
+  if (hsn_sac !== undefined && !/^(\d{4}|\d{6}|\d{8})$/.test(hsn_sac)) {
+    refuseKey('hsn_sac', 'must have 4, 6 or 8 digits');
+  }
+}
 
 export const createCustomerBody = z
   .object({ external_id: externalId, name, ...customerFields, test_clock_id: z.string().max(255).nullish() })
@@ -38,10 +70,21 @@ export const createCustomerBody = z
     examples: [{ external_id: 'acme', name: 'Acme Inc.', email: 'billing@acme.example', timezone: 'Europe/Berlin' }],
   });
 
-/** The wire shape of `CustomerFields`. */
-type CustomerBody = Partial<z.output<typeof createCustomerBody>>;
+export const updateCustomerBody = z
+  .object({ external_id: externalId.nullish(), name: name.nullish(), ...customerFields })
+  .meta({ examples: [{ name: 'Acme Corporation', metadata: { team: 'growth' } }] });
 
-export function customerFieldsOf(body: CustomerBody) {
+/**
+ * The wire shape as the store takes it. Throws `not_implemented` for what has no chapter built yet, and
+ * `validation_error` for an onboarding workflow, because none can be configured.
+ */
+export function customerFieldsOf(body: z.output<typeof updateCustomerBody>): CustomerFields {
+  for (const field of ['tax_rate_overrides', 'integration_entity_mapping'] as const) {
+    if (body[field]?.length) throw refuse('not_implemented', `${field} is not available yet; leave it out or empty`);
+  }
+  if (body.onboarding_workflow_name) {
+    throw badField('onboarding_workflow_name', 'must name a workflow of the setting customer_onboarding');
+  }
   return {
     externalId: body.external_id,
     name: body.name,
@@ -90,6 +133,51 @@ export function viewCustomer(row: Customer, parent: Customer | null = null): z.o
   return {
     ...viewFields(row),
     parent_customer: parent ? { ...viewFields(parent), parent_customer: null } : null,
+  };
+}
+
+const expandable = ['integrations'];
+
+export const customerExpandQuery = z.object({ expand: expandInput(expandable).optional() });
+
+export const updateCustomerQuery = z.object({
+  id: z.string().max(255).optional(),
+  external_customer_id: z.string().max(255).optional(),
+});
+
+export const customerListQuery = listQuery(
+  {
+    customer_ids: idListQuery().optional(),
+    external_ids: idListQuery().optional(),
+    parent_customer_ids: idListQuery().optional(),
+    external_id: z.string().optional(),
+    email: z.string().optional(),
+  },
+  expandable,
+);
+
+export const customerSearchBody = searchBody(
+  {
+    customer_ids: idListInput().nullish(),
+    external_ids: idListInput().nullish(),
+    parent_customer_ids: idListInput().nullish(),
+    external_id: z.string().nullish(),
+    email: z.string().nullish(),
+  },
+  expandable,
+);
+
+export const customerList = listOf(customer, 'ListCustomersResponse');
+
+export function customerFiltersOf(
+  input: z.output<typeof customerListQuery> | z.output<typeof customerSearchBody>,
+): CustomerFilters {
+  return {
+    customerIds: input?.customer_ids,
+    externalIds: input?.external_ids,
+    parentCustomerIds: input?.parent_customer_ids,
+    externalId: input?.external_id,
+    email: input?.email,
   };
 }
 

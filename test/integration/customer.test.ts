@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { inTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 
-const { call } = await testApi();
+const { call, database, scope } = await testApi();
 
 describe('POST /customers', () => {
   it('creates a customer and gives it back by id', async () => {
@@ -31,5 +32,115 @@ describe('POST /customers', () => {
       success: false,
       error: { message: 'name is required', internal_error: '' },
     });
+  });
+});
+
+describe('PUT /customers', () => {
+  it('changes what is named and keeps the rest', async () => {
+    const { body } = await call('POST', '/v1/customers', { body: { external_id: 'put-1', name: 'A', contact: '1' } });
+    const changed = await call('PUT', `/v1/customers/${body.id}`, { body: { name: 'B', contact: '', email: null } });
+    expect(changed.body).toMatchObject({ name: 'B', contact: null, external_id: 'put-1' });
+    const again = await call('PUT', `/v1/customers/${body.id}`, { body: {} });
+    expect(again.body).toEqual(changed.body);
+  });
+
+  it('keeps old external ids, also when the same request replaces metadata', async () => {
+    const { body } = await call('POST', '/v1/customers', { body: { external_id: 'old-1', name: 'A' } });
+    await call('PUT', `/v1/customers/${body.id}`, { body: { external_id: 'old-2' } });
+    const changed = await call('PUT', '/v1/customers?external_customer_id=old-2', {
+      body: { external_id: 'old-3', metadata: { team: 'x' } },
+    });
+    expect(changed.body.metadata).toEqual({ team: 'x', old_external_ids: 'old-1,old-2' });
+  });
+
+  it('refuses a taken external_id, an empty name and names that disagree', async () => {
+    const { body: one } = await call('POST', '/v1/customers', { body: { external_id: 'p-1', name: 'A' } });
+    await call('POST', '/v1/customers', { body: { external_id: 'p-2', name: 'A' } });
+    expect((await call('PUT', `/v1/customers/${one.id}`, { body: { external_id: 'p-2' } })).status).toBe(409);
+    expect((await call('PUT', `/v1/customers/${one.id}`, { body: { name: '' } })).status).toBe(400);
+    expect((await call('PUT', `/v1/customers?id=${one.id}&external_customer_id=p-2`, { body: {} })).status).toBe(400);
+    expect((await call('PUT', '/v1/customers', { body: {} })).status).toBe(400);
+  });
+});
+
+describe('parents', () => {
+  it('are one level deep', async () => {
+    const parent = await call('POST', '/v1/customers', { body: { external_id: 'parent', name: 'P' } });
+    const child = await call('POST', '/v1/customers', {
+      body: { external_id: 'child', name: 'C', parent_customer_external_id: 'parent' },
+    });
+    expect(child.body.parent_customer).toMatchObject({ id: parent.body.id, parent_customer: null });
+    const grandchild = { external_id: 'grandchild', name: 'G', parent_customer_id: child.body.id };
+    expect((await call('POST', '/v1/customers', { body: grandchild })).status).toBe(400);
+    const cycle = { parent_customer_id: child.body.id };
+    expect((await call('PUT', `/v1/customers/${parent.body.id}`, { body: cycle })).status).toBe(400);
+    const cleared = await call('PUT', `/v1/customers/${child.body.id}`, { body: { parent_customer_id: null } });
+    expect(cleared.body.parent_customer_id).toBeNull();
+  });
+});
+
+describe('DELETE /customers/{id}', () => {
+  it('archives, hides from lists and frees the external id', async () => {
+    const { body } = await call('POST', '/v1/customers', { body: { external_id: 'gone', name: 'G' } });
+    const deleted = await call('DELETE', `/v1/customers/${body.id}`);
+    expect([deleted.status, deleted.body]).toEqual([204, null]);
+    expect((await call('DELETE', `/v1/customers/${body.id}`)).status).toBe(404);
+    expect((await call('GET', `/v1/customers/${body.id}`)).body.status).toBe('archived');
+    expect((await call('GET', '/v1/customers/external/gone')).status).toBe(404);
+    expect((await call('GET', '/v1/customers?external_id=gone')).body.items).toEqual([]);
+    expect((await call('GET', '/v1/customers?external_id=gone&status=archived')).body.items).toHaveLength(1);
+    expect((await call('POST', '/v1/customers', { body: { external_id: 'gone', name: 'New' } })).status).toBe(201);
+  });
+});
+
+describe('validation', () => {
+  it.each([
+    [{ address_country: 'USA' }, 'address_country'],
+    [{ timezone: 'Mars/Base' }, 'timezone'],
+    [{ contact: 'x'.repeat(21) }, 'contact'],
+    [{ external_id: 'a b' }, 'external_id'],
+    [{ external_id: 'a%b' }, 'external_id'],
+    [{ email: 'nobody' }, 'email'],
+    [{ metadata: { a: 1 } }, 'metadata.a'],
+    [{ metadata: { '': 'x' } }, 'metadata'],
+    [{ metadata: { hsn_sac: '123' } }, 'metadata.hsn_sac'],
+    [{ name: 7 }, 'name'],
+  ])('refuses %j and names the field', async (fields, field) => {
+    const answer = await call('POST', '/v1/customers', { body: { external_id: 'valid', name: 'V', ...fields } });
+    expect(answer.status).toBe(400);
+    expect(answer.body.code).toBe('validation_error');
+    expect(answer.body.message.startsWith(field)).toBe(true);
+    expect(Object.keys(answer.body.details.fields)).toContain(field);
+  });
+
+  it('says what is not built yet instead of ignoring it', async () => {
+    const body = { external_id: 'tax', name: 'T', tax_rate_overrides: [{ currency: 'usd', tax_rate_code: 'x' }] };
+    const answer = await call('POST', '/v1/customers', { body });
+    expect([answer.status, answer.body.code]).toEqual([501, 'not_implemented']);
+    const empty = { external_id: 'tax', name: 'T', tax_rate_overrides: [], integration_entity_mapping: [] };
+    expect((await call('POST', '/v1/customers', { body: empty })).status).toBe(201);
+  });
+});
+
+describe('what is reported', () => {
+  it('is one event a change, numbered without a gap, and an audit row each', async () => {
+    const { body } = await call('POST', '/v1/customers', { body: { external_id: 'told', name: 'T' } });
+    await call('PUT', `/v1/customers/${body.id}`, { body: { name: 'U' } });
+    await call('PUT', `/v1/customers/${body.id}`, { body: { name: 'U' } });
+    await call('DELETE', `/v1/customers/${body.id}`);
+    const { events, audit } = await inTransaction(database, scope, async (tx) => ({
+      events: await tx.rows(
+        'select event_name, sequence, payload from outbox_event where entity_id = $1 order by sequence',
+        [body.id],
+      ),
+      audit: await tx.rows('select action, actor from audit_entry where object_id = $1 order by id', [body.id]),
+    }));
+    expect(events.map((event) => [event.event_name, event.sequence])).toEqual([
+      ['customer.created', 1],
+      ['customer.updated', 2],
+      ['customer.deleted', 3],
+    ]);
+    expect(events[1]?.payload).toMatchObject({ event_type: 'customer.updated', customer: { id: body.id, name: 'U' } });
+    expect(audit).toEqual(['created', 'updated', 'deleted'].map((action) => ({ action, actor: scope.actor })));
   });
 });
