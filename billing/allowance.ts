@@ -1,7 +1,189 @@
-/** The aggregated metered entitlement of a meter's feature. spec: catalogue-and-metering §8.3, §8.4 */
+import { cadenceRelation } from './cadence.ts';
+import type { BillingPeriod, BillingPeriodInterval, Interval } from './calendar.ts';
+import { monthsOfPeriod } from './calendar.ts';
+import {
+  dateOf,
+  dayMs,
+  epochMs,
+  firstInstantAt,
+  instantText,
+  localMidnight,
+  localTime,
+  monthsLater,
+  weekdayOf,
+} from './local-time.ts';
+import { type Decimal, decimal, decimalString, greatest, least, storedDecimal, zero } from './money.ts';
+
+/** The aggregated, enabled metered entitlement of a meter's feature. spec: catalogue-and-metering §8.3, §8.4 */
 export interface Allowance {
   /** null is unlimited. */
   usageLimit: string | null;
   /** DAILY … ANNUAL, NEVER; null is the billing period. */
-  usageResetPeriod: string | null;
+  usageResetPeriod: BillingPeriod | 'NEVER' | null;
+}
+
+/**
+ * The allowance of a meter's aggregated entitlement; none and a disabled one leave everything billable (null).
+ * spec: catalogue-and-metering §8.4
+ */
+export function allowanceOf(entitlement: (Allowance & { isEnabled: boolean }) | null): Allowance | null {
+  if (!entitlement?.isEnabled) return null;
+  return { usageLimit: entitlement.usageLimit, usageResetPeriod: entitlement.usageResetPeriod };
+}
+
+/** What decides reset windows: the subscription's cadence. */
+export interface AllowanceCadence {
+  billingPeriod: BillingPeriod;
+  billingPeriodCount: number;
+  billingAnchor: string;
+  timezone: string;
+}
+
+/**
+ * Usage of one reset window: by the line, and by the lines ahead of it on the same meter, which use the allowance first.
+ * `before` until the charged time began, `total` until it ended.
+ */
+export interface WindowUsage {
+  before: Decimal;
+  total: Decimal;
+  aheadBefore?: Decimal;
+  aheadTotal?: Decimal;
+}
+
+export interface BillableQuantity {
+  billable: Decimal;
+  /** raw − billable: what the entitlement forgave. */
+  adjusted: Decimal;
+  /** Billable part of each window, in their order. */
+  ofWindow: Decimal[];
+}
+
+/** A bucket's measured value and what remains of it after the allowance. */
+export interface BillableBucket {
+  start: string;
+  group: string;
+  value: Decimal;
+  billable: Decimal;
+}
+
+/**
+ * The reset windows that overlap a charged time. A reset period of the billing period's length, or none, is the charge window
+ * itself; NEVER is one window from the first line's start; the others are local days, weeks from the anchor's weekday, or
+ * months from the anchor's day (clamped), all at local midnight. spec: catalogue-and-metering §8.4
+ */
+export function resetWindows(input: {
+  allowance: Allowance;
+  cadence: AllowanceCadence;
+  /** The time one allowance covers when it resets with the billing period. */
+  chargeWindow: Interval;
+  /** Start of the first line on the meter. */
+  firstStart: string;
+  /** The charged time, within chargeWindow. */
+  from: string;
+  to: string;
+}): Interval[] {
+  const { usageResetPeriod: reset } = input.allowance;
+  if (reset === null) return [input.chargeWindow];
+  if (reset === 'NEVER') return [{ start: input.firstStart, end: input.to }];
+  if (cadenceRelation({ billingPeriod: reset, billingPeriodCount: 1 }, input.cadence) === 'equal')
+    return [input.chargeWindow];
+  const windows: Interval[] = [];
+  const until = epochMs(input.to);
+  let window = windowHolding(epochMs(input.from), reset, input.cadence);
+  while (window.start < until) {
+    windows.push({ start: instantText(window.start), end: instantText(window.end) });
+    window = windowHolding(window.end, reset, input.cadence);
+  }
+  return windows;
+}
+
+function windowHolding(
+  instant: number,
+  reset: BillingPeriod,
+  cadence: AllowanceCadence,
+): { start: number; end: number } {
+  const { timezone } = cadence;
+  const local = localTime(instant, timezone);
+  const anchorLocal = localTime(epochMs(cadence.billingAnchor), timezone);
+  const at = (midnight: number): number => firstInstantAt(midnight, timezone);
+  const midnight = Math.floor(local / dayMs) * dayMs;
+  if (reset === 'DAILY' || reset === 'WEEKLY') {
+    const back = reset === 'DAILY' ? 0 : (weekdayOf(local) - weekdayOf(anchorLocal) + 7) % 7;
+    const length = reset === 'DAILY' ? 1 : 7;
+    const start = midnight - back * dayMs;
+    return { start: at(start), end: at(start + length * dayMs) };
+  }
+  const anchor = dateOf(anchorLocal);
+  const date = dateOf(local);
+  const step = monthsOfPeriod[reset];
+  const apart = (date.year - anchor.year) * 12 + date.month - anchor.month;
+  let months = Math.floor(apart / step) * step;
+  if (localMidnight(monthsLater(anchor, months, anchor.day)) > local) months -= step;
+  return {
+    start: at(localMidnight(monthsLater(anchor, months, anchor.day))),
+    end: at(localMidnight(monthsLater(anchor, months + step, anchor.day))),
+  };
+}
+
+/**
+ * What is charged of a measured quantity: everything without an entitlement, nothing when it is unlimited, else per reset
+ * window the growth of max(0, usage − limit) during the charged time. Lines ahead on the same meter use the allowance first:
+ * the sum over all lines is then the growth of the whole meter's overage. spec: catalogue-and-metering §8.4
+ */
+export function billableQuantity(
+  allowance: Allowance | null,
+  raw: Decimal,
+  windows: readonly WindowUsage[],
+): BillableQuantity {
+  if (!allowance) return { billable: raw, adjusted: zero, ofWindow: [] };
+  if (allowance.usageLimit === null) return { billable: zero, adjusted: raw, ofWindow: windows.map(() => zero) };
+  const limit = storedDecimal(allowance.usageLimit);
+  const over = (usage: Decimal): Decimal => greatest(usage.minus(limit), zero);
+  const ofWindow = windows.map(({ before, total, aheadBefore = zero, aheadTotal = zero }) => {
+    const atEnd = over(aheadTotal.plus(total)).minus(over(aheadTotal));
+    const atStart = over(aheadBefore.plus(before)).minus(over(aheadBefore));
+    return atEnd.minus(atStart);
+  });
+  const billable = ofWindow.reduce((all, part) => all.plus(part), zero);
+  return { billable, adjusted: raw.minus(billable), ofWindow };
+}
+
+/**
+ * What remains of each bucket when `forgiven` of each reset window is used up in time order.
+ * spec: catalogue-and-metering §8.4 (bucketed SUM meter)
+ */
+export function billableBuckets(
+  buckets: readonly { start: string; group: string; value: string }[],
+  windows: readonly Interval[],
+  forgiven: readonly Decimal[],
+): BillableBucket[] {
+  const left = forgiven.map((amount) => greatest(amount, zero));
+  return buckets.map(({ start, group, value: text }) => {
+    const value = decimal(text);
+    const window = bucketWindow(windows, start);
+    const taken = window === -1 ? zero : least(value, left[window]!);
+    if (window !== -1) left[window] = left[window]!.minus(taken);
+    return { start, group, value, billable: value.minus(taken) };
+  });
+}
+
+/** The window a bucket counts in; a bucket that began before the first window is cut by it. */
+export function bucketWindow(windows: readonly Interval[], start: string): number {
+  const instant = epochMs(start);
+  for (let position = windows.length - 1; position > 0; position -= 1) {
+    if (instant >= epochMs(windows[position]!.start)) return position;
+  }
+  return windows.length > 0 ? 0 : -1;
+}
+
+/**
+ * The limit of a first calendar period with create_prorations: limit × the period's share of the full one, rounded half up to
+ * a whole unit. Unlimited stays unlimited. spec: subscriptions-and-invoicing §2.3.6
+ */
+export function firstPeriodLimit(limit: string | null, period: BillingPeriodInterval): string | null {
+  if (limit === null) return null;
+  const part = epochMs(period.end) - epochMs(period.start);
+  const whole = epochMs(period.full.end) - epochMs(period.full.start);
+  if (part === whole) return decimalString(storedDecimal(limit));
+  return decimalString(storedDecimal(limit).times(part).dividedBy(whole).toDecimalPlaces(0));
 }

@@ -1,127 +1,85 @@
-import type { Allowance } from './allowance.ts';
-import type { BillingCycle, BillingPeriod, Interval } from './calendar.ts';
-import type { Derivation } from './derivation.ts';
-import type { PriceTerms } from './price.ts';
+import { cadenceRelation } from './cadence.ts';
+import type { ChargeItem, ChargePlanInput, PlannedCharge, PlannedPart, UsageQuestion } from './charge-input.ts';
+import { planUsage } from './charge-usage.ts';
+import { type Service, servicesOf } from './charge-window.ts';
 
-/** Which invoice is being filled. spec: subscriptions-and-invoicing §2.6.1 */
-export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview';
+export type * from './charge-input.ts';
+export { priceCharges } from './charge-price.ts';
 
 /**
- * A billing period as billed, [start, end), and as it would be if nothing cut it: `full` is the whole charge period that a
- * FIXED amount pays for. They differ for a first calendar period with prorations (full.start = previous boundary), a period
- * ended by end_date, cancellation or pause (full.end = the boundary that is not reached), and after a resume or an
- * intermediate invoice (full.start = where the period began).
+ * The lines an invoice bills, in their order, and what must be read from the usage store before they can be priced. FIXED
+ * items come first, then USAGE, each by start and id; a folded line (grouping per_billing_period) holds its windows as parts.
+ * A time already on a live invoice line of the same item is left out.
+ * spec: subscriptions-and-invoicing §2.6.1 – §2.6.4
  */
-export interface ChargePeriod extends Interval {
-  full: Interval;
+export function planCharges(input: ChargePlanInput): PlannedCharge[] {
+  return [...input.items].sort(lineOrder).flatMap((item) => planItem(item, input));
 }
 
-/** The subscription's members that decide its charges; straight from its row. */
-export interface ChargeSubscription {
-  currency: string;
-  billingPeriod: BillingPeriod;
-  billingPeriodCount: number;
-  billingCycle: BillingCycle;
-  billingAnchor: string;
-  timezone: string;
-  lineItemGrouping: 'per_charge_period' | 'per_billing_period';
+function planItem(item: ChargeItem, input: ChargePlanInput): PlannedCharge[] {
+  const services = servicesOf(item, input);
+  if (services.length === 0) return [];
+  const { subscription } = input;
+  const questions = new Map<string, UsageQuestion>();
+  const parts = services.map((service) => planPart(item, service, input, questions));
+  const base = { item, currency: subscription.currency, charge: chargeKind(item) };
+  const fold =
+    subscription.lineItemGrouping === 'per_billing_period' && cadenceRelation(item, subscription) === 'shorter';
+  if (fold) {
+    const period = (item.invoiceCadence === 'ADVANCE' ? input.next : input.elapsed)!;
+    const folded = { ...base, periodStart: period.start, periodEnd: period.end, parts, folded: true };
+    return [{ ...folded, questions: [...questions.values()] }];
+  }
+  return parts.map((part) => ({
+    ...base,
+    periodStart: part.start,
+    periodEnd: part.end,
+    parts: [part],
+    folded: false,
+    questions: questionsOf(part, questions),
+  }));
 }
 
-/** A subscription line item with its price; the lead's rows map one to one. Ended items stay in the list. */
-export interface ChargeItem {
-  id: string;
-  priceId: string;
-  priceType: 'FIXED' | 'USAGE';
-  invoiceCadence: 'ADVANCE' | 'ARREAR';
-  billingPeriod: BillingPeriod | 'ONETIME';
-  billingPeriodCount: number;
-  displayName: string;
-  quantity: string;
-  startDate: string;
-  endDate: string | null;
-  meterId: string | null;
-  price: PriceTerms;
-  /** The price's bucket size, else the meter's; null when usage is priced as one quantity. */
-  bucketSize: string | null;
-  /** The meter's reset_usage: NEVER = the running value since the item began. */
-  resetUsage: 'BILLING_PERIOD' | 'NEVER';
+function planPart(
+  item: ChargeItem,
+  service: Service,
+  input: ChargePlanInput,
+  questions: Map<string, UsageQuestion>,
+): PlannedPart {
+  const usage = item.priceType === 'USAGE' ? planUsage(item, service, input, questions) : null;
+  return { start: service.start, end: service.end, proration: service.proration, usage };
 }
 
-/** A live invoice line (DRAFT or FINALIZED, not voided) that already charges an item for a time. */
-export interface BilledService {
-  subscriptionLineItemId: string;
-  periodStart: string;
-  periodEnd: string;
+function questionsOf(part: PlannedPart, questions: Map<string, UsageQuestion>): UsageQuestion[] {
+  const { usage } = part;
+  if (!usage) return [];
+  const windows = usage.windows.flatMap((window) => [
+    ...window.before,
+    ...window.total,
+    ...window.aheadBefore,
+    ...window.aheadTotal,
+  ]);
+  const keys = new Set(usage.main === null ? windows : [usage.main, ...windows]);
+  return [...keys].map((key) => questions.get(key)!);
 }
 
-export interface ChargePlanInput {
-  reason: ChargeReason;
-  subscription: ChargeSubscription;
-  /** P1, whose arrears and usage are billed; null on an opening invoice. */
-  elapsed: ChargePeriod | null;
-  /** P2, whose advance charges are billed; null on closing and last invoices. */
-  next: ChargePeriod | null;
-  /** Preview: min(now, period_end). Usage is read up to here; absent = elapsed.end. */
-  usageUntil?: string;
-  items: ChargeItem[];
-  /** Aggregated entitlement by meter id (catalogue-and-metering §8.3); a meter without one bills everything. */
-  allowances: Record<string, Allowance>;
-  /** What is on live invoices already; empty for a preview and for a recomputed draft's own lines. */
-  billed: BilledService[];
+function chargeKind(item: ChargeItem): PlannedCharge['charge'] {
+  if (item.priceType === 'USAGE') return 'usage';
+  return item.billingPeriod === 'ONETIME' ? 'onetime' : 'fixed';
 }
 
-/** What must be read from the usage store. `key` is deterministic; equal questions are asked once. */
-export interface UsageQuestion {
-  key: string;
-  lineItemId: string;
-  priceId: string;
-  meterId: string;
-  from: string;
-  to: string;
-  /** Not null: answer `buckets` too, cut at `from` and `to`. */
-  bucketSize: string | null;
+/** Order of an invoice's lines and of the lines that share an allowance. spec: subscriptions-and-invoicing §2.6.4 */
+function lineOrder(a: ChargeItem, b: ChargeItem): number {
+  if (a.priceType !== b.priceType) return a.priceType === 'FIXED' ? -1 : 1;
+  return compare(a.startDate, b.startDate) || compare(a.id, b.id);
 }
 
-/** Answer to a question; `quantity` is the aggregate, for a bucketed meter the sum of its rows. */
-export interface UsageAnswer {
-  quantity: string;
-  watermark?: string | null;
-  buckets?: { start: string; group: string; value: string }[];
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
-
-/** A line to be: which item, which time, which questions. Plain JSON. */
-export interface PlannedCharge {
-  item: ChargeItem;
-  currency: string;
-  charge: 'fixed' | 'usage' | 'onetime';
-  periodStart: string;
-  periodEnd: string;
-  questions: UsageQuestion[];
-}
-
-export interface ChargeLine {
-  subscriptionLineItemId: string;
-  priceId: string;
-  priceType: 'FIXED' | 'USAGE';
-  invoiceCadence: 'ADVANCE' | 'ARREAR';
-  displayName: string;
-  meterId: string | null;
-  quantity: string;
-  /** Rounded once, at the currency's precision, e.g. `5.70`. */
-  amount: string;
-  /** USAGE with an entitlement: measured − billable; else null. */
-  adjustedEntitlementQuantity: string | null;
-  periodStart: string;
-  periodEnd: string;
-  metadata: Record<string, string>;
-  derivation: Derivation;
-}
-
-/** The lines an invoice bills, in their order, and the usage to read for each (`questions`, unique by key over the whole plan). */
-export declare function planCharges(input: ChargePlanInput): PlannedCharge[];
 
 /** Every question of a plan, each key once. */
-export declare function usageQuestions(planned: PlannedCharge[]): UsageQuestion[];
-
-/** Prices a plan with the answers by question key. A missing answer is a bug and throws. */
-export declare function priceCharges(planned: PlannedCharge[], answers: Record<string, UsageAnswer>): ChargeLine[];
+export function usageQuestions(planned: readonly PlannedCharge[]): UsageQuestion[] {
+  const byKey = new Map(planned.flatMap((charge) => charge.questions).map((question) => [question.key, question]));
+  return [...byKey.values()];
+}

@@ -1,3 +1,8 @@
+import { applyInvoiceCoupons, applyLineCoupons, type DiscountedLine } from './discount.ts';
+import { decimal, greatest, moneyString, roundToCurrency, sum, zero } from './money.ts';
+import { applyPrepaidCredits } from './prepaid-credit.ts';
+import { computeTaxes, type NoTaxReason } from './tax.ts';
+
 /** Inputs and results of the amount pipeline, decimals as strings. spec: subscriptions-and-invoicing §2.16 */
 export interface InvoiceInputLine {
   /** Any id unique within the invoice. */
@@ -78,8 +83,82 @@ export interface InvoiceAmounts {
   couponApplications: CouponApplicationAmounts[];
   walletUses: { walletId: string; amount: string }[];
   taxes: TaxAmounts[];
-  noTaxReason: 'customer_exempt' | 'no_tax_rates' | 'zero_taxable_amount' | null;
+  noTaxReason: NoTaxReason | null;
 }
 
-/** The whole pipeline of §2.16; all amounts at the currency's precision. */
-export declare function computeInvoice(input: InvoiceInput): InvoiceAmounts;
+/**
+ * From lines to what is due: line coupons, invoice coupons and their distribution, prepaid credits on usage, taxes on the
+ * discounted amount (credits do not reduce it), total. Each amount is rounded once; sums are exact. Every result has the
+ * currency's digits. A negative rest is not carried: the total is 0 at least. spec: subscriptions-and-invoicing §2.16
+ */
+export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
+  const { currency } = input;
+  const money = (value: Parameters<typeof moneyString>[0]): string => moneyString(value, currency);
+  const lines: DiscountedLine[] = input.lines.map(({ id, amount }) => ({
+    id,
+    amount: roundToCurrency(amount, currency),
+    lineItemDiscount: zero,
+    invoiceLevelDiscount: zero,
+  }));
+  const subtotal = sum(lines.map((line) => line.amount));
+  const ofLines = applyLineCoupons(
+    lines,
+    input.coupons.filter((coupon) => coupon.lineId !== null),
+    currency,
+  );
+  const ofInvoice = applyInvoiceCoupons(
+    lines,
+    input.coupons.filter((coupon) => coupon.lineId === null),
+    currency,
+  );
+  const totalDiscount = sum(lines.map((line) => line.lineItemDiscount)).plus(ofInvoice.total);
+  const taxable = greatest(subtotal.minus(totalDiscount), zero);
+  const creditable = lines.map((line, position) => ({
+    priceType: input.lines[position]!.priceType,
+    net: line.amount.minus(line.lineItemDiscount).minus(line.invoiceLevelDiscount),
+  }));
+  const credits = applyPrepaidCredits(creditable, input.wallets, taxable, currency);
+  const taxes = computeTaxes(taxable, input.taxes, input.taxExempt, currency);
+  const total = greatest(subtotal.minus(totalDiscount).minus(credits.total).plus(taxes.exclusive), zero);
+  const amountDue = total.minus(decimal(input.adjustmentAmount ?? '0'));
+  return {
+    lines: lines.map((line, position) => ({
+      id: line.id,
+      amount: money(line.amount),
+      lineItemDiscount: money(line.lineItemDiscount),
+      invoiceLevelDiscount: money(line.invoiceLevelDiscount),
+      prepaidCreditsApplied: money(credits.ofLine[position]!),
+    })),
+    subtotal: money(subtotal),
+    totalDiscount: money(totalDiscount),
+    totalPrepaidCreditsApplied: money(credits.total),
+    taxableAmount: money(taxable),
+    inclusiveTax: money(taxes.inclusive),
+    exclusiveTax: money(taxes.exclusive),
+    totalTax: money(taxes.inclusive.plus(taxes.exclusive)),
+    total: money(total),
+    amountDue: money(amountDue),
+    amountRemaining: money(greatest(amountDue.minus(decimal(input.amountPaid ?? '0')), zero)),
+    couponApplications: [...ofLines, ...ofInvoice.applications],
+    walletUses: input.wallets.flatMap(({ id }, position) => {
+      const used = credits.ofWallet[position]!;
+      return used.isZero() ? [] : [{ walletId: id, amount: money(used) }];
+    }),
+    taxes: taxes.rows,
+    noTaxReason: taxes.noTaxReason,
+  };
+}
+
+/**
+ * The status a computed SUBSCRIPTION draft gets: SKIPPED when there is nothing to bill, except the note that a trial began.
+ * spec: subscriptions-and-invoicing §2.15.1
+ */
+export function computedStatus(input: {
+  billingReason: string;
+  subtotal: string;
+  lineAmounts: readonly string[];
+}): 'DRAFT' | 'SKIPPED' {
+  if (input.billingReason === 'SUBSCRIPTION_TRIAL_START') return 'DRAFT';
+  const empty = decimal(input.subtotal).isZero() && input.lineAmounts.every((amount) => decimal(amount).isZero());
+  return empty ? 'SKIPPED' : 'DRAFT';
+}

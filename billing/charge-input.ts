@@ -1,0 +1,156 @@
+import type { Allowance } from './allowance.ts';
+import type { BillingCycle, BillingPeriod, Interval } from './calendar.ts';
+import type { Derivation, DerivedProration } from './derivation.ts';
+import type { PriceTerms } from './price.ts';
+
+/** Which invoice is being filled. spec: subscriptions-and-invoicing §2.6.1 */
+export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview';
+
+/**
+ * A billing period as billed, [start, end), and as it would be if nothing cut it: `full` is the whole charge period that a
+ * FIXED amount pays for. They differ for a first calendar period with prorations (full.start = previous boundary), a period
+ * ended by end_date, cancellation or pause (full.end = the boundary that is not reached), and after a resume or an
+ * intermediate invoice (full.start = where the period began).
+ */
+export interface ChargePeriod extends Interval {
+  full: Interval;
+}
+
+/** The subscription's members that decide its charges; straight from its row. */
+export interface ChargeSubscription {
+  currency: string;
+  billingPeriod: BillingPeriod;
+  billingPeriodCount: number;
+  billingCycle: BillingCycle;
+  billingAnchor: string;
+  timezone: string;
+  lineItemGrouping: 'per_charge_period' | 'per_billing_period';
+  /** Where charging begins after a trial; items of a longer cadence run their own periods from here at the earliest. */
+  trialEnd?: string | null;
+}
+
+/** A subscription line item with its price; the lead's rows map one to one. Ended items stay in the list. */
+export interface ChargeItem {
+  id: string;
+  priceId: string;
+  priceType: 'FIXED' | 'USAGE';
+  invoiceCadence: 'ADVANCE' | 'ARREAR';
+  billingPeriod: BillingPeriod | 'ONETIME';
+  billingPeriodCount: number;
+  displayName: string;
+  quantity: string;
+  startDate: string;
+  endDate: string | null;
+  meterId: string | null;
+  price: PriceTerms;
+  /** The price's bucket size, else the meter's; null when usage is priced as one quantity. */
+  bucketSize: string | null;
+  /** The meter's reset_usage: NEVER = the running value since the item began. */
+  resetUsage: 'BILLING_PERIOD' | 'NEVER';
+}
+
+/** A live invoice line (DRAFT or FINALIZED, not voided) that already charges an item for a time. */
+export interface BilledService {
+  subscriptionLineItemId: string;
+  periodStart: string;
+  periodEnd: string;
+}
+
+export interface ChargePlanInput {
+  reason: ChargeReason;
+  subscription: ChargeSubscription;
+  /** P1, whose arrears and usage are billed; null on an opening invoice. */
+  elapsed: ChargePeriod | null;
+  /** P2, whose advance charges are billed; null on closing and last invoices. */
+  next: ChargePeriod | null;
+  /** Preview: min(now, period_end). Usage is read up to here; absent = elapsed.end. */
+  usageUntil?: string;
+  items: ChargeItem[];
+  /** Aggregated entitlement by meter id (catalogue-and-metering §8.3); a meter without one bills everything. */
+  allowances: Record<string, Allowance>;
+  /** What is on live invoices already; empty for a preview and for a recomputed draft's own lines. */
+  billed: BilledService[];
+  /** Paused stretches, [pause, resume): an item of a longer cadence is not billed for them. */
+  paused?: Interval[];
+}
+
+/** What must be read from the usage store. `key` is deterministic; equal questions are asked once. */
+export interface UsageQuestion {
+  key: string;
+  lineItemId: string;
+  priceId: string;
+  meterId: string;
+  from: string;
+  to: string;
+  /** Not null: answer `buckets` too, cut at `from` and `to`. */
+  bucketSize: string | null;
+}
+
+/** Answer to a question; `quantity` is the aggregate, for a bucketed meter the sum of its rows. */
+export interface UsageAnswer {
+  quantity: string;
+  watermark?: string | null;
+  buckets?: { start: string; group: string; value: string }[];
+}
+
+/** Questions whose answers are added up. */
+export type QuestionKeys = string[];
+
+/** A reset window of an allowance and where its usage is answered. Empty keys mean nothing. */
+export interface PlannedWindow extends Interval {
+  before: QuestionKeys;
+  total: QuestionKeys;
+  aheadBefore: QuestionKeys;
+  aheadTotal: QuestionKeys;
+}
+
+/** How the quantity of a usage part will be known. */
+export interface PlannedUsage {
+  meterId: string;
+  from: string;
+  to: string;
+  /** Null when the time is empty: the quantity is 0. */
+  main: string | null;
+  bucketed: boolean;
+  allowance: Allowance | null;
+  windows: PlannedWindow[];
+}
+
+/** One charge period of a line. */
+export interface PlannedPart {
+  start: string;
+  end: string;
+  proration: DerivedProration | null;
+  usage: PlannedUsage | null;
+}
+
+/** A line to be: which item, which time, which questions. Plain JSON. */
+export interface PlannedCharge {
+  item: ChargeItem;
+  currency: string;
+  charge: 'fixed' | 'usage' | 'onetime';
+  periodStart: string;
+  periodEnd: string;
+  /** One; several when the windows of a shorter cadence are folded into one line. */
+  parts: PlannedPart[];
+  folded: boolean;
+  questions: UsageQuestion[];
+}
+
+export interface ChargeLine {
+  subscriptionLineItemId: string;
+  priceId: string;
+  priceType: 'FIXED' | 'USAGE';
+  invoiceCadence: 'ADVANCE' | 'ARREAR';
+  displayName: string;
+  meterId: string | null;
+  quantity: string;
+  /** Rounded once, at the currency's precision, e.g. `5.70`. */
+  amount: string;
+  /** USAGE with an entitlement: measured − billable; else null. */
+  adjustedEntitlementQuantity: string | null;
+  periodStart: string;
+  periodEnd: string;
+  metadata: Record<string, string>;
+  derivation: Derivation;
+}

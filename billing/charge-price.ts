@@ -1,0 +1,211 @@
+import { type BillableQuantity, billableBuckets, billableQuantity, bucketWindow } from './allowance.ts';
+import type {
+  ChargeLine,
+  PlannedCharge,
+  PlannedPart,
+  PlannedUsage,
+  QuestionKeys,
+  UsageAnswer,
+} from './charge-input.ts';
+import type { Derivation, DerivedAllowance, DerivedBucket, DerivedPart, DerivedUsage } from './derivation.ts';
+import {
+  currencyPrecision,
+  type Decimal,
+  decimal,
+  decimalString,
+  fractionOf,
+  moneyString,
+  roundToCurrency,
+  sum,
+  zero,
+} from './money.ts';
+import { type CostStep, costOfBuckets, costOfQuantity, type PriceTerms } from './price.ts';
+
+type Answers = Record<string, UsageAnswer>;
+
+/** What is priced and why, before any money. */
+interface Quantity {
+  billable: Decimal;
+  adjusted: Decimal | null;
+  usage: DerivedUsage | null;
+  allowance: DerivedAllowance | null;
+  buckets: { start: string; group: string; value: Decimal; billable: Decimal }[] | null;
+}
+
+interface PricedPart {
+  quantity: Quantity;
+  amount: Decimal;
+  derived: DerivedPart;
+}
+
+const displayDecimals = 30;
+
+/**
+ * Prices a plan with the answers by question key: cost of the billable quantity, times the proration, rounded once; a folded
+ * line adds its rounded parts. A missing answer is a bug and throws. spec: subscriptions-and-invoicing §2.6.2, §2.6.3
+ */
+export function priceCharges(planned: readonly PlannedCharge[], answers: Answers): ChargeLine[] {
+  return planned.map((charge) => priceCharge(charge, answers));
+}
+
+function priceCharge(charge: PlannedCharge, answers: Answers): ChargeLine {
+  const { item, currency } = charge;
+  const parts = charge.parts.map((part) => pricePart(part, charge, answers));
+  const quantity = sum(parts.map((part) => part.quantity.billable));
+  const amount = moneyString(sum(parts.map((part) => part.amount)), currency);
+  const adjusted = parts.map((part) => part.quantity.adjusted).filter((value) => value !== null);
+  const derivation: Derivation = {
+    version: 1,
+    charge: charge.charge,
+    currency,
+    price: item.price,
+    parts: parts.map((part) => part.derived),
+    amount,
+  };
+  return {
+    subscriptionLineItemId: item.id,
+    priceId: item.priceId,
+    priceType: item.priceType,
+    invoiceCadence: item.invoiceCadence,
+    displayName: item.displayName,
+    meterId: item.meterId,
+    quantity: decimalString(quantity),
+    amount,
+    adjustedEntitlementQuantity: adjusted.length === 0 ? null : decimalString(sum(adjusted)),
+    periodStart: charge.periodStart,
+    periodEnd: charge.periodEnd,
+    metadata: metadataOf(charge),
+    derivation,
+  };
+}
+
+function metadataOf(charge: PlannedCharge): Record<string, string> {
+  const metadata: Record<string, string> = {};
+  if (charge.parts.some((part) => part.proration !== null)) metadata['is_prorated'] = 'true';
+  if (charge.folded) metadata['charge_periods'] = String(charge.parts.length);
+  const reset = charge.parts[0]?.usage?.allowance?.usageResetPeriod;
+  if (reset) metadata['usage_reset_period'] = reset;
+  return metadata;
+}
+
+function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): PricedPart {
+  const { item, currency } = charge;
+  const quantity = part.usage ? measured(part.usage, answers) : fixedQuantity(item.quantity);
+  const { cost, steps, buckets } = costOf(item.price, quantity);
+  const exact = part.proration ? fractionOf(cost, part.proration.numeratorMs, part.proration.denominatorMs) : cost;
+  const amount = roundToCurrency(exact, currency);
+  const derived: DerivedPart = {
+    periodStart: part.start,
+    periodEnd: part.end,
+    usage: quantity.usage,
+    allowance: quantity.allowance,
+    buckets,
+    quantity: decimalString(quantity.billable),
+    steps,
+    cost: decimalString(cost),
+    proration: part.proration,
+    exactAmount: decimalString(exact.toDecimalPlaces(displayDecimals)),
+    rounding: { precision: currencyPrecision(currency), mode: 'half_away_from_zero' },
+    amount: moneyString(amount, currency),
+  };
+  return { quantity, amount, derived };
+}
+
+function costOf(
+  price: PriceTerms,
+  quantity: Quantity,
+): { cost: Decimal; steps: CostStep[]; buckets: DerivedBucket[] | null } {
+  if (!quantity.buckets) return { ...costOfQuantity(price, quantity.billable), buckets: null };
+  const values = quantity.buckets.map((bucket) => bucket.billable);
+  const { cost, costs } = costOfBuckets(price, values);
+  const buckets = quantity.buckets.map((bucket, position) => ({
+    start: bucket.start,
+    group: bucket.group,
+    value: decimalString(bucket.value),
+    billable: decimalString(bucket.billable),
+    cost: decimalString(costs[position]!),
+  }));
+  return { cost, steps: [], buckets };
+}
+
+function fixedQuantity(quantity: string): Quantity {
+  return { billable: decimal(quantity), adjusted: null, usage: null, allowance: null, buckets: null };
+}
+
+/** The billable quantity of a usage part: what the meter answered less what the allowance forgives. */
+function measured(planned: PlannedUsage, answers: Answers): Quantity {
+  const answer = planned.main === null ? { quantity: '0' } : answerOf(planned.main, answers);
+  const raw = decimal(answer.quantity);
+  const rows = planned.bucketed ? (answer.buckets ?? []) : null;
+  const usage = {
+    meterId: planned.meterId,
+    from: planned.from,
+    to: planned.to,
+    quantity: decimalString(raw),
+    watermark: answer.watermark ?? null,
+  };
+  const usages = planned.windows.map((_, position) => windowUsage(planned, position, rows, answers));
+  const result = billableQuantity(planned.allowance, raw, usages);
+  const allowance = planned.allowance && derivedAllowance(planned, usages, result);
+  const adjusted = planned.allowance ? result.adjusted : null;
+  if (!rows) return { billable: result.billable, adjusted, usage, allowance, buckets: null };
+  const forgiven = forgivenOfWindows(planned, usages, result, raw);
+  const windows = planned.windows.length > 0 ? planned.windows : [{ start: planned.from, end: planned.to }];
+  const buckets = billableBuckets(rows, windows, forgiven);
+  const billable = sum(buckets.map((bucket) => bucket.billable));
+  return { billable, adjusted: planned.allowance ? raw.minus(billable) : null, usage, allowance, buckets };
+}
+
+type Usages = { before: Decimal; total: Decimal; aheadBefore: Decimal; aheadTotal: Decimal }[];
+
+function windowUsage(
+  planned: PlannedUsage,
+  position: number,
+  rows: UsageAnswer['buckets'] | null,
+  answers: Answers,
+): Usages[number] {
+  const window = planned.windows[position]!;
+  const before = added(window.before, answers);
+  const inWindow = (rows ?? []).filter((row) => bucketWindow(planned.windows, row.start) === position);
+  const total = rows ? before.plus(sum(inWindow.map((row) => decimal(row.value)))) : added(window.total, answers);
+  return {
+    before,
+    total,
+    aheadBefore: added(window.aheadBefore, answers),
+    aheadTotal: added(window.aheadTotal, answers),
+  };
+}
+
+/** How much of each window's buckets the allowance takes away. */
+function forgivenOfWindows(planned: PlannedUsage, usages: Usages, result: BillableQuantity, raw: Decimal): Decimal[] {
+  if (planned.windows.length === 0) return [planned.allowance?.usageLimit === null ? raw : zero];
+  return usages.map(({ before, total }, position) => total.minus(before).minus(result.ofWindow[position]!));
+}
+
+function derivedAllowance(planned: PlannedUsage, usages: Usages, result: BillableQuantity): DerivedAllowance {
+  return {
+    limit: planned.allowance!.usageLimit,
+    resetPeriod: planned.allowance!.usageResetPeriod,
+    windows: planned.windows.map(({ start, end }, position) => ({
+      start,
+      end,
+      usageBefore: decimalString(usages[position]!.before),
+      usageTotal: decimalString(usages[position]!.total),
+      aheadBefore: decimalString(usages[position]!.aheadBefore),
+      aheadTotal: decimalString(usages[position]!.aheadTotal),
+      billable: decimalString(result.ofWindow[position]!),
+    })),
+    billable: decimalString(result.billable),
+    adjusted: decimalString(result.adjusted),
+  };
+}
+
+function added(keys: QuestionKeys, answers: Answers): Decimal {
+  return sum(keys.map((key) => decimal(answerOf(key, answers).quantity)));
+}
+
+function answerOf(key: string, answers: Answers): UsageAnswer {
+  const answer = answers[key];
+  if (!answer) throw new Error(`usage question ${key} has no answer`);
+  return answer;
+}

@@ -1,0 +1,110 @@
+import { resetWindows } from './allowance.ts';
+import type { Interval } from './calendar.ts';
+import type { ChargeItem, ChargePlanInput, PlannedUsage, PlannedWindow, UsageQuestion } from './charge-input.ts';
+import type { Service } from './charge-window.ts';
+
+/** Adds a question and gives its key; an empty time needs no question. */
+type Ask = (item: ChargeItem, from: string, to: string, bucketSize?: string | null) => string[];
+
+/**
+ * Which usage decides the quantity of one charge period: the meter's value over the service time (for a running meter since
+ * the item began), and, with a limited allowance, its value per reset window before and until the end of that time, of this
+ * line and of the lines ahead of it on the same meter. spec: catalogue-and-metering §7.1 reset_usage, §8.4
+ */
+export function planUsage(
+  item: ChargeItem,
+  service: Service,
+  input: ChargePlanInput,
+  questions: Map<string, UsageQuestion>,
+): PlannedUsage {
+  const ask = askInto(questions);
+  const until = input.usageUntil !== undefined && input.usageUntil < service.end ? input.usageUntil : service.end;
+  const to = until > service.start ? until : service.start;
+  const running = item.resetUsage === 'NEVER';
+  const from = running ? item.startDate : service.start;
+  const main = to > service.start ? ask(item, from, to, item.bucketSize) : [];
+  const allowance = (item.meterId && input.allowances[item.meterId]) || null;
+  const limited = allowance !== null && allowance.usageLimit !== null && main.length > 0;
+  const planned = {
+    meterId: item.meterId ?? '',
+    from,
+    to,
+    main: main[0] ?? null,
+    bucketed: item.bucketSize !== null,
+    allowance,
+  };
+  if (!limited) return { ...planned, windows: [] };
+  const ahead = linesAhead(item, input);
+  if (running) {
+    const aheadTotal = ahead.flatMap((line) => ask(line, line.startDate, ending(line, to)));
+    return { ...planned, windows: [{ start: from, end: to, before: [], total: main, aheadBefore: [], aheadTotal }] };
+  }
+  const firstStart = ahead[0]?.startDate ?? item.startDate;
+  const { subscription } = input;
+  const windows = resetWindows({
+    allowance,
+    cadence: subscription,
+    chargeWindow: service.window,
+    firstStart,
+    from,
+    to,
+  });
+  return {
+    ...planned,
+    windows: windows.map((window) => planWindow(window, item, ahead, { start: from, end: to }, ask)),
+  };
+}
+
+function planWindow(
+  window: Interval,
+  item: ChargeItem,
+  ahead: ChargeItem[],
+  charged: Interval,
+  ask: Ask,
+): PlannedWindow {
+  const starts = later(window.start, charged.start);
+  const ends = window.end < charged.end ? window.end : charged.end;
+  const opened = (line: ChargeItem): string => later(window.start, line.startDate);
+  return {
+    ...window,
+    before: ask(item, opened(item), starts),
+    total: item.bucketSize === null ? ask(item, opened(item), ends) : [],
+    aheadBefore: ahead.flatMap((line) => ask(line, opened(line), ending(line, starts))),
+    aheadTotal: ahead.flatMap((line) => ask(line, opened(line), ending(line, ends))),
+  };
+}
+
+/** The lines that use the meter's allowance before this one: by start, then id. spec: catalogue-and-metering §8.4 */
+function linesAhead(item: ChargeItem, input: ChargePlanInput): ChargeItem[] {
+  return input.items
+    .filter((other) => other.priceType === 'USAGE' && other.meterId === item.meterId)
+    .filter((other) => other.startDate < item.startDate || (other.startDate === item.startDate && other.id < item.id))
+    .sort((a, b) => (a.startDate + a.id < b.startDate + b.id ? -1 : 1));
+}
+
+function askInto(questions: Map<string, UsageQuestion>): Ask {
+  return (item, from, to, bucketSize = null) => {
+    if (from >= to) return [];
+    const key = [item.id, from, to, ...(bucketSize === null ? [] : [bucketSize])].join('|');
+    if (!questions.has(key)) {
+      questions.set(key, {
+        key,
+        lineItemId: item.id,
+        priceId: item.priceId,
+        meterId: item.meterId ?? '',
+        from,
+        to,
+        bucketSize,
+      });
+    }
+    return [key];
+  };
+}
+
+function ending(item: ChargeItem, instant: string): string {
+  return item.endDate !== null && item.endDate < instant ? item.endDate : instant;
+}
+
+function later(a: string, b: string): string {
+  return a > b ? a : b;
+}

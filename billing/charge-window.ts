@@ -1,0 +1,208 @@
+import { cadenceRelation } from './cadence.ts';
+import {
+  type BillingPeriod,
+  type Cadence,
+  type Interval,
+  millisecondsBetween,
+  nextBoundary,
+  previousBoundary,
+} from './calendar.ts';
+import type { ChargeItem, ChargePeriod, ChargePlanInput, ChargeReason } from './charge-input.ts';
+import type { DerivedProration, ProrationReason } from './derivation.ts';
+import { epochMs, instantText } from './local-time.ts';
+import { refuse } from './refusal.ts';
+
+/** A time an item is billed for, the charge window it lies in, and the share of the full price it pays. */
+export interface Service extends Interval {
+  window: Interval;
+  proration: DerivedProration | null;
+}
+
+type Billed = 'advance' | 'arrear' | 'onetime';
+
+/** spec: subscriptions-and-invoicing §2.6.1; USAGE is billed wherever arrears are. */
+const billedBy: Record<ChargeReason, readonly Billed[]> = {
+  opening: ['advance', 'onetime'],
+  cycle: ['advance', 'arrear', 'onetime'],
+  preview: ['advance', 'arrear', 'onetime'],
+  last: ['arrear', 'onetime'],
+  closing: ['arrear'],
+};
+
+const oneTimeServiceMs = 1000;
+const walkBound = 10_000;
+
+/**
+ * The service periods an item adds to an invoice, without those a live invoice line already charges.
+ * spec: subscriptions-and-invoicing §2.6.1, §2.6.2, §2.6.3
+ */
+export function servicesOf(item: ChargeItem, input: ChargePlanInput): Service[] {
+  const relation = cadenceRelation(item, input.subscription);
+  const advance = item.priceType === 'FIXED' && item.invoiceCadence === 'ADVANCE';
+  const billed: Billed = relation === 'onetime' ? 'onetime' : advance ? 'advance' : 'arrear';
+  if (!billedBy[input.reason].includes(billed)) return [];
+  const taken = input.billed.filter((line) => line.subscriptionLineItemId === item.id);
+  const free = (service: Interval): boolean =>
+    taken.every((line) => line.periodEnd <= service.start || line.periodStart >= service.end);
+  if (billed === 'onetime') return oneTimeServices(item, input).filter(free);
+  const period = advance ? input.next : input.elapsed;
+  if (!period || period.start >= period.end) return [];
+  if (relation === 'shorter') return windowServices(item, period, input).filter(free);
+  if (relation === 'longer')
+    return (advance ? ownAdvanceServices : ownArrearServices)(item, period, input).filter(free);
+  return periodServices(item, period).filter(free);
+}
+
+/** Once, in full, when the item starts; never prorated. */
+function oneTimeServices(item: ChargeItem, input: ChargePlanInput): Service[] {
+  if (item.endDate !== null && item.endDate <= item.startDate) return [];
+  const start = item.startDate;
+  const { elapsed, next, reason } = input;
+  const due =
+    reason === 'opening'
+      ? next !== null && start <= next.start
+      : elapsed !== null &&
+        start >= elapsed.start &&
+        (start < elapsed.end || (start === elapsed.end && reason !== 'last'));
+  if (!due) return [];
+  const service = { start, end: instantText(epochMs(start) + oneTimeServiceMs) };
+  return [{ ...service, window: service, proration: null }];
+}
+
+/** Equal cadence, and days or weeks inside longer periods: one service, the part of the period in which the item is active. */
+function periodServices(item: ChargeItem, period: ChargePeriod): Service[] {
+  const active = intersection(period, item);
+  if (!active) return [];
+  const why: ProrationReason =
+    active.start !== period.start || active.end !== period.end
+      ? 'partly_active'
+      : item.invoiceCadence === 'ADVANCE' && period.full.start < period.start && period.full.end === period.end
+        ? 'first_calendar_period'
+        : 'period_cut_short';
+  return [
+    {
+      ...active,
+      window: { start: period.start, end: period.end },
+      proration: prorationOf(item, active, period.full, why),
+    },
+  ];
+}
+
+/** A shorter cadence: the period cut into windows on the subscription's anchor, a cut window paying its share of its own full one. */
+function windowServices(item: ChargeItem, period: ChargePeriod, input: ChargePlanInput): Service[] {
+  const cadence = itemCadence(item, input, input.subscription.billingAnchor, input.subscription.billingCycle);
+  const services: Service[] = [];
+  let start = period.start;
+  for (let step = 0; start < period.end; step += 1) {
+    if (step === walkBound) throw tooManyPeriods(item);
+    const boundary = nextBoundary({ ...cadence, periodStart: start });
+    const window = { start, end: earlier(boundary, period.end) };
+    const active = intersection(window, item);
+    if (active) {
+      const full = { start: earlier(previousBoundary({ ...cadence, boundary }), start), end: boundary };
+      const cut = active.start !== window.start || active.end !== window.end;
+      services.push({
+        ...active,
+        window,
+        proration: prorationOf(item, active, full, cut ? 'partly_active' : 'charge_window_cut'),
+      });
+    }
+    start = boundary;
+  }
+  return services;
+}
+
+/** A longer cadence in advance: its own periods that begin within the billing period. */
+function ownAdvanceServices(item: ChargeItem, period: ChargePeriod, input: ChargePlanInput): Service[] {
+  return ownPeriods(item, period, input)
+    .filter((own) => own.start >= period.start && own.start < period.end)
+    .flatMap((own) => {
+      const active = intersection(own, item);
+      return active ? [{ ...active, window: own, proration: prorationOf(item, active, own, 'partly_active') }] : [];
+    });
+}
+
+/**
+ * A longer cadence in arrear: its own periods that end within the billing period; an item that ends, and a subscription that
+ * closes, end the open one. What is billed already and paused stretches are left out of it.
+ */
+function ownArrearServices(item: ChargeItem, period: ChargePeriod, input: ChargePlanInput): Service[] {
+  const closes = input.reason === 'closing' || input.reason === 'last';
+  const done = [
+    ...input.billed.filter((line) => line.subscriptionLineItemId === item.id).map((line) => line.periodEnd),
+    ...(input.paused ?? []).map((stretch) => stretch.end),
+  ];
+  return ownPeriods(item, period, input).flatMap((own) => {
+    const itemEnd = item.endDate === null ? own.end : earlier(own.end, item.endDate);
+    const end = closes ? earlier(itemEnd, period.end) : itemEnd;
+    const start = done.filter((instant) => instant > own.start && instant <= end).reduce(later, own.start);
+    if (start >= end || end <= period.start || end > period.end) return [];
+    const service = { start, end };
+    const why = end === own.end || end === item.endDate ? 'partly_active' : 'period_cut_short';
+    return [{ ...service, window: service, proration: prorationOf(item, service, own, why) }];
+  });
+}
+
+/** Own periods of an item, from its start (or the trial's end) until one begins at or after the billing period's end. */
+function ownPeriods(item: ChargeItem, period: ChargePeriod, input: ChargePlanInput): Interval[] {
+  let start = later(item.startDate, input.subscription.trialEnd ?? item.startDate);
+  const cadence = itemCadence(item, input, start, 'anniversary');
+  const periods: Interval[] = [];
+  for (let step = 0; start < period.end; step += 1) {
+    if (step === walkBound) throw tooManyPeriods(item);
+    const end = nextBoundary({ ...cadence, periodStart: start });
+    periods.push({ start, end });
+    start = end;
+  }
+  return periods;
+}
+
+function itemCadence(
+  item: ChargeItem,
+  input: ChargePlanInput,
+  anchor: string,
+  billingCycle: Cadence['billingCycle'],
+): Cadence {
+  return {
+    anchor,
+    billingCycle,
+    billingPeriod: item.billingPeriod as BillingPeriod,
+    billingPeriodCount: item.billingPeriodCount,
+    timezone: input.subscription.timezone,
+  };
+}
+
+/** FIXED pays for the part of the full period it covers; USAGE is never prorated by time. spec: §2.6.2 */
+function prorationOf(
+  item: ChargeItem,
+  active: Interval,
+  full: Interval,
+  why: ProrationReason,
+): DerivedProration | null {
+  if (item.priceType === 'USAGE' || (active.start === full.start && active.end === full.end)) return null;
+  return {
+    numeratorMs: millisecondsBetween(active.start, active.end),
+    denominatorMs: millisecondsBetween(full.start, full.end),
+    fullStart: full.start,
+    fullEnd: full.end,
+    why,
+  };
+}
+
+function intersection(period: Interval, item: ChargeItem): Interval | null {
+  const start = later(period.start, item.startDate);
+  const end = item.endDate === null ? period.end : earlier(period.end, item.endDate);
+  return start < end ? { start, end } : null;
+}
+
+function earlier(a: string, b: string): string {
+  return a < b ? a : b;
+}
+
+function later(a: string, b: string): string {
+  return a > b ? a : b;
+}
+
+function tooManyPeriods(item: ChargeItem): Error {
+  return refuse('validation_error', `line item ${item.id} has more than ${walkBound} charge periods`);
+}

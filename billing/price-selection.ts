@@ -1,0 +1,61 @@
+import { type ChargeCadence, cadenceRelation } from './cadence.ts';
+import { refuse } from './refusal.ts';
+
+export interface SelectablePrice extends ChargeCadence {
+  id: string;
+}
+
+/**
+ * Which of a plan's prices a new subscription gets. Candidates are already the published prices in its currency, not ended and
+ * not subscription-scoped. Without a list: those of equal cadence and one-time ones. With a list: exactly these, where also a
+ * shorter cadence that divides the subscription's is accepted; an unknown, longer or non-dividing one and a duplicate are
+ * refused, all of them named in `details.offending`, in the order listed. The answer keeps the plan's order.
+ * spec: subscriptions-and-invoicing §2.3.2
+ */
+export function selectPrices<P extends SelectablePrice>(
+  subscription: ChargeCadence,
+  candidates: readonly P[],
+  includePriceIds?: readonly string[] | null,
+): P[] {
+  const attachable = (price: P, relations: string[]): boolean =>
+    relations.includes(cadenceRelation(price, subscription));
+  if (!includePriceIds) return candidates.filter((price) => attachable(price, ['equal', 'onetime']));
+  const byId = new Map(candidates.map((price) => [price.id, price]));
+  const seen = new Set<string>();
+  const offending = new Set<string>();
+  for (const id of includePriceIds) {
+    const price = byId.get(id);
+    if (seen.has(id) || !price || !attachable(price, ['equal', 'onetime', 'shorter'])) offending.add(id);
+    seen.add(id);
+  }
+  if (offending.size > 0) {
+    const ids = [...offending];
+    throw refuse(
+      'validation_error',
+      `include_price_ids names prices that cannot be attached: ${ids.join(', ')}; each must be a price of the plan in the subscription's currency, named once, whose billing period divides the subscription's`,
+      { fields: { include_price_ids: `cannot be attached: ${ids.join(', ')}` }, offending: ids },
+    );
+  }
+  return candidates.filter((price) => seen.has(price.id));
+}
+
+/**
+ * Trial days a subscription inherits: the one trial_period of its recurring FIXED plan prices; different ones are refused.
+ * spec: subscriptions-and-invoicing §1.2 trial_period_days
+ */
+export function inheritedTrialDays(
+  prices: readonly { type: 'FIXED' | 'USAGE'; billingPeriod: string; trialPeriodDays: number }[],
+): number {
+  const lengths = new Set(
+    prices
+      .filter((price) => price.type === 'FIXED' && price.billingPeriod !== 'ONETIME')
+      .map((price) => price.trialPeriodDays),
+  );
+  if (lengths.size > 1) {
+    const given = [...lengths].sort((a, b) => a - b).join(', ');
+    throw refuse('validation_error', `the plan's prices have trials of ${given} days: send trial_period_days`, {
+      fields: { trial_period_days: "required, because the plan's prices have different trials" },
+    });
+  }
+  return [...lengths][0] ?? 0;
+}

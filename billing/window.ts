@@ -1,0 +1,118 @@
+import type { Interval } from './calendar.ts';
+import {
+  dateOf,
+  dayMs,
+  epochMs,
+  firstInstantAt,
+  instantText,
+  lastOffsetChange,
+  localMidnight,
+  localTime,
+  monthsLater,
+  nextOffsetChange,
+} from './local-time.ts';
+import { refuse } from './refusal.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Sizes of elapsed length, on the local clock's grid. */
+const elapsedSizes: Record<string, number> = {
+  MINUTE: minuteMs,
+  '15MIN': 15 * minuteMs,
+  '30MIN': 30 * minuteMs,
+  HOUR: hourMs,
+};
+
+/** Sizes of wall-clock length, from one local boundary to the next. */
+const wallSizes: Record<string, number> = {
+  '3HOUR': 3 * hourMs,
+  '6HOUR': 6 * hourMs,
+  '12HOUR': 12 * hourMs,
+  DAY: dayMs,
+  WEEK: 7 * dayMs,
+};
+
+/** 1970-01-05, a Monday: where the grid of weeks lies. */
+const firstMonday = 4 * dayMs;
+
+export const windowSizes = [...Object.keys(elapsedSizes), ...Object.keys(wallSizes), 'MONTH'];
+
+/**
+ * The usage window that holds an instant. `billingAnchor` gives a MONTH its day (clamped in shorter months); its clock is
+ * ignored. Refuses an unknown size. spec: catalogue-and-metering §7.2
+ */
+export function windowBounds(input: {
+  timestamp: string;
+  windowSize: string;
+  timezone: string;
+  billingAnchor?: string | null;
+}): Interval {
+  const { windowSize, timezone } = input;
+  const instant = epochMs(input.timestamp);
+  const elapsed = elapsedSizes[windowSize];
+  if (elapsed !== undefined) return text(elapsedWindow(instant, elapsed, timezone));
+  const wall = wallSizes[windowSize];
+  if (wall !== undefined) {
+    const origin = windowSize === 'WEEK' ? firstMonday : 0;
+    const local = localTime(instant, timezone);
+    return text(
+      windowBetween(instant, Math.floor((local - origin) / wall), (index) =>
+        firstInstantAt(origin + index * wall, timezone),
+      ),
+    );
+  }
+  if (windowSize === 'MONTH') return text(monthWindow(instant, timezone, input.billingAnchor ?? null));
+  throw refuse('validation_error', `window_size must be one of ${windowSizes.join(', ')}`, {
+    fields: { window_size: `must be one of ${windowSizes.join(', ')}` },
+  });
+}
+
+/**
+ * The local clock floored to the size by the offset in force, of elapsed length; a clock change that is no multiple of the
+ * size ends one window and begins the next.
+ */
+function elapsedWindow(instant: number, size: number, timezone: string): { start: number; end: number } {
+  const local = localTime(instant, timezone);
+  const start = instant - (local - Math.floor(local / size) * size);
+  const window = { start, end: start + size };
+  const shifted = (change: number): boolean => {
+    const shift = localTime(change, timezone) - localTime(change - 1, timezone) - 1;
+    return shift % size !== 0;
+  };
+  const last = lastOffsetChange(instant, timezone);
+  if (last !== null && last > window.start && shifted(last)) window.start = last;
+  const next = nextOffsetChange(instant, timezone);
+  if (next !== null && next < window.end && shifted(next)) window.end = next;
+  return window;
+}
+
+function monthWindow(instant: number, timezone: string, billingAnchor: string | null): { start: number; end: number } {
+  const day = billingAnchor === null ? 1 : dateOf(localTime(epochMs(billingAnchor), timezone)).day;
+  const date = dateOf(localTime(instant, timezone));
+  const boundary = (index: number): number =>
+    firstInstantAt(
+      localMidnight(monthsLater({ year: Math.floor(index / 12), month: 1, day: 1 }, index % 12, day)),
+      timezone,
+    );
+  return windowBetween(instant, date.year * 12 + date.month - 1, boundary);
+}
+
+/**
+ * The pair of neighbouring boundaries around an instant, searched from a first guess: near a clock change the guess can be one
+ * off, and where a whole day does not exist two boundaries are one instant.
+ */
+function windowBetween(
+  instant: number,
+  guess: number,
+  boundary: (index: number) => number,
+): { start: number; end: number } {
+  let index = guess;
+  while (boundary(index) > instant) index -= 1;
+  while (boundary(index + 1) <= instant) index += 1;
+  return { start: boundary(index), end: boundary(index + 1) };
+}
+
+function text(window: { start: number; end: number }): Interval {
+  return { start: instantText(window.start), end: instantText(window.end) };
+}
