@@ -1,0 +1,202 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { describe, expect, test } from 'vitest';
+
+/** What the files of a folder may import. Paths are of this repository; `types` may only be imported as types. */
+interface FolderRule {
+  paths: RegExp[];
+  types?: RegExp[];
+  packages: RegExp[];
+}
+
+const messages = /^workflows\/[\w-]+\.messages\.ts$/;
+const node = /^node:/;
+
+// The table of docs/architecture.md. A folder that is not listed (dev, bench, test) may import everything.
+const rules: Record<string, FolderRule> = {
+  billing: { paths: [/^billing\//], packages: [/^decimal\.js$/, /^temporal-polyfill$/] },
+  db: { paths: [/^(db|billing)\//], packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, /^ulid$/, node] },
+  metering: {
+    paths: [/^(metering|db|billing)\//],
+    packages: [/^pg$/, /^pg-copy-streams$/, /^@clickhouse\/client$/, node],
+  },
+  integrations: { paths: [/^(integrations|billing)\//], packages: [/^(?!@temporalio|@mikro-orm|fastify)/] },
+  workflows: {
+    paths: [/^workflows\//, /^billing\/refusal\.ts$/],
+    types: [/^billing\//, /^activities\//],
+    packages: [/^@temporalio\/(workflow|common)$/],
+  },
+  activities: {
+    paths: [/^(activities|billing|db|metering|integrations)\//, messages],
+    packages: [/^@temporalio\/(activity|worker|client|common)$/, /^(pg|pino|prom-client|close-with-grace)$/, node],
+  },
+  api: {
+    paths: [/^(api|billing|db|metering|integrations)\//, messages],
+    types: [/^workflows\//, /^config\.ts$/],
+    packages: [
+      /^(fastify|zod|pino|prom-client|close-with-grace|ulid|yaml|secure-json-parse)(-plugin)?$/,
+      /^@fastify\//,
+      /^@scalar\//,
+      /^@temporalio\/(client|common)$/,
+      node,
+    ],
+  },
+  web: { paths: [/^web\//], packages: [/^(?!@temporalio|@mikro-orm|pg$|fastify)/] },
+};
+
+// What single files may import beyond their folder's rule.
+const exceptions: Record<string, RegExp[]> = {
+  'billing/refusal.ts': [/^@temporalio\/common$/],
+  'db/migrate.ts': [/^config\.ts$/, /^integrations\//],
+  'activities/worker.ts': [/^config\.ts$/],
+  'activities/reconcile.ts': [/^config\.ts$/],
+  'api/server.ts': [/^config\.ts$/],
+};
+
+interface Import {
+  file: string;
+  /** A package, or a path of this repository. */
+  target: string;
+  typeOnly: boolean;
+}
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter(Boolean);
+const productFiles = files.filter((file) => folderOf(file) in rules);
+const sources = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
+
+function folderOf(file: string): string {
+  return file.split('/')[0] ?? '';
+}
+
+function importsOf(file: string): Import[] {
+  const source = sources.get(file) ?? '';
+  const statements = source.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm);
+  const dynamic = source.matchAll(/\bimport\(\s*'([^']+)'/g);
+  const found = [
+    ...Array.from(statements, ([, type, specifier]) => ({ typeOnly: type !== undefined, specifier: specifier ?? '' })),
+    ...Array.from(dynamic, ([, specifier]) => ({ typeOnly: false, specifier: specifier ?? '' })),
+  ];
+  return found.map(({ typeOnly, specifier }) => ({
+    file,
+    typeOnly,
+    target: specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : packageOf(specifier),
+  }));
+}
+
+/** `@temporalio/common/lib/x.js` is the package `@temporalio/common`. */
+function packageOf(specifier: string): string {
+  if (specifier.startsWith('node:')) return specifier;
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function isPath(target: string): boolean {
+  return target === 'config.ts' || (/\.(ts|json|js)$/.test(target) && target.includes('/'));
+}
+
+function isAllowed({ file, target, typeOnly }: Import): boolean {
+  const rule = rules[folderOf(file)];
+  if (!rule) return true;
+  const allowed = [
+    ...(isPath(target) ? rule.paths : rule.packages),
+    ...(exceptions[file] ?? []),
+    ...(typeOnly ? (rule.types ?? []) : []),
+  ];
+  return allowed.some((pattern) => pattern.test(target));
+}
+
+describe('imports', () => {
+  test.each(Object.keys(rules))('%s imports only what its place in the architecture allows', (folder) => {
+    const breaches = productFiles
+      .filter((file) => folderOf(file) === folder)
+      .flatMap(importsOf)
+      .filter((found) => !isAllowed(found))
+      .map(({ file, target, typeOnly }) => `${file} imports ${target}${typeOnly ? ' (type)' : ''}`);
+    expect(breaches).toEqual([]);
+  });
+
+  test('a breach is noticed', () => {
+    const breach = { file: 'workflows/invoice.ts', typeOnly: false };
+    expect(isAllowed({ ...breach, target: 'db/orm.ts' })).toBe(false);
+    expect(isAllowed({ ...breach, target: 'activities/invoice.ts' })).toBe(false);
+    expect(isAllowed({ ...breach, target: 'activities/invoice.ts', typeOnly: true })).toBe(true);
+    expect(isAllowed({ ...breach, target: 'zod' })).toBe(false);
+    expect(isAllowed({ file: 'billing/money.ts', target: 'node:fs', typeOnly: false })).toBe(false);
+    expect(isAllowed({ file: 'api/routes/plan.ts', target: 'activities/invoice.ts', typeOnly: true })).toBe(false);
+  });
+
+  test('only indexes re-export, and no file is called after nothing', () => {
+    const barrels = productFiles.filter(
+      (file) => file.endsWith('/index.ts') && !/^(workflows|activities)\/index\.ts$/.test(file),
+    );
+    expect(barrels).toEqual([]);
+    expect(productFiles.filter((file) => /(utils?|helpers?|common|manager)\.ts$/.test(file))).toEqual([]);
+  });
+});
+
+describe('packages', () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, Record<string, string>>;
+  const pinned = { ...manifest.dependencies, ...manifest.devDependencies };
+
+  test('every imported package is pinned exactly', () => {
+    const imported = new Set(files.flatMap(importsOf).map(({ target }) => target));
+    const packages = [...imported].filter((target) => !isPath(target) && !target.startsWith('node:'));
+    expect(packages.filter((name) => !(name in pinned))).toEqual([]);
+    expect(Object.entries(pinned).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+
+  test('every package has its reason in docs/dependencies.md', () => {
+    const reasons = Array.from(
+      readFileSync('docs/dependencies.md', 'utf8').matchAll(/^\| `([^`]+)` \| \S/gm),
+      ([, name]) => name,
+    );
+    expect(reasons.toSorted()).toEqual(Object.keys(pinned).toSorted());
+  });
+});
+
+describe('the clock', () => {
+  // Real time in a billing decision would make a test clock lie. Date arithmetic on given instants is fine.
+  const readsClock = /Date\.now\(\)|new Date\(\)|Temporal\.Now|performance\.now|(?<![\w.])now\(\)/;
+
+  test('billing and workflows read no clock; workflows/clock.ts is the one place that waits', () => {
+    const readers = files
+      .filter((file) => /^(billing|workflows)\//.test(file) && file !== 'workflows/clock.ts')
+      .filter((file) => readsClock.test(withoutComments(sources.get(file) ?? '')));
+    expect(readers).toEqual([]);
+  });
+});
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+}
+
+describe('size', () => {
+  const maxLines = 300;
+  const maxBundleKiB = 800;
+
+  test(`no file of the product is longer than ${maxLines} lines`, () => {
+    const long = productFiles.filter(
+      (file) => !file.startsWith('db/migrations/') && (sources.get(file) ?? '').split('\n').length - 1 > maxLines,
+    );
+    expect(long).toEqual([]);
+  });
+
+  test(`the workflow bundle stays below ${maxBundleKiB} KiB, so that a cached workflow stays small`, {
+    timeout: 60_000,
+  }, async () => {
+    const { code } = await bundleWorkflowCode({
+      workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
+      logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
+    });
+    const sizeKiB = code.replace(/\/\/# sourceMappingURL=.*/, '').length / 1024;
+    expect(sizeKiB).toBeLessThan(maxBundleKiB);
+  });
+});
