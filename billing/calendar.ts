@@ -59,7 +59,7 @@ export function nextBoundary(input: Cadence & { periodStart: string; endDate?: s
   const start = epochMs(input.periodStart);
   const anchor = epochMs(input.anchor);
   const boundary = instantText(boundaryAfter(start, anchor, input));
-  return input.endDate && epochMs(boundary) > epochMs(input.endDate) ? instantText(epochMs(input.endDate)) : boundary;
+  return input.endDate ? earlier(instantText(epochMs(input.endDate)), boundary) : boundary;
 }
 
 function boundaryAfter(start: number, anchor: number, cadence: Cadence): number {
@@ -85,12 +85,13 @@ function boundaryAfter(start: number, anchor: number, cadence: Cadence): number 
     if (localMidnight(from) < localMidnight(inYear)) return at(localMidnight(inYear));
     return at(localMidnight(monthsLater({ ...inYear, year: from.year + count }, 0, anchorDate.day)));
   } else if (start < anchor) {
-    // Backwards from a future anchor in whole periods: the first period is the short one.
+    // Backwards from a future anchor in whole periods: the first period is the short one. Days compare by local date.
     const ahead = (anchorDate.year - from.year) * 12 + anchorDate.month - from.month;
-    for (let periods = Math.floor(ahead / months) + 1; periods >= 0; periods -= 1) {
-      const candidate = at(localMidnight(monthsLater(anchorDate, -periods * months, anchorDate.day)));
-      if (candidate > start) return candidate;
+    for (let periods = Math.floor(ahead / months) + 1; periods > 0; periods -= 1) {
+      const candidate = localMidnight(monthsLater(anchorDate, -periods * months, anchorDate.day));
+      if (candidate > localMidnight(from)) return at(candidate);
     }
+    return at(localMidnight(anchorDate));
   }
   return at(localMidnight(monthsLater(from, months, anchorDate.day)));
 }
@@ -191,7 +192,7 @@ export function firstPeriod(
   const afterTrial = epochMs(input.anchor) === epochMs(input.startDate);
   if (input.billingCycle !== 'calendar' || input.prorationBehavior !== 'create_prorations' || afterTrial) return period;
   const start = previousBoundary({ ...input, boundary: period.full.end });
-  return { ...period, full: { start: start < period.start ? start : period.start, end: period.full.end } };
+  return { ...period, full: { start: earlier(start, period.start), end: period.full.end } };
 }
 
 /**
@@ -247,6 +248,18 @@ export function addHours(instant: string, hours: number): string {
 
 export function millisecondsBetween(from: string, to: string): number {
   return epochMs(to) - epochMs(from);
+}
+
+/** The earlier of two canonical instants. */
+export function earlier(a: string, b: string): string {
+  if (a <= b) return a;
+  return b;
+}
+
+/** The later of two canonical instants. */
+export function later(a: string, b: string): string {
+  if (a >= b) return a;
+  return b;
 }
 
 /** An ISO 8601 timestamp with zone or offset as the canonical instant, truncated to milliseconds; null when it is none. */

@@ -81,10 +81,10 @@ function priceCharge(charge: PlannedCharge, answers: Answers): ChargeLine {
 
 function metadataOf(charge: PlannedCharge): Record<string, string> {
   const metadata: Record<string, string> = {};
-  if (charge.parts.some((part) => part.proration !== null)) metadata['is_prorated'] = 'true';
-  if (charge.folded) metadata['charge_periods'] = String(charge.parts.length);
+  if (charge.parts.some((part) => part.proration !== null)) metadata.is_prorated = 'true';
+  if (charge.folded) metadata.charge_periods = String(charge.parts.length);
   const reset = charge.parts[0]?.usage?.allowance?.usageResetPeriod;
-  if (reset) metadata['usage_reset_period'] = reset;
+  if (reset) metadata.usage_reset_period = reset;
   return metadata;
 }
 

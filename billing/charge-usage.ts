@@ -1,5 +1,5 @@
 import { resetWindows } from './allowance.ts';
-import type { Interval } from './calendar.ts';
+import { earlier, type Interval, later } from './calendar.ts';
 import type { ChargeItem, ChargePlanInput, PlannedUsage, PlannedWindow, UsageQuestion } from './charge-input.ts';
 import type { Service } from './charge-window.ts';
 
@@ -18,8 +18,7 @@ export function planUsage(
   questions: Map<string, UsageQuestion>,
 ): PlannedUsage {
   const ask = askInto(questions);
-  const until = input.usageUntil !== undefined && input.usageUntil < service.end ? input.usageUntil : service.end;
-  const to = until > service.start ? until : service.start;
+  const to = later(earlier(input.usageUntil ?? service.end, service.end), service.start);
   const running = item.resetUsage === 'NEVER';
   const from = running ? item.startDate : service.start;
   const main = to > service.start ? ask(item, from, to, item.bucketSize) : [];
@@ -63,7 +62,7 @@ function planWindow(
   ask: Ask,
 ): PlannedWindow {
   const starts = later(window.start, charged.start);
-  const ends = window.end < charged.end ? window.end : charged.end;
+  const ends = earlier(window.end, charged.end);
   const opened = (line: ChargeItem): string => later(window.start, line.startDate);
   return {
     ...window,
@@ -102,9 +101,5 @@ function askInto(questions: Map<string, UsageQuestion>): Ask {
 }
 
 function ending(item: ChargeItem, instant: string): string {
-  return item.endDate !== null && item.endDate < instant ? item.endDate : instant;
-}
-
-function later(a: string, b: string): string {
-  return a > b ? a : b;
+  return item.endDate === null ? instant : earlier(item.endDate, instant);
 }

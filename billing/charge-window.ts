@@ -2,7 +2,9 @@ import { cadenceRelation } from './cadence.ts';
 import {
   type BillingPeriod,
   type Cadence,
+  earlier,
   type Interval,
+  later,
   millisecondsBetween,
   nextBoundary,
   previousBoundary,
@@ -193,14 +195,6 @@ function intersection(period: Interval, item: ChargeItem): Interval | null {
   const start = later(period.start, item.startDate);
   const end = item.endDate === null ? period.end : earlier(period.end, item.endDate);
   return start < end ? { start, end } : null;
-}
-
-function earlier(a: string, b: string): string {
-  return a < b ? a : b;
-}
-
-function later(a: string, b: string): string {
-  return a > b ? a : b;
 }
 
 function tooManyPeriods(item: ChargeItem): Error {

@@ -42,10 +42,13 @@ export function couponPeriod(input: Cadence & { start: string }): Interval {
 }
 
 /**
- * Whether an association reaches an invoice's own period; what a `once` coupon has already been used for is asked separately.
- * spec: subscriptions-and-invoicing §2.17.3
+ * Whether an association applies to an invoice of this period: it is in force in the invoice's own period, and a `once` coupon
+ * has not been consumed by an earlier invoice. spec: subscriptions-and-invoicing §2.17.1, §2.17.3
  */
-export function couponApplies(association: { start: string; end: string | null }, period: Interval): boolean {
-  if (epochMs(association.start) >= epochMs(period.end)) return false;
+export function couponApplies(
+  association: { start: string; end: string | null; consumed: boolean },
+  period: Interval,
+): boolean {
+  if (association.consumed || epochMs(association.start) >= epochMs(period.end)) return false;
   return association.end === null || epochMs(association.end) >= epochMs(period.start);
 }

@@ -21,7 +21,7 @@ export function applyLineCoupons(
   const applications: CouponApplicationAmounts[] = [];
   for (const coupon of coupons) {
     const line = lines.find((candidate) => candidate.id === coupon.lineId);
-    if (!line || !line.amount.greaterThan(0)) continue;
+    if (!line?.amount.greaterThan(0)) continue;
     const left = line.amount.minus(line.lineItemDiscount);
     const discount = least(discountOn(line.amount, coupon, currency), left);
     if (discount.isZero()) continue;

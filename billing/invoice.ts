@@ -41,6 +41,8 @@ export interface InvoiceInput {
   wallets: InvoiceWallet[];
   taxes: InvoiceTaxRate[];
   taxExempt: boolean;
+  /** A preview takes no credits. */
+  preview?: boolean;
   adjustmentAmount?: string;
   amountPaid?: string;
 }
@@ -117,7 +119,7 @@ export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
     priceType: input.lines[position]!.priceType,
     net: line.amount.minus(line.lineItemDiscount).minus(line.invoiceLevelDiscount),
   }));
-  const credits = applyPrepaidCredits(creditable, input.wallets, taxable, currency);
+  const credits = applyPrepaidCredits(creditable, input.preview ? [] : input.wallets, taxable, currency);
   const taxes = computeTaxes(taxable, input.taxes, input.taxExempt, currency);
   const total = greatest(subtotal.minus(totalDiscount).minus(credits.total).plus(taxes.exclusive), zero);
   const amountDue = total.minus(decimal(input.adjustmentAmount ?? '0'));
@@ -141,7 +143,7 @@ export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
     amountRemaining: money(greatest(amountDue.minus(decimal(input.amountPaid ?? '0')), zero)),
     couponApplications: [...ofLines, ...ofInvoice.applications],
     walletUses: input.wallets.flatMap(({ id }, position) => {
-      const used = credits.ofWallet[position]!;
+      const used = credits.ofWallet[position] ?? zero;
       return used.isZero() ? [] : [{ walletId: id, amount: money(used) }];
     }),
     taxes: taxes.rows,
