@@ -1,24 +1,14 @@
+/** The moments of a step at which a fault test may kill its worker. */
+export const crashMoments = ['beforeEffect', 'afterEffect', 'beforeCommit', 'beforeAnswer'] as const;
+
+/** A step and a moment of it: `chargePayment.afterEffect`, `closePeriod.beforeCommit`. */
+export type CrashPoint = `${string}.${(typeof crashMoments)[number]}`;
+
 /**
- * Named moments at which the fault tests kill a worker: before a step's effect, after it, and before its answer. They do
- * nothing unless PERENNIAL_CRASH_POINTS names them, as `chargePayment.afterEffect` or `chargePayment.afterEffect:3` for the
- * third time it is reached. design: quality.md Faults
+ * Named moments at which the fault tests kill a worker. They do nothing unless PERENNIAL_CRASH_POINTS names them, as
+ * `chargePayment.afterEffect` or `chargePayment.afterEffect:3` for the third time it is reached. design: quality.md Faults
  */
 const armed = parseCrashPoints(process.env.PERENNIAL_CRASH_POINTS ?? '');
-
-/** Every crash point there is; the fault test goes through them. */
-export const crashPoints = [
-  'chargePayment.beforeEffect',
-  'chargePayment.afterEffect',
-  'chargePayment.beforeAnswer',
-  'lookUpPayment.beforeEffect',
-  'lookUpPayment.afterEffect',
-  'lookUpPayment.beforeAnswer',
-  'recordPayment.beforeEffect',
-  'recordPayment.afterEffect',
-  'recordPayment.beforeAnswer',
-] as const;
-
-export type CrashPoint = (typeof crashPoints)[number];
 
 /** Ends this process as a power cut would when `point` is armed; returns at once otherwise. */
 export function crashPoint(point: CrashPoint): void {
@@ -31,18 +21,18 @@ export function crashPoint(point: CrashPoint): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** The points of `a,b:2` with how often each must be reached. */
+/** The points of `a.beforeEffect,b.beforeCommit:2` with how often each must be reached. Throws on anything else. */
 export function parseCrashPoints(text: string): Map<string, number> {
   const entries = text.split(',').filter((entry) => entry.trim() !== '');
   return new Map(
     entries.map((entry): [string, number] => {
-      const [name = '', times = '1'] = entry.trim().split(':');
-      if (!crashPoints.some((point) => point === name) || !/^[1-9]\d*$/.test(times)) {
-        throw new Error(
-          `PERENNIAL_CRASH_POINTS: ${entry} is not one of ${crashPoints.join(', ')}, with :times at most`,
-        );
+      const [point = '', times = '1'] = entry.trim().split(':');
+      const isPoint =
+        /^[A-Za-z]+\.[A-Za-z]+$/.test(point) && crashMoments.some((moment) => point.endsWith(`.${moment}`));
+      if (!isPoint || !/^[1-9]\d*$/.test(times)) {
+        throw new Error(`PERENNIAL_CRASH_POINTS: ${entry} is not <step>.<${crashMoments.join('|')}>[:<times>]`);
       }
-      return [name, Number(times)];
+      return [point, Number(times)];
     }),
   );
 }

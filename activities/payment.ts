@@ -2,10 +2,10 @@ import { Context } from '@temporalio/activity';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
+import { parkObject } from '../db/stores/parked-object.ts';
 import { chargeOfPayment } from '../db/stores/payment.ts';
-import { attendPayment, loadPaymentState, type PaymentState } from '../db/stores/payment-agenda.ts';
+import { attendPayment, loadPaymentState, type PaymentState, restartPayment } from '../db/stores/payment-agenda.ts';
 import { type RecordedPayment, recordPaymentOutcome } from '../db/stores/payment-outcome.ts';
-import { parkPayment, unparkPayment } from '../db/stores/payment-parking.ts';
 import { startProcessing } from '../db/stores/payment-request.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
@@ -76,7 +76,7 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
         input,
         async (tx) => {
           const recorded = await recordPaymentOutcome(tx, input);
-          crashPoint('recordPayment.afterEffect');
+          crashPoint('recordPayment.beforeCommit');
           return recorded;
         },
         input.caller,
@@ -98,13 +98,14 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
 
     parkPayment: (input: PaymentMoment & { step: string; reason: string }): Promise<PaymentSnapshot> =>
       inScope(input, async (tx) => {
-        await parkPayment(tx, input);
+        const { step, reason } = input;
+        await parkObject(tx, tx.scope, { objectType: 'payment', objectId: input.paymentId, step, reason });
         return snapshotOf(await loadPaymentState(tx, input.paymentId, input.at));
       }),
 
     unparkPayment: (input: PaymentMoment): Promise<PaymentSnapshot> =>
       inScope(input, async (tx) => {
-        await unparkPayment(tx, input);
+        await restartPayment(tx, input);
         return snapshotOf(await loadPaymentState(tx, input.paymentId, input.at));
       }),
   };

@@ -11,8 +11,21 @@ import { registerMetrics } from './plugins/metrics.ts';
 import { registerProtection } from './plugins/protection.ts';
 import { registerOpenApi, registerReferencePage } from './plugins/reference.ts';
 import { registerTransactions } from './plugins/transaction.ts';
+import { apiKeyRoutes } from './routes/api-key.ts';
 import { customerRoutes } from './routes/customer.ts';
+import { entitlementRoutes } from './routes/entitlement.ts';
+import { environmentRoutes } from './routes/environment.ts';
+import { featureRoutes } from './routes/feature.ts';
 import { healthRoutes } from './routes/health.ts';
+import { meterRoutes } from './routes/meter.ts';
+import { outboundEventRoutes } from './routes/outbound-event.ts';
+import { paymentRoutes } from './routes/payment.ts';
+import { paymentMethodRoutes } from './routes/payment-method.ts';
+import { planRoutes } from './routes/plan.ts';
+import { priceRoutes } from './routes/price.ts';
+import { settingRoutes } from './routes/setting.ts';
+import { tenantRoutes } from './routes/tenant.ts';
+import { userRoutes } from './routes/user.ts';
 
 /** The server as a resource sees it: schemas are zod, and the handler's types come from them. */
 export type Api = FastifyInstance<
@@ -31,7 +44,20 @@ export const eventBodyLimitBytes = 32 * 1024 * 1024;
 async function registerResources(v1: Api): Promise<void> {
   registerAuthentication(v1);
   registerTransactions(v1);
+  await v1.register(apiKeyRoutes);
   await v1.register(customerRoutes);
+  await v1.register(environmentRoutes);
+  await v1.register(settingRoutes);
+  await v1.register(tenantRoutes);
+  await v1.register(userRoutes);
+  await v1.register(entitlementRoutes);
+  await v1.register(featureRoutes);
+  await v1.register(meterRoutes);
+  await v1.register(outboundEventRoutes);
+  await v1.register(paymentMethodRoutes);
+  await v1.register(paymentRoutes);
+  await v1.register(planRoutes);
+  await v1.register(priceRoutes);
 }
 
 /**

@@ -64,8 +64,9 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
   }
   const answer = answerTo(error, request.id);
   if (answer.status >= 500 && answer.code !== 'not_implemented') request.log.error({ err: error }, answer.message);
-  if (answer.status === 503) void reply.header('retry-after', '1');
-  void sendError(reply, answer);
+  const isBusy = answer.status === 503 || answer.status === 429;
+  if (isBusy && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1');
+  void sendText(reply, answer.status, errorText(answer));
 }
 
 /** Sends a JSON text that is already serialized. */
@@ -74,17 +75,16 @@ export function sendText(reply: FastifyReply, status: number, text: string): Fas
   return status === 204 ? reply.send() : reply.type('application/json; charset=utf-8').send(text);
 }
 
-function sendError(reply: FastifyReply, answer: Answer): FastifyReply {
-  const { code, status, message, details } = answer;
-  const body = {
+/** The text of an error body. spec: platform §2.1 */
+export function errorText({ code, status, message, details }: Answer): string {
+  return JSON.stringify({
     code,
     http_status_code: status,
     message,
     ...(details ? { details } : {}),
     success: false,
     error: { message, internal_error: '' },
-  };
-  return sendText(reply, status, JSON.stringify(body));
+  });
 }
 
 function answerTo(error: FastifyError, requestId: string): Answer {

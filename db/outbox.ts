@@ -34,7 +34,8 @@ export async function writeEvents(sql: Sql, scope: Scope, events: readonly Outbo
 /** The channel on which a committed transaction names the environment it wrote events of. */
 export const outboxChannel = 'perennial_outbox';
 
-// PostgreSQL sends equal notifications of one transaction once, at its commit. Sequences are taken in entity order, so that two transactions that touch the same objects cannot deadlock.
+// Sequences are taken in entity order, so that two transactions that touch the same objects cannot deadlock. Of equal
+// notifications of one transaction PostgreSQL sends one, at its commit.
 const writeEventsText = `
 with input as (
   select * from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::timestamptz[])

@@ -22,6 +22,12 @@ export interface PaymentGateway {
 
   /** Gives up a charge that waits for its payer. Answers what is true afterwards: a captured charge stays captured. */
   cancel(intentToken: string): Promise<GatewayLookUp>;
+
+  /**
+   * Only a gateway that moves no money has this: plays the payer who confirms or fails a waiting charge. False when nothing
+   * was waiting.
+   */
+  playPayer?(intentToken: string, action: 'confirm' | 'fail'): Promise<boolean>;
 }
 
 export interface CardDetails {

@@ -33,3 +33,5 @@ export const processPayment = defineUpdate<PaymentChanged, [PaymentCommand]>('pr
 export const cancelPayment = defineUpdate<PaymentChanged, [PaymentCommand]>('cancelPayment');
 /** The gateway has news of this payment; what it is, the gateway is asked. */
 export const gatewayNotified = defineSignal('gatewayNotified');
+/** Asks the gateway now and answers how the payment stands. */
+export const refreshPayment = defineUpdate<PaymentChanged, []>('refreshPayment');

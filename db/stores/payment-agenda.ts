@@ -8,7 +8,9 @@ import {
 } from '../../billing/payment.ts';
 import { instantText } from '../columns.ts';
 import { missing } from '../record.ts';
-import type { PaymentRow, PaymentTransaction } from './payment-row.ts';
+import { type AgendaOwner, replaceAgendas } from './agenda.ts';
+import { unparkObject } from './parked-object.ts';
+import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from './payment-row.ts';
 
 /** A payment as its workflow sees it between two activities. */
 export interface PaymentState {
@@ -67,48 +69,39 @@ export async function writeUnansweredAgenda(tx: PaymentTransaction, payment: Own
     [payment.environment_id, payment.id],
   );
   const since = report ? unansweredSince(instantText(report.due_at)) : at;
-  await writeAgenda(tx, payment, unansweredPaymentAgenda(since, at));
+  await replaceAgendas(tx, [agendaOwner(payment, unansweredPaymentAgenda(since, at))]);
 }
 
-/** Starts the waiting anew at `at`: the gateway is asked at once and an operator hears of it after another 24 hours. */
-export async function restartUnansweredAgenda(
-  tx: PaymentTransaction,
-  payment: OwnedPayment,
-  at: string,
-): Promise<void> {
-  await writeAgenda(tx, payment, [
-    { at, kind: 'pollGateway', ref: '' },
-    { at: reportUnansweredAt(at), kind: 'reportUnanswered', ref: '' },
+/** Continues a parked payment: the gateway is asked at once, and its 24 hours begin anew. Throws `not_found`. */
+export async function restartPayment(tx: PaymentTransaction, input: { paymentId: string; at: string }): Promise<void> {
+  const { payment } = await lockPaymentWithInvoice(tx, input.paymentId);
+  await unparkObject(tx, tx.scope, { objectType: 'payment', objectId: payment.id });
+  const items = [
+    { at: input.at, kind: 'pollGateway', ref: '' },
+    { at: reportUnansweredAt(input.at), kind: 'reportUnanswered', ref: '' },
+  ];
+  await replaceAgendas(tx, [agendaOwner(payment, payment.payment_status === 'PROCESSING' ? items : [])]);
+}
+
+/** Removes what time would bring to a payment that is settled, and its mark when it was parked. */
+export async function dropPaymentAgenda(tx: PaymentTransaction, payment: OwnedPayment): Promise<void> {
+  await replaceAgendas(tx, [agendaOwner(payment, [])]);
+  await tx.rows(`delete from parked_object where environment_id = $1 and object_type = 'payment' and object_id = $2`, [
+    payment.environment_id,
+    payment.id,
   ]);
 }
 
-/** Removes what time would bring to a payment that is settled. */
-export async function dropPaymentAgenda(tx: PaymentTransaction, payment: OwnedPayment): Promise<void> {
-  await tx.rows(
-    `with dropped as (
-       delete from agenda_entry where environment_id = $1 and object_type = 'payment' and object_id = $2
-     )
-     delete from parked_object where environment_id = $1 and object_type = 'payment' and object_id = $2`,
-    [payment.environment_id, payment.id],
-  );
-}
-
-async function writeAgenda(tx: PaymentTransaction, payment: OwnedPayment, items: readonly AgendaItem[]): Promise<void> {
-  await tx.rows(
-    `insert into agenda_entry (environment_id, tenant_id, object_type, object_id, kind, ref, due_at, customer_id, test_clock_id)
-     select $1, $2, 'payment', $3, t.kind, '', t.due_at, $4, $5
-     from unnest($6::text[], $7::timestamptz[]) as t(kind, due_at)
-     on conflict (environment_id, object_type, object_id, kind, ref) do update set due_at = excluded.due_at`,
-    [
-      payment.environment_id,
-      payment.tenant_id,
-      payment.id,
-      payment.customer_id,
-      payment.test_clock_id,
-      items.map((item) => item.kind),
-      items.map((item) => item.at),
-    ],
-  );
+function agendaOwner(payment: OwnedPayment, items: readonly AgendaItem[]): AgendaOwner {
+  return {
+    tenantId: payment.tenant_id,
+    environmentId: payment.environment_id,
+    objectType: 'payment',
+    objectId: payment.id,
+    customerId: payment.customer_id,
+    testClockId: payment.test_clock_id,
+    items,
+  };
 }
 
 interface PaymentStateRow {

@@ -3,6 +3,7 @@ import { currencyPrecision } from '../../billing/money.ts';
 import { assertPaymentMove } from '../../billing/payment.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { writeAudit } from '../audit.ts';
+import { customerNow } from '../clock.ts';
 import { writeEvents } from '../outbox.ts';
 import { badField, missing } from '../record.ts';
 import { chargeableMethod, insertPayment } from './payment.ts';
@@ -49,16 +50,13 @@ export interface RequestedPayment {
  * charged here. A key that was used returns its payment, unless that one failed. The checks come in the documented order;
  * what they refuse leaves nothing behind. spec: wallets-and-payments §2.19 Create checks, §3 rows 39 and 40
  */
-export async function requestPayment(
-  tx: PaymentTransaction,
-  input: PaymentRequest,
-  at: string,
-): Promise<RequestedPayment> {
+export async function requestPayment(tx: PaymentTransaction, input: PaymentRequest): Promise<RequestedPayment> {
   refuseUnavailable(input);
   const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, input.destinationId);
   if (!invoice) throw missing('invoice', input.destinationId, 'destination_id');
+  const at = await customerNow(tx, invoice.customer_id);
   const idempotencyKey = input.idempotencyKey ?? hashedKey(input);
-  const before = await paymentOfKey(tx, idempotencyKey);
+  const before = await earlierPayment(tx, input.id, idempotencyKey);
   if (before) return requested(before, input.processPayment && before.payment_status === 'PENDING', at);
   checkInvoice(invoice, input);
   const method = await methodOf(tx, invoice, input);
@@ -120,7 +118,7 @@ export async function startProcessing(
 }
 
 /** Archives a payment that never moved money. Throws `not_found`, `invalid_operation`. spec: wallets-and-payments §3 row 44 */
-export async function archivePayment(tx: PaymentTransaction, paymentId: string, at: string): Promise<void> {
+export async function archivePayment(tx: PaymentTransaction, paymentId: string): Promise<void> {
   const { payment } = await lockPaymentWithInvoice(tx, paymentId);
   if (payment.payment_status !== 'INITIATED' && payment.payment_status !== 'FAILED') {
     throw refuse(
@@ -135,6 +133,7 @@ export async function archivePayment(tx: PaymentTransaction, paymentId: string, 
     `update payment set status = 'archived', version = version + 1, updated_at = $2, updated_by = $3 where id = $1`,
     [paymentId, new Date().toISOString(), tx.scope.actor],
   );
+  const at = await customerNow(tx, payment.customer_id);
   await writeAudit(tx, tx.scope, [paymentAudit({ ...payment, version: payment.version + 1 }, 'archived', at, {})]);
 }
 
@@ -225,11 +224,13 @@ async function methodOf(
   return method;
 }
 
-async function paymentOfKey(tx: PaymentTransaction, idempotencyKey: string): Promise<PaymentRow | null> {
+/** The payment this request made at its first try, or one under the same key that did not fail. */
+async function earlierPayment(tx: PaymentTransaction, id: string, idempotencyKey: string): Promise<PaymentRow | null> {
   const [row] = await tx.rows<PaymentRow>(
     `select ${paymentColumns} from payment
-     where environment_id = $1 and idempotency_key = $2 and status = 'published' and payment_status <> 'FAILED'`,
-    [tx.scope.environmentId, idempotencyKey],
+     where environment_id = $1 and (id = $2 or (idempotency_key = $3 and status = 'published' and payment_status <> 'FAILED'))
+     order by (id = $2) desc limit 1`,
+    [tx.scope.environmentId, id, idempotencyKey],
   );
   return row ?? null;
 }

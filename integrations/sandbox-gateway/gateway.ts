@@ -28,13 +28,15 @@ export const sandboxGatewayName = 'sandbox';
  */
 export function openSandboxGateway(options: { url: string; poolSize?: number }): SandboxGateway {
   const store = openSandboxStore(options);
+  const operator = sandboxOperator(store);
   return {
     name: sandboxGatewayName,
     savePaymentMethod: (card) => savePaymentMethod(store, card),
     charge: (request) => charge(store, request),
     lookUp: (intentToken) => lookUp(store, intentToken),
     cancel: (intentToken) => cancel(store, intentToken),
-    operator: sandboxOperator(store),
+    playPayer: (intentToken, action) => operator[action](intentToken),
+    operator,
     close: () => store.close(),
   };
 }

@@ -1,0 +1,89 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { refuse } from '../billing/refusal.ts';
+import type { Database } from '../db/orm.ts';
+import { createOutboxListener } from '../db/outbox-listener.ts';
+import type { Scope } from '../db/scope.ts';
+import { type FeedPage, readOutboundEvents } from '../db/stores/outbound-event.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
+
+export interface FeedQuery {
+  after: string | null;
+  limit: number;
+  /** How long to wait for an event when there is none; 0 answers at once. */
+  waitMs: number;
+}
+
+/** The feed of one process: short reads, and a bounded number of readers that wait for what comes next. */
+export interface OutboundEventFeed {
+  /** The next page; empty when nothing came within `waitMs`, `gone` was aborted, or the process drains. */
+  read(scope: Scope, query: FeedQuery, gone: AbortSignal): Promise<FeedPage>;
+  close(): Promise<void>;
+}
+
+const maxWaitingReaders = 100;
+/** The safety net under the notifications, which may be lost with a connection. */
+const slowPollMs = 1_000;
+/** The first pause when an event is there but hidden behind an older running transaction. */
+const hiddenPollMs = 20;
+
+/**
+ * Long polling on the outbox. No transaction is open and no connection is held while a reader waits. Throws
+ * `too_many_requests` when 100 readers wait already. design: architecture §5 Outbox
+ */
+export function createOutboundEventFeed(database: Database, maxWaiting = maxWaitingReaders): OutboundEventFeed {
+  const listener = createOutboxListener(database);
+  let waiting = 0;
+  const readOnce = (scope: Scope, query: FeedQuery) =>
+    inSqlTransaction(database, scope, (tx) => readOutboundEvents(tx, query));
+
+  async function wait(scope: Scope, query: FeedQuery, gone: AbortSignal): Promise<FeedPage> {
+    const deadline = performance.now() + query.waitMs;
+    let position = query;
+    let pauseMs = slowPollMs;
+    for (;;) {
+      // Listening starts before the read: what commits after the read is heard.
+      const wish = await listener.listen(scope.environmentId);
+      try {
+        const page = await readOnce(scope, position);
+        const leftMs = deadline - performance.now();
+        if (page.events.length > 0 || leftMs <= 0 || gone.aborted || listener.closed) return page;
+        position = { ...query, after: page.next };
+        const heard = await heardWithin(wish.heard, Math.min(pauseMs, leftMs), gone);
+        pauseMs = heard ? hiddenPollMs : Math.min(pauseMs * 2, slowPollMs);
+      } finally {
+        wish.forget();
+      }
+    }
+  }
+
+  return {
+    async read(scope, query, gone) {
+      if (query.waitMs === 0) return readOnce(scope, query);
+      if (waiting >= maxWaiting) {
+        throw refuse(
+          'too_many_requests',
+          `${maxWaiting} readers wait for outbound events already; try again, or send wait=0`,
+        );
+      }
+      waiting += 1;
+      try {
+        return await wait(scope, query, gone);
+      } finally {
+        waiting -= 1;
+      }
+    },
+    close: () => listener.close(),
+  };
+}
+
+/** True when something was heard before the time was over. */
+async function heardWithin(heard: Promise<void>, milliseconds: number, gone: AbortSignal): Promise<boolean> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([gone, over.signal]);
+  const silence = pause(milliseconds, false, { signal }).catch(() => false);
+  try {
+    return await Promise.race([heard.then(() => true), silence]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,104 @@
+import { badField } from '../../db/record.ts';
+import { findCustomer } from '../../db/stores/customer.ts';
+import {
+  archivePaymentMethod,
+  listPaymentMethods,
+  lockCustomer,
+  makeDefaultPaymentMethod,
+  savePaymentMethod,
+} from '../../db/stores/payment-method.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import {
+  createPaymentMethodBody,
+  paymentMethod,
+  paymentMethodList,
+  paymentMethodParams,
+  viewPaymentMethod,
+} from '../schemas/payment-method.ts';
+import { idParams, noContent } from '../schemas/scalars.ts';
+
+/** Saved cards of a customer. spec: wallets-and-payments §1.5 */
+export async function paymentMethodRoutes(app: Api): Promise<void> {
+  const { database, gateways } = app.dependencies;
+
+  app.post('/customers/:id/payment-methods', {
+    schema: {
+      operationId: 'createPaymentMethod',
+      tags: ['Payment methods'],
+      summary: 'Save a card at a gateway',
+      params: idParams,
+      body: createPaymentMethodBody,
+      response: { 201: paymentMethod, ...errorResponses },
+    },
+    config: { permission: 'payment:write' },
+    handler: async (request) => {
+      const { gateway: gatewayName, card_number, set_default, metadata } = request.body;
+      const customerId = request.params.id;
+      const gateway = gateways.get(gatewayName);
+      if (!gateway) throw badField('gateway', `must be one of ${[...gateways.keys()].join(', ')}`);
+      await inTransaction(database, request.scope, (tx) => lockCustomer(tx, customerId));
+      // Outside the transaction: a slow gateway must not hold a row.
+      const saved = await gateway.savePaymentMethod({ cardNumber: card_number });
+      const input = {
+        customerId,
+        gateway: gatewayName,
+        gatewayToken: saved.token,
+        brand: saved.brand,
+        lastFour: saved.lastFour,
+        setDefault: set_default ?? false,
+        metadata: metadata ?? {},
+      };
+      return request.transaction(async (tx) => viewPaymentMethod(await savePaymentMethod(tx, input)));
+    },
+  });
+
+  app.get('/customers/:id/payment-methods', {
+    schema: {
+      operationId: 'listPaymentMethods',
+      tags: ['Payment methods'],
+      summary: 'List the saved cards of a customer, the default first',
+      params: idParams,
+      response: { 200: paymentMethodList, ...errorResponses },
+    },
+    config: { permission: 'payment:read' },
+    handler: async (request) =>
+      request.transaction(async (tx) => {
+        await findCustomer(tx, request.params.id);
+        return { items: (await listPaymentMethods(tx, request.params.id)).map(viewPaymentMethod) };
+      }),
+  });
+
+  app.post('/customers/:id/payment-methods/:payment_method_id/default', {
+    schema: {
+      operationId: 'makeDefaultPaymentMethod',
+      tags: ['Payment methods'],
+      summary: 'Charge this card when none is named',
+      params: paymentMethodParams,
+      response: { 200: paymentMethod, ...errorResponses },
+    },
+    config: { permission: 'payment:write' },
+    handler: async (request) => {
+      const { id, payment_method_id } = request.params;
+      return request.transaction(async (tx) =>
+        viewPaymentMethod(await makeDefaultPaymentMethod(tx, id, payment_method_id)),
+      );
+    },
+  });
+
+  app.delete('/customers/:id/payment-methods/:payment_method_id', {
+    schema: {
+      operationId: 'deletePaymentMethod',
+      tags: ['Payment methods'],
+      summary: 'Forget a saved card',
+      params: paymentMethodParams,
+      response: { 204: noContent, ...errorResponses },
+    },
+    config: { permission: 'payment:write' },
+    handler: async (request) => {
+      const { id, payment_method_id } = request.params;
+      await request.transaction((tx) => archivePaymentMethod(tx, id, payment_method_id));
+    },
+  });
+}

@@ -1,0 +1,181 @@
+import { isPaymentSettled } from '../../billing/payment.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { customerNow } from '../../db/clock.ts';
+import { anyOf } from '../../db/list.ts';
+import { findPayment, listPayments, type PaymentWithAttempts } from '../../db/stores/payment-list.ts';
+import { archivePayment, requestPayment } from '../../db/stores/payment-request.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { toListQuery, viewList } from '../list.ts';
+import { cancelAtWorkflow, processAtWorkflow, refreshAtWorkflow } from '../payment-workflow.ts';
+import {
+  createPaymentBody,
+  payment,
+  paymentFiltersOf,
+  paymentList,
+  paymentListQuery,
+  paymentMessage,
+  paymentRequestOf,
+  playPayerBody,
+  viewPayment,
+} from '../schemas/payment.ts';
+import { idParams, optionalBody } from '../schemas/scalars.ts';
+
+const tags = ['Payments'];
+
+/** Payments of invoices. spec: wallets-and-payments §1.5, §2.19 */
+export async function paymentRoutes(app: Api): Promise<void> {
+  app.post('/payments', {
+    schema: {
+      operationId: 'createPayment',
+      tags,
+      summary: 'Pay an invoice',
+      body: createPaymentBody,
+      response: { 201: payment, ...errorResponses },
+    },
+    config: { permission: 'payment:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const input = {
+        ...paymentRequestOf(request.body, request.idempotencyKey),
+        id: request.newId('pay'),
+        gateways: [...app.dependencies.gateways.keys()],
+      };
+      const requested = await request.transaction((tx) => requestPayment(tx, input));
+      if (requested.toProcess) await processAtWorkflow(request.temporal, request.scope, requested);
+      return request.transaction(async (tx) => viewPayment(await findPayment(tx, requested.id)));
+    },
+  });
+
+  app.get('/payments', {
+    schema: {
+      operationId: 'listPayments',
+      tags,
+      summary: 'List payments',
+      querystring: paymentListQuery,
+      response: { 200: paymentList, ...errorResponses },
+    },
+    config: { permission: 'payment:read' },
+    handler: async (request) =>
+      request.transaction(async (tx) => {
+        const { payment_ids, ...query } = request.query;
+        const own = { ...anyOf('id', payment_ids), ...paymentFiltersOf(query) };
+        return viewList(await listPayments(tx, toListQuery(query), own), viewPayment, 'next');
+      }),
+  });
+
+  app.get('/payments/:id', {
+    schema: {
+      operationId: 'getPayment',
+      tags,
+      summary: 'Get a payment with its attempts; an open one is asked about at its gateway first',
+      params: idParams,
+      response: { 200: payment, ...errorResponses },
+    },
+    config: { permission: 'payment:read' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const found = await request.transaction((tx) => findPayment(tx, id));
+      if (!awaitsGateway(found) || !(await refreshAtWorkflow(request.temporal, id))) return viewPayment(found);
+      return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
+    },
+  });
+
+  app.post('/payments/:id/process', {
+    schema: {
+      operationId: 'processPayment',
+      tags,
+      summary: 'Process a pending payment now',
+      params: idParams,
+      body: optionalBody,
+      response: { 200: payment, ...errorResponses },
+    },
+    config: { permission: 'payment:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const pending = await request.transaction(async (tx) => {
+        const { row } = await findPayment(tx, id);
+        if (row.paymentStatus !== 'PENDING')
+          throw wrongStatus(id, row.paymentStatus, 'only a PENDING payment is processed');
+        const at = await customerNow(tx, row.customerId);
+        return { id, toProcess: true, customerId: row.customerId, testClockId: row.testClockId ?? null, at };
+      });
+      await processAtWorkflow(request.temporal, request.scope, pending);
+      return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
+    },
+  });
+
+  app.delete('/payments/:id', {
+    schema: {
+      operationId: 'deletePayment',
+      tags,
+      summary: 'Delete a payment that moved no money',
+      params: idParams,
+      response: { 200: paymentMessage, ...errorResponses },
+    },
+    config: { permission: 'payment:write' },
+    handler: async (request) =>
+      request.transaction(async (tx) => {
+        await archivePayment(tx, request.params.id);
+        return { message: 'payment deleted successfully' };
+      }),
+  });
+
+  await app.register(openPaymentRoutes);
+}
+
+/** What can be done about a payment that waits for its payer; own operations. */
+async function openPaymentRoutes(app: Api): Promise<void> {
+  app.post('/payments/:id/cancel', {
+    schema: {
+      operationId: 'cancelPayment',
+      tags,
+      summary: 'Give up a payment that waits for its payer',
+      params: idParams,
+      body: optionalBody,
+      response: { 200: payment, ...errorResponses },
+    },
+    config: { permission: 'payment:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const { status, at } = await request.transaction(async (tx) => {
+        const { row } = await findPayment(tx, id);
+        return { status: row.paymentStatus, at: await customerNow(tx, row.customerId) };
+      });
+      if (!(await cancelAtWorkflow(request.temporal, request.scope, id, at))) {
+        throw wrongStatus(id, status, 'only one that waits for its payer can be canceled');
+      }
+      return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
+    },
+  });
+
+  app.post('/payments/:id/payer', {
+    schema: {
+      operationId: 'playPayer',
+      tags,
+      summary: 'Confirm or fail a waiting payment of the sandbox gateway, in place of its payer',
+      params: idParams,
+      body: playPayerBody,
+      response: { 200: payment, ...errorResponses },
+    },
+    config: { permission: 'payment:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const { row } = await request.transaction((tx) => findPayment(tx, id));
+      const gateway = app.dependencies.gateways.get(row.paymentGateway ?? '');
+      if (!gateway?.playPayer) throw refuse('invalid_operation', `payment ${id} is not of the sandbox gateway`);
+      if (!(await gateway.playPayer(row.intentToken, request.body.action))) {
+        throw wrongStatus(id, row.paymentStatus, 'nothing waits for its payer');
+      }
+      await refreshAtWorkflow(request.temporal, id);
+      return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
+    },
+  });
+}
+
+function awaitsGateway({ row }: PaymentWithAttempts): boolean {
+  return row.attended && row.paymentGateway !== null && !isPaymentSettled(row.paymentStatus as 'PROCESSING');
+}
+
+function wrongStatus(id: string, status: string, rule: string) {
+  return refuse('invalid_operation', `payment ${id} is ${status}; ${rule}`, { payment_status: status });
+}
