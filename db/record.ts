@@ -1,4 +1,4 @@
-import { refuse } from '../billing/refusal.ts';
+import { type RefusalCode, refusalIn, refuse } from '../billing/refusal.ts';
 import { newId } from './id.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -53,4 +53,24 @@ export function takenKey(noun: string, lookupKey: string) {
   return refuse('already_exists', `lookup_key ${lookupKey} is taken by another published ${noun}; choose another`, {
     fields: { lookup_key: 'taken' },
   });
+}
+
+/**
+ * Runs the work of one element of a bulk request and makes a refusal name the element: `items[3]: lookup_key … is taken`.
+ * `unknownIs` changes the code of an unknown id. spec: catalogue-and-metering §4.2, §13 rows 23, 43
+ */
+export async function inElement<T>(
+  element: string,
+  work: () => Promise<T>,
+  unknownIs: RefusalCode = 'not_found',
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (!refusal) throw error;
+    const code = refusal.code === 'not_found' ? unknownIs : refusal.code;
+    const message = refusal.message.startsWith(element) ? refusal.message : `${element}: ${refusal.message}`;
+    throw refuse(code, message, refusal.details);
+  }
 }

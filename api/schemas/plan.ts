@@ -64,14 +64,14 @@ export const plan = z.object(planShape(price)).meta({ id: 'Plan' });
 /** A plan with its amounts as JSON numbers, as the plan update answers it. spec: catalogue-and-metering §1.1 N2 */
 export const planWithNumbers = z.object(planShape(priceWithNumbers)).meta({ id: 'PlanWithNumbers' });
 
-/** The wire form of a plan. Credit grants do not exist yet: whole plans have an empty list of them. */
+/** The wire form of a plan; what was not asked for is null. */
 export function viewPlan(content: PlanContent): z.output<typeof plan> {
   const { prices, entitlements } = content;
   return {
     ...viewPlanFields(content.plan),
     prices: prices?.map((row) => viewPrice(row.price, row)) ?? null,
     entitlements: entitlements?.map(viewEntitlement) ?? null,
-    credit_grants: prices && entitlements ? [] : null,
+    credit_grants: content.creditGrants,
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StoredTier } from '../../db/entities/price.ts';
 import type { PriceChange } from '../../db/stores/price-change.ts';
-import type { NewPrice, SomeTerms } from '../../db/stores/price-rules.ts';
+import type { NewPrice, SentPrice, SomeTerms } from '../../db/stores/price-rules.ts';
 import { windowSizes } from './meter.ts';
 import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
@@ -152,7 +152,7 @@ export const updatePriceBody = z.object({
 export const endPriceBody = z.object({ end_date: timestampInput().nullish() }).nullish();
 
 /** The sent members in the words of the store; absent and null ones are left out where null has no meaning of its own. */
-export function partialNewPrice(body: PartialPrice): { [Member in keyof NewPrice]?: NewPrice[Member] | undefined } {
+export function sentPrice(body: PartialPrice): SentPrice {
   const { plan_id } = body;
   return {
     ...sentTerms(body),
@@ -183,7 +183,7 @@ export function partialNewPrice(body: PartialPrice): { [Member in keyof NewPrice
 
 /** A new price; the schema has made sure of the members every price needs. */
 export function newPrice(body: PartialPrice, owner: { entityType?: string; entityId?: string } = {}): NewPrice {
-  return { ...partialNewPrice(body), ...owner } as NewPrice;
+  return { ...sentPrice(body), ...owner } as NewPrice;
 }
 
 export function priceChange(body: z.output<typeof updatePriceBody>): PriceChange {

@@ -7,7 +7,7 @@ import { Feature } from '../entities/feature.ts';
 import { Meter } from '../entities/meter.ts';
 import { Plan } from '../entities/plan.ts';
 import { writeEvents } from '../outbox.ts';
-import { badField, missing, newRecord, refuseArchived, refuseInvalid, touch } from '../record.ts';
+import { badField, inElement, missing, newRecord, refuseArchived, refuseInvalid, touch } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql, Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
@@ -49,6 +49,16 @@ export async function createEntitlement(tx: Transaction, input: NewEntitlement, 
     endDate: input.endDate ?? null,
   });
   return entitlement;
+}
+
+/** Creates entitlements, all or none; a refusal names the item, and an unknown id is 400. spec: catalogue-and-metering §8.1 */
+export async function createEntitlements(tx: Transaction, inputs: readonly NewEntitlement[]): Promise<Entitlement[]> {
+  const entitlements: Entitlement[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const create = () => createEntitlement(tx, input, `items[${index}].`);
+    entitlements.push(await inElement(`items[${index}]`, create, 'validation_error'));
+  }
+  return entitlements;
 }
 
 /** An entitlement of this environment, archived or not; throws `not_found`. */

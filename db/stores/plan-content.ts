@@ -25,6 +25,8 @@ export interface PlanContent {
   plan: Plan;
   prices: PriceWithMeter[] | null;
   entitlements: EntitlementWithFeature[] | null;
+  /** Grants do not exist yet: an empty list where they were asked for. */
+  creditGrants: never[] | null;
 }
 
 /** What to read beside plans. */
@@ -33,8 +35,15 @@ export interface PlanParts {
   meters: boolean;
   entitlements: boolean;
   features: boolean;
+  creditGrants: boolean;
 }
-export const wholePlan: PlanParts = { prices: true, meters: true, entitlements: true, features: true };
+export const wholePlan: PlanParts = {
+  prices: true,
+  meters: true,
+  entitlements: true,
+  features: true,
+  creditGrants: true,
+};
 
 /** Plans with their prices (ended ones too) and published entitlements, in as many statements for a hundred as for one. */
 export async function planContents(tx: Transaction, plans: readonly Plan[], parts: PlanParts): Promise<PlanContent[]> {
@@ -52,6 +61,7 @@ export async function planContents(tx: Transaction, plans: readonly Plan[], part
     plan,
     prices: parts.prices ? (pricedOf.get(plan.id) ?? []) : null,
     entitlements: parts.entitlements ? (grantedOf.get(plan.id) ?? []) : null,
+    creditGrants: parts.creditGrants ? [] : null,
   }));
 }
 

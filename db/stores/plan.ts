@@ -18,6 +18,9 @@ export interface NewPlan {
   metadata?: Record<string, string> | undefined;
 }
 
+/** What may change of a plan; an absent member stays. */
+export type PlanChange = { [Member in keyof NewPlan]?: NewPlan[Member] | undefined };
+
 /** Creates a plan. Throws `validation_error`, `already_exists` for a taken lookup key. spec: catalogue-and-metering §3 */
 export async function createPlan(tx: Transaction, input: NewPlan): Promise<Plan> {
   refuseBlankName(input.name);
@@ -53,7 +56,7 @@ export async function plansById(tx: Transaction, ids: readonly string[]): Promis
  * Changes a plan's own members; absent ones stay. Throws `not_found`, `invalid_operation` on an archived plan,
  * `already_exists` for a taken lookup key. spec: catalogue-and-metering §3 Update
  */
-export async function updatePlan(tx: Transaction, id: string, change: Partial<NewPlan>): Promise<Plan> {
+export async function updatePlan(tx: Transaction, id: string, change: PlanChange): Promise<Plan> {
   const plan = await lockPlan(tx, id);
   refuseArchived('plan', plan);
   if (change.name !== undefined) {

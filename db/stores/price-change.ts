@@ -4,7 +4,7 @@ import type { Price } from '../entities/price.ts';
 import { badField, refuseArchived, refuseInvalid, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { auditPrice, closePrice, flushPrices, insertPrices, lockPrice, priceRow } from './price.ts';
-import { checkTerms, isOneTime, type NewPrice, type SomeTerms, supersededTerms } from './price-rules.ts';
+import { checkTerms, isOneTime, type SentPrice, type SomeTerms, supersededTerms } from './price-rules.ts';
 
 /** What may be written on a price in place: nothing that changes what it costs. spec: catalogue-and-metering §4.2 Update */
 export interface PresentationChange {
@@ -133,7 +133,7 @@ export async function updatePlanPrice(
   tx: Transaction,
   planId: string,
   id: string,
-  sent: Partial<NewPrice>,
+  sent: SentPrice,
   path: string,
 ): Promise<Price> {
   const price = await lockPrice(tx, id);

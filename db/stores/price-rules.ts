@@ -46,6 +46,9 @@ export interface NewPrice extends SomeTerms {
   metadata?: Record<string, string> | undefined;
 }
 
+/** What was sent about a stored price. */
+export type SentPrice = { [Member in keyof NewPrice]?: NewPrice[Member] | undefined };
+
 /** A rule of the table: the field it is about, what is wrong, and when. The first that applies is reported. */
 interface Rule<T> {
   field: string;

@@ -5,7 +5,7 @@ import { Meter } from '../entities/meter.ts';
 import { Plan } from '../entities/plan.ts';
 import { Price } from '../entities/price.ts';
 import { Subscription } from '../entities/subscription.ts';
-import { badField, missing, newRecord, refuseInvalid, takenKey, touch } from '../record.ts';
+import { badField, inElement, missing, newRecord, refuseInvalid, takenKey, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
 import { checkPrice, isOneTime, type NewPrice, pricingTerms } from './price-rules.ts';
@@ -55,6 +55,15 @@ export async function createPrice(tx: Transaction, input: NewPrice, path = ''): 
   await insertPrices(tx, [price]);
   await auditPrice(tx, price, 'created');
   return price;
+}
+
+/** Creates prices, all or none; a refusal names the item. spec: catalogue-and-metering §4.2, §13 row 23 */
+export async function createPrices(tx: Transaction, inputs: readonly NewPrice[]): Promise<Price[]> {
+  const prices: Price[] = [];
+  for (const [index, input] of inputs.entries()) {
+    prices.push(await inElement(`items[${index}]`, () => createPrice(tx, input, `items[${index}].`)));
+  }
+  return prices;
 }
 
 /** A price of this environment, ended or not; throws `not_found`. */

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { listFeatures } from '../../db/stores/catalogue-lists.ts';
+import {
+  archiveFeature,
+  cloneFeature,
+  createFeature,
+  type FeatureWithMeter,
+  findFeature,
+  updateFeature,
+} from '../../db/stores/feature.ts';
+import { metersById } from '../../db/stores/meter.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';
+import {
+  cloneFeatureBody,
+  createFeatureBody,
+  feature,
+  featureChange,
+  featureCopy,
+  newFeature,
+  updateFeatureBody,
+  viewFeature,
+} from '../schemas/feature.ts';
+import { idListInput, idListQuery, idParams, optionalBody } from '../schemas/scalars.ts';
+import { beginMetering } from './meter.ts';
+
+const expand = ['meters'];
+const text = z.string().max(255);
+const featureSearch = searchBody(
+  {
+    feature_ids: idListInput().nullish(),
+    meter_ids: idListInput().nullish(),
+    lookup_key: text.nullish(),
+    lookup_keys: idListInput().nullish(),
+    name_contains: text.nullish(),
+  },
+  expand,
+);
+const featureListQuery = listQuery(
+  {
+    feature_ids: idListQuery().optional(),
+    meter_ids: idListQuery().optional(),
+    lookup_key: text.optional(),
+    lookup_keys: idListQuery().optional(),
+    name_contains: text.optional(),
+  },
+  expand,
+);
+const features = listOf(feature, 'ListFeaturesResponse');
+type FeatureSearch = z.output<typeof featureSearch> | z.output<typeof featureListQuery>;
+
+/** Features. spec: catalogue-and-metering §5.1 */
+export async function featureRoutes(app: Api): Promise<void> {
+  const tags = ['Features'];
+
+  app.post('/features', {
+    schema: {
+      operationId: 'createFeature',
+      tags,
+      summary: 'Create a feature, with its meter if it is metered',
+      body: createFeatureBody,
+      response: { 201: feature, ...errorResponses },
+    },
+    config: { permission: 'feature:write' },
+    handler: async ({ body, transaction }) =>
+      transaction(async (tx) => viewMetered(tx, await createFeature(tx, newFeature(body)))),
+  });
+
+  app.get('/features', {
+    schema: {
+      operationId: 'listFeatures',
+      tags,
+      summary: 'List features',
+      querystring: featureListQuery,
+      response: { 200: features, ...errorResponses },
+    },
+    config: { permission: 'feature:read' },
+    handler: async ({ query, transaction }) => transaction((tx) => featurePage(tx, query)),
+  });
+
+  app.post('/features/search', {
+    schema: {
+      operationId: 'queryFeature',
+      tags,
+      summary: 'Search features',
+      body: featureSearch,
+      response: { 200: features, ...errorResponses },
+    },
+    config: { permission: 'feature:read' },
+    handler: async ({ body, transaction }) => transaction((tx) => featurePage(tx, body)),
+  });
+
+  app.get('/features/:id', {
+    schema: {
+      operationId: 'getFeature',
+      tags,
+      summary: 'Get a feature',
+      params: idParams,
+      response: { 200: feature, ...errorResponses },
+    },
+    config: { permission: 'feature:read' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => viewMetered(tx, await findFeature(tx, params.id))),
+  });
+
+  app.put('/features/:id', {
+    schema: {
+      operationId: 'updateFeature',
+      tags,
+      summary: 'Update a feature',
+      params: idParams,
+      body: updateFeatureBody,
+      response: { 200: feature, ...errorResponses },
+    },
+    config: { permission: 'feature:write' },
+    handler: async ({ params, body, transaction }) =>
+      transaction(async (tx) => viewMetered(tx, await updateFeature(tx, params.id, featureChange(body)))),
+  });
+
+  app.delete('/features/:id', {
+    schema: {
+      operationId: 'deleteFeature',
+      tags,
+      summary: 'Archive a feature with its meter',
+      params: idParams,
+      body: optionalBody,
+      response: { 200: z.object({ message: z.string() }), ...errorResponses },
+    },
+    config: { permission: 'feature:write' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => {
+        await archiveFeature(tx, params.id);
+        return { message: `feature ${params.id} is archived` };
+      }),
+  });
+
+  app.post('/features/:id/clone', {
+    schema: {
+      operationId: 'cloneFeature',
+      tags,
+      summary: 'Copy a feature with its meter',
+      params: idParams,
+      body: cloneFeatureBody,
+      response: { 201: feature, ...errorResponses },
+    },
+    config: { permission: 'feature:write' },
+    handler: async ({ params, body, transaction }) =>
+      transaction(async (tx) => viewMetered(tx, await cloneFeature(tx, params.id, featureCopy(body)))),
+  });
+}
+
+/** The view of a feature whose meter, if this call made or changed it, counts from now on. */
+async function viewMetered(tx: Transaction, found: FeatureWithMeter) {
+  if (found.meter && found.meterChanged) await beginMetering(tx, found.meter);
+  return viewFeature(found.feature, found.meter);
+}
+
+async function featurePage(tx: Transaction, search: FeatureSearch) {
+  const page = await listFeatures(tx, toListQuery(search), {
+    featureIds: search?.feature_ids,
+    meterIds: search?.meter_ids,
+    lookupKey: search?.lookup_key,
+    lookupKeys: search?.lookup_keys,
+    nameContains: search?.name_contains,
+  });
+  const expanded = search?.expand?.includes('meters');
+  const meters = await metersById(tx, expanded ? page.rows.map((row) => row.meterId ?? null) : []);
+  return viewList(page, (row) => viewFeature(row, meters.get(row.meterId ?? '') ?? null), 'next');
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import type { Price } from '../../db/entities/price.ts';
+import { listPrices } from '../../db/stores/catalogue-lists.ts';
+import { plansById } from '../../db/stores/plan.ts';
+import { pricesWithMeters } from '../../db/stores/plan-content.ts';
+import { createPrice, createPrices, endPrice, findPrice, findPriceByLookupKey } from '../../db/stores/price.ts';
+import { updatePrice } from '../../db/stores/price-change.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { listOf, toListQuery, viewList } from '../list.ts';
+import { price, priceWithNumbers, viewPrice, withNumbers } from '../schemas/price.ts';
+import {
+  createPriceBody,
+  createPricesBody,
+  endPriceBody,
+  newPrice,
+  priceChange,
+  updatePriceBody,
+} from '../schemas/price-input.ts';
+import { type PriceSearch, priceFilters, priceListQuery, priceSearch } from '../schemas/price-search.ts';
+import { idParams } from '../schemas/scalars.ts';
+
+const prices = listOf(price, 'ListPricesResponse');
+
+/** Prices. spec: catalogue-and-metering §4 */
+export async function priceRoutes(app: Api): Promise<void> {
+  registerPriceReads(app);
+  const tags = ['Prices'];
+
+  app.post('/prices', {
+    schema: {
+      operationId: 'createPrice',
+      tags,
+      summary: 'Create a price',
+      body: createPriceBody,
+      response: { 201: price, ...errorResponses },
+    },
+    config: { permission: 'price:write' },
+    handler: async ({ body, transaction }) =>
+      transaction(async (tx) => viewWithMeter(tx, await createPrice(tx, newPrice(body)))),
+  });
+
+  app.post('/prices/bulk', {
+    schema: {
+      operationId: 'createPricesBulk',
+      tags,
+      summary: 'Create up to 100 prices, all or none',
+      body: createPricesBody,
+      response: { 201: z.object({ items: z.array(price) }).meta({ id: 'CreateBulkPriceResponse' }), ...errorResponses },
+    },
+    config: { permission: 'price:write' },
+    handler: async ({ body, transaction }) =>
+      transaction(async (tx) => {
+        const created = await createPrices(
+          tx,
+          body.items.map((item) => newPrice(item)),
+        );
+        return { items: (await pricesWithMeters(tx, created, true)).map((row) => viewPrice(row.price, row)) };
+      }),
+  });
+
+  app.put('/prices/:id', {
+    schema: {
+      operationId: 'updatePrice',
+      tags,
+      summary: 'Update a price; a new amount supersedes it',
+      params: idParams,
+      body: updatePriceBody,
+      response: { 200: priceWithNumbers, ...errorResponses },
+    },
+    config: { permission: 'price:write' },
+    handler: async ({ params, body, transaction }) =>
+      transaction(async (tx) =>
+        withNumbers(await viewWithMeter(tx, await updatePrice(tx, params.id, priceChange(body)))),
+      ),
+  });
+
+  app.delete('/prices/:id', {
+    schema: {
+      operationId: 'deletePrice',
+      tags,
+      summary: 'End a price',
+      params: idParams,
+      body: endPriceBody,
+      response: { 200: z.object({ message: z.string() }), ...errorResponses },
+    },
+    config: { permission: 'price:write' },
+    handler: async ({ params, body, transaction }) =>
+      transaction(async (tx) => {
+        const ended = await endPrice(tx, params.id, body?.end_date ?? undefined);
+        return { message: `price ${ended.id} ends at ${ended.endDate}` };
+      }),
+  });
+}
+
+function registerPriceReads(app: Api): void {
+  const tags = ['Prices'];
+
+  app.get('/prices', {
+    schema: {
+      operationId: 'listPrices',
+      tags,
+      summary: 'List prices',
+      querystring: priceListQuery,
+      response: { 200: prices, ...errorResponses },
+    },
+    config: { permission: 'price:read' },
+    handler: async ({ query, transaction }) => transaction((tx) => pricePage(tx, query)),
+  });
+
+  app.post('/prices/search', {
+    schema: {
+      operationId: 'queryPrice',
+      tags,
+      summary: 'Search prices',
+      body: priceSearch,
+      response: { 200: prices, ...errorResponses },
+    },
+    config: { permission: 'price:read' },
+    handler: async ({ body, transaction }) => transaction((tx) => pricePage(tx, body)),
+  });
+
+  app.get('/prices/lookup/:lookup_key', {
+    schema: {
+      operationId: 'getPriceByLookupKey',
+      tags,
+      summary: 'Get the price behind a lookup key',
+      params: z.object({ lookup_key: z.string().min(1).max(255) }),
+      response: { 200: price, ...errorResponses },
+    },
+    config: { permission: 'price:read' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => viewWithMeter(tx, await findPriceByLookupKey(tx, params.lookup_key))),
+  });
+
+  app.get('/prices/:id', {
+    schema: {
+      operationId: 'getPrice',
+      tags,
+      summary: 'Get a price',
+      params: idParams,
+      response: { 200: price, ...errorResponses },
+    },
+    config: { permission: 'price:read' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => viewWithMeter(tx, await findPrice(tx, params.id))),
+  });
+}
+
+async function viewWithMeter(tx: Transaction, row: Price) {
+  const [found] = await pricesWithMeters(tx, [row], true);
+  return viewPrice(row, found);
+}
+
+async function pricePage(tx: Transaction, search: PriceSearch) {
+  const page = await listPrices(tx, toListQuery(search), priceFilters(search));
+  const expand = search?.expand ?? [];
+  const rows = await pricesWithMeters(tx, page.rows, expand.includes('meters'));
+  const plans = await plansById(tx, expand.includes('plan') ? page.rows.map((row) => row.entityId) : []);
+  const view = (row: (typeof rows)[number]) =>
+    viewPrice(row.price, { ...row, plan: plans.get(row.price.entityId) ?? null });
+  return viewList({ ...page, rows }, view, 'next');
+}

@@ -1,0 +1,75 @@
+import type { Plan } from '../entities/plan.ts';
+import { badField, inElement } from '../record.ts';
+import type { Transaction } from '../transaction.ts';
+import { createEntitlement, type EntitlementChange, updateEntitlement } from './entitlement.ts';
+import type { NewEntitlement } from './entitlement-rules.ts';
+import { type PlanChange, updatePlan } from './plan.ts';
+import { createPrice } from './price.ts';
+import { updatePlanPrice } from './price-change.ts';
+import type { NewPrice, SentPrice } from './price-rules.ts';
+
+/** One element of a plan update: with an id what was sent about a stored record, without one a new record of the plan. */
+export type PriceElement = { id: string; sent: SentPrice } | { id: null; price: NewPrice };
+export type EntitlementElement =
+  | {
+      id: string;
+      change: EntitlementChange;
+      sent: { [Member in keyof NewEntitlement]?: NewEntitlement[Member] | undefined };
+    }
+  | { id: null; entitlement: NewEntitlement };
+
+export interface PlanUpdate {
+  plan: PlanChange;
+  prices: readonly PriceElement[];
+  entitlements: readonly EntitlementElement[];
+}
+
+/**
+ * Changes a plan and, element by element, what hangs on it; what the arrays do not mention stays. A bad element fails
+ * everything with its index in the message. Throws what `updatePlan`, `createPrice`, `updatePlanPrice`, `createEntitlement`
+ * and `updateEntitlement` throw. spec: catalogue-and-metering §3 Update
+ */
+export async function updateWholePlan(tx: Transaction, id: string, update: PlanUpdate): Promise<Plan> {
+  const plan = await updatePlan(tx, id, update.plan);
+  for (const [index, element] of update.prices.entries()) {
+    await inElement(`prices[${index}]`, () => applyPrice(tx, plan, element, `prices[${index}].`));
+  }
+  for (const [index, element] of update.entitlements.entries()) {
+    await inElement(`entitlements[${index}]`, () => applyEntitlement(tx, plan, element, `entitlements[${index}].`));
+  }
+  return plan;
+}
+
+async function applyPrice(tx: Transaction, plan: Plan, element: PriceElement, path: string): Promise<void> {
+  if (element.id !== null) {
+    await updatePlanPrice(tx, plan.id, element.id, element.sent, path);
+    return;
+  }
+  await createPrice(tx, { ...element.price, ...ownerOf(plan, element.price, path) }, path);
+}
+
+async function applyEntitlement(tx: Transaction, plan: Plan, element: EntitlementElement, path: string): Promise<void> {
+  if (element.id === null) {
+    await createEntitlement(tx, { ...element.entitlement, ...ownerOf(plan, element.entitlement, path) }, path);
+    return;
+  }
+  ownerOf(plan, element.sent, path);
+  const stored = await updateEntitlement(tx, element.id, element.change, path, plan.id);
+  for (const member of ['featureId', 'featureType'] as const) {
+    if (element.sent[member] !== undefined && element.sent[member] !== stored[member]) {
+      throw badField(
+        `${path}${member === 'featureId' ? 'feature_id' : 'feature_type'}`,
+        'cannot be changed; create another entitlement',
+      );
+    }
+  }
+}
+
+/** The plan as owner of an element, which may name it but no other. */
+function ownerOf(plan: Plan, sent: { entityType?: string | undefined; entityId?: string | undefined }, path: string) {
+  if (sent.entityType !== undefined && sent.entityType !== 'PLAN')
+    throw badField(`${path}entity_type`, 'must be PLAN in a plan update');
+  if (sent.entityId !== undefined && sent.entityId !== plan.id)
+    throw badField(`${path}entity_id`, `must be ${plan.id}, the plan of the update`);
+  return { entityType: 'PLAN', entityId: plan.id };
+}
