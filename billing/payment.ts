@@ -1,5 +1,4 @@
 import { type AgendaItem, sortAgenda } from './agenda.ts';
-import { decimal, decimalString, greatest, zero } from './money.ts';
 import { refuse } from './refusal.ts';
 
 export const paymentStatuses = [
@@ -46,11 +45,6 @@ export function assertPaymentMove(from: PaymentStatus, to: PaymentStatus): void 
 /** A payment that nobody waits for any more: its money has moved or will not. */
 export function isPaymentSettled(status: PaymentStatus): boolean {
   return status !== 'INITIATED' && status !== 'PENDING' && status !== 'PROCESSING';
-}
-
-/** Money of a payment in this status counts as captured; refunds are tracked apart. spec: wallets-and-payments §2.20 */
-export function isPaymentCaptured(status: PaymentStatus): boolean {
-  return ['SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED'].includes(status);
 }
 
 /** The event a move emits, or null when nothing changed. spec: wallets-and-payments §2.19 Events */
@@ -120,32 +114,8 @@ export interface PaymentOutcome {
   actionUrl: string | null;
 }
 
-/** The amounts of an invoice that payments change; decimal strings. */
-export interface InvoicePayments {
-  amountPaid: string;
-  amountRemaining: string;
-  overpaidAmount: string;
-  paymentStatus: string;
-}
-
-/**
- * An invoice of `amountDue` after `captured` more was captured for it. Declined and open payments are not passed: they
- * change nothing. With `refundedAmount` above zero the status stays one of refunds.
- * spec: wallets-and-payments §2.20; subscriptions-and-invoicing §2.15.12
- */
-export function invoiceAfterPayment(
-  invoice: { amountDue: string; amountPaid: string; refundedAmount: string },
-  captured: string,
-): InvoicePayments {
-  const due = decimal(invoice.amountDue);
-  const paid = decimal(invoice.amountPaid).plus(decimal(captured));
-  const refunded = decimal(invoice.refundedAmount);
-  const comparison = paid.comparedTo(due);
-  const settled = comparison < 0 ? 'PENDING' : comparison === 0 ? 'SUCCEEDED' : 'OVERPAID';
-  return {
-    amountPaid: decimalString(paid),
-    amountRemaining: decimalString(greatest(due.minus(paid), zero)),
-    overpaidAmount: decimalString(greatest(paid.minus(due), zero)),
-    paymentStatus: refunded.isZero() ? settled : refunded.equals(paid) ? 'REFUNDED' : 'PARTIALLY_REFUNDED',
-  };
+/** The status a definite outcome brings; null while nothing definite is known, when the payment stays as it is. */
+export function paymentStatusAfter(outcome: Pick<PaymentOutcome, 'status'>): PaymentStatus | null {
+  if (outcome.status === 'succeeded') return 'SUCCEEDED';
+  return outcome.status === 'declined' ? 'FAILED' : null;
 }

@@ -1,10 +1,11 @@
+import { addPayment } from '../../billing/invoice-payment.ts';
 import {
   assertPaymentMove,
-  invoiceAfterPayment,
   isPaymentSettled,
   type PaymentOutcome,
   type PaymentStatus,
   paymentEventName,
+  paymentStatusAfter,
 } from '../../billing/payment.ts';
 import { type AuditRecord, writeAudit } from '../audit.ts';
 import { decimalText } from '../columns.ts';
@@ -46,7 +47,7 @@ export async function recordPaymentOutcome(
 ): Promise<RecordedPayment> {
   const { invoice, payment } = await lockPaymentWithInvoice(tx, input.paymentId);
   const { outcome, at } = input;
-  const next = statusAfter(outcome);
+  const next = paymentStatusAfter(outcome);
   if (next === null || next === payment.payment_status) {
     if (!isPaymentSettled(payment.payment_status)) await keepWaiting(tx, payment, invoice, outcome, at);
     return recorded(payment, invoice, false);
@@ -73,11 +74,6 @@ export async function recordPaymentOutcome(
   ]);
   const invoicePaid = paidInvoice !== null && isPaid(paidInvoice.payment_status) && !isPaid(invoice.payment_status);
   return recorded(settled, invoice, invoicePaid);
-}
-
-function statusAfter(outcome: PaymentOutcome): PaymentStatus | null {
-  if (outcome.status === 'succeeded') return 'SUCCEEDED';
-  return outcome.status === 'declined' ? 'FAILED' : null;
 }
 
 /** The gateway has not decided: the payment stays PROCESSING, shows where its payer confirms, and is asked about again. */
@@ -136,13 +132,11 @@ async function addToInvoice(
   captured: string,
   at: string,
 ): Promise<PayableInvoiceRow> {
-  const after = invoiceAfterPayment(
-    {
-      amountDue: decimalText(invoice.amount_due),
-      amountPaid: decimalText(invoice.amount_paid),
-      refundedAmount: decimalText(invoice.refunded_amount),
-    },
+  const after = addPayment(
+    decimalText(invoice.amount_due),
+    decimalText(invoice.amount_paid),
     captured,
+    decimalText(invoice.refunded_amount),
   );
   const paidAt = invoice.paid_at ?? (isPaid(after.paymentStatus) ? at : null);
   await tx.rows(

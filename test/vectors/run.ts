@@ -20,7 +20,7 @@ for (const vector of readVectors(path)) {
     skipped.set(vector.kind, (skipped.get(vector.kind) ?? 0) + 1);
     continue;
   }
-  const actual = run(() => adapter(vector.given));
+  const actual = await run(() => adapter(vector.given));
   if (matches(vector.expect, actual)) passed += 1;
   else {
     failed += 1;
@@ -33,9 +33,9 @@ const skippedCount = [...skipped.values()].reduce((all, count) => all + count, 0
 console.log(`${passed} passed, ${failed} failed, ${skippedCount} skipped`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
-function run(call: () => unknown): unknown {
+async function run(call: () => unknown): Promise<unknown> {
   try {
-    return outcome(call);
+    return await outcome(call);
   } catch (thrown) {
     return { thrown: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) };
   }

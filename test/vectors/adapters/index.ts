@@ -3,6 +3,7 @@ import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
 import { invoiceAdapters } from './invoice.ts';
+import { paymentAdapters } from './payment.ts';
 import { subscriptionAdapters } from './subscription.ts';
 
 /** Every kind that can be run. A new group: its file, and one line here. */
@@ -11,5 +12,6 @@ export const adapters: Adapters = {
   ...calendarAdapters,
   ...chargeAdapters,
   ...invoiceAdapters,
+  ...paymentAdapters,
   ...subscriptionAdapters,
 };
