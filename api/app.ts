@@ -15,6 +15,7 @@ import { apiKeyRoutes } from './routes/api-key.ts';
 import { customerRoutes } from './routes/customer.ts';
 import { entitlementRoutes } from './routes/entitlement.ts';
 import { environmentRoutes } from './routes/environment.ts';
+import { eventRoutes } from './routes/event.ts';
 import { featureRoutes } from './routes/feature.ts';
 import { healthRoutes } from './routes/health.ts';
 import { meterRoutes } from './routes/meter.ts';
@@ -51,6 +52,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(tenantRoutes);
   await v1.register(userRoutes);
   await v1.register(entitlementRoutes);
+  await v1.register(eventRoutes);
   await v1.register(featureRoutes);
   await v1.register(meterRoutes);
   await v1.register(outboundEventRoutes);

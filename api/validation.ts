@@ -23,6 +23,17 @@ export function validationDetails(issues: readonly FastifySchemaValidationError[
   return { fields };
 }
 
+/** The first issue of a schema that is not a route's. */
+export function firstIssue(
+  issues: readonly { path: readonly PropertyKey[]; message: string; keys?: unknown }[],
+): FieldFailure {
+  const [issue] = issues;
+  if (!issue) return { field: '', reason: 'is not valid' };
+  const unknown = Array.isArray(issue.keys) ? [String(issue.keys[0])] : [];
+  const reason = unknown.length > 0 ? 'is not a known member' : reasonOf(issue.message);
+  return { field: wirePath([...issue.path, ...unknown]), reason };
+}
+
 interface UnionIssue {
   path: PropertyKey[];
   message: string;

@@ -11,7 +11,7 @@ import {
   storeAnswer,
 } from '../../db/stores/idempotent-request.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
-import { AnsweredBefore } from '../errors.ts';
+import { AnsweredBefore, errorText } from '../errors.ts';
 import { isMutating } from './authentication.ts';
 
 declare module 'fastify' {
@@ -101,11 +101,23 @@ async function runTransaction<T>(
     const given = await answerFor(tx, request.scope, key);
     if (given) throw new AnsweredBefore(given.statusCode, given.body);
     const result = await work(tx);
-    const body = result === undefined ? '' : String(reply.serialize(result));
-    await storeAnswer(tx, request.scope, key, { statusCode: reply.statusCode, body });
+    // A credential is shown once: the retry is told so, instead of the text being kept.
+    const answer = request.routeOptions.config.carriesCredential
+      ? shownOnce
+      : { statusCode: reply.statusCode, body: result === undefined ? '' : String(reply.serialize(result)) };
+    await storeAnswer(tx, request.scope, key, answer);
     return result;
   });
 }
+
+const shownOnce = {
+  statusCode: 409,
+  body: errorText({
+    code: 'already_exists',
+    status: 409,
+    message: 'A request with this Idempotency-Key was done already; a credential is shown only once.',
+  }),
+};
 
 async function claim(request: FastifyRequest, key: KeyInForce): Promise<void> {
   const until = new Date(Date.now() + claimMs).toISOString();

@@ -152,3 +152,8 @@ export function viewRecord(row: RecordRow) {
     updated_by: row.updatedBy,
   };
 }
+
+/** An instant without its milliseconds, as tenants, environments and connections show it. spec: platform §1.3 */
+export function wholeSeconds(instant: string): string {
+  return instant.replace(/\.\d+Z$/, 'Z');
+}

@@ -1,10 +1,12 @@
 import { Migration20261121_01_initial } from './20261121_01_initial.ts';
 import { Migration20261121_02_usage } from './20261121_02_usage.ts';
 import { Migration20261121_03_row_level_security } from './20261121_03_row_level_security.ts';
+import { Migration20261121_04_tenant_setting } from './20261121_04_tenant_setting.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
   { name: '20261121_01_initial', class: Migration20261121_01_initial },
   { name: '20261121_02_usage', class: Migration20261121_02_usage },
   { name: '20261121_03_row_level_security', class: Migration20261121_03_row_level_security },
+  { name: '20261121_04_tenant_setting', class: Migration20261121_04_tenant_setting },
 ];

@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { writeAudit } from '../audit.ts';
 import { realNow } from '../clock.ts';
+import { Tenant } from '../entities/tenant.ts';
 import { newId } from '../id.ts';
 import type { Database } from '../orm.ts';
+import { missing } from '../record.ts';
 import { systemScope } from '../scope.ts';
-import { inSqlTransaction } from '../transaction.ts';
+import { inSqlTransaction, type Transaction } from '../transaction.ts';
 
 export interface Sandbox {
   tenantId: string;
@@ -75,4 +78,31 @@ export function keyHash(key: string): string {
 /** What a list shows of a key: its first five characters and its last two. */
 export function displayIdOf(key: string): string {
   return `${key.slice(0, 5)}***${key.slice(-2)}`;
+}
+
+/** The caller's tenant. spec: platform §8 */
+export async function findTenant(tx: Transaction): Promise<Tenant> {
+  const { tenantId } = tx.scope;
+  const tenant = await tx.em.findOne(Tenant, { id: tenantId });
+  if (!tenant) throw missing('tenant', tenantId);
+  return tenant;
+}
+
+export interface TenantChange {
+  name?: string | null | undefined;
+  billingDetails?: Record<string, unknown> | null | undefined;
+  metadata?: Record<string, string> | null | undefined;
+}
+
+/** Changes the caller's tenant; what is not named is kept, metadata is replaced. spec: platform §8 */
+export async function updateTenant(tx: Transaction, change: TenantChange): Promise<Tenant> {
+  const tenant = await findTenant(tx);
+  if (change.name) tenant.name = change.name;
+  if (change.billingDetails) tenant.billingDetails = change.billingDetails;
+  if (change.metadata) tenant.metadata = change.metadata;
+  tenant.updatedAt = realNow();
+  await tx.em.flush();
+  const audit = { objectType: 'tenant', objectId: tenant.id, action: 'updated', occurredAt: tenant.updatedAt };
+  await writeAudit(tx, tx.scope, [audit]);
+  return tenant;
 }

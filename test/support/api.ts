@@ -4,6 +4,7 @@ import { afterAll } from 'vitest';
 import { buildApp } from '../../api/app.ts';
 import type { AppDependencies } from '../../api/dependencies.ts';
 import { createSandbox, type Sandbox } from '../../db/stores/tenant.ts';
+import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
 /** An answer as a test reads it. `body` is the parsed JSON, null when there is none. */
@@ -41,7 +42,7 @@ export async function testApi(overrides: Partial<AppDependencies> = {}): Promise
     config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
     database: testDb.database,
     temporal: new Client({ connection }),
-    metering: undefined as unknown as AppDependencies['metering'],
+    metering: openPostgresUsageStore(testDb.database),
     gateways: new Map(),
     logger: false,
     ...overrides,

@@ -1,0 +1,81 @@
+import type { FastifyRequest } from 'fastify';
+import { refuse } from '../../billing/refusal.ts';
+import { deleteSetting, storedSetting, writeSetting } from '../../db/stores/setting.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import {
+  checkSetting,
+  setting,
+  settingDeleted,
+  settingKey,
+  settingParams,
+  updateSettingBody,
+  viewSetting,
+} from '../schemas/setting.ts';
+
+const tags = ['Settings'];
+
+/** Settings of the environment and of the tenant. spec: platform §12 */
+export async function settingRoutes(app: Api): Promise<void> {
+  app.get('/settings/:key', {
+    schema: {
+      operationId: 'getSettingByKey',
+      tags,
+      summary: 'Get a setting, with its defaults',
+      params: settingParams,
+      response: { 200: setting, ...errorResponses },
+    },
+    config: { permission: 'setting:read' },
+    handler: async (request) => {
+      const key = settingKey(request.params.key);
+      return request.transaction(async (tx) => viewSetting(tx.scope, key, await storedSetting(tx, key)));
+    },
+  });
+
+  app.put('/settings/:key', {
+    schema: {
+      operationId: 'updateSettingByKey',
+      tags,
+      summary: 'Change members of a setting; null goes back to the default',
+      params: settingParams,
+      body: updateSettingBody,
+      response: { 200: setting, ...errorResponses },
+    },
+    config: { permission: 'setting:write' },
+    handler: async (request) => {
+      requireSuperAdminUser(request);
+      const key = settingKey(request.params.key);
+      return request.transaction(async (tx) =>
+        viewSetting(
+          tx.scope,
+          key,
+          await writeSetting(tx, key, request.body.value, (value) => checkSetting(key, value)),
+        ),
+      );
+    },
+  });
+
+  app.delete('/settings/:key', {
+    schema: {
+      operationId: 'deleteSettingByKey',
+      tags,
+      summary: 'Go back to the defaults of a setting',
+      params: settingParams,
+      response: { 200: settingDeleted, ...errorResponses },
+    },
+    config: { permission: 'setting:write' },
+    handler: async (request) => {
+      requireSuperAdminUser(request);
+      const key = settingKey(request.params.key);
+      return request.transaction(async (tx) => {
+        await deleteSetting(tx, key);
+        return { message: `The defaults of ${key} apply again.` };
+      });
+    },
+  });
+}
+
+function requireSuperAdminUser({ caller }: FastifyRequest): void {
+  if (caller.isSuperAdmin && caller.userType === 'user') return;
+  throw refuse('permission_denied', 'Only a user with the role super_admin may change settings.');
+}

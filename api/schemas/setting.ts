@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import type { Setting } from '../../db/entities/setting.ts';
+import { badField } from '../../db/record.ts';
+import type { Scope } from '../../db/scope.ts';
+import { effective } from '../../db/stores/setting.ts';
+import { type SettingKey, settingDefaults, tenantSettings } from '../../db/stores/setting-defaults.ts';
+import { canonicalDecimal } from '../decimal.ts';
+import { firstIssue } from '../validation.ts';
+import { timestampOutput, timezoneInput } from './scalars.ts';
+
+const count = (min = 0) => z.int().min(min).max(1_000_000_000);
+const decimal = () =>
+  z
+    .string()
+    .refine((text) => canonicalDecimal(text) !== null && !text.startsWith('-'), 'must be a decimal of 0 or more');
+const threshold = z.strictObject({ threshold: decimal(), condition: z.enum(['below', 'above']) }).nullable();
+const alerts = { alert_enabled: z.boolean(), critical: threshold, warning: threshold, info: threshold };
+/** What runs by itself is not built yet: an empty list is the only one that says the truth. */
+const noActions = z.array(z.unknown()).max(0, 'are not available yet; the list must be empty');
+const named = z.looseObject({ id: z.string().min(1) });
+const colour = z.string().regex(/^#(?:[0-9a-fA-F]{3}){1,2}$/, 'must be a hexadecimal colour');
+
+/** What each setting accepts after merging; a member that is not named here is refused. spec: platform §12 */
+const shapes: Record<SettingKey, z.ZodType> = {
+  invoice_config: z.strictObject({
+    prefix: z.string().min(1).max(50),
+    format: z.enum(['YYYYMM', 'YYYYMMDD', 'YYMMDD', 'YY', 'YYYY']),
+    start_sequence: count(),
+    timezone: timezoneInput(),
+    separator: z.string().max(10),
+    suffix_length: z.int().min(1).max(10),
+    due_date_days: count(),
+    auto_complete_purchased_credit_transaction: z.boolean(),
+    finalization_delay_seconds: count(),
+  }),
+  subscription_config: z.strictObject({ grace_period_days: count(1), auto_cancellation_enabled: z.boolean() }),
+  invoice_pdf_config: z.strictObject({
+    template_name: z.literal('default', 'must be default'),
+    group_by: z.array(z.string().min(1)),
+  }),
+  tenant_config: z.strictObject({ production: count(), development: count(), max_users: count(1) }),
+  customer_onboarding: z.strictObject({
+    workflow_type: z.literal('customer_onboarding'),
+    actions: noActions,
+    custom_workflows: z.strictObject({}),
+  }),
+  prepare_processed_events_config: z.strictObject({
+    workflow_type: z.literal('prepare_processed_events'),
+    actions: noActions,
+  }),
+  wallet_balance_alert_config: z.strictObject({ ...alerts, alert_threshold_type: z.enum(['absolute', 'percentage']) }),
+  subscription_alert_config: z.strictObject(alerts),
+  entitlement_alert_config: z.strictObject(alerts),
+  min_topup_amount_per_currency: z.record(z.string().regex(/^[a-z]{3}$/), decimal()),
+  custom_analytics_config: z.strictObject({
+    rules: z.array(
+      z.strictObject({
+        id: z.literal('revenue-per-minute'),
+        target_type: z.enum(['feature', 'meter', 'event_name']),
+        target_id: z.string().min(1),
+      }),
+    ),
+  }),
+  customer_portal_config: z.strictObject({
+    version: z.literal('1.0'),
+    theme: z.strictObject({ primary_color: colour, secondary_color: colour, tertiary_color: colour }),
+    sections: z
+      .array(named.extend({ tabs: z.array(named).refine(areUnique, 'must have unique ids') }))
+      .refine(areUnique, {
+        message: 'must have unique ids',
+      }),
+    checkout: z.strictObject({ customer_not_present: z.boolean() }),
+  }),
+  event_ingestion_filter: z
+    .strictObject({ enabled: z.boolean(), allowed_external_customer_ids: z.array(z.string().min(1)) })
+    .refine((value) => !value.enabled || value.allowed_external_customer_ids.length > 0, {
+      path: ['allowed_external_customer_ids'],
+      message: 'must not be empty while enabled',
+    }),
+  bonus_credits_topup_config: z.strictObject({
+    enabled: z.literal(false, 'is not available yet; it must be false'),
+    slabs: z.array(z.unknown()).max(0, 'are not available yet; the list must be empty'),
+  }),
+  payment_mandate_limits: z.strictObject({
+    mandate_limits: z.record(
+      z.enum(['UPI']),
+      z.strictObject({ max_amount: decimal(), currency: z.string().length(3) }),
+    ),
+  }),
+  draft_invoice_recompute_config: z.strictObject({ enabled: z.boolean() }),
+};
+
+function areUnique(items: readonly { id: string }[]): boolean {
+  return new Set(items.map((item) => item.id)).size === items.length;
+}
+
+export const settingParams = z.object({ key: z.string().min(1).max(255) });
+export const updateSettingBody = z
+  .object({ value: z.record(z.string(), z.unknown()) })
+  .meta({ examples: [{ value: { prefix: 'ACME', due_date_days: 14 } }] });
+
+/** The key of a setting. Throws `validation_error` for an unknown one. spec: platform §12 */
+export function settingKey(text: string): SettingKey {
+  if (Object.hasOwn(settingDefaults, text)) return text as SettingKey;
+  throw badField('key', `must be one of ${Object.keys(settingDefaults).join(', ')}`);
+}
+
+/** Throws `validation_error` naming the first member that is unknown or not accepted. */
+export function checkSetting(key: SettingKey, merged: Record<string, unknown>): void {
+  const result = shapes[key].safeParse(merged);
+  if (result.success) return;
+  const { field, reason } = firstIssue(result.error.issues);
+  throw badField(['value', field].filter((part) => part !== '').join('.'), reason);
+}
+
+export const setting = z
+  .object({
+    id: z.string().nullable(),
+    key: z.string(),
+    value: z.record(z.string(), z.unknown()),
+    environment_id: z.string().nullable(),
+    tenant_id: z.string(),
+    status: z.string(),
+    created_at: timestampOutput().nullable(),
+    updated_at: timestampOutput().nullable(),
+    created_by: z.string().nullable(),
+    updated_by: z.string().nullable(),
+  })
+  .meta({ id: 'Setting' });
+
+export const settingDeleted = z.object({ message: z.string() });
+
+export function viewSetting(scope: Scope, key: SettingKey, row: Setting | null): z.output<typeof setting> {
+  return {
+    id: row?.id ?? null,
+    key,
+    value: effective(key, row),
+    environment_id: tenantSettings.has(key) ? null : scope.environmentId,
+    tenant_id: scope.tenantId,
+    status: 'published',
+    created_at: row?.createdAt ?? null,
+    updated_at: row?.updatedAt ?? null,
+    created_by: row?.createdBy ?? null,
+    updated_by: row?.updatedBy ?? null,
+  };
+}

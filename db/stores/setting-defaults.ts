@@ -1,0 +1,66 @@
+const presets = ['today', 'last_7_days', 'last_30_days', 'current_month', 'last_month'];
+const usageGraph = {
+  id: 'usage_graph',
+  enabled: true,
+  presets,
+  default_preset: 'last_7_days',
+  filter_mode: 'inc',
+  custom_range: true,
+};
+const tab = (id: string) => ({ id, enabled: true });
+const section = (id: string, order: number, tabs: object[]) => ({ id, order, enabled: true, tabs });
+const threshold = { threshold: '0', condition: 'below' };
+type Threshold = { threshold: string; condition: string } | null;
+const noThreshold = null as Threshold;
+
+/** What each setting is while nothing is stored. Members are wire names. spec: platform §12 */
+export const settingDefaults = {
+  invoice_config: {
+    prefix: 'INV',
+    format: 'YYYYMM',
+    start_sequence: 1,
+    timezone: 'UTC',
+    separator: '-',
+    suffix_length: 5,
+    due_date_days: 1,
+    auto_complete_purchased_credit_transaction: false,
+    finalization_delay_seconds: 7200,
+  },
+  subscription_config: { grace_period_days: 3, auto_cancellation_enabled: false },
+  invoice_pdf_config: { template_name: 'default', group_by: [] as string[] },
+  tenant_config: { production: 0, development: 2, max_users: 10 },
+  customer_onboarding: { workflow_type: 'customer_onboarding', actions: [] as unknown[], custom_workflows: {} },
+  prepare_processed_events_config: { workflow_type: 'prepare_processed_events', actions: [] as unknown[] },
+  wallet_balance_alert_config: {
+    alert_enabled: false,
+    alert_threshold_type: 'absolute',
+    critical: threshold as Threshold,
+    warning: noThreshold,
+    info: noThreshold,
+  },
+  subscription_alert_config: { alert_enabled: false, critical: noThreshold, warning: noThreshold, info: noThreshold },
+  entitlement_alert_config: { alert_enabled: false, critical: noThreshold, warning: noThreshold, info: noThreshold },
+  min_topup_amount_per_currency: { usd: '1' } as Record<string, string>,
+  custom_analytics_config: { rules: [] as unknown[] },
+  customer_portal_config: {
+    version: '1.0',
+    theme: { primary_color: '#111827', secondary_color: '#4b5563', tertiary_color: '#f3f4f6' },
+    sections: [
+      section('usage', 1, [tab('metric_cards'), usageGraph, tab('current_usage'), tab('usage_breakdown')]),
+      section('credits', 2, [tab('wallet_balance'), tab('wallet_transactions')]),
+      section('invoices', 3, [tab('invoices')]),
+      section('overview', 4, [tab('wallet_balance'), tab('subscriptions'), usageGraph]),
+    ] as unknown[],
+    checkout: { customer_not_present: false },
+  },
+  event_ingestion_filter: { enabled: false, allowed_external_customer_ids: [] as string[] },
+  bonus_credits_topup_config: { enabled: false, slabs: [] as unknown[] },
+  payment_mandate_limits: { mandate_limits: { UPI: { max_amount: '100000', currency: 'INR' } } },
+  draft_invoice_recompute_config: { enabled: false },
+};
+
+export type SettingKey = keyof typeof settingDefaults;
+export type SettingValue<Key extends SettingKey> = (typeof settingDefaults)[Key];
+
+/** Settings of the whole tenant instead of one environment. */
+export const tenantSettings: ReadonlySet<string> = new Set<SettingKey>(['tenant_config']);
