@@ -216,7 +216,7 @@ async function startServices(
       name: 'worker',
       slug: 'worker',
       entry: 'activities/worker.ts',
-      isReady: () => workerPolls(addresses.temporalAddress, namespace),
+      isReady: (pid) => workerPolls(addresses.temporalAddress, namespace, pid),
     }),
     startReady({
       ...common,

@@ -16,7 +16,7 @@ export interface ServiceOptions {
   directory: string;
   env: NodeJS.ProcessEnv;
   onStart?: (program: RunningProgram) => void;
-  isReady(): Promise<boolean>;
+  isReady(pid: number): Promise<boolean>;
 }
 
 /** Starts a production entry file as a process of its own. */
@@ -40,7 +40,7 @@ export async function startService(options: ServiceOptions): Promise<RunningProg
 export async function startReady(options: ServiceOptions, limitMs = 60_000): Promise<RunningProgram> {
   const program = await startService(options);
   const ready = await poll(
-    async () => (hasEnded(program) ? false : (await options.isReady()) || undefined),
+    async () => (hasEnded(program) ? false : (await options.isReady(program.child.pid ?? 0)) || undefined),
     limitMs,
     50,
   );
@@ -61,9 +61,9 @@ export async function apiAnswers(url: string): Promise<boolean> {
   }
 }
 
-/** Ready when the server sees a poller on the workflows' task queue. */
-export async function workerPolls(address: string, namespace: string): Promise<boolean> {
-  return hasWorker(address, namespace, lifecycleQueue).catch(() => false);
+/** Ready when the server sees this process poll the workflows' task queue. */
+export async function workerPolls(address: string, namespace: string, pid: number): Promise<boolean> {
+  return hasWorker(address, namespace, lifecycleQueue, pid).catch(() => false);
 }
 
 /** The last error a log holds, or its last line, cut to something readable. */

@@ -31,8 +31,8 @@ export async function prepareNamespace(address: string, namespace: string, limit
   }
 }
 
-/** Whether a worker polls the task queue of workflows. */
-export async function hasWorker(address: string, namespace: string, taskQueue: string): Promise<boolean> {
+/** Whether a worker process polls a task queue for workflows; a worker's identity begins with its process id. */
+export async function hasWorker(address: string, namespace: string, taskQueue: string, pid: number): Promise<boolean> {
   const connection = await Connection.connect({ address });
   try {
     const { pollers } = await connection.workflowService.describeTaskQueue({
@@ -40,7 +40,7 @@ export async function hasWorker(address: string, namespace: string, taskQueue: s
       taskQueue: { name: taskQueue },
       taskQueueType: 1,
     });
-    return (pollers?.length ?? 0) > 0;
+    return (pollers ?? []).some(({ identity }) => identity?.startsWith(`${pid}@`));
   } finally {
     await connection.close();
   }
