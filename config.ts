@@ -23,6 +23,8 @@ const schema = z.object({
   MAX_EVENT_LOOP_DELAY_MS: z.coerce.number().int().min(0).default(2_000),
   /** Set when a proxy in front terminates TLS: its `X-Forwarded-*` headers are then believed. */
   TRUST_PROXY: flag,
+  /** Timers that fall on one instant, as on the first of a month, are spread over this window; boundaries stay exact. */
+  TIMER_SPREAD_SECONDS: z.coerce.number().int().min(0).max(3_600).default(0),
   /** How long a stopping process waits for requests under way. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(0).default(15_000),
 });
@@ -40,6 +42,7 @@ export interface Config {
   rateLimitPerSecond: number;
   maxEventLoopDelayMs: number;
   trustProxy: boolean;
+  timerSpreadMs: number;
   shutdownTimeoutMs: number;
 }
 
@@ -69,6 +72,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
     maxEventLoopDelayMs: values.MAX_EVENT_LOOP_DELAY_MS,
     trustProxy: values.TRUST_PROXY,
+    timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   };
 }

@@ -24,6 +24,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     entities,
     extensions: [Migrator],
     pool: { min: 0, max: options.poolSize ?? 10 },
+    driverOptions: { options: '-c TimeZone=UTC' },
     migrations: {
       migrationsList: migrations,
       snapshot: false,

@@ -3,25 +3,27 @@ import type { UsageReader } from '../db/usage-reader.ts';
 import type { UsageStore } from './usage-store.ts';
 
 /**
- * How billing reads this store: all questions of a transaction in one statement, inside that transaction. Bucketed
- * questions are refused with `not_implemented`: no meter can ask them yet (`refuseUnsupportedAggregation`).
- * spec: catalogue-and-metering §7.1; design: usage.md Reading
+ * The usage engine as billing asks it: the same function that dashboards use, inside the transaction that bills.
+ * Throws `not_implemented` for a bucketed price, which needs the rows of every bucket. design: usage.md Reading
  */
 export function usageReader(store: UsageStore): UsageReader {
   return async (sql, scope, questions) => {
-    if (questions.some((question) => question.bucketSize !== null)) {
-      throw refuse('not_implemented', 'aggregation.bucket_size is not supported yet');
-    }
+    const bucketed = questions.find((question) => question.bucketSize !== null);
+    if (bucketed)
+      throw refuse(
+        'not_implemented',
+        `meter ${bucketed.meterId} is priced by buckets of ${bucketed.bucketSize}, which this release does not bill`,
+      );
     const answers = await store.usage(
       sql,
       scope,
-      questions.map((question) => ({
-        key: question.key,
-        meterId: question.meterId,
-        customerIds: [question.customerId],
-        from: question.from,
-        to: question.to,
-        ...(question.filters ? { filters: question.filters } : {}),
+      questions.map(({ key, meterId, customerId, from, to, filters }) => ({
+        key,
+        meterId,
+        customerIds: [customerId],
+        from,
+        to,
+        ...(filters ? { filters } : {}),
       })),
     );
     return new Map([...answers].map(([key, answer]) => [key, { quantity: answer.value, watermark: answer.watermark }]));

@@ -1,6 +1,7 @@
 import {
   continueAsNew,
   getExternalWorkflowHandle,
+  proxyActivities,
   proxyLocalActivities,
   setHandler,
 } from '@temporalio/workflow';
@@ -8,7 +9,7 @@ import type { PaymentActivities } from '../activities/payment.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import { refuse } from '../billing/refusal.ts';
-import { databaseStep, externalActivities } from './activity-options.ts';
+import { databaseStep, externalStep } from './activity-options.ts';
 import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
@@ -23,13 +24,13 @@ import {
 import { type Caller, subscriptionWorkflowId } from './subscription.messages.ts';
 
 const local = proxyLocalActivities<PaymentActivities>(databaseStep);
+const external = proxyActivities<PaymentActivities>(externalStep);
 
 /**
  * A payment whose outcome is not known: the gateway is asked after growing pauses and whenever it has news, until it says
  * what became of the charge. Time alone never fails it; after a day a person is asked. spec: wallets-and-payments §2.19
  */
 export async function payment(start: LifecycleStart): Promise<void> {
-  const external = externalActivities<PaymentActivities>();
   const self = { tenantId: start.tenantId, environmentId: start.environmentId, paymentId: start.objectId };
   const load = (at: string) => local.loadPayment({ ...self, at });
 

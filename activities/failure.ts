@@ -1,0 +1,58 @@
+import type { Context, Info } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { refusalIn } from '../billing/refusal.ts';
+
+/** After so many tries a failure that is no outage waits for a person: the object is parked. */
+const triesBeforeParking = 5;
+
+const outageCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+// Connection exceptions, insufficient resources, operator intervention, serialization and deadlock.
+const outageStates = /^(08|53|57P|40001|40P01)/;
+
+/** True when trying again later can help without anybody doing anything: the database or a peer is away or overloaded. */
+export function isOutage(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const code = String((cause as { code?: unknown }).code ?? '');
+    if (outageCodes.has(code) || outageStates.test(code)) return true;
+    if (
+      /connection (terminated|closed)|timeout exceeded when trying to connect|server closed the connection/i.test(
+        cause.message,
+      )
+    )
+      return true;
+  }
+  return false;
+}
+
+/**
+ * Decides what becomes of an error in an activity: a refusal goes to the caller as it is, an outage is retried for as long
+ * as it lasts, anything else ends the activity after a few tries. design: architecture §3
+ */
+export function activityFailure(error: unknown, info: Pick<Info, 'attempt' | 'activityType'>): unknown {
+  const refusal = refusalIn(error);
+  if (refusal) return error;
+  if (isOutage(error) || info.attempt < triesBeforeParking) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return ApplicationFailure.create({
+    type: 'parked',
+    message: `${info.activityType}: ${message}`,
+    nonRetryable: true,
+    cause: error as Error,
+  });
+}
+
+/** Puts every activity of a worker under the rule above and logs what is no refusal. */
+export function failureInterceptor(context: Context): { inbound: ActivityInboundCallsInterceptor } {
+  return {
+    inbound: {
+      async execute(input, next) {
+        try {
+          return await next(input);
+        } catch (error) {
+          throw activityFailure(error, context.info);
+        }
+      },
+    },
+  };
+}

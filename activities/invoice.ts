@@ -1,0 +1,150 @@
+import { refuse } from '../billing/refusal.ts';
+import type { Database } from '../db/orm.ts';
+import { workflowScope } from '../db/scope.ts';
+import { noteOverdue, openAttempt, openRetry } from '../db/stores/invoice-collect.ts';
+import { issueInvoices } from '../db/stores/invoice-issue.ts';
+import {
+  type AttendedInvoice,
+  attendInvoice,
+  readAttendedInvoice,
+  refreshInvoiceAgenda,
+} from '../db/stores/invoice-snapshot.ts';
+import { voidInvoice } from '../db/stores/invoice-void.ts';
+import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
+import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import type { UsageReader } from '../db/usage-reader.ts';
+import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../workflows/invoice.messages.ts';
+import type { Caller } from '../workflows/subscription.messages.ts';
+import { coalesce } from './coalesce.ts';
+import { crashPoint } from './crash-points.ts';
+
+export interface InvoiceActivityDependencies {
+  database: Database;
+  readUsage: UsageReader;
+  timerSpreadMs: number;
+}
+
+interface InvoiceReference {
+  tenantId: string;
+  environmentId: string;
+  invoiceId: string;
+}
+
+interface InvoiceMoment extends InvoiceReference {
+  at: string;
+}
+
+const maxInvoicesASet = 200;
+
+export type InvoiceActivities = ReturnType<typeof createInvoiceActivities>;
+
+/** What invoice workflows, and subscriptions on behalf of their drafts, do. Each is one transaction. */
+export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: InvoiceActivityDependencies) {
+  const inScope = <T>(owner: InvoiceReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
+    inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
+  const snapshot = (invoice: AttendedInvoice) => snapshotOf(invoice, timerSpreadMs);
+
+  return {
+    /** Issues a draft whose window is over; drafts that fall due together share a transaction. spec: §2.15.4 */
+    finalizeDraft: coalesce<InvoiceMoment, null>({
+      groupOf: (moment) => moment.environmentId,
+      maxRequests: maxInvoicesASet,
+      async run(moments) {
+        crashPoint('finalizeDraft.beforeEffect');
+        const [first] = moments;
+        if (!first) return [];
+        await inScope(first, async (tx) => {
+          await issueInvoices(tx, tx.scope, moments, readUsage);
+          crashPoint('finalizeDraft.beforeCommit');
+        });
+        crashPoint('finalizeDraft.beforeAnswer');
+        return moments.map(() => null);
+      },
+    }),
+
+    /** From now on the invoice has a workflow of its own. */
+    attendInvoice: (input: InvoiceMoment): Promise<InvoiceSnapshot> =>
+      inScope(input, async (tx) => snapshot(await attendInvoice(tx, tx.scope, input.invoiceId))),
+
+    loadInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot> =>
+      inScope(self, async (tx) => snapshot(await readAttendedInvoice(tx, tx.scope, self.invoiceId))),
+
+    /** Reads the invoice after a payment and writes its agenda down. */
+    refreshInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot> =>
+      inScope(self, async (tx) => snapshot(await refreshInvoiceAgenda(tx, tx.scope, self.invoiceId))),
+
+    /** A person finalizes: what is no draft is refused, a skipped one stays. spec: subscriptions-and-invoicing §2.15.1 */
+    finalizeInvoice: (input: InvoiceReference & { command: InvoiceCommand }): Promise<InvoiceSnapshot> =>
+      inScope(
+        input,
+        async (tx) => {
+          const before = await readAttendedInvoice(tx, tx.scope, input.invoiceId);
+          if (before.status === 'SKIPPED') return snapshot(before);
+          if (before.status !== 'DRAFT')
+            throw refuse('validation_error', `an invoice that is ${before.status} cannot be finalized`);
+          await issueInvoices(tx, tx.scope, [{ invoiceId: input.invoiceId, at: input.command.at }], readUsage);
+          return snapshot(await attendInvoice(tx, tx.scope, input.invoiceId));
+        },
+        input.command.caller,
+      ),
+
+    voidInvoice: (input: InvoiceReference & { command: VoidInvoiceCommand }): Promise<InvoiceSnapshot> =>
+      inScope(
+        input,
+        async (tx) => {
+          await voidInvoice(tx, tx.scope, {
+            invoiceId: input.invoiceId,
+            at: input.command.at,
+            metadata: input.command.metadata,
+          });
+          return snapshot(await readAttendedInvoice(tx, tx.scope, input.invoiceId));
+        },
+        input.command.caller,
+      ),
+
+    openAttempt: (input: InvoiceReference & { command: InvoiceCommand }): Promise<InvoiceSnapshot> =>
+      inScope(
+        input,
+        async (tx) => snapshot(await openAttempt(tx, tx.scope, { invoiceId: input.invoiceId, at: input.command.at })),
+        input.command.caller,
+      ),
+
+    openRetry: (input: InvoiceMoment & { attempt: number }): Promise<InvoiceSnapshot> =>
+      inScope(input, async (tx) => snapshot(await openRetry(tx, tx.scope, input))),
+
+    noteOverdue: (input: InvoiceMoment): Promise<InvoiceSnapshot> =>
+      inScope(input, async (tx) => snapshot(await noteOverdue(tx, tx.scope, input))),
+
+    parkInvoice: (input: InvoiceReference & { step: string; reason: string }): Promise<InvoiceSnapshot> =>
+      inScope(input, async (tx) => {
+        await parkObject(tx, tx.scope, {
+          objectType: 'invoice',
+          objectId: input.invoiceId,
+          step: input.step,
+          reason: input.reason,
+        });
+        return snapshot(await readAttendedInvoice(tx, tx.scope, input.invoiceId));
+      }),
+
+    unparkInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot> =>
+      inScope(self, async (tx) => {
+        await unparkObject(tx, tx.scope, { objectType: 'invoice', objectId: self.invoiceId });
+        return snapshot(await readAttendedInvoice(tx, tx.scope, self.invoiceId));
+      }),
+  };
+}
+
+function snapshotOf(invoice: AttendedInvoice, spreadMs: number): InvoiceSnapshot {
+  const status = invoice.status.toLowerCase();
+  return {
+    version: invoice.version,
+    status,
+    paymentStatus: invoice.paymentStatus,
+    agenda: invoice.agenda,
+    // An unpaid invoice whose retries are used up waits for nothing: a payment or a person starts its workflow again.
+    ended: invoice.agenda.length === 0,
+    details: `${status} · payment ${invoice.paymentStatus.toLowerCase()} · ${invoice.collectionAttempts} retries · due ${invoice.dueDate ?? '-'}`,
+    spreadMs,
+    blockedOn: invoice.blockedOn,
+  };
+}

@@ -1,0 +1,98 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { instantText } from '../db/columns.ts';
+import type { Database } from '../db/orm.ts';
+import { systemScope } from '../db/scope.ts';
+import { type LiveObject, liveObjects } from '../db/stores/live-object.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
+import {
+  type LifecycleKind,
+  lifecycleKinds,
+  lifecycleStartOptions,
+  lifecycleTaskQueue,
+} from '../workflows/start.messages.ts';
+import { testClockWorkflowId, testClockWorkflowType } from '../workflows/test-clock.messages.ts';
+
+const pageSize = 500;
+const maxStarting = 32;
+
+/**
+ * Starts the workflow of every live object that has none: after a loss of Temporal's storage, or for what a crash left
+ * between a commit and a start. Running workflows are left alone, and nothing is billed twice, because rows decide.
+ * design: architecture §3, §8
+ */
+export async function reconcile({
+  database,
+  temporal,
+}: {
+  database: Database;
+  temporal: Client;
+}): Promise<{ live: number; started: number }> {
+  let live = 0;
+  let started = 0;
+  for (let after = ''; ; ) {
+    const page = await inSqlTransaction(database, systemScope, (tx) => liveObjects(tx, after, pageSize));
+    const last = page.at(-1);
+    if (!last) break;
+    const waiting = [...page];
+    await Promise.all(
+      Array.from({ length: maxStarting }, async () => {
+        for (let object = waiting.shift(); object; object = waiting.shift())
+          started += (await start(temporal, object)) ? 1 : 0;
+      }),
+    );
+    live += page.length;
+    after = last.objectId;
+  }
+  return { live, started };
+}
+
+/** Starts one object's workflow; false when it was running. */
+function start(temporal: Client, object: LiveObject): Promise<boolean> {
+  return object.objectType === 'test_clock' ? startClock(temporal, object) : startLifecycle(temporal, object);
+}
+
+async function startLifecycle(temporal: Client, object: LiveObject): Promise<boolean> {
+  const kind = object.objectType as LifecycleKind;
+  const options = lifecycleStartOptions(
+    kind,
+    {
+      tenantId: object.tenantId,
+      environmentId: object.environmentId,
+      objectId: object.objectId,
+      customerId: object.customerId,
+      testClockId: object.testClockId,
+      clockTime: object.clockTime ? instantText(object.clockTime) : null,
+      creating: false,
+    },
+    lifecycleTaskQueue,
+  );
+  return unlessRunning(() =>
+    temporal.workflow.start(lifecycleKinds[kind].workflowType, {
+      ...options,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+    }),
+  );
+}
+
+async function startClock(temporal: Client, object: LiveObject): Promise<boolean> {
+  return unlessRunning(() =>
+    temporal.workflow.start(testClockWorkflowType, {
+      workflowId: testClockWorkflowId(object.objectId),
+      taskQueue: lifecycleTaskQueue,
+      args: [{ tenantId: object.tenantId, environmentId: object.environmentId, testClockId: object.objectId }],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      staticSummary: `Test clock ${object.objectId}`,
+    }),
+  );
+}
+
+async function unlessRunning(begin: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await begin();
+    return true;
+  } catch (error) {
+    if ((error as Error).name === 'WorkflowExecutionAlreadyStartedError') return false;
+    throw error;
+  }
+}

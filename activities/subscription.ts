@@ -1,0 +1,165 @@
+import type { Database } from '../db/orm.ts';
+import { type Scope, workflowScope } from '../db/scope.ts';
+import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
+import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
+import { closePeriods, endTrials } from '../db/stores/subscription-close.ts';
+import { createSubscription } from '../db/stores/subscription-create.ts';
+import { activateSubscriptions, noticeRenewals } from '../db/stores/subscription-notice.ts';
+import { readSubscriptions } from '../db/stores/subscription-row.ts';
+import { type AttendedSubscription, one, readAgendas } from '../db/stores/subscription-snapshot.ts';
+import { updateMetadata } from '../db/stores/subscription-update.ts';
+import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import type { UsageReader } from '../db/usage-reader.ts';
+import type {
+  Caller,
+  CancelSubscriptionCommand,
+  CreateSubscriptionCommand,
+  SubscriptionSnapshot,
+  UpdateSubscriptionCommand,
+} from '../workflows/subscription.messages.ts';
+import { coalesce } from './coalesce.ts';
+import { crashPoint } from './crash-points.ts';
+
+export interface SubscriptionActivityDependencies {
+  database: Database;
+  readUsage: UsageReader;
+  /** Timers of real time are spread over this window after their exact instant. */
+  timerSpreadMs: number;
+}
+
+interface Owner {
+  tenantId: string;
+  environmentId: string;
+}
+
+interface SubscriptionReference extends Owner {
+  subscriptionId: string;
+}
+
+interface SubscriptionMoment extends SubscriptionReference {
+  /** The instant of the agenda entry. */
+  at: string;
+}
+
+type SetStep = (
+  tx: SqlTransaction,
+  scope: Scope,
+  moments: readonly SubscriptionMoment[],
+) => Promise<AttendedSubscription[]>;
+
+const maxSubscriptionsASet = 200;
+
+export type SubscriptionActivities = ReturnType<typeof createSubscriptionActivities>;
+
+/** What subscription workflows do: each is one transaction, named like the agenda entry or the command it performs. */
+export function createSubscriptionActivities(dependencies: SubscriptionActivityDependencies) {
+  const { database, readUsage } = dependencies;
+  const snapshot = (attended: AttendedSubscription) => snapshotOf(attended, dependencies.timerSpreadMs);
+  const inScope = <T>(owner: Owner, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
+    inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
+
+  /** A step that many subscriptions take at one instant: concurrent calls share a transaction. */
+  const together = (name: string, step: SetStep) =>
+    coalesce<SubscriptionMoment, SubscriptionSnapshot>({
+      groupOf: (moment) => moment.environmentId,
+      maxRequests: maxSubscriptionsASet,
+      async run(moments) {
+        crashPoint(`${name}.beforeEffect`);
+        const [first] = moments;
+        if (!first) return [];
+        const attended = await inScope(first, async (tx) => {
+          const result = await step(tx, tx.scope, moments);
+          crashPoint(`${name}.beforeCommit`);
+          return result;
+        });
+        crashPoint(`${name}.beforeAnswer`);
+        const byId = new Map(attended.map((each) => [each.row.id, snapshot(each)]));
+        return moments.map((moment) => byId.get(moment.subscriptionId) as SubscriptionSnapshot);
+      },
+    });
+
+  const load = async (tx: SqlTransaction, subscriptionId: string) => {
+    const rows = await readSubscriptions(tx, tx.scope.environmentId, [subscriptionId]);
+    return rows.size === 0 ? null : snapshot(one(await readAgendas(tx, tx.scope.environmentId, [...rows.values()])));
+  };
+
+  return {
+    loadSubscription: async (self: SubscriptionReference): Promise<SubscriptionSnapshot | null> =>
+      inScope(self, (tx) => load(tx, self.subscriptionId)),
+
+    closePeriod: together('closePeriod', (tx, scope, moments) => closePeriods(tx, scope, moments, readUsage)),
+    endTrial: together('endTrial', (tx, scope, moments) => endTrials(tx, scope, moments, readUsage)),
+    noticeRenewal: together('noticeRenewal', noticeRenewals),
+    activateSubscription: together('activateSubscription', activateSubscriptions),
+
+    createSubscription: (input: Owner & { command: CreateSubscriptionCommand }): Promise<SubscriptionSnapshot> =>
+      inScope(
+        input,
+        async (tx) => snapshot(await createSubscription(tx, tx.scope, input.command, readUsage)),
+        input.command.caller,
+      ),
+
+    cancelSubscription: (
+      input: SubscriptionReference & { command: CancelSubscriptionCommand },
+    ): Promise<SubscriptionSnapshot> =>
+      inScope(
+        input,
+        async (tx) =>
+          snapshot(
+            await cancelSubscription(
+              tx,
+              tx.scope,
+              { ...input.command, subscriptionId: input.subscriptionId },
+              readUsage,
+            ),
+          ),
+        input.command.caller,
+      ),
+
+    updateSubscription: (
+      input: SubscriptionReference & { command: UpdateSubscriptionCommand },
+    ): Promise<SubscriptionSnapshot> =>
+      inScope(
+        input,
+        async (tx) =>
+          snapshot(await updateMetadata(tx, tx.scope, { ...input.command, subscriptionId: input.subscriptionId })),
+        input.command.caller,
+      ),
+
+    parkSubscription: (
+      input: SubscriptionReference & { step: string; reason: string },
+    ): Promise<SubscriptionSnapshot> =>
+      inScope(input, async (tx) => {
+        await parkObject(tx, tx.scope, {
+          objectType: 'subscription',
+          objectId: input.subscriptionId,
+          step: input.step,
+          reason: input.reason,
+        });
+        return (await load(tx, input.subscriptionId)) as SubscriptionSnapshot;
+      }),
+
+    unparkSubscription: (self: SubscriptionReference): Promise<SubscriptionSnapshot> =>
+      inScope(self, async (tx) => {
+        await unparkObject(tx, tx.scope, { objectType: 'subscription', objectId: self.subscriptionId });
+        return (await load(tx, self.subscriptionId)) as SubscriptionSnapshot;
+      }),
+  };
+}
+
+function snapshotOf({ row, agenda, blockedOn }: AttendedSubscription, spreadMs: number): SubscriptionSnapshot {
+  const ended = row.status === 'cancelled' && agenda.length === 0;
+  const until =
+    row.status === 'cancelled' ? `ended ${row.endDate}` : `period ${row.currentPeriodStart} to ${row.currentPeriodEnd}`;
+  return {
+    version: row.version,
+    status: row.status,
+    agenda,
+    ended,
+    details: `${row.status} · ${until}`,
+    spreadMs,
+    blockedOn,
+    currentPeriodStart: row.currentPeriodStart,
+    currentPeriodEnd: row.currentPeriodEnd,
+  };
+}

@@ -1,0 +1,126 @@
+import { Context } from '@temporalio/activity';
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import type { Database } from '../db/orm.ts';
+import { type Scope, workflowScope } from '../db/scope.ts';
+import { type DueObject, nextDue } from '../db/stores/due.ts';
+import { beginAdvance, endAdvance, moveClock, readTestClock } from '../db/stores/test-clock.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
+import { settle } from '../workflows/lifecycle.messages.ts';
+import { type LifecycleKind, lifecycleKinds, lifecycleStartOptions } from '../workflows/start.messages.ts';
+import type { TestClockStart } from '../workflows/test-clock.messages.ts';
+
+export interface TestClockActivityDependencies {
+  database: Database;
+  temporal: Client;
+  taskQueue: string;
+}
+
+/** Members that act at one instant are told at once, up to this many at a time. */
+const maxSettling = 48;
+/** An object that stays due after so many rounds of its instant does not do what its agenda says: a bug, shown to a person. */
+const maxRounds = 25;
+
+export type TestClockActivities = ReturnType<typeof createTestClockActivities>;
+
+/** How a test clock moves. design: architecture §4 */
+export function createTestClockActivities(dependencies: TestClockActivityDependencies) {
+  const { database } = dependencies;
+  return {
+    beginAdvance: (input: TestClockStart & { to: string }) =>
+      inSqlTransaction(database, workflowScope(input), (tx) =>
+        beginAdvance(tx, tx.scope, { id: input.testClockId, to: input.to }),
+      ),
+
+    /** The target of an advance that was under way when the workflow started. */
+    resumeAdvance: (input: TestClockStart) =>
+      inSqlTransaction(database, workflowScope(input), async (tx) => {
+        const clock = await readTestClock(tx, tx.scope, input.testClockId);
+        return { frozenTime: clock.frozenTime, targetTime: clock.targetTime };
+      }),
+
+    /**
+     * Walks from due instant to due instant until the target: shows the instant on the clock, has every object settle that
+     * is due then, in parallel, and looks again, because what they did may have made more due. Killed anywhere it goes on.
+     */
+    async advanceClock(input: TestClockStart): Promise<void> {
+      const scope = workflowScope(input);
+      const beating = setInterval(() => Context.current().heartbeat(), 2_000);
+      try {
+        await walk(dependencies, scope, input);
+      } finally {
+        clearInterval(beating);
+      }
+    },
+  };
+}
+
+async function walk(dependencies: TestClockActivityDependencies, scope: Scope, input: TestClockStart): Promise<void> {
+  const { database } = dependencies;
+  const read = () => inSqlTransaction(database, scope, (tx) => readTestClock(tx, scope, input.testClockId));
+  const { targetTime } = await read();
+  if (targetTime === null) return;
+  let previous = '';
+  let rounds = 0;
+  for (;;) {
+    Context.current().heartbeat();
+    const due = await inSqlTransaction(database, scope, async (tx) => {
+      const objects = await nextDue(tx, scope, input.testClockId, targetTime);
+      const [first] = objects;
+      if (first) await moveClock(tx, scope, input.testClockId, first.dueAt);
+      return objects;
+    });
+    const [first] = due;
+    if (!first) break;
+    const instant = due.map((object) => `${object.objectId}@${object.dueAt}`).join(' ');
+    rounds = instant === previous ? rounds + 1 : 0;
+    previous = instant;
+    if (rounds > maxRounds)
+      throw new Error(`still due at ${first.dueAt} after ${maxRounds} rounds: ${instant.slice(0, 300)}`);
+    const { frozenTime } = await read();
+    await settleAll(dependencies, scope, input.testClockId, due, frozenTime);
+  }
+  await inSqlTransaction(database, scope, (tx) => endAdvance(tx, scope, input.testClockId));
+}
+
+async function settleAll(
+  dependencies: TestClockActivityDependencies,
+  scope: Scope,
+  testClockId: string,
+  objects: readonly DueObject[],
+  to: string,
+): Promise<void> {
+  const waiting = [...objects];
+  const workers = Array.from({ length: Math.min(maxSettling, waiting.length) }, async () => {
+    for (let object = waiting.shift(); object; object = waiting.shift()) {
+      await settleObject(dependencies, scope, testClockId, object, to);
+    }
+  });
+  await Promise.all(workers);
+}
+
+/** Has one object do all that is due by `to`, however many runs of its workflow that takes. */
+async function settleObject(
+  { temporal, taskQueue }: TestClockActivityDependencies,
+  scope: Scope,
+  testClockId: string,
+  object: DueObject,
+  to: string,
+): Promise<void> {
+  const kind = object.objectType as LifecycleKind;
+  const start = {
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    objectId: object.objectId,
+    customerId: object.customerId,
+    testClockId,
+    clockTime: to,
+    creating: false,
+  };
+  for (let again = true; again; ) {
+    const startWorkflowOperation = new WithStartWorkflowOperation(
+      lifecycleKinds[kind].workflowType,
+      lifecycleStartOptions(kind, start, taskQueue),
+    );
+    ({ again } = await temporal.workflow.executeUpdateWithStart(settle, { startWorkflowOperation, args: [{ to }] }));
+  }
+}

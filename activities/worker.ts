@@ -1,0 +1,43 @@
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import { readConfig } from '../config.ts';
+import { openDatabase } from '../db/orm.ts';
+import { connectGateways } from '../integrations/connect.ts';
+import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { reconcile } from './reconcile.ts';
+import { createWorkers } from './workers.ts';
+
+/** A worker process: runs workflows and activities until it is told to stop, then finishes what it has begun. */
+const config = readConfig(process.env);
+const logger = pino({ level: config.logLevel, base: { process: 'worker' } });
+Runtime.install({ shutdownSignals: ['SIGINT', 'SIGTERM'] });
+
+const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
+const connection = await NativeConnection.connect({ address: config.temporalAddress });
+const clientConnection = await Connection.connect({ address: config.temporalAddress });
+const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
+const metering = openPostgresUsageStore(database);
+const gateways = connectGateways(config);
+
+try {
+  const workers = await createWorkers({
+    connection,
+    namespace: config.temporalNamespace,
+    temporal,
+    database,
+    metering,
+    gateways: gateways.registry,
+    timerSpreadMs: config.timerSpreadMs,
+  });
+  const started = await reconcile({ database, temporal });
+  logger.info(started, 'worker started');
+  await workers.run();
+  logger.info('worker stopped');
+} finally {
+  await metering.close();
+  await gateways.close();
+  await clientConnection.close();
+  await connection.close();
+  await database.close();
+}

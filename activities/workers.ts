@@ -1,0 +1,92 @@
+import type { Client } from '@temporalio/client';
+import { bundleWorkflowCode, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import type { Database } from '../db/orm.ts';
+import type { PaymentGateways } from '../integrations/payment-gateway.ts';
+import { usageReader } from '../metering/usage-reader.ts';
+import type { UsageStore } from '../metering/usage-store.ts';
+import { lifecycleTaskQueue } from '../workflows/start.messages.ts';
+import { failureInterceptor } from './failure.ts';
+import { createInvoiceActivities } from './invoice.ts';
+import { createPaymentActivities } from './payment.ts';
+import { createSubscriptionActivities } from './subscription.ts';
+import { createTestClockActivities } from './test-clock.ts';
+
+/** What a worker process needs of the world; whoever makes these closes them. */
+export interface WorkerDependencies {
+  connection: NativeConnection;
+  namespace: string;
+  /** For what a test clock tells its members. */
+  temporal: Client;
+  database: Database;
+  metering: UsageStore;
+  gateways: PaymentGateways;
+  /** Made once and given to every worker of a test run; made here when absent. */
+  workflowBundle?: WorkflowBundleOption;
+  /** Timers of real time are spread over this window after their exact instant. */
+  timerSpreadMs?: number;
+  maxCachedWorkflows?: number;
+}
+
+export interface Workers {
+  /** Resolves when all workers have shut down, rejects when one failed. */
+  run(): Promise<void>;
+  shutdown(): void;
+}
+
+/** Bundles the workflows from their sources. */
+export async function bundleWorkflows(): Promise<{ code: string }> {
+  return bundleWorkflowCode({
+    workflowsPath: new URL('../workflows/index.ts', import.meta.url).pathname,
+    // Only its types and failures are used; the ORM and the engine never get into a workflow.
+    ignoreModules: ['node:crypto'],
+  });
+}
+
+/**
+ * The workers of one process: `lifecycle` for workflows and their database work, `external` for gateways.
+ * design: architecture §3 Load
+ */
+export async function createWorkers(dependencies: WorkerDependencies): Promise<Workers> {
+  const { connection, namespace, database } = dependencies;
+  const readUsage = usageReader(dependencies.metering);
+  const timerSpreadMs = dependencies.timerSpreadMs ?? 0;
+  const payment = createPaymentActivities({ database, gateways: dependencies.gateways });
+  const activities = {
+    ...createSubscriptionActivities({ database, readUsage, timerSpreadMs }),
+    ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
+    ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
+    ...payment,
+  };
+  const interceptors = { activity: [failureInterceptor] };
+  const lifecycle = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: lifecycleTaskQueue,
+    workflowBundle: dependencies.workflowBundle ?? (await bundleWorkflows()),
+    activities,
+    interceptors,
+    // After a killed worker the next command waits this long for its sticky queue.
+    stickyQueueScheduleToStartTimeout: '1s',
+    maxCachedWorkflows: dependencies.maxCachedWorkflows ?? 2_000,
+    maxConcurrentLocalActivityExecutions: 200,
+    shutdownGraceTime: '5s',
+  });
+  const external = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: 'external',
+    activities: payment,
+    interceptors,
+    maxConcurrentActivityTaskExecutions: 100,
+    shutdownGraceTime: '5s',
+  });
+  const workers = [lifecycle, external];
+  return {
+    async run() {
+      await Promise.all(workers.map((worker) => worker.run()));
+    },
+    shutdown() {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { type AgendaItem, sortAgenda } from './agenda.ts';
+import type { SubscriptionState } from './subscription.ts';
+
+/** An invoice of the subscription that nobody else looks after yet. */
+export interface UnattendedInvoice {
+  id: string;
+  status: 'DRAFT' | 'FINALIZED';
+  isManuallyEdited: boolean;
+  lastComputedAt: string;
+  finalizedAt: string | null;
+  unsettled: boolean;
+  /** The payment that was opened for it and not yet charged. */
+  openPaymentId: string | null;
+}
+
+export interface SubscriptionAgendaInput {
+  state: SubscriptionState;
+  invoices: readonly UnattendedInvoice[];
+  /** The period end whose renewal notice was already sent. */
+  renewalNoticedFor: string | null;
+  finalizationDelayMs: number;
+  /** When the opening invoice of an incomplete subscription was paid; null while it is not. */
+  openingPaidAt: string | null;
+}
+
+/**
+ * What is performed first when several entries fall on one instant: money already decided before new periods, a trial's
+ * end before a boundary, a notice last.
+ */
+export const subscriptionAgendaOrder = [
+  'activateSubscription',
+  'endTrial',
+  'closePeriod',
+  'finalizeInvoice',
+  'chargePayment',
+  'attendInvoice',
+  'noticeRenewal',
+] as const;
+
+const renewalLeadMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Everything time will bring to a subscription, first things first. A function of rows alone: a workflow started again from
+ * its row waits for the same instants. spec: subscriptions-and-invoicing §2.5; design: architecture §3
+ */
+export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[] {
+  const { state } = input;
+  const items: AgendaItem[] = input.invoices.flatMap((invoice) => invoiceItems(invoice, input.finalizationDelayMs));
+  if (state.status === 'trialing') items.push({ at: state.currentPeriodEnd, kind: 'endTrial', ref: '' });
+  if (state.status === 'active' || state.status === 'paused') {
+    items.push({ at: state.currentPeriodEnd, kind: 'closePeriod', ref: '' });
+  }
+  if (state.status === 'incomplete' && input.openingPaidAt !== null) {
+    items.push({ at: input.openingPaidAt, kind: 'activateSubscription', ref: '' });
+  }
+  const noticeAt = renewalNoticeAt(state, input.renewalNoticedFor);
+  if (noticeAt !== null) items.push({ at: noticeAt, kind: 'noticeRenewal', ref: '' });
+  return sortAgenda(items, subscriptionAgendaOrder);
+}
+
+/**
+ * When the notice of the coming renewal is due, 24 hours before the period ends; null when it was sent, when nothing will
+ * renew, or when the period is shorter than the lead. spec: subscriptions-and-invoicing §2.14.2
+ */
+export function renewalNoticeAt(state: SubscriptionState, noticedFor: string | null): string | null {
+  const end = state.currentPeriodEnd;
+  if (state.status !== 'active' || state.cancelAtPeriodEnd || noticedFor === end) return null;
+  if ([state.endDate, state.cancelAt].some((instant) => instant !== null && instant <= end)) return null;
+  const at = new Date(Date.parse(end) - renewalLeadMs).toISOString();
+  return at >= state.currentPeriodStart ? at : null;
+}
+
+function invoiceItems(invoice: UnattendedInvoice, finalizationDelayMs: number): AgendaItem[] {
+  if (invoice.status === 'DRAFT') {
+    if (invoice.isManuallyEdited) return [];
+    const at = new Date(Date.parse(invoice.lastComputedAt) + finalizationDelayMs).toISOString();
+    return [{ at, kind: 'finalizeInvoice', ref: invoice.id }];
+  }
+  if (!invoice.unsettled || invoice.finalizedAt === null) return [];
+  return invoice.openPaymentId !== null
+    ? [{ at: invoice.finalizedAt, kind: 'chargePayment', ref: invoice.openPaymentId }]
+    : [{ at: invoice.finalizedAt, kind: 'attendInvoice', ref: invoice.id }];
+}

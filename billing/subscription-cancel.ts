@@ -1,0 +1,105 @@
+import { refuse } from './refusal.ts';
+import type { SubscriptionState } from './subscription.ts';
+
+export type CancellationType = 'immediate' | 'scheduled_date' | 'end_of_period';
+
+export interface CancelRequest {
+  cancellationType: CancellationType;
+  cancelAt: string | null;
+}
+
+export interface Cancellation {
+  state: SubscriptionState;
+  effectiveDate: string;
+  /** True when a date before the current period was moved to the period's start. */
+  clamped: boolean;
+  /** True when the end is still to come and a schedule records it. */
+  scheduled: boolean;
+}
+
+/**
+ * Cancels a subscription at once, at a date or at the end of its period; refuses what its state does not allow, naming
+ * the state. `alreadyScheduled` says that another cancellation is pending. spec: subscriptions-and-invoicing §2.12, errors 26–28
+ */
+export function cancelSubscription(
+  state: SubscriptionState,
+  request: CancelRequest,
+  now: string,
+  alreadyScheduled: boolean,
+): Cancellation {
+  if (state.status === 'draft' || state.status === 'cancelled') {
+    throw refuse('validation_error', `a ${state.status} subscription cannot be cancelled`, {
+      subscription_status: state.status,
+    });
+  }
+  if (request.cancellationType === 'immediate') return cancelNow(state, request.cancelAt, now);
+  if (state.status === 'incomplete') {
+    throw refuse(
+      'validation_error',
+      'an incomplete subscription can only be cancelled with cancellation_type immediate',
+    );
+  }
+  if (alreadyScheduled) {
+    throw refuse(
+      'validation_error',
+      'a cancellation is already scheduled; cancel that schedule first or cancel with immediate',
+    );
+  }
+  return request.cancellationType === 'scheduled_date'
+    ? cancelAtDate(state, request.cancelAt, now)
+    : cancelAtPeriodEnd(state);
+}
+
+function cancelNow(state: SubscriptionState, cancelAt: string | null, now: string): Cancellation {
+  if (cancelAt !== null && cancelAt > now) {
+    throw refuse(
+      'validation_error',
+      'cancel_at lies in the future: use cancellation_type scheduled_date for a later end',
+      {
+        fields: { cancel_at: 'must not be in the future with cancellation_type immediate' },
+      },
+    );
+  }
+  const requested = cancelAt ?? now;
+  const effectiveDate = requested < state.currentPeriodStart ? state.currentPeriodStart : requested;
+  return {
+    state: {
+      ...state,
+      status: 'cancelled',
+      cancelledAt: now,
+      cancelAt: effectiveDate,
+      endDate: effectiveDate,
+      currentPeriodEnd: effectiveDate,
+      cancelAtPeriodEnd: false,
+    },
+    effectiveDate,
+    clamped: effectiveDate !== requested,
+    scheduled: false,
+  };
+}
+
+function cancelAtDate(state: SubscriptionState, cancelAt: string | null, now: string): Cancellation {
+  if (cancelAt === null || cancelAt <= now) {
+    throw refuse('validation_error', 'cancellation_type scheduled_date needs a cancel_at in the future', {
+      fields: { cancel_at: cancelAt === null ? 'required' : 'must be in the future' },
+    });
+  }
+  const effectiveDate = state.endDate !== null && state.endDate < cancelAt ? state.endDate : cancelAt;
+  const currentPeriodEnd = effectiveDate < state.currentPeriodEnd ? effectiveDate : state.currentPeriodEnd;
+  const trialEnd = state.trialEnd !== null && state.status === 'trialing' ? currentPeriodEnd : state.trialEnd;
+  return {
+    state: { ...state, cancelAt: effectiveDate, endDate: effectiveDate, currentPeriodEnd, trialEnd },
+    effectiveDate,
+    clamped: false,
+    scheduled: true,
+  };
+}
+
+function cancelAtPeriodEnd(state: SubscriptionState): Cancellation {
+  return {
+    state: { ...state, cancelAtPeriodEnd: true, cancelAt: state.currentPeriodEnd },
+    effectiveDate: state.currentPeriodEnd,
+    clamped: false,
+    scheduled: true,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Sql } from './transaction.ts';
+
+/** The columns of a set of rows: member name → PostgreSQL type. Member names are the camelCase of the column names. */
+export type Columns = Readonly<Record<string, string>>;
+
+/** The column of a member: `currentPeriodEnd` is `current_period_end`. */
+export function columnName(member: string): string {
+  return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** `select`-able rows from one jsonb parameter, so that one statement carries any number of rows. */
+export function recordset(columns: Columns, parameter: string): string {
+  const fields = Object.entries(columns).map(([member, type]) => `"${member}" ${type}`);
+  return `jsonb_to_recordset(${parameter}::jsonb) as t(${fields.join(', ')})`;
+}
+
+/** The text of an insert of many rows; made once when a module loads. `suffix` takes an `on conflict` clause. */
+export function insertText(table: string, columns: Columns, suffix = ''): string {
+  const members = Object.keys(columns);
+  return `insert into ${table} (${members.map(columnName).join(', ')}) select ${members.map((member) => `t."${member}"`).join(', ')} from ${recordset(columns, '$1')} ${suffix}`;
+}
+
+/** The text of an update of many rows by id; `extra` is added to what is set (`version = r.version + 1`). */
+export function updateText(table: string, columns: Columns, extra = ''): string {
+  const sets = Object.keys(columns)
+    .filter((member) => member !== 'id')
+    .map((member) => `${columnName(member)} = t."${member}"`);
+  if (extra !== '') sets.push(extra);
+  return `update ${table} as r set ${sets.join(', ')} from ${recordset(columns, '$1')} where r.id = t."id"`;
+}
+
+/** Runs a text of `insertText` or `updateText`; no rows, no statement. */
+export async function writeRows(sql: Sql, text: string, rows: readonly object[]): Promise<void> {
+  if (rows.length > 0) await sql.rows(text, [JSON.stringify(rows)]);
+}

@@ -1,0 +1,267 @@
+import { createHash } from 'node:crypto';
+import type { ChargeLine } from '../../billing/charge.ts';
+import { subscriptionDueDate } from '../../billing/due-date.ts';
+import { computeInvoice, type InvoiceAmounts } from '../../billing/invoice.ts';
+import type { InvoiceConfig } from '../../billing/invoice-config.ts';
+import { decimal } from '../../billing/money.ts';
+import type { Period } from '../../billing/subscription.ts';
+import { type Columns, insertText, writeRows } from '../bulk.ts';
+import { newId } from '../id.ts';
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
+
+export type BillingReason =
+  | 'SUBSCRIPTION_CREATE'
+  | 'SUBSCRIPTION_CYCLE'
+  | 'SUBSCRIPTION_UPDATE'
+  | 'SUBSCRIPTION_TRIAL_START'
+  | 'SUBSCRIPTION_TRIAL_END'
+  | 'PRORATION';
+
+/** An invoice of a subscription before it is written: its row and its lines, amounts computed. */
+export interface DraftInvoice {
+  row: Record<string, unknown> & { id: string; invoiceStatus: string; paymentStatus: string };
+  lines: Record<string, unknown>[];
+}
+
+export interface DraftRequest {
+  subscription: SubscriptionRow;
+  planName: string;
+  reason: BillingReason;
+  period: Period;
+  lines: readonly ChargeLine[];
+  billingSequence: number;
+  config: InvoiceConfig;
+  /** When it is computed, on the customer's clock. */
+  at: string;
+}
+
+const amountColumns: Columns = {
+  subtotal: 'numeric',
+  totalDiscount: 'numeric',
+  totalTax: 'numeric',
+  totalPrepaidCreditsApplied: 'numeric',
+  total: 'numeric',
+  amountDue: 'numeric',
+  amountRemaining: 'numeric',
+};
+
+const invoiceColumns: Columns = {
+  id: 'text',
+  tenantId: 'text',
+  environmentId: 'text',
+  createdAt: 'timestamptz',
+  createdBy: 'text',
+  updatedAt: 'timestamptz',
+  updatedBy: 'text',
+  customerId: 'text',
+  subscriptionId: 'text',
+  subscriptionCustomerId: 'text',
+  idempotencyKey: 'text',
+  invoiceType: 'text',
+  invoiceStatus: 'text',
+  paymentStatus: 'text',
+  billingReason: 'text',
+  billingPeriod: 'text',
+  billingSequence: 'int',
+  collectionMethod: 'text',
+  currency: 'text',
+  ...amountColumns,
+  periodStart: 'timestamptz',
+  periodEnd: 'timestamptz',
+  dueDate: 'timestamptz',
+  lastComputedAt: 'timestamptz',
+  metadata: 'jsonb',
+  testClockId: 'text',
+};
+
+const lineColumns: Columns = {
+  id: 'text',
+  tenantId: 'text',
+  environmentId: 'text',
+  createdAt: 'timestamptz',
+  createdBy: 'text',
+  updatedAt: 'timestamptz',
+  updatedBy: 'text',
+  invoiceId: 'text',
+  customerId: 'text',
+  subscriptionId: 'text',
+  subscriptionLineItemId: 'text',
+  position: 'int',
+  entityType: 'text',
+  entityId: 'text',
+  planId: 'text',
+  planDisplayName: 'text',
+  displayName: 'text',
+  priceId: 'text',
+  priceType: 'text',
+  invoiceCadence: 'text',
+  meterId: 'text',
+  currency: 'text',
+  quantity: 'numeric',
+  amount: 'numeric',
+  adjustedEntitlementQuantity: 'numeric',
+  lineItemDiscount: 'numeric',
+  invoiceLevelDiscount: 'numeric',
+  prepaidCreditsApplied: 'numeric',
+  periodStart: 'timestamptz',
+  periodEnd: 'timestamptz',
+  derivation: 'jsonb',
+  metadata: 'jsonb',
+};
+
+const insertInvoiceRows = insertText('invoice', invoiceColumns);
+const insertLineRows = insertText('invoice_line_item', lineColumns);
+
+/** Writes drafts and their lines: two statements for any number of them. */
+export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): Promise<void> {
+  await writeRows(
+    sql,
+    insertInvoiceRows,
+    drafts.map((draft) => draft.row),
+  );
+  await insertLines(
+    sql,
+    drafts.flatMap((draft) => draft.lines),
+  );
+}
+
+/** Writes invoice lines; one statement for any number of them. */
+export async function insertLines(sql: Sql, lines: readonly object[]): Promise<void> {
+  await writeRows(sql, insertLineRows, lines);
+}
+
+/**
+ * Computes a subscription's invoice from its charges. A result without any amount is SKIPPED, except a trial's start, which
+ * documents the trial. spec: subscriptions-and-invoicing §2.15.1, §2.15.6, §2.15.9
+ */
+export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice {
+  const { subscription, period, reason } = request;
+  const id = newId('inv');
+  const { lines, amounts } = computedLines(scope, id, request);
+  const skipped = reason !== 'SUBSCRIPTION_TRIAL_START' && isEmpty(amounts);
+  const now = new Date().toISOString();
+  return {
+    row: {
+      id,
+      tenantId: scope.tenantId,
+      environmentId: scope.environmentId,
+      createdAt: now,
+      createdBy: scope.actor,
+      updatedAt: now,
+      updatedBy: scope.actor,
+      customerId: subscription.invoicingCustomerId,
+      subscriptionId: subscription.id,
+      subscriptionCustomerId: subscription.customerId,
+      idempotencyKey: invoiceKey(scope, subscription, period, reason),
+      invoiceType: 'SUBSCRIPTION',
+      invoiceStatus: skipped ? 'SKIPPED' : 'DRAFT',
+      paymentStatus: skipped ? 'SUCCEEDED' : 'PENDING',
+      billingReason: reason,
+      billingPeriod: subscription.billingPeriod,
+      billingSequence: request.billingSequence,
+      collectionMethod: subscription.collectionMethod,
+      currency: subscription.currency,
+      ...totalsOf(amounts),
+      periodStart: period.start,
+      periodEnd: period.end,
+      dueDate: subscriptionDueDate({
+        periodEnd: period.end,
+        paymentTerms: subscription.paymentTerms,
+        dueDateDays: request.config.dueDateDays,
+      }),
+      lastComputedAt: request.at,
+      metadata: {},
+      testClockId: subscription.testClockId,
+    },
+    lines,
+  };
+}
+
+/** The lines and amounts of an invoice from its charges: the pipeline with what discounts, credits and taxes there are. */
+export function computedLines(
+  scope: Scope,
+  invoiceId: string,
+  request: Pick<DraftRequest, 'subscription' | 'planName' | 'lines'>,
+): { lines: Record<string, unknown>[]; amounts: InvoiceAmounts } {
+  const { subscription } = request;
+  const ids = request.lines.map(() => newId('inv_line'));
+  const amounts = computeInvoice({
+    currency: subscription.currency,
+    lines: request.lines.map((line, index) => ({
+      id: ids[index] as string,
+      amount: line.amount,
+      priceType: line.priceType,
+    })),
+    coupons: [],
+    wallets: [],
+    taxes: [],
+    taxExempt: false,
+  });
+  const now = new Date().toISOString();
+  const lines = request.lines.map((line, index) => ({
+    ...amounts.lines[index],
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    createdAt: now,
+    createdBy: scope.actor,
+    updatedAt: now,
+    updatedBy: scope.actor,
+    invoiceId,
+    customerId: subscription.invoicingCustomerId,
+    subscriptionId: subscription.id,
+    subscriptionLineItemId: line.subscriptionLineItemId,
+    position: index,
+    entityType: 'plan',
+    entityId: subscription.planId,
+    planId: subscription.planId,
+    planDisplayName: request.planName,
+    displayName: line.displayName,
+    priceId: line.priceId,
+    priceType: line.priceType,
+    invoiceCadence: line.invoiceCadence,
+    meterId: line.meterId,
+    currency: subscription.currency,
+    quantity: line.quantity,
+    adjustedEntitlementQuantity: line.adjustedEntitlementQuantity,
+    periodStart: line.periodStart,
+    periodEnd: line.periodEnd,
+    derivation: line.derivation,
+    metadata: line.metadata,
+  }));
+  return { lines, amounts };
+}
+
+/** The amounts of the invoice row. */
+export function totalsOf(amounts: InvoiceAmounts): Record<keyof typeof amountColumns, string> {
+  return {
+    subtotal: amounts.subtotal,
+    totalDiscount: amounts.totalDiscount,
+    totalTax: amounts.totalTax,
+    totalPrepaidCreditsApplied: amounts.totalPrepaidCreditsApplied,
+    total: amounts.total,
+    amountDue: amounts.amountDue,
+    amountRemaining: amounts.amountRemaining,
+  };
+}
+
+/** Nothing to bill: subtotal 0 and no line with an amount. spec: §2.15.1 */
+export function isEmpty(amounts: InvoiceAmounts): boolean {
+  return decimal(amounts.subtotal).isZero() && amounts.lines.every((line) => decimal(line.amount).isZero());
+}
+
+/** The key that keeps one live invoice per subscription, period and reason. spec: §2.15.9 */
+function invoiceKey(scope: Scope, subscription: SubscriptionRow, period: Period, reason: BillingReason): string {
+  const minute = (instant: string) => instant.slice(0, 16);
+  const parts = [
+    scope.tenantId,
+    scope.environmentId,
+    subscription.customerId,
+    subscription.id,
+    minute(period.start),
+    minute(period.end),
+    reason,
+  ];
+  return createHash('sha256').update(parts.join('\n')).digest('hex');
+}

@@ -1,0 +1,239 @@
+import { computeInvoice } from '../../billing/invoice.ts';
+import { type InvoiceConfig, invoiceConfig } from '../../billing/invoice-config.ts';
+import { invoiceDateKey, invoiceNumber } from '../../billing/invoice-number.ts';
+import { decimal } from '../../billing/money.ts';
+import { writeAudit } from '../audit.ts';
+import { type Columns, updateText, writeRows } from '../bulk.ts';
+import { decimalText, instantText } from '../columns.ts';
+import { writeEvents } from '../outbox.ts';
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import type { UsageReader } from '../usage-reader.ts';
+import { isEmpty, totalsOf } from './invoice-draft.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { refreshUsageLines } from './invoice-usage.ts';
+import { openPayment } from './payment.ts';
+
+/** A draft to be issued and the instant it is issued at. */
+export interface IssueRequest {
+  invoiceId: string;
+  at: string;
+}
+
+interface DraftRow {
+  id: string;
+  subscription_id: string | null;
+  invoice_status: string;
+  invoice_type: string;
+  billing_reason: string;
+  collection_method: string;
+  currency: string;
+  adjustment_amount: string;
+  amount_paid: string;
+  invoice_number: string | null;
+  issue_date: string | null;
+  due_date: string | null;
+  is_manually_edited: boolean;
+  version: number;
+  collection_attempts: number;
+  gateway_payment_method_id: string | null;
+  config: Record<string, unknown> | null;
+  lines: { id: string; amount: string; priceType: 'FIXED' | 'USAGE' | null }[];
+  [column: string]: unknown;
+}
+
+const lockDrafts = `
+select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reason, i.collection_method, i.currency, i.adjustment_amount,
+  i.amount_paid, i.invoice_number, i.issue_date, i.due_date, i.is_manually_edited, i.version, i.collection_attempts,
+  (select s.gateway_payment_method_id from subscription s where s.id = i.subscription_id) as gateway_payment_method_id,
+  (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
+  coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type) order by l.position)
+    from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
+from invoice i where i.environment_id = $1 and i.id = any($2) order by i.id for update of i`;
+
+const issuedColumns: Columns = {
+  id: 'text',
+  invoiceStatus: 'text',
+  paymentStatus: 'text',
+  invoiceNumber: 'text',
+  subtotal: 'numeric',
+  totalDiscount: 'numeric',
+  totalTax: 'numeric',
+  totalPrepaidCreditsApplied: 'numeric',
+  total: 'numeric',
+  amountDue: 'numeric',
+  amountRemaining: 'numeric',
+  issueDate: 'timestamptz',
+  dueDate: 'timestamptz',
+  finalizedAt: 'timestamptz',
+  paidAt: 'timestamptz',
+  lastComputedAt: 'timestamptz',
+  attended: 'boolean',
+  updatedAt: 'timestamptz',
+  updatedBy: 'text',
+};
+const updateIssued = updateText('invoice', issuedColumns, 'version = r.version + 1');
+const updateLineAmounts = updateText('invoice_line_item', {
+  id: 'text',
+  amount: 'numeric',
+  lineItemDiscount: 'numeric',
+  invoiceLevelDiscount: 'numeric',
+  prepaidCreditsApplied: 'numeric',
+});
+
+interface IssuedInvoice {
+  row: Record<string, unknown> & { id: string; invoiceStatus: string };
+  lineAmounts: object[];
+  draft: DraftRow;
+  at: string;
+}
+
+/**
+ * Issues drafts: usage is read once more, so that what came late is on the invoice, amounts are final, numbers are given in
+ * the order of the requests without a gap, and the payment of what is due is opened. All in the caller's transaction: a
+ * rollback gives the numbers back. Invoices that are no drafts any more are left alone.
+ * spec: subscriptions-and-invoicing §2.15.3, §2.15.5
+ */
+export async function issueInvoices(
+  sql: Sql,
+  scope: Scope,
+  requests: readonly IssueRequest[],
+  readUsage: UsageReader | null,
+): Promise<void> {
+  if (requests.length === 0) return;
+  const ids = requests.map((request) => request.invoiceId);
+  const locked = await sql.rows<DraftRow>(lockDrafts, [scope.environmentId, ids]);
+  const issuable = new Map(locked.filter((row) => row.invoice_status === 'DRAFT').map((row) => [row.id, row]));
+  if (issuable.size === 0) return;
+  const wanted = requests.flatMap(({ invoiceId, at }) => {
+    const draft = issuable.get(invoiceId);
+    return draft ? [{ draft, at }] : [];
+  });
+  if (readUsage)
+    await refreshUsageLines(
+      sql,
+      scope,
+      wanted.filter(({ draft }) => !draft.is_manually_edited),
+      readUsage,
+    );
+  const config = invoiceConfig(locked[0]?.config ?? null);
+  const issued = wanted.map(({ draft, at }) => finalAmounts(draft, at, scope));
+  await assignNumbers(sql, scope, issued, config);
+  await writeRows(
+    sql,
+    updateLineAmounts,
+    issued.flatMap((invoice) => invoice.lineAmounts),
+  );
+  await writeRows(
+    sql,
+    updateIssued,
+    issued.map((invoice) => invoice.row),
+  );
+  await writeEvents(
+    sql,
+    scope,
+    issued.flatMap((invoice) => invoiceEvents(eventNames(invoice), invoice.row.id, invoice.at)),
+  );
+  await writeAudit(
+    sql,
+    scope,
+    issued.map(({ row, draft, at }) => ({
+      objectType: 'invoice',
+      objectId: row.id,
+      action: row.invoiceStatus === 'SKIPPED' ? 'skipped' : 'finalized',
+      version: draft.version + 1,
+      occurredAt: at,
+      detail: { invoice_number: row.invoiceNumber ?? null },
+    })),
+  );
+  await openPayments(sql, scope, issued);
+}
+
+function eventNames({ row }: IssuedInvoice): string[] {
+  if (row.invoiceStatus === 'SKIPPED') return ['invoice.update'];
+  return row.paymentStatus === 'SUCCEEDED'
+    ? ['invoice.update.finalized', 'invoice.update.payment']
+    : ['invoice.update.finalized'];
+}
+
+/** The final amounts of a draft from its lines; a subscription's invoice without anything to bill is skipped instead. */
+function finalAmounts(draft: DraftRow, at: string, scope: Scope): IssuedInvoice {
+  const amounts = computeInvoice({
+    currency: draft.currency,
+    lines: draft.lines.map((line) => ({
+      id: line.id,
+      amount: decimalText(line.amount),
+      priceType: line.priceType ?? 'FIXED',
+    })),
+    coupons: [],
+    wallets: [],
+    taxes: [],
+    taxExempt: false,
+    adjustmentAmount: decimalText(draft.adjustment_amount),
+    amountPaid: decimalText(draft.amount_paid),
+  });
+  const trialStart = draft.billing_reason === 'SUBSCRIPTION_TRIAL_START';
+  const skipped = isEmpty(amounts) && draft.invoice_type === 'SUBSCRIPTION' && !trialStart;
+  const free = decimal(amounts.amountDue).isZero();
+  // A trial that will be invoiced rather than charged shows its start as not yet paid (§2.10).
+  const settled = free && !(trialStart && draft.collection_method === 'send_invoice');
+  const due = draft.due_date ? instantText(draft.due_date) : at;
+  return {
+    draft,
+    at,
+    lineAmounts: amounts.lines,
+    row: {
+      id: draft.id,
+      ...totalsOf(amounts),
+      invoiceStatus: skipped ? 'SKIPPED' : 'FINALIZED',
+      paymentStatus: settled ? 'SUCCEEDED' : 'PENDING',
+      invoiceNumber: draft.invoice_number,
+      issueDate: draft.issue_date ? instantText(draft.issue_date) : at,
+      dueDate: due > at ? due : at,
+      finalizedAt: skipped ? null : at,
+      paidAt: settled && !skipped ? at : null,
+      lastComputedAt: at,
+      attended: skipped || free,
+      updatedAt: new Date().toISOString(),
+      updatedBy: scope.actor,
+    },
+  };
+}
+
+/**
+ * Gives numbers in order. The sequence row of a date key stays locked until the transaction ends, which makes numbers
+ * gapless; keys are locked in one order. spec: subscriptions-and-invoicing §2.15.5
+ */
+async function assignNumbers(
+  sql: Sql,
+  scope: Scope,
+  issued: readonly IssuedInvoice[],
+  config: InvoiceConfig,
+): Promise<void> {
+  const numbered = issued.filter(({ row }) => row.invoiceStatus === 'FINALIZED' && row.invoiceNumber === null);
+  const byKey = Map.groupBy(numbered, ({ at }) => invoiceDateKey(at, config));
+  for (const dateKey of [...byKey.keys()].sort()) {
+    const invoices = byKey.get(dateKey) ?? [];
+    const [sequence] = await sql.rows<{ last: string }>(
+      `insert into invoice_number_sequence (environment_id, date_key, last) values ($1, $2, $3::bigint + $4::bigint - 1)
+       on conflict (environment_id, date_key) do update set last = invoice_number_sequence.last + $4::bigint returning last`,
+      [scope.environmentId, dateKey, config.startSequence, invoices.length],
+    );
+    const first = Number(sequence?.last) - invoices.length + 1;
+    for (const [index, invoice] of invoices.entries()) {
+      invoice.row.invoiceNumber = invoiceNumber(dateKey, first + index, config);
+    }
+  }
+}
+
+/** Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. */
+async function openPayments(sql: Sql, scope: Scope, issued: readonly IssuedInvoice[]): Promise<void> {
+  for (const { draft, row, at } of issued) {
+    if (row.invoiceStatus !== 'FINALIZED' || row.attended || draft.collection_method !== 'charge_automatically')
+      continue;
+    await openPayment(
+      { rows: sql.rows, scope },
+      { invoiceId: row.id, idempotencyKey: `${row.id}/1`, at, paymentMethodId: draft.gateway_payment_method_id },
+    );
+  }
+}

@@ -1,0 +1,85 @@
+import { planVoid } from '../../billing/invoice-void.ts';
+import { decimal } from '../../billing/money.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { writeAudit } from '../audit.ts';
+import { decimalText } from '../columns.ts';
+import { writeEvents } from '../outbox.ts';
+import { missing } from '../record.ts';
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import { replaceAgendas } from './agenda.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { isPaymentInFlight } from './payment.ts';
+
+interface VoidableRow {
+  id: string;
+  customer_id: string;
+  test_clock_id: string | null;
+  invoice_status: string;
+  payment_status: string;
+  amount_paid: string;
+  total_prepaid_credits_applied: string;
+  refunded_amount: string;
+  version: number;
+  [column: string]: unknown;
+}
+
+/**
+ * Voids an invoice: it keeps its number, frees its period and is never collected. Money already paid would go to the
+ * customer's prepaid wallet; as long as there are no wallets such an invoice is refused rather than voided without it.
+ * spec: subscriptions-and-invoicing §2.15.7
+ */
+export async function voidInvoice(
+  sql: Sql,
+  scope: Scope,
+  input: { invoiceId: string; at: string; metadata: Record<string, string> | null },
+): Promise<void> {
+  const [row] = await sql.rows<VoidableRow>(
+    `select id, customer_id, test_clock_id, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version
+     from invoice where environment_id = $1 and id = $2 for update`,
+    [scope.environmentId, input.invoiceId],
+  );
+  if (!row) throw missing('invoice', input.invoiceId);
+  const inFlight = await isPaymentInFlight({ rows: sql.rows, scope }, row.id);
+  const plan = planVoid({
+    invoiceStatus: row.invoice_status,
+    paymentStatus: inFlight ? 'PROCESSING' : row.payment_status,
+    amountPaid: decimalText(row.amount_paid),
+    totalPrepaidCreditsApplied: decimalText(row.total_prepaid_credits_applied),
+    refundedAmount: decimalText(row.refunded_amount),
+  });
+  if (!decimal(plan.walletCredit).isZero()) {
+    throw refuse(
+      'not_implemented',
+      `voiding would return ${plan.walletCredit} to a prepaid wallet, and this release has no wallets`,
+    );
+  }
+  await sql.rows(
+    `update invoice set invoice_status = 'VOIDED', voided_at = $3, payment_status = $4, attended = true, metadata = metadata || $5::jsonb,
+       version = version + 1, updated_at = $6, updated_by = $7 where environment_id = $1 and id = $2`,
+    [
+      scope.environmentId,
+      row.id,
+      input.at,
+      plan.paymentStatus,
+      JSON.stringify(input.metadata ?? {}),
+      new Date().toISOString(),
+      scope.actor,
+    ],
+  );
+  await replaceAgendas(sql, [
+    {
+      tenantId: scope.tenantId,
+      environmentId: scope.environmentId,
+      objectType: 'invoice',
+      objectId: row.id,
+      customerId: row.customer_id,
+      testClockId: row.test_clock_id,
+      items: [],
+    },
+  ]);
+  await writeEvents(sql, scope, invoiceEvents('invoice.update.voided', row.id, input.at));
+  await writeAudit(sql, scope, [
+    { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: input.at },
+  ]);
+}

@@ -1,0 +1,166 @@
+import { refuse } from '../../billing/refusal.ts';
+import {
+  type Cancellation,
+  type CancelRequest,
+  cancelSubscription as decideCancellation,
+} from '../../billing/subscription-cancel.ts';
+import { writeAudit } from '../audit.ts';
+import { writeRows } from '../bulk.ts';
+import { writeEvents } from '../outbox.ts';
+import { missing } from '../record.ts';
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import type { UsageReader } from '../usage-reader.ts';
+import { readBillingContext } from './billing-context.ts';
+import { draftInvoice, insertDrafts } from './invoice-draft.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { issueInvoices } from './invoice-issue.ts';
+import { voidInvoice } from './invoice-void.ts';
+import { computeCharges } from './subscription-charge.ts';
+import { subscriptionEvent } from './subscription-event.ts';
+import { endLineItems } from './subscription-item.ts';
+import { periodOf } from './subscription-period.ts';
+import {
+  lockSubscriptions,
+  type SubscriptionRow,
+  subscriptionRecord,
+  updateSubscriptions,
+} from './subscription-row.ts';
+import { cancelSchedules, isCancellationScheduled, scheduleCancellation } from './subscription-schedule.ts';
+import { type AttendedSubscription, one, refreshAgendas } from './subscription-snapshot.ts';
+
+export interface CancelInput extends CancelRequest {
+  subscriptionId: string;
+  at: string;
+  invoicePolicy: 'skip' | 'generate_invoice';
+  reason: string;
+}
+
+/** Cancels a subscription now or schedules its end. spec: subscriptions-and-invoicing §2.12 */
+export async function cancelSubscription(
+  sql: Sql,
+  scope: Scope,
+  input: CancelInput,
+  readUsage: UsageReader,
+): Promise<AttendedSubscription> {
+  const before = (await lockSubscriptions(sql, scope.environmentId, [input.subscriptionId])).get(input.subscriptionId);
+  if (!before) throw missing('subscription', input.subscriptionId);
+  const pending = await isCancellationScheduled(sql, scope.environmentId, before.id);
+  const decided = decideCancellation(before, input, input.at, pending);
+  const row = cancelledRow(before, decided, input);
+  const billed = decided.scheduled ? row : await closeAt(sql, scope, { before, row, decided, input, readUsage });
+  await writeRows(sql, updateSubscriptions, [subscriptionRecord(billed, scope.actor, new Date().toISOString())]);
+  if (decided.scheduled) {
+    await scheduleCancellation(sql, scope, {
+      subscriptionId: billed.id,
+      at: decided.effectiveDate,
+      configuration: { cancellation_type: input.cancellationType, reason: input.reason },
+    });
+  }
+  const ended = billed.status === 'cancelled' ? [subscriptionEvent('subscription.cancelled', billed, input.at)] : [];
+  await writeEvents(sql, scope, [subscriptionEvent('subscription.updated', billed, input.at), ...ended]);
+  await writeAudit(sql, scope, [
+    {
+      objectType: 'subscription',
+      objectId: billed.id,
+      action: decided.scheduled ? 'cancellation scheduled' : 'cancelled',
+      version: billed.version,
+      occurredAt: input.at,
+      detail: {
+        cancellation_type: input.cancellationType,
+        effective_date: decided.effectiveDate,
+        reason: input.reason,
+      },
+    },
+  ]);
+  return one(await refreshAgendas(sql, scope.environmentId, [billed]));
+}
+
+function cancelledRow(before: SubscriptionRow, decided: Cancellation, input: CancelInput): SubscriptionRow {
+  return {
+    ...before,
+    ...decided.state,
+    metadata: {
+      ...before.metadata,
+      cancellation_type: input.cancellationType,
+      effective_date: decided.effectiveDate,
+      ...(input.reason === '' ? {} : { cancellation_reason: input.reason }),
+    },
+    version: before.version + 1,
+  };
+}
+
+interface Closing {
+  before: SubscriptionRow;
+  row: SubscriptionRow;
+  decided: Cancellation;
+  input: CancelInput;
+  readUsage: UsageReader;
+}
+
+/** What an immediate end does around the row: line items, schedules, open invoices, the closing invoice. */
+async function closeAt(sql: Sql, scope: Scope, closing: Closing): Promise<SubscriptionRow> {
+  const { before, decided, input } = closing;
+  const effective = decided.effectiveDate;
+  await endLineItems(sql, scope.environmentId, [{ subscriptionId: before.id, at: effective }]);
+  await cancelSchedules(sql, scope.environmentId, before.id, input.at);
+  for (const invoiceId of await invoicesToVoid(sql, scope, before, effective)) {
+    await voidInvoice(sql, scope, { invoiceId, at: input.at, metadata: null });
+  }
+  const bills =
+    input.invoicePolicy === 'generate_invoice' && before.status !== 'trialing' && effective > before.currentPeriodStart;
+  return bills ? issueClosing(sql, scope, closing) : closing.row;
+}
+
+/** The unpaid opening invoice of an incomplete subscription, and drafts of periods that will not come. */
+async function invoicesToVoid(sql: Sql, scope: Scope, before: SubscriptionRow, effective: string): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from invoice where environment_id = $1 and subscription_id = $2 and (
+       (invoice_status = 'DRAFT' and period_start >= $3)
+       or ($4 and invoice_status = 'FINALIZED' and amount_paid = 0 and amount_remaining > 0))
+     order by id`,
+    [scope.environmentId, before.id, effective, before.status === 'incomplete'],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Bills what was used and what is due in arrear up to the end. spec: §2.6.1 Closing */
+async function issueClosing(
+  sql: Sql,
+  scope: Scope,
+  { before, row, decided, input, readUsage }: Closing,
+): Promise<SubscriptionRow> {
+  const period = { start: before.currentPeriodStart, end: decided.effectiveDate };
+  const elapsed = periodOf(before, period.start, period.end);
+  const charges = await computeCharges(
+    sql,
+    scope,
+    [{ key: row.id, subscription: row, reason: 'closing', elapsed, next: null }],
+    readUsage,
+  );
+  const { config, planNames } = await readBillingContext(sql, scope.environmentId, [row.planId]);
+  const billed = { ...row, billingSequence: row.billingSequence + 1 };
+  const draft = draftInvoice(scope, {
+    subscription: billed,
+    planName: planNames.get(row.planId) ?? '',
+    reason: 'PRORATION',
+    period,
+    lines: charges.get(row.id) ?? [],
+    billingSequence: billed.billingSequence,
+    config,
+    at: input.at,
+  });
+  await insertDrafts(sql, [draft]);
+  await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, input.at));
+  await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at: input.at }], null);
+  return billed;
+}
+
+/** The refusal of a proration credit, which needs a wallet to go to. */
+export function refuseProration(): never {
+  throw refuse(
+    'not_implemented',
+    'proration_behavior create_prorations credits unused advance charges to a prepaid wallet, and this release has no wallets; use none',
+    { fields: { proration_behavior: 'only none' } },
+  );
+}

@@ -1,0 +1,227 @@
+import type { Allowance } from '../../billing/allowance.ts';
+import {
+  type BilledService,
+  type ChargeItem,
+  type ChargeLine,
+  type ChargePeriod,
+  type ChargeReason,
+  planCharges,
+  priceCharges,
+  usageQuestions,
+} from '../../billing/charge.ts';
+import type { PriceTerms } from '../../billing/price.ts';
+import { decimalText, instantText } from '../columns.ts';
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
+
+/** One invoice's worth of charges to compute: which subscription, which periods, why. */
+export interface ChargeRequest {
+  /** Any key that names the request among the others of one call. */
+  key: string;
+  subscription: SubscriptionRow;
+  reason: ChargeReason;
+  elapsed: ChargePeriod | null;
+  next: ChargePeriod | null;
+  usageUntil?: string;
+  /** The invoice being recomputed: its own lines do not count as billed already. */
+  ownInvoiceId?: string;
+  /** False for a preview, which does not look at existing invoices. */
+  withoutBilled?: boolean;
+}
+
+/**
+ * Computes the lines of any number of invoices of one environment: items, prices, allowances and usage are each read once
+ * for all of them. The same function serves previews, closes and recomputations. spec: subscriptions-and-invoicing §2.6
+ */
+export async function computeCharges(
+  sql: Sql,
+  scope: Scope,
+  requests: readonly ChargeRequest[],
+  readUsage: UsageReader,
+): Promise<Map<string, ChargeLine[]>> {
+  const subscriptions = new Map(requests.map((request) => [request.subscription.id, request.subscription]));
+  const ids = [...subscriptions.keys()];
+  const items = await readItems(sql, scope.environmentId, ids);
+  const allowances = await readAllowances(sql, scope.environmentId, [
+    ...new Set([...subscriptions.values()].map((s) => s.planId)),
+  ]);
+  const billed = requests.some((request) => !request.withoutBilled)
+    ? await readBilled(sql, scope.environmentId, ids)
+    : [];
+
+  const plans = requests.map((request) => {
+    const { subscription } = request;
+    const own = items.get(subscription.id) ?? [];
+    const planned = planCharges({
+      reason: request.reason,
+      subscription,
+      elapsed: request.elapsed,
+      next: request.next,
+      ...(request.usageUntil === undefined ? {} : { usageUntil: request.usageUntil }),
+      items: own.map(({ item }) => item),
+      allowances: allowances.get(subscription.planId) ?? {},
+      billed: request.withoutBilled
+        ? []
+        : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),
+    });
+    return { request, planned, filters: new Map(own.map(({ item, filters }) => [item.id, filters])) };
+  });
+
+  const questions: UsageReadQuestion[] = plans.flatMap(({ request, planned, filters }) =>
+    usageQuestions(planned).map((question) => ({
+      key: `${request.key} ${question.key}`,
+      meterId: question.meterId,
+      customerId: request.subscription.customerId,
+      from: question.from,
+      to: question.to,
+      filters: filters.get(question.lineItemId) ?? null,
+      bucketSize: question.bucketSize,
+      timezone: request.subscription.timezone,
+      billingAnchor: request.subscription.billingAnchor,
+    })),
+  );
+  const answers = questions.length === 0 ? new Map() : await readUsage(sql, scope, questions);
+  return new Map(
+    plans.map(({ request, planned }) => {
+      const own = Object.fromEntries(
+        usageQuestions(planned).map(({ key }) => [key, answers.get(`${request.key} ${key}`)]),
+      );
+      return [request.key, priceCharges(planned, own)];
+    }),
+  );
+}
+
+interface ItemRow {
+  id: string;
+  subscription_id: string;
+  display_name: string;
+  quantity: string;
+  start_date: string;
+  end_date: string | null;
+  price_id: string;
+  price_type: 'FIXED' | 'USAGE';
+  invoice_cadence: 'ADVANCE' | 'ARREAR';
+  billing_period: ChargeItem['billingPeriod'];
+  billing_period_count: number;
+  meter_id: string | null;
+  billing_model: PriceTerms['billing_model'];
+  amount: string | null;
+  currency: string;
+  tier_mode: 'VOLUME' | 'SLAB' | null;
+  tiers: { up_to: string | null; unit_amount: string; flat_amount: string }[] | null;
+  transform_quantity: { divide_by: number; round: 'up' | 'down' } | null;
+  percentage_rate: string | null;
+  filter_values: Record<string, string[]> | null;
+  bucket_size: string | null;
+  reset_usage: 'BILLING_PERIOD' | 'NEVER' | null;
+  [column: string]: unknown;
+}
+
+const itemsText = `
+select l.id, l.subscription_id, l.display_name, l.quantity, l.start_date, l.end_date, l.price_id, l.price_type, l.invoice_cadence,
+  l.billing_period, l.billing_period_count, l.meter_id, p.billing_model, p.amount, p.currency, p.tier_mode, p.tiers,
+  p.transform_quantity, p.percentage_rate, p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage
+from subscription_line_item l
+join price p on p.id = l.price_id
+left join meter m on m.id = l.meter_id
+where l.environment_id = $1 and l.subscription_id = any($2) and l.status = 'published'
+order by l.start_date, l.id`;
+
+async function readItems(sql: Sql, environmentId: string, subscriptionIds: string[]) {
+  const rows = await sql.rows<ItemRow>(itemsText, [environmentId, subscriptionIds]);
+  const bySubscription = new Map<string, { item: ChargeItem; filters: Record<string, string[]> | null }[]>();
+  for (const row of rows) {
+    const list = bySubscription.get(row.subscription_id) ?? [];
+    list.push({ item: chargeItem(row), filters: row.filter_values });
+    bySubscription.set(row.subscription_id, list);
+  }
+  return bySubscription;
+}
+
+function chargeItem(row: ItemRow): ChargeItem {
+  return {
+    id: row.id,
+    priceId: row.price_id,
+    priceType: row.price_type,
+    invoiceCadence: row.invoice_cadence,
+    billingPeriod: row.billing_period,
+    billingPeriodCount: row.billing_period_count,
+    displayName: row.display_name,
+    quantity: decimalText(row.quantity),
+    startDate: instantText(row.start_date),
+    endDate: row.end_date ? instantText(row.end_date) : null,
+    meterId: row.meter_id,
+    price: priceTerms(row),
+    bucketSize: row.bucket_size,
+    resetUsage: row.reset_usage ?? 'BILLING_PERIOD',
+  };
+}
+
+function priceTerms(row: ItemRow): PriceTerms {
+  return {
+    billing_model: row.billing_model,
+    currency: row.currency,
+    amount: row.amount === null ? null : decimalText(row.amount),
+    tier_mode: row.tier_mode ?? null,
+    tiers: row.tiers,
+    transform_quantity: row.transform_quantity,
+    percentage_rate: row.percentage_rate === null ? null : decimalText(row.percentage_rate),
+  };
+}
+
+/** The live metered entitlements of plans by meter: plan parts only, the others come with add-ons and overrides. */
+async function readAllowances(sql: Sql, environmentId: string, planIds: string[]) {
+  const rows = await sql.rows<{
+    plan_id: string;
+    meter_id: string;
+    usage_limit: string | null;
+    usage_reset_period: Allowance['usageResetPeriod'];
+  }>(
+    `select e.entity_id as plan_id, f.meter_id, e.usage_limit, e.usage_reset_period
+     from entitlement e join feature f on f.id = e.feature_id
+     where e.environment_id = $1 and e.entity_type = 'PLAN' and e.entity_id = any($2) and e.status = 'published'
+       and e.feature_type = 'metered' and e.is_enabled and f.meter_id is not null`,
+    [environmentId, planIds],
+  );
+  const byPlan = new Map<string, Record<string, Allowance>>();
+  for (const row of rows) {
+    const ofPlan = byPlan.get(row.plan_id) ?? {};
+    ofPlan[row.meter_id] = {
+      usageLimit: row.usage_limit === null ? null : decimalText(row.usage_limit),
+      usageResetPeriod: row.usage_reset_period,
+    };
+    byPlan.set(row.plan_id, ofPlan);
+  }
+  return byPlan;
+}
+
+interface BilledRow extends BilledService {
+  subscriptionId: string;
+  invoiceId: string;
+}
+
+async function readBilled(sql: Sql, environmentId: string, subscriptionIds: string[]): Promise<BilledRow[]> {
+  const rows = await sql.rows<{
+    subscription_id: string;
+    invoice_id: string;
+    subscription_line_item_id: string;
+    period_start: string;
+    period_end: string;
+  }>(
+    `select i.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end
+     from invoice i join invoice_line_item l on l.invoice_id = i.id and l.environment_id = i.environment_id
+     where i.environment_id = $1 and i.subscription_id = any($2) and i.invoice_status in ('DRAFT', 'FINALIZED')
+       and i.period_end >= (select min(s.current_period_start) from subscription s where s.id = i.subscription_id) - interval '1 day'
+       and l.subscription_line_item_id is not null and l.period_start is not null and l.amount >= 0`,
+    [environmentId, subscriptionIds],
+  );
+  return rows.map((row) => ({
+    subscriptionId: row.subscription_id,
+    invoiceId: row.invoice_id,
+    subscriptionLineItemId: row.subscription_line_item_id,
+    periodStart: instantText(row.period_start),
+    periodEnd: instantText(row.period_end),
+  }));
+}

@@ -1,0 +1,225 @@
+import {
+  type BillingCycle,
+  type BillingPeriod,
+  type BillingPeriodInterval,
+  billingAnchor,
+  firstPeriod,
+} from '../../billing/calendar.ts';
+import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
+import { inheritedTrialDays, selectPrices } from '../../billing/price-selection.ts';
+import { openSubscription, type SubscriptionState } from '../../billing/subscription.ts';
+import { writeAudit } from '../audit.ts';
+import { writeRows } from '../bulk.ts';
+import { writeEvents } from '../outbox.ts';
+import { badField, missing, takenKey } from '../record.ts';
+import type { Scope } from '../scope.ts';
+import { type Sql, violatedUniqueIndex } from '../transaction.ts';
+import type { UsageReader } from '../usage-reader.ts';
+import { subscriptionEvent } from './subscription-event.ts';
+import { insertLineItems, lineItemsOf, type PlanPrice, readPlanPrices } from './subscription-item.ts';
+import { issueOpening } from './subscription-opening.ts';
+import {
+  insertSubscriptions,
+  readSubscriptions,
+  type SubscriptionRow,
+  subscriptionRecord,
+} from './subscription-row.ts';
+import { type AttendedSubscription, one, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
+
+/** What a creation asks for, shapes checked; instants are ISO strings. spec: subscriptions-and-invoicing §1.2 */
+export interface NewSubscription {
+  subscriptionId: string;
+  at: string;
+  customerId: string;
+  planId: string;
+  currency: string;
+  billingPeriod: string;
+  billingPeriodCount: number;
+  billingCycle: string;
+  billingAnchor: string | null;
+  startDate: string | null;
+  endDate: string | null;
+  lookupKey: string;
+  metadata: Record<string, string>;
+  collectionMethod: string;
+  paymentBehavior: string;
+  paymentTerms: string | null;
+  prorationBehavior: string;
+  explicitProration: boolean;
+  lineItemGrouping: string;
+  timezone: string | null;
+  includePriceIds: string[] | null;
+  trialPeriodDays: number | null;
+  gatewayPaymentMethodId: string | null;
+}
+
+/**
+ * Creates a subscription with its line items and its opening (or trial-start) invoice in the caller's transaction. The same
+ * id again answers the subscription that exists. spec: subscriptions-and-invoicing §2.3
+ */
+export async function createSubscription(
+  sql: Sql,
+  scope: Scope,
+  input: NewSubscription,
+  readUsage: UsageReader,
+): Promise<AttendedSubscription> {
+  const existing = await readSubscriptions(sql, scope.environmentId, [input.subscriptionId]);
+  if (existing.size > 0) return one(await readAgendas(sql, scope.environmentId, [...existing.values()]));
+  const customer = await readCustomer(sql, scope, input.customerId);
+  const plan = await readPlan(sql, scope, input.planId);
+  const candidates = await readPlanPrices(
+    sql,
+    scope.environmentId,
+    input.planId,
+    input.currency,
+    input.startDate ?? input.at,
+  );
+  const cadence = { billingPeriod: input.billingPeriod as BillingPeriod, billingPeriodCount: input.billingPeriodCount };
+  const prices = selectPrices(cadence, candidates, input.includePriceIds);
+  if (prices.length === 0) {
+    throw badField(
+      'plan_id',
+      `names a plan without a price in ${input.currency} for ${input.billingPeriod}; add one or choose another`,
+    );
+  }
+  const row = newRow(scope, input, customer, prices, candidates);
+  await insertRow(sql, scope, row);
+  const items = lineItemsOf(scope, row, plan.name, prices);
+  await insertLineItems(sql, items);
+  await writeEvents(sql, scope, [subscriptionEvent('subscription.created', row, input.at)]);
+  await writeAudit(sql, scope, [
+    {
+      objectType: 'subscription',
+      objectId: row.id,
+      action: 'created',
+      version: row.version,
+      occurredAt: input.at,
+      detail: { plan_id: row.planId, status: row.status },
+    },
+  ]);
+  const opened = await issueOpening(sql, scope, {
+    row,
+    planName: plan.name,
+    at: input.at,
+    period: openingPeriod(row),
+    readUsage,
+  });
+  return one(await refreshAgendas(sql, scope.environmentId, [opened]));
+}
+
+function newRow(
+  scope: Scope,
+  input: NewSubscription,
+  customer: CustomerFacts,
+  prices: readonly PlanPrice[],
+  candidates: readonly PlanPrice[],
+): SubscriptionRow {
+  const startDate = input.startDate ?? input.at;
+  if (input.endDate !== null && input.endDate < startDate) throw badField('end_date', 'must not be before start_date');
+  if (input.explicitProration && startDate < `${input.at.slice(0, 10)}T00:00:00.000Z`) {
+    throw badField('start_date', 'must not lie before today (UTC) when proration_behavior create_prorations is sent');
+  }
+  const timezone = timezoneOf(customer, input.timezone);
+  const timeline = {
+    billingPeriod: input.billingPeriod as BillingPeriod,
+    billingPeriodCount: input.billingPeriodCount,
+    billingCycle: input.billingCycle as BillingCycle,
+    timezone,
+    startDate,
+    endDate: input.endDate,
+  };
+  const anchor = billingAnchor({ ...timeline, requestedAnchor: input.billingAnchor });
+  const trialDays = input.trialPeriodDays ?? inheritedTrialDays(prices);
+  const state: SubscriptionState = openSubscription(
+    { ...timeline, billingAnchor: anchor, trialDays },
+    // What the opening invoice amounts to is known later; nothing to pay makes the subscription active at once.
+    openingCollection(input.collectionMethod as CollectionMethod, input.paymentBehavior as PaymentBehavior, '1')
+      .statusUnpaid,
+  );
+  return {
+    ...state,
+    id: input.subscriptionId,
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    customerId: customer.id,
+    invoicingCustomerId: customer.id,
+    planId: input.planId,
+    lookupKey: input.lookupKey,
+    currency: input.currency,
+    collectionMethod: input.collectionMethod as SubscriptionRow['collectionMethod'],
+    paymentBehavior: input.paymentBehavior,
+    paymentTerms: input.paymentTerms,
+    prorationBehavior: input.prorationBehavior as SubscriptionRow['prorationBehavior'],
+    lineItemGrouping: input.lineItemGrouping as SubscriptionRow['lineItemGrouping'],
+    gatewayPaymentMethodId: input.gatewayPaymentMethodId,
+    metadata: input.metadata,
+    syncedPriceSequence: candidates.reduce((highest, price) => Math.max(highest, price.sequence), 0),
+    billingSequence: 0,
+    renewalNoticedFor: null,
+    testClockId: customer.testClockId,
+    version: 1,
+  };
+}
+
+/** The first billed period beside the whole one: on a calendar cycle the first advance charge may pay for a part only. */
+function openingPeriod(row: SubscriptionRow): BillingPeriodInterval {
+  if (row.status === 'trialing') {
+    const period = { start: row.currentPeriodStart, end: row.currentPeriodEnd };
+    return { ...period, full: period };
+  }
+  return firstPeriod({
+    startDate: row.startDate,
+    endDate: row.endDate,
+    anchor: row.billingAnchor,
+    billingPeriod: row.billingPeriod,
+    billingPeriodCount: row.billingPeriodCount,
+    billingCycle: row.billingCycle,
+    timezone: row.timezone,
+    prorationBehavior: row.prorationBehavior,
+  });
+}
+
+/**
+ * The zone of a new subscription: the customer's wins, the request's is used when the customer has none. A customer without a
+ * zone is stored with UTC, so UTC counts as none. spec: subscriptions-and-invoicing §1.2 timezone
+ */
+function timezoneOf(customer: CustomerFacts, requested: string | null): string {
+  return customer.timezone !== 'UTC' ? customer.timezone : (requested ?? 'UTC');
+}
+
+interface CustomerFacts {
+  id: string;
+  timezone: string;
+  testClockId: string | null;
+}
+
+async function readCustomer(sql: Sql, scope: Scope, customerId: string): Promise<CustomerFacts> {
+  const [row] = await sql.rows<{ id: string; status: string; timezone: string; test_clock_id: string | null }>(
+    'select id, status, timezone, test_clock_id from customer where environment_id = $1 and id = $2 for share',
+    [scope.environmentId, customerId],
+  );
+  if (!row) throw missing('customer', customerId, 'customer_id');
+  if (row.status !== 'published')
+    throw badField('customer_id', `names customer ${customerId}, which is ${row.status}; create or choose another`);
+  return { id: row.id, timezone: row.timezone, testClockId: row.test_clock_id };
+}
+
+async function readPlan(sql: Sql, scope: Scope, planId: string): Promise<{ name: string }> {
+  const [row] = await sql.rows<{ name: string; status: string }>(
+    'select name, status from plan where environment_id = $1 and id = $2 for share',
+    [scope.environmentId, planId],
+  );
+  if (!row) throw missing('plan', planId, 'plan_id');
+  if (row.status !== 'published')
+    throw badField('plan_id', `names plan ${planId}, which is ${row.status}; choose a published plan`);
+  return row;
+}
+
+async function insertRow(sql: Sql, scope: Scope, row: SubscriptionRow): Promise<void> {
+  try {
+    await writeRows(sql, insertSubscriptions, [subscriptionRecord(row, scope.actor, new Date().toISOString())]);
+  } catch (error) {
+    if (violatedUniqueIndex(error) === 'subscription_lookup_key_unique') throw takenKey('subscription', row.lookupKey);
+    throw error;
+  }
+}

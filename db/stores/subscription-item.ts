@@ -1,0 +1,173 @@
+import type { BillingPeriod } from '../../billing/calendar.ts';
+import { type Columns, insertText, writeRows } from '../bulk.ts';
+import { decimalText, instantText } from '../columns.ts';
+import { newId } from '../id.ts';
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
+
+/** A plan's price as a new subscription sees it. */
+export interface PlanPrice {
+  id: string;
+  type: 'FIXED' | 'USAGE';
+  billingPeriod: BillingPeriod | 'ONETIME';
+  billingPeriodCount: number;
+  invoiceCadence: 'ADVANCE' | 'ARREAR';
+  currency: string;
+  meterId: string | null;
+  meterName: string | null;
+  minQuantity: string | null;
+  trialPeriodDays: number;
+  displayName: string;
+  startDate: string;
+  endDate: string | null;
+  sequence: number;
+}
+
+interface PriceRow {
+  id: string;
+  type: 'FIXED' | 'USAGE';
+  billing_period: BillingPeriod | 'ONETIME';
+  billing_period_count: number;
+  invoice_cadence: 'ADVANCE' | 'ARREAR';
+  currency: string;
+  meter_id: string | null;
+  meter_name: string | null;
+  min_quantity: string | null;
+  trial_period_days: number;
+  display_name: string;
+  start_date: string;
+  end_date: string | null;
+  sequence: string;
+  [column: string]: unknown;
+}
+
+/** The published prices of a plan in a currency that have not ended at `at`, in the plan's order. spec: §2.3.2 Candidates */
+export async function readPlanPrices(
+  sql: Sql,
+  environmentId: string,
+  planId: string,
+  currency: string,
+  at: string,
+): Promise<PlanPrice[]> {
+  const rows = await sql.rows<PriceRow>(
+    `select p.id, p.type, p.billing_period, p.billing_period_count, p.invoice_cadence, p.currency, p.meter_id, m.name as meter_name,
+       p.min_quantity, p.trial_period_days, p.display_name, p.start_date, p.end_date, p.sequence
+     from price p left join meter m on m.id = p.meter_id
+     where p.environment_id = $1 and p.entity_type = 'PLAN' and p.entity_id = $2 and p.currency = $3 and p.status = 'published'
+       and (p.end_date is null or p.end_date > $4)
+     order by p.sequence, p.id`,
+    [environmentId, planId, currency, at],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    type: row.type,
+    billingPeriod: row.billing_period,
+    billingPeriodCount: row.billing_period_count,
+    invoiceCadence: row.invoice_cadence,
+    currency: row.currency,
+    meterId: row.meter_id,
+    meterName: row.meter_name,
+    minQuantity: row.min_quantity === null ? null : decimalText(row.min_quantity),
+    trialPeriodDays: row.trial_period_days,
+    displayName: row.display_name,
+    startDate: instantText(row.start_date),
+    endDate: row.end_date ? instantText(row.end_date) : null,
+    sequence: Number(row.sequence),
+  }));
+}
+
+/** The line items a subscription gets from prices of its plan. spec: subscriptions-and-invoicing §2.3.3 */
+export function lineItemsOf(
+  scope: Scope,
+  row: SubscriptionRow,
+  planName: string,
+  prices: readonly PlanPrice[],
+): object[] {
+  const now = new Date().toISOString();
+  return prices.map((price) => ({
+    id: newId('subs_line'),
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    createdAt: now,
+    createdBy: scope.actor,
+    updatedAt: now,
+    updatedBy: scope.actor,
+    subscriptionId: row.id,
+    customerId: row.customerId,
+    entityType: 'plan',
+    entityId: row.planId,
+    planDisplayName: planName,
+    displayName: price.displayName || (price.meterName ?? planName),
+    priceId: price.id,
+    priceType: price.type,
+    meterId: price.meterId,
+    meterDisplayName: price.meterName,
+    currency: price.currency,
+    quantity: quantityOf(price),
+    billingPeriod: price.billingPeriod,
+    billingPeriodCount: price.billingPeriodCount,
+    invoiceCadence: price.invoiceCadence,
+    trialPeriodDays: price.trialPeriodDays,
+    startDate: price.startDate > row.startDate ? price.startDate : row.startDate,
+    endDate: [price.endDate, row.endDate].filter((end) => end !== null).sort()[0] ?? null,
+  }));
+}
+
+/** 0 for usage; else the price's minimum quantity if it has one; else 1. spec: catalogue-and-metering §4.2 */
+function quantityOf(price: PlanPrice): string {
+  if (price.type === 'USAGE') return '0';
+  return price.minQuantity !== null && price.minQuantity !== '0' ? price.minQuantity : '1';
+}
+
+const itemColumns: Columns = {
+  id: 'text',
+  tenantId: 'text',
+  environmentId: 'text',
+  createdAt: 'timestamptz',
+  createdBy: 'text',
+  updatedAt: 'timestamptz',
+  updatedBy: 'text',
+  subscriptionId: 'text',
+  customerId: 'text',
+  entityType: 'text',
+  entityId: 'text',
+  planDisplayName: 'text',
+  displayName: 'text',
+  priceId: 'text',
+  priceType: 'text',
+  meterId: 'text',
+  meterDisplayName: 'text',
+  currency: 'text',
+  quantity: 'numeric',
+  billingPeriod: 'text',
+  billingPeriodCount: 'int',
+  invoiceCadence: 'text',
+  trialPeriodDays: 'int',
+  startDate: 'timestamptz',
+  endDate: 'timestamptz',
+};
+const insertItems = insertText('subscription_line_item', itemColumns);
+
+/** Writes line items; one statement for any number of them. */
+export async function insertLineItems(sql: Sql, items: readonly object[]): Promise<void> {
+  await writeRows(sql, insertItems, items);
+}
+
+/**
+ * Ends the line items of ended subscriptions at each one's end; those that would start later end at their own start.
+ * spec: subscriptions-and-invoicing §2.12
+ */
+export async function endLineItems(
+  sql: Sql,
+  environmentId: string,
+  ended: readonly { subscriptionId: string; at: string }[],
+): Promise<void> {
+  if (ended.length === 0) return;
+  await sql.rows(
+    `update subscription_line_item l set end_date = greatest(l.start_date, t.at), updated_at = $4
+     from unnest($2::text[], $3::timestamptz[]) as t(subscription_id, at)
+     where l.environment_id = $1 and l.subscription_id = t.subscription_id and (l.end_date is null or l.end_date > t.at)`,
+    [environmentId, ended.map((end) => end.subscriptionId), ended.map((end) => end.at), new Date().toISOString()],
+  );
+}

@@ -1,0 +1,66 @@
+import type { BillingPeriodInterval } from '../../billing/calendar.ts';
+import type { ChargeLine } from '../../billing/charge.ts';
+import { writeRows } from '../bulk.ts';
+import { writeEvents } from '../outbox.ts';
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import type { UsageReader } from '../usage-reader.ts';
+import { readBillingContext } from './billing-context.ts';
+import { type BillingReason, draftInvoice, insertDrafts } from './invoice-draft.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { issueInvoices } from './invoice-issue.ts';
+import { computeCharges } from './subscription-charge.ts';
+import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
+
+export interface Opening {
+  row: SubscriptionRow;
+  planName: string;
+  at: string;
+  period: BillingPeriodInterval;
+  readUsage: UsageReader;
+}
+
+/**
+ * Makes and issues the first invoice of a subscription: what is paid in advance for its first period, or the trial's start
+ * with every amount 0. Nothing to pay makes an incomplete subscription active. spec: subscriptions-and-invoicing §2.3.1, §2.10
+ */
+export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Promise<SubscriptionRow> {
+  const { row, period } = opening;
+  const trial = row.status === 'trialing';
+  const reason: BillingReason = trial ? 'SUBSCRIPTION_TRIAL_START' : 'SUBSCRIPTION_CREATE';
+  const charges = await computeCharges(
+    sql,
+    scope,
+    [{ key: row.id, subscription: row, reason: 'opening', elapsed: null, next: period }],
+    opening.readUsage,
+  );
+  const lines = charges.get(row.id) ?? [];
+  const { config } = await readBillingContext(sql, scope.environmentId, [row.planId]);
+  const opened: SubscriptionRow = { ...row, billingSequence: 1 };
+  const draft = draftInvoice(scope, {
+    subscription: opened,
+    planName: opening.planName,
+    reason,
+    period: { start: period.start, end: period.end },
+    lines: trial ? lines.map(freeLine) : lines,
+    billingSequence: 1,
+    config,
+    at: opening.at,
+  });
+  if (draft.row.invoiceStatus === 'SKIPPED' && opened.status === 'incomplete') opened.status = 'active';
+  await insertDrafts(sql, [draft]);
+  await writeRows(sql, updateSubscriptions, [subscriptionRecord(opened, scope.actor, new Date().toISOString())]);
+  await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, opening.at));
+  await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at: opening.at }], null);
+  return opened;
+}
+
+/** A line of a trial: what will be charged later, at nothing. */
+function freeLine(line: ChargeLine): ChargeLine {
+  return {
+    ...line,
+    amount: '0',
+    metadata: { ...line.metadata, trial: 'true' },
+    derivation: { ...line.derivation, parts: [], amount: '0' },
+  };
+}

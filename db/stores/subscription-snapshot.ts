@@ -1,0 +1,115 @@
+import type { AgendaItem } from '../../billing/agenda.ts';
+import { invoiceConfig } from '../../billing/invoice-config.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { subscriptionAgenda, type UnattendedInvoice } from '../../billing/subscription-agenda.ts';
+import { instantText } from '../columns.ts';
+import type { Sql } from '../transaction.ts';
+import { replaceAgendas } from './agenda.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
+
+/** A subscription and what time will bring to it. */
+export interface AttendedSubscription {
+  row: SubscriptionRow;
+  agenda: AgendaItem[];
+  /** Why it is parked; null when it is not. */
+  blockedOn: string | null;
+}
+
+interface SurroundingsRow {
+  id: string;
+  invoices: {
+    id: string;
+    status: 'DRAFT' | 'FINALIZED';
+    edited: boolean;
+    computedAt: string;
+    finalizedAt: string | null;
+    unsettled: boolean;
+    openPaymentId: string | null;
+  }[];
+  opening_paid_at: string | null;
+  parked_step: string | null;
+  invoice_config: Record<string, unknown> | null;
+  [column: string]: unknown;
+}
+
+// Invoices that are settled or have a workflow of their own are `attended`; the partial index holds only the others.
+const surroundingsText = `
+select s.id,
+  coalesce((
+    select jsonb_agg(jsonb_build_object('id', i.id, 'status', i.invoice_status, 'edited', i.is_manually_edited,
+      'computedAt', i.last_computed_at, 'finalizedAt', i.finalized_at, 'unsettled', i.amount_remaining > 0,
+      'openPaymentId', (select p.id from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
+        and p.payment_status = 'PROCESSING' and not p.attended limit 1)))
+    from invoice i
+    where i.environment_id = s.environment_id and i.subscription_id = s.id and not i.attended
+      and i.invoice_status in ('DRAFT', 'FINALIZED') and i.source_type <> 'checkout'), '[]') as invoices,
+  case when s.subscription_status = 'incomplete' then (
+    select max(i.paid_at) from invoice i where i.environment_id = s.environment_id and i.subscription_id = s.id
+      and i.billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END', 'SUBSCRIPTION_UPDATE')
+      and i.payment_status in ('SUCCEEDED', 'OVERPAID')) end as opening_paid_at,
+  (select o.step from parked_object o where o.environment_id = s.environment_id and o.object_type = 'subscription' and o.object_id = s.id) as parked_step,
+  (select value from setting where environment_id = s.environment_id and key = 'invoice_config' and status = 'published') as invoice_config
+from subscription s where s.environment_id = $1 and s.id = any($2)`;
+
+/** The agendas of some subscriptions of one environment, from their rows and what surrounds them. */
+export async function readAgendas(
+  sql: Sql,
+  environmentId: string,
+  rows: readonly SubscriptionRow[],
+): Promise<AttendedSubscription[]> {
+  const found = await sql.rows<SurroundingsRow>(surroundingsText, [environmentId, rows.map((row) => row.id)]);
+  const byId = new Map(found.map((surroundings) => [surroundings.id, surroundings]));
+  return rows.map((row) => {
+    const surroundings = byId.get(row.id);
+    if (!surroundings) throw new Error(`subscription ${row.id} vanished inside its own transaction`);
+    const agenda = subscriptionAgenda({
+      state: row,
+      invoices: surroundings.invoices.map(unattendedInvoice),
+      renewalNoticedFor: row.renewalNoticedFor,
+      finalizationDelayMs: invoiceConfig(surroundings.invoice_config).finalizationDelaySeconds * 1000,
+      openingPaidAt: surroundings.opening_paid_at ? instantText(surroundings.opening_paid_at) : null,
+    });
+    return { row, agenda, blockedOn: surroundings.parked_step };
+  });
+}
+
+/** Reads the agendas after a change and writes them down in the same transaction. */
+export async function refreshAgendas(
+  sql: Sql,
+  environmentId: string,
+  rows: readonly SubscriptionRow[],
+): Promise<AttendedSubscription[]> {
+  const attended = await readAgendas(sql, environmentId, rows);
+  await replaceAgendas(
+    sql,
+    attended.map(({ row, agenda }) => ({
+      tenantId: row.tenantId,
+      environmentId: row.environmentId,
+      objectType: 'subscription',
+      objectId: row.id,
+      customerId: row.customerId,
+      testClockId: row.testClockId,
+      items: agenda,
+    })),
+  );
+  return attended;
+}
+
+function unattendedInvoice(invoice: SurroundingsRow['invoices'][number]): UnattendedInvoice {
+  return {
+    id: invoice.id,
+    status: invoice.status,
+    isManuallyEdited: invoice.edited,
+    lastComputedAt: instantText(invoice.computedAt),
+    finalizedAt: invoice.finalizedAt ? instantText(invoice.finalizedAt) : null,
+    unsettled: invoice.unsettled,
+    openPaymentId: invoice.openPaymentId,
+  };
+}
+
+/** The one result of a call that was about one subscription. */
+export function one(attended: readonly AttendedSubscription[]): AttendedSubscription {
+  const [first] = attended;
+  if (!first) throw refuse('not_found', 'the subscription was not found in this environment');
+  return first;
+}

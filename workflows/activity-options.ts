@@ -1,0 +1,18 @@
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
+
+/**
+ * Short idempotent database work. Outages are retried for as long as they last; what is not an outage ends the activity
+ * after a few tries (activities/failure.ts decides which is which), and the object is parked.
+ */
+export const databaseStep: LocalActivityOptions = {
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '20s' },
+};
+
+/** One call to the outside world, with heartbeats, on a task queue of its own, so that a slow gateway delays no period. */
+export const externalStep: ActivityOptions = {
+  taskQueue: 'external',
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '20s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
+};

@@ -1,0 +1,52 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { getExternalWorkflowHandle, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
+import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
+import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
+import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
+
+/** The workflow that looks after `objectId` from here on; it outlives the one that starts it. */
+async function startFollower(
+  start: LifecycleStart,
+  follower: { workflowType: string; workflowId: string; summary: string; args: unknown[] },
+): Promise<void> {
+  try {
+    await startChild(follower.workflowType, {
+      workflowId: follower.workflowId,
+      args: follower.args,
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: follower.summary,
+      typedSearchAttributes: [
+        { key: tenantIdKey, value: start.tenantId },
+        { key: environmentIdKey, value: start.environmentId },
+        { key: customerIdKey, value: start.customerId },
+        ...(start.testClockId === null ? [] : [{ key: testClockIdKey, value: start.testClockId }]),
+      ],
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    await getExternalWorkflowHandle(follower.workflowId).signal(rowChanged);
+  }
+}
+
+/** Hands an unsettled invoice to a workflow of its own: collection attempts, due date, overdue. */
+export async function followInvoice(start: LifecycleStart, invoiceId: string, clockTime: string | null): Promise<void> {
+  const args: LifecycleStart = { ...start, objectId: invoiceId, clockTime, creating: false };
+  await startFollower(start, {
+    workflowType: invoiceWorkflowType,
+    workflowId: invoiceWorkflowId(invoiceId),
+    summary: `Invoice ${invoiceId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
+    args: [args],
+  });
+}
+
+/** Hands a payment without a definite answer to a workflow of its own, which tells the others when the answer came. */
+export async function followPayment(start: LifecycleStart, paymentId: string, clockTime: string | null): Promise<void> {
+  const args: LifecycleStart = { ...start, objectId: paymentId, clockTime, creating: false };
+  await startFollower(start, {
+    workflowType: paymentWorkflowType,
+    workflowId: paymentWorkflowId(paymentId),
+    summary: `Payment ${paymentId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
+    args: [args],
+  });
+}

@@ -1,0 +1,4 @@
+export { invoice } from './invoice.ts';
+export { payment } from './payment.ts';
+export { subscription } from './subscription.ts';
+export { testClock } from './test-clock.ts';

@@ -1,0 +1,78 @@
+import { continueAsNew, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import type { InvoiceActivities } from '../activities/invoice.ts';
+import type { PaymentActivities } from '../activities/payment.ts';
+import type { AgendaItem } from '../billing/agenda.ts';
+import { databaseStep, externalStep } from './activity-options.ts';
+import { collectPayment } from './collection.ts';
+import {
+  attemptPayment,
+  finalizeInvoice,
+  type InvoiceSnapshot,
+  paymentSettled,
+  voidInvoice,
+} from './invoice.messages.ts';
+import type { LifecycleStart } from './lifecycle.messages.ts';
+import { createLifecycle } from './lifecycle.ts';
+
+const local = proxyLocalActivities<InvoiceActivities & PaymentActivities>(databaseStep);
+const external = proxyActivities<PaymentActivities>(externalStep);
+
+/**
+ * An issued invoice that is not settled: charges, retries after a decline, the overdue notice, and what people ask of it.
+ * It ends when nothing is left to wait for. spec: subscriptions-and-invoicing §2.5, §2.15
+ */
+export async function invoice(start: LifecycleStart): Promise<void> {
+  const owner = { tenantId: start.tenantId, environmentId: start.environmentId };
+  const self = { ...owner, invoiceId: start.objectId };
+
+  async function charge(snapshot: InvoiceSnapshot, at: string): Promise<InvoiceSnapshot> {
+    const open = snapshot.agenda.find((item) => item.kind === 'chargePayment');
+    if (!open) return snapshot;
+    await collectPayment(start, local, external, { paymentId: open.ref, at, clockTime: lifecycle.clock.heardTime });
+    return local.refreshInvoice(self);
+  }
+
+  async function perform(item: AgendaItem, snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot> {
+    switch (item.kind) {
+      case 'chargePayment':
+        return charge(snapshot, item.at);
+      case 'retryPayment':
+        return charge(await local.openRetry({ ...self, attempt: Number(item.ref), at: item.at }), item.at);
+      case 'noteOverdue':
+        return local.noteOverdue({ ...self, at: item.at });
+      default:
+        throw new Error(`an invoice has no agenda entry ${item.kind}`);
+    }
+  }
+
+  const lifecycle = createLifecycle<InvoiceSnapshot>({
+    start,
+    load: () => local.loadInvoice(self),
+    perform,
+    park: (item, reason) => local.parkInvoice({ ...self, step: item.kind, reason }),
+    unpark: () => local.unparkInvoice(self),
+    rollOver: (next) => continueAsNew<typeof invoice>(next),
+  });
+
+  const changed = (snapshot: InvoiceSnapshot) => ({
+    invoiceId: start.objectId,
+    invoiceStatus: snapshot.status.toUpperCase(),
+    paymentStatus: snapshot.paymentStatus,
+  });
+  setHandler(finalizeInvoice, async (command) =>
+    changed(await lifecycle.command('finalizeInvoice', command.at, () => local.finalizeInvoice({ ...self, command }))),
+  );
+  setHandler(voidInvoice, async (command) =>
+    changed(await lifecycle.command('voidInvoice', command.at, () => local.voidInvoice({ ...self, command }))),
+  );
+  setHandler(attemptPayment, async (command) =>
+    changed(
+      await lifecycle.command('attemptPayment', command.at, async () =>
+        charge(await local.openAttempt({ ...self, command }), command.at),
+      ),
+    ),
+  );
+  setHandler(paymentSettled, lifecycle.reload);
+
+  await lifecycle.run();
+}

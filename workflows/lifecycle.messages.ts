@@ -1,0 +1,49 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { AgendaItem } from '../billing/agenda.ts';
+
+/** What every lifecycle workflow is started with: ids only, so that histories hold nothing personal. */
+export interface LifecycleStart {
+  tenantId: string;
+  environmentId: string;
+  objectId: string;
+  customerId: string;
+  testClockId: string | null;
+  /** Time of the test clock when the run starts; null on real time. */
+  clockTime: string | null;
+  /** True when the run starts together with the command that makes the object. */
+  creating: boolean;
+}
+
+/** What a workflow knows of its object: rebuilt from PostgreSQL at the start of every run, renewed by every activity. */
+export interface LifecycleSnapshot {
+  version: number;
+  status: string;
+  agenda: AgendaItem[];
+  /** True when nothing is left to wait for. */
+  ended: boolean;
+  /** One line for operators: `active · period ends 2026-12-01T00:00Z`. */
+  details: string;
+  /** How long timers of real time are spread after the exact instant, in milliseconds. */
+  spreadMs: number;
+  /** Why the object is parked, when it is. */
+  blockedOn: string | null;
+}
+
+/** Sent by a test clock: do everything due up to `to`, then answer. `again` asks to be called once more (the run rolls over). */
+export const settle = defineUpdate<{ again: boolean; parked: boolean }, [{ to: string }]>('settle');
+
+/** Sent by an operator: try the step again at which the object was parked. */
+export const retry = defineUpdate<{ performing: string }, []>('retry');
+
+/** The row changed without the workflow, or something it waits for happened elsewhere: load it again. */
+export const rowChanged = defineSignal('rowChanged');
+
+/** What the workflow waits for now. */
+export const waitingFor = defineQuery<WaitingFor>('waitingFor');
+
+export interface WaitingFor {
+  status: string;
+  next: AgendaItem | null;
+  blockedOn: string | null;
+  agenda: AgendaItem[];
+}

@@ -1,0 +1,41 @@
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
+import type { LifecycleStart } from './lifecycle.messages.ts';
+import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
+import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
+import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription.messages.ts';
+
+/** The kinds of object that have a lifecycle workflow, by the name the agenda knows them by. */
+export const lifecycleKinds = {
+  subscription: { workflowType: subscriptionWorkflowType, workflowId: subscriptionWorkflowId, noun: 'Subscription' },
+  invoice: { workflowType: invoiceWorkflowType, workflowId: invoiceWorkflowId, noun: 'Invoice' },
+  payment: { workflowType: paymentWorkflowType, workflowId: paymentWorkflowId, noun: 'Payment' },
+} as const;
+
+export type LifecycleKind = keyof typeof lifecycleKinds;
+
+/** The task queue of workflows and database activities; tests give each file its own by a suffix. */
+export const lifecycleTaskQueue = 'lifecycle';
+
+/**
+ * How the workflow of an object is started, whoever starts it: the API with its first command, a test clock, reconcile.
+ * A running one is used; a closed one is started again, because what makes that safe are the rows. design: architecture §3
+ */
+export function lifecycleStartOptions(kind: LifecycleKind, start: LifecycleStart, taskQueue: string) {
+  const { workflowId, noun } = lifecycleKinds[kind];
+  return {
+    workflowId: workflowId(start.objectId),
+    taskQueue,
+    args: [start] as [LifecycleStart],
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    staticSummary: `${noun} ${start.objectId}, customer ${start.customerId}`,
+    priority: { fairnessKey: start.tenantId.slice(0, 64) },
+    typedSearchAttributes: [
+      { key: tenantIdKey, value: start.tenantId },
+      { key: environmentIdKey, value: start.environmentId },
+      { key: customerIdKey, value: start.customerId },
+      ...(start.testClockId === null ? [] : [{ key: testClockIdKey, value: start.testClockId }]),
+    ],
+  };
+}

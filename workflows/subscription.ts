@@ -1,0 +1,91 @@
+import { continueAsNew, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import type { InvoiceActivities } from '../activities/invoice.ts';
+import type { PaymentActivities } from '../activities/payment.ts';
+import type { SubscriptionActivities } from '../activities/subscription.ts';
+import type { AgendaItem } from '../billing/agenda.ts';
+import { databaseStep, externalStep } from './activity-options.ts';
+import { collectPayment } from './collection.ts';
+import { followInvoice } from './followers.ts';
+import type { LifecycleStart } from './lifecycle.messages.ts';
+import { createLifecycle } from './lifecycle.ts';
+import {
+  cancelSubscription,
+  createSubscription,
+  type SubscriptionSnapshot,
+  updateSubscription,
+} from './subscription.messages.ts';
+
+const local = proxyLocalActivities<SubscriptionActivities & InvoiceActivities & PaymentActivities>(databaseStep);
+const external = proxyActivities<PaymentActivities>(externalStep);
+
+/**
+ * The whole life of one subscription: it waits for the first entry of its agenda or for a message, performs it with the
+ * activity of that name, and waits again until nothing is left. spec: subscriptions-and-invoicing §2.4, §2.5
+ */
+export async function subscription(start: LifecycleStart): Promise<void> {
+  const owner = { tenantId: start.tenantId, environmentId: start.environmentId };
+  const self = { ...owner, subscriptionId: start.objectId };
+
+  async function reload(): Promise<SubscriptionSnapshot> {
+    const snapshot = await local.loadSubscription(self);
+    if (snapshot === null) throw new Error(`subscription ${start.objectId} has no row`);
+    return snapshot;
+  }
+
+  async function perform(item: AgendaItem): Promise<SubscriptionSnapshot> {
+    switch (item.kind) {
+      case 'closePeriod':
+        return local.closePeriod({ ...self, at: item.at });
+      case 'endTrial':
+        return local.endTrial({ ...self, at: item.at });
+      case 'activateSubscription':
+        return local.activateSubscription({ ...self, at: item.at });
+      case 'noticeRenewal':
+        return local.noticeRenewal({ ...self, at: item.at });
+      case 'finalizeInvoice':
+        await local.finalizeDraft({ ...owner, invoiceId: item.ref, at: item.at });
+        return reload();
+      case 'chargePayment':
+        await collectPayment(start, local, external, {
+          paymentId: item.ref,
+          at: item.at,
+          clockTime: lifecycle.clock.heardTime,
+        });
+        return reload();
+      case 'attendInvoice':
+        await local.attendInvoice({ ...owner, invoiceId: item.ref, at: item.at });
+        await followInvoice(start, item.ref, lifecycle.clock.heardTime);
+        return reload();
+      default:
+        throw new Error(`a subscription has no agenda entry ${item.kind}`);
+    }
+  }
+
+  const lifecycle = createLifecycle<SubscriptionSnapshot>({
+    start,
+    load: () => local.loadSubscription(self),
+    perform,
+    park: (item, reason) => local.parkSubscription({ ...self, step: item.kind, reason }),
+    unpark: () => local.unparkSubscription(self),
+    rollOver: (next) => continueAsNew<typeof subscription>(next),
+  });
+
+  const changed = (snapshot: SubscriptionSnapshot) => ({ subscriptionId: start.objectId, version: snapshot.version });
+  setHandler(createSubscription, async (command) =>
+    changed(
+      await lifecycle.command('createSubscription', command.at, () => local.createSubscription({ ...owner, command })),
+    ),
+  );
+  setHandler(cancelSubscription, async (command) =>
+    changed(
+      await lifecycle.command('cancelSubscription', command.at, () => local.cancelSubscription({ ...self, command })),
+    ),
+  );
+  setHandler(updateSubscription, async (command) =>
+    changed(
+      await lifecycle.command('updateSubscription', command.at, () => local.updateSubscription({ ...self, command })),
+    ),
+  );
+
+  await lifecycle.run();
+}
