@@ -62,8 +62,26 @@ export interface StoredEvent {
 export interface EventWithCopies {
   readonly event: StoredEvent;
   readonly copies: readonly (StoredEvent & { readonly samePayload: boolean })[];
-  /** The meters that count the effective event, with its quantity. */
-  readonly attributions: readonly { readonly meterId: string; readonly quantity: string }[];
+  /** The meters that count the effective event. */
+  readonly attributions: readonly Attribution[];
+}
+
+/** What one meter makes of an event, and the customer's line items that charge by that meter. */
+export interface Attribution {
+  readonly meterId: string;
+  readonly featureId: string | null;
+  readonly quantity: string;
+  readonly lineItems: readonly AttributedLineItem[];
+}
+
+export interface AttributedLineItem {
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly priceId: string;
+  readonly startDate: string;
+  readonly endDate: string | null;
+  /** The event's time lies in the line's. */
+  readonly coversEvent: boolean;
 }
 
 /** What the raw listing selects. `before` and `after` are cursors; with neither, `offset` pages. spec: §6.4 */

@@ -4,6 +4,7 @@ import { listMeters } from '../../db/stores/catalogue-lists.ts';
 import { archiveMeter, createMeter, extendMeterFilters, findMeter } from '../../db/stores/meter.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { refuseUnsupportedAggregation } from '../../metering/meter.ts';
+import { buildMeterRollups } from '../../metering/postgres/build-rollups.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, toListQuery, viewList } from '../list.ts';
@@ -96,5 +97,6 @@ async function archived(tx: Transaction, id: string): Promise<{ message: string 
  */
 export async function beginMetering(tx: Transaction, row: Meter): Promise<Meter> {
   refuseUnsupportedAggregation(row.aggregation);
+  await buildMeterRollups(tx, row);
   return row;
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { eventKey } from '../event.ts';
-import type { EventWithCopies, StoredEvent } from '../usage-store.ts';
+import type { AttributedLineItem, Attribution, EventWithCopies, StoredEvent } from '../usage-store.ts';
 import { environmentNumber } from './environment-number.ts';
 import { type StoredEventRow, storedEvent, storedEventColumns, storedEventJoins, utcText } from './stored-event.ts';
 
@@ -19,18 +19,49 @@ export async function readEvent(sql: Sql, scope: Scope, id: string): Promise<Eve
   const event = storedEvent(row);
   const later = await sql.rows<StoredEventRow>(copiesText, [env, key, maxCopies]);
   const copies = later.map((copy) => withComparison({ ...storedEvent(copy), customerId: event.customerId }, event));
-  const attributions = await sql.rows<{ meter_id: string; quantity: string }>(attributionText, [
-    env,
-    scope.environmentId,
-    key,
-  ]);
   return {
     event,
     copies: [...copies, withComparison(event, event)].slice(0, maxCopies),
-    attributions: attributions.map((attribution) => ({
-      meterId: attribution.meter_id,
-      quantity: attribution.quantity,
-    })),
+    attributions: await readAttributions(sql, scope, env, { key, customerId: event.customerId }),
+  };
+}
+
+interface AttributionRow {
+  meter_id: string;
+  feature_id: string | null;
+  quantity: string;
+  line_item_id: string | null;
+  subscription_id: string;
+  price_id: string;
+  start_date: string;
+  end_date: string | null;
+  covers_event: boolean;
+}
+
+async function readAttributions(
+  sql: Sql,
+  scope: Scope,
+  env: number,
+  event: { key: string; customerId: string | null },
+): Promise<Attribution[]> {
+  const rows = await sql.rows<AttributionRow>(attributionText, [env, scope.environmentId, event.key, event.customerId]);
+  const byMeter = Map.groupBy(rows, (row) => row.meter_id);
+  return [...byMeter.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const lineItems = group.flatMap((row) => (row.line_item_id === null ? [] : [lineItemOf(row, row.line_item_id)]));
+    return [{ meterId: first.meter_id, featureId: first.feature_id, quantity: first.quantity, lineItems }];
+  });
+}
+
+function lineItemOf(row: AttributionRow, id: string): AttributedLineItem {
+  return {
+    id,
+    subscriptionId: row.subscription_id,
+    priceId: row.price_id,
+    startDate: row.start_date,
+    endDate: row.end_date,
+    coversEvent: row.covers_event,
   };
 }
 
@@ -55,9 +86,15 @@ from usage.event_copy where env = $1 and key = $2 order by event_copy.ingested_a
 
 const attributionText = `
 select m.id as meter_id,
+  (select min(feature.id) from feature where feature.environment_id = $2 and feature.meter_id = m.id) as feature_id,
   case when m.aggregation ->> 'type' in ('COUNT', 'COUNT_UNIQUE') then '1'
-    else trim_scale(usage.quantity(e.props -> (m.aggregation ->> 'field')))::text end as quantity
+    else trim_scale(usage.quantity(e.props -> (m.aggregation ->> 'field')))::text end as quantity,
+  line.id as line_item_id, line.subscription_id, line.price_id,
+  ${utcText('line.start_date')} as start_date, ${utcText('line.end_date')} as end_date,
+  e.ts >= line.start_date and (line.end_date is null or e.ts < line.end_date) as covers_event
 ${byKey}
 join usage.event_name name on name.env = $1 and name.number = e.event_name
 join meter m on m.environment_id = $2 and m.event_name = name.name and usage.matches(e.props, m.filters)
-where k.env = $1 and k.key = $3 order by m.id`;
+left join subscription_line_item line
+  on line.environment_id = $2 and line.customer_id = $4 and line.meter_id = m.id and line.status = 'published'
+where k.env = $1 and k.key = $3 order by m.id, line.id`;

@@ -33,7 +33,7 @@ test('the first copy of an id is metered, in one batch and in later ones', async
   expect(read?.event.properties).toBe('{"n":1}');
   expect(read?.copies.map((each) => each.properties)).toEqual(['{"n":4}', '{"n":2}', '{"n":1}']);
   expect(read?.copies.map((each) => each.samePayload)).toEqual([false, false, true]);
-  expect(read?.attributions).toEqual([{ meterId: meter.id, quantity: '1' }]);
+  expect(read?.attributions).toEqual([{ meterId: meter.id, featureId: null, quantity: '1', lineItems: [] }]);
 });
 
 test('writers that send the same ids at once neither deadlock nor count twice', async () => {

@@ -5,6 +5,8 @@ import { buildApp } from '../../api/app.ts';
 import type { AppDependencies } from '../../api/dependencies.ts';
 import { createSandbox, type Sandbox } from '../../db/stores/tenant.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
+import { paymentGateways } from '../../integrations/payment-gateway.ts';
+import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
 /** An answer as a test reads it. `body` is the parsed JSON, null when there is none. */
@@ -38,17 +40,19 @@ export interface TestApi extends TestDatabase {
 export async function testApi(overrides: Partial<AppDependencies> = {}): Promise<TestApi> {
   const testDb = await testDatabase();
   const connection = Connection.lazy({ address: '127.0.0.1:1', connectTimeout: '200ms' });
+  const metering = openPostgresUsageStore(testDb.database);
   const app = await buildApp({
     config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
     database: testDb.database,
     temporal: new Client({ connection }),
     metering: openPostgresUsageStore(testDb.database),
-    gateways: new Map(),
+    gateways: paymentGateways([]),
     logger: false,
     ...overrides,
   });
   afterAll(async () => {
     await app.close();
+    await metering.close();
     await connection.close();
   });
   const call: TestApi['call'] = async (method, path, options = {}) => {

@@ -3,6 +3,7 @@ import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
 import { invoiceAdapters } from './invoice.ts';
+import { meteringAdapters } from './metering.ts';
 import { paymentAdapters } from './payment.ts';
 import { subscriptionAdapters } from './subscription.ts';
 
@@ -12,6 +13,7 @@ export const adapters: Adapters = {
   ...calendarAdapters,
   ...chargeAdapters,
   ...invoiceAdapters,
+  ...meteringAdapters,
   ...paymentAdapters,
   ...subscriptionAdapters,
 };
