@@ -10,6 +10,7 @@ import {
 } from '../../db/stores/feature.ts';
 import { metersById } from '../../db/stores/meter.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import { beginMetering } from '../../metering/begin-metering.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';
@@ -24,7 +25,6 @@ import {
   viewFeature,
 } from '../schemas/feature.ts';
 import { idListInput, idListQuery, idParams, optionalBody } from '../schemas/scalars.ts';
-import { beginMetering } from './meter.ts';
 
 const expand = ['meters'];
 const text = z.string().max(255);

@@ -3,8 +3,7 @@ import type { Meter } from '../../db/entities/meter.ts';
 import { listMeters } from '../../db/stores/catalogue-lists.ts';
 import { archiveMeter, createMeter, extendMeterFilters, findMeter } from '../../db/stores/meter.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { refuseUnsupportedAggregation } from '../../metering/meter.ts';
-import { buildMeterRollups } from '../../metering/postgres/build-rollups.ts';
+import { beginMetering } from '../../metering/begin-metering.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, toListQuery, viewList } from '../list.ts';
@@ -42,7 +41,7 @@ export async function meterRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'meter:write' },
     handler: async ({ body, transaction }) =>
-      transaction(async (tx) => viewMeter(await beginMetering(tx, await createMeter(tx, newMeter(body))))),
+      transaction(async (tx) => counted(tx, await createMeter(tx, newMeter(body)))),
   });
 
   app.get('/meters/:id', {
@@ -68,9 +67,7 @@ export async function meterRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'meter:write' },
     handler: async ({ params, body, transaction }) =>
-      transaction(async (tx) => {
-        return viewMeter(await beginMetering(tx, await extendMeterFilters(tx, params.id, body.filters)));
-      }),
+      transaction(async (tx) => counted(tx, await extendMeterFilters(tx, params.id, body.filters))),
   });
 
   const archive = { tags: ['Meters'], params: idParams, response: { 200: message, ...errorResponses } };
@@ -91,12 +88,8 @@ async function archived(tx: Transaction, id: string): Promise<{ message: string 
   return { message: `meter ${id} is archived` };
 }
 
-/**
- * Makes a new or changed meter count: refuses what the usage engine cannot compute (the transaction then leaves nothing
- * behind) and counts the events that are stored already. design: usage.md
- */
-export async function beginMetering(tx: Transaction, row: Meter): Promise<Meter> {
-  refuseUnsupportedAggregation(row.aggregation);
-  await buildMeterRollups(tx, row);
-  return row;
+/** The view of a new or changed meter, which counts from now on. */
+async function counted(tx: Transaction, row: Meter) {
+  await beginMetering(tx, row);
+  return viewMeter(row);
 }

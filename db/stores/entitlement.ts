@@ -146,7 +146,6 @@ type EntitlementColumns = Omit<
 /** Stores an entitlement; a second published one for the same owner and feature is `already_exists`. */
 export async function insertEntitlement(tx: Transaction, columns: EntitlementColumns): Promise<Entitlement> {
   const entitlement = tx.em.create(Entitlement, { ...newRecord(tx, 'ent'), ...columns });
-  tx.em.persist(entitlement);
   await flushUnique(tx, {
     entitlement_feature_unique: () =>
       refuse(

@@ -196,7 +196,6 @@ type FeatureColumns = Pick<
 async function insertFeature(tx: Transaction, columns: FeatureColumns): Promise<Feature> {
   const alertSettings = columns.alertSettings as Record<string, unknown> | null;
   const feature = tx.em.create(Feature, { ...newRecord(tx, 'feat'), ...columns, alertSettings, groupId: null });
-  tx.em.persist(feature);
   await flushUnique(tx, { feature_lookup_key_unique: () => takenKey('feature', columns.lookupKey) });
   await report(tx, feature, 'created');
   return feature;

@@ -21,7 +21,6 @@ export async function createMeter(tx: Transaction, input: NewMeter, path = ''): 
     filters: input.filters,
     resetUsage: input.resetUsage,
   });
-  tx.em.persist(meter);
   await tx.em.flush();
   await auditMeter(tx, meter, 'created');
   return meter;

@@ -7,7 +7,7 @@ import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '.
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
 import { insertEntitlement, publishedEntitlements } from './entitlement.ts';
-import { auditPrice, insertPrices, priceRow, pricesOfPlans } from './price.ts';
+import { auditPrice, insertPrice, pricesOfPlans } from './price.ts';
 import { columnsOf } from './price-change.ts';
 
 export interface NewPlan {
@@ -32,7 +32,6 @@ export async function createPlan(tx: Transaction, input: NewPlan): Promise<Plan>
     displayOrder: input.displayOrder ?? null,
     metadata: input.metadata ?? {},
   });
-  tx.em.persist(plan);
   await flushPlan(tx, plan);
   await auditPlan(tx, plan, 'created');
   return plan;
@@ -130,8 +129,7 @@ async function copyPrices(tx: Transaction, source: Plan, plan: Plan): Promise<vo
   for (const price of prices) {
     const displayName = price.type === 'FIXED' && price.displayName === source.name ? plan.name : price.displayName;
     const own = { entityId: plan.id, parentPriceId: null, lookupKey: '', startDate: plan.createdAt, displayName };
-    const copy = await priceRow(tx, { ...columnsOf(price), ...own });
-    await insertPrices(tx, [copy]);
+    const copy = await insertPrice(tx, { ...columnsOf(price), ...own });
     await auditPrice(tx, copy, 'created', { copy_of: price.id });
   }
 }

@@ -3,7 +3,7 @@ import { columnName } from '../bulk.ts';
 import type { Price } from '../entities/price.ts';
 import { badField, refuseArchived, refuseInvalid, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
-import { auditPrice, closePrice, flushPrices, insertPrices, lockPrice, priceRow } from './price.ts';
+import { auditPrice, closePrice, flushPrices, insertPrice, lockPrice } from './price.ts';
 import { checkTerms, isOneTime, type SentPrice, type SomeTerms, supersededTerms } from './price-rules.ts';
 
 /** What may be written on a price in place: nothing that changes what it costs. spec: catalogue-and-metering §4.2 Update */
@@ -68,7 +68,9 @@ async function supersede(tx: Transaction, price: Price, change: PriceChange): Pr
   }
   const terms = supersededTerms(price, change.terms);
   checkTerms(terms);
-  const successor = await priceRow(tx, {
+  // The old row is written first: both hold the lookup key, and only a price without an end competes for it.
+  await closePrice(tx, price, effectiveFrom);
+  const successor = await insertPrice(tx, {
     ...columnsOf(price),
     ...terms,
     parentPriceId: price.parentPriceId ?? price.id,
@@ -79,9 +81,6 @@ async function supersede(tx: Transaction, price: Price, change: PriceChange): Pr
     lookupKey: change.lookupKey ?? price.lookupKey,
     metadata: change.metadata ?? price.metadata,
   });
-  // The old row is written first: both hold the lookup key, and only a price without an end competes for it.
-  await closePrice(tx, price, effectiveFrom);
-  await insertPrices(tx, [successor]);
   await auditPrice(tx, price, 'superseded', { successor_id: successor.id });
   await auditPrice(tx, successor, 'created', { supersedes: price.id });
   return successor;

@@ -27,7 +27,7 @@ export async function createPrice(tx: Transaction, input: NewPrice, path = ''): 
   if (input.groupId) throw badField(`${path}group_id`, `names group ${input.groupId}, which does not exist`);
   await refuseTooMany(tx, input, path);
   const oneTime = isOneTime(input);
-  const price = await priceRow(tx, {
+  const price = await insertPrice(tx, {
     ...pricingTerms(input),
     entityType: input.entityType!,
     entityId: input.entityId!,
@@ -52,7 +52,6 @@ export async function createPrice(tx: Transaction, input: NewPrice, path = ''): 
     lookupKey: input.lookupKey ?? '',
     metadata: input.metadata ?? {},
   });
-  await insertPrices(tx, [price]);
   await auditPrice(tx, price, 'created');
   return price;
 }
@@ -183,15 +182,11 @@ export type PriceColumns = Omit<
   'id' | 'tenantId' | 'environmentId' | 'status' | 'createdAt' | 'createdBy' | 'updatedAt' | 'updatedBy' | 'sequence'
 >;
 
-/** A price row that is not stored yet, with a new id and the next sequence. */
-export async function priceRow(tx: Transaction, columns: PriceColumns): Promise<Price> {
-  return tx.em.create(Price, { ...newRecord(tx, 'price'), ...columns, sequence: await nextPriceSequence(tx) });
-}
-
-/** Stores price rows; a lookup key that a live price holds is `already_exists`. spec: catalogue-and-metering §13 row 22 */
-export async function insertPrices(tx: Transaction, prices: readonly Price[]): Promise<void> {
-  tx.em.persist([...prices]);
-  await flushPrices(tx, prices[0]?.lookupKey ?? '');
+/** Stores a price row under a new id and the next sequence. Throws `already_exists` for a lookup key that a live price holds. */
+export async function insertPrice(tx: Transaction, columns: PriceColumns): Promise<Price> {
+  const price = tx.em.create(Price, { ...newRecord(tx, 'price'), ...columns, sequence: await nextPriceSequence(tx) });
+  await flushPrices(tx, price.lookupKey);
+  return price;
 }
 
 /** Writes pending changes of prices and names the lookup key when it is taken. */
