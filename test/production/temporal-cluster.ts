@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { accepts, freePort } from '../../dev/ports.ts';
+import { accepts, isPortFree } from '../../dev/ports.ts';
 import type { RunningPostgres } from '../../dev/postgres.ts';
 import { hasEnded, poll, type RunningProgram, StartupProblem, startProgram } from '../../dev/processes.ts';
 import { cacheDirectory, goInstall } from '../../dev/temporal-binary.ts';
@@ -88,8 +88,15 @@ interface ServicePorts {
 }
 type AllPorts = Record<'frontend' | 'history' | 'matching' | 'worker', ServicePorts>;
 
+/** Temporal keeps its ports in a smallint: they must be below 32768, where the system's own choices rarely are. */
 async function servicePorts(): Promise<AllPorts> {
-  const pair = async () => ({ grpcPort: await freePort(), membershipPort: await freePort() });
+  let candidate = 17_000;
+  const next = async (): Promise<number> => {
+    do candidate += 1;
+    while (candidate < 32_768 && !(await isPortFree(candidate)));
+    return candidate;
+  };
+  const pair = async () => ({ grpcPort: await next(), membershipPort: await next() });
   return { frontend: await pair(), history: await pair(), matching: await pair(), worker: await pair() };
 }
 
