@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/orm.ts';
-import type { PaymentGateway } from '../integrations/payment-gateway.ts';
+import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import type { LoggerOptions } from './logging.ts';
 
@@ -11,8 +11,7 @@ export interface AppDependencies {
   database: Database;
   temporal: Client;
   metering: UsageStore;
-  /** The payment gateways by name. */
-  gateways: ReadonlyMap<string, PaymentGateway>;
+  gateways: PaymentGateways;
   /** What to log and where to; `false` for nothing. */
   logger: LoggerOptions | false;
 }

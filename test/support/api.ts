@@ -4,7 +4,6 @@ import { afterAll } from 'vitest';
 import { buildApp } from '../../api/app.ts';
 import type { AppDependencies } from '../../api/dependencies.ts';
 import { createSandbox, type Sandbox } from '../../db/stores/tenant.ts';
-import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
@@ -45,7 +44,7 @@ export async function testApi(overrides: Partial<AppDependencies> = {}): Promise
     config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
     database: testDb.database,
     temporal: new Client({ connection }),
-    metering: openPostgresUsageStore(testDb.database),
+    metering,
     gateways: paymentGateways([]),
     logger: false,
     ...overrides,

@@ -1,0 +1,37 @@
+import { Client, Connection } from '@temporalio/client';
+import closeWithGrace from 'close-with-grace';
+import { collectDefaultMetrics } from 'prom-client';
+import { readConfig } from '../config.ts';
+import { openDatabase } from '../db/orm.ts';
+import { connectGateways } from '../integrations/connect.ts';
+import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { buildApp } from './app.ts';
+
+/** An API process: answers until it is told to stop, then finishes the requests under way and closes what it opened. */
+const config = readConfig(process.env);
+const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
+// Temporal is reached when it is first needed: an API without it still answers reads, and says 503 to the rest.
+const connection = Connection.lazy({ address: config.temporalAddress });
+const metering = openPostgresUsageStore(database);
+const gateways = connectGateways(config);
+const app = await buildApp({
+  config,
+  database,
+  temporal: new Client({ connection, namespace: config.temporalNamespace }),
+  metering,
+  gateways: gateways.registry,
+  logger: { level: config.logLevel },
+});
+collectDefaultMetrics({ register: app.metrics.registry });
+
+closeWithGrace({ delay: config.shutdownTimeoutMs, logger: app.log }, async ({ signal, err }) => {
+  if (err) app.log.error({ err }, 'the server stops because of an error');
+  else app.log.info({ signal }, 'the server stops');
+  await app.close();
+  await metering.close();
+  await gateways.close();
+  await connection.close();
+  await database.close();
+});
+
+await app.listen({ host: config.host, port: config.port });

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { openApiDocument } from '../../../api/openapi-document.ts';
+
+const committed = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
+const generated = await openApiDocument();
+
+it('docs/openapi.json is what the routes say (npm run openapi writes it)', () => {
+  expect(JSON.parse(committed)).toEqual(JSON.parse(generated));
+});
+
+it('every operation has an id of its own, a summary, a tag and its errors', () => {
+  const document = JSON.parse(generated) as { paths: Record<string, Record<string, Operation>> };
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  for (const operation of operations) {
+    expect(operation.summary, operation.operationId).toBeTruthy();
+    expect(operation.tags?.length, operation.operationId).toBeGreaterThan(0);
+    expect(Object.keys(operation.responses), operation.operationId).toContain('4XX');
+  }
+  const ids = operations.map((operation) => operation.operationId);
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+interface Operation {
+  operationId: string;
+  summary?: string;
+  tags?: string[];
+  responses: Record<string, unknown>;
+}
