@@ -1,4 +1,4 @@
-import { type Decimal, decimal, decimalString } from '../../billing/money.ts';
+import { decimal } from '../../billing/money.ts';
 import type { StoredTier } from '../entities/price.ts';
 import { badField } from '../record.ts';
 
@@ -192,21 +192,6 @@ export function supersededTerms(stored: SomeTerms & { billingModel: string }, se
 /** Whether a price bills once: by period, or by the older cadence that says the same. spec: catalogue-and-metering §4.1 */
 export function isOneTime(price: { billingCadence?: string | undefined; billingPeriod?: string | undefined }): boolean {
   return price.billingCadence === 'ONETIME' || price.billingPeriod === 'ONETIME';
-}
-
-/**
- * The quantity a line item starts with: what was asked for (0 included), else the minimum of the price, else 1; a usage line
- * starts at 0. Throws `validation_error` for a negative request. spec: catalogue-and-metering §4.2 Quantity
- */
-export function lineQuantity(
-  price: { type: string; minQuantity: string | null },
-  requested: string | null | undefined,
-): string {
-  if (price.type === 'USAGE') return '0';
-  if (isNegative(requested)) throw badField('quantity', 'must not be negative');
-  if (requested != null) return decimalString(decimal(requested));
-  const minimum: Decimal | null = price.minQuantity === null ? null : decimal(price.minQuantity);
-  return minimum && !minimum.isZero() ? decimalString(minimum) : '1';
 }
 
 function isNegative(value: string | null | undefined): boolean {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { outcome } from './adapter.ts';
-import { adapters } from './adapters/index.ts';
+import { adapters, stopAdapters } from './adapters/index.ts';
 import { matches } from './compare.ts';
 import { readVectors, type Vector } from './read.ts';
 
@@ -32,6 +32,8 @@ for (const vector of readVectors(path)) {
     report(vector, actual);
   }
 }
+
+await stopAdapters();
 
 for (const [kind, count] of [...skipped].sort()) console.log(`skipped ${kind} (${count}): not built yet`);
 const skippedCount = [...skipped.values()].reduce((all, count) => all + count, 0);

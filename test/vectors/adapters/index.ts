@@ -2,6 +2,7 @@ import type { Adapters } from '../adapter.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
+import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
 import { paymentAdapters } from './payment.ts';
@@ -12,8 +13,14 @@ export const adapters: Adapters = {
   ...catalogueAdapters,
   ...calendarAdapters,
   ...chargeAdapters,
+  ...httpAdapters,
   ...invoiceAdapters,
   ...meteringAdapters,
   ...paymentAdapters,
   ...subscriptionAdapters,
 };
+
+/** Stops the servers that adapters started; call it after the last vector. */
+export async function stopAdapters(): Promise<void> {
+  await stopHttpAdapters();
+}
