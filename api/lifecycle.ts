@@ -1,0 +1,109 @@
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import type { UpdateDefinition } from '@temporalio/common';
+import { refuse } from '../billing/refusal.ts';
+import type { Scope } from '../db/scope.ts';
+import type { LifecycleStart } from '../workflows/lifecycle.messages.ts';
+import {
+  type LifecycleKind,
+  lifecycleKinds,
+  lifecycleStartOptions,
+  lifecycleTaskQueue,
+} from '../workflows/start.messages.ts';
+import type { Caller } from '../workflows/subscription.messages.ts';
+
+const answerWithinMs = 30_000;
+
+/** What every command to a workflow carries: who asks, and the customer's present when the request came. */
+interface Command {
+  caller: Caller;
+  at: string;
+}
+
+/** The object a command is for. `at` is its customer's present (`customerNow`). */
+export interface LifecycleObject {
+  kind: LifecycleKind;
+  id: string;
+  customerId: string;
+  testClockId: string | null;
+  at: string;
+  /** True when the command makes the object, so that its workflow begins with it. */
+  creating?: boolean;
+}
+
+type Sender = { temporal: Client; scope: Scope };
+
+/**
+ * Sends a command to the workflow of an object, starting that workflow when none runs, and returns its answer. A refusal is
+ * thrown as it was thrown inside; an answer that is not there in time is `service_unavailable`, and the command may still
+ * be carried out. A request passes as it is: `updateObject(request, object, finalizeInvoice, {})`.
+ * design: architecture §2 Lifecycle
+ */
+export async function updateObject<Answer, Message extends Command>(
+  { temporal, scope }: Sender,
+  object: LifecycleObject,
+  update: UpdateDefinition<Answer, [Message]>,
+  message: Omit<Message, keyof Command>,
+): Promise<Answer> {
+  const start: LifecycleStart = {
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    objectId: object.id,
+    customerId: object.customerId,
+    testClockId: object.testClockId,
+    clockTime: object.testClockId === null ? null : object.at,
+    creating: object.creating ?? false,
+  };
+  const args: [Message] = [{ ...message, caller: callerOf(scope), at: object.at } as Message];
+  return answered(temporal, object, () =>
+    temporal.workflow.executeUpdateWithStart(update, {
+      startWorkflowOperation: new WithStartWorkflowOperation(
+        lifecycleKinds[object.kind].workflowType,
+        lifecycleStartOptions(object.kind, start, lifecycleTaskQueue),
+      ),
+      args,
+    }),
+  );
+}
+
+/** Talks to a workflow that should be running; null when none is. Errors as `updateObject`. */
+export async function updateRunning<Answer>(
+  temporal: Client,
+  object: Pick<LifecycleObject, 'kind' | 'id'>,
+  send: (workflow: WorkflowHandle) => Promise<Answer>,
+): Promise<Answer | null> {
+  const workflow = temporal.workflow.getHandle(lifecycleKinds[object.kind].workflowId(object.id));
+  try {
+    return await answered(temporal, object, () => send(workflow));
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** Who asks, as rows and audit name them. */
+export function callerOf(scope: Scope): Caller {
+  return { actor: scope.actor, requestId: scope.requestId };
+}
+
+async function answered<Answer>(
+  temporal: Client,
+  { kind, id }: Pick<LifecycleObject, 'kind' | 'id'>,
+  send: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await temporal.withDeadline(Date.now() + answerWithinMs, send);
+  } catch (error) {
+    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
+    throw refuse(
+      'service_unavailable',
+      `The workflow of ${kind} ${id} did not answer within ${answerWithinMs / 1000} seconds. The request may still be carried out: read the ${kind} before sending it again.`,
+      { [`${kind}_id`]: id },
+    );
+  }
+}
