@@ -42,7 +42,8 @@ export function homeDirectory(env: NodeJS.ProcessEnv = process.env): string {
 /** Makes the directory and takes it for this process. Throws a StartupProblem when it is not writable or in use. */
 export function openHome(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true });
+    // Not recursive: Node never returns from that where the kernel refuses, as in /proc.
+    if (!existsSync(directory)) mkdirSync(directory);
     accessSync(directory, constants.W_OK | constants.X_OK);
     const other = holderOf(directory);
     if (other !== undefined) {

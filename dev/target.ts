@@ -1,4 +1,4 @@
-import { readRunning } from './home.ts';
+import { homeDirectory, readRunning } from './home.ts';
 import { StartupProblem } from './processes.ts';
 
 /** The API a program of this repository talks to. */
@@ -10,7 +10,7 @@ export interface ApiTarget {
 
 /** The API that PERENNIAL_URL and PERENNIAL_API_KEY name, else the one `npm start` runs here. */
 export function apiTarget(env: NodeJS.ProcessEnv = process.env): ApiTarget {
-  const running = env.PERENNIAL_URL ? undefined : readRunning();
+  const running = env.PERENNIAL_URL ? undefined : readRunning(homeDirectory(env));
   const apiUrl = env.PERENNIAL_URL || running?.apiUrl;
   const apiKey = env.PERENNIAL_API_KEY || running?.apiKey;
   if (!apiUrl)

@@ -47,7 +47,8 @@ export async function temporalCli(
   const found = onPath('temporal', env) ?? (isExecutable(cached) ? cached : undefined);
   if (found) return found;
   say(`Temporal's dev server is fetched once and kept in ${cacheDirectory(env)}.`);
-  if (await download(cached, say, env, signal)) return cached;
+  // A machine known to have no internet need not wait for the download to fail.
+  if (!env.PERENNIAL_OFFLINE && (await download(cached, say, env, signal))) return cached;
   if (await goInstall(`github.com/temporalio/cli/cmd/temporal@v${cliVersion}`, cached, say, env, signal)) return cached;
   throw new StartupProblem(
     `No Temporal server was found: install the Temporal CLI ${cliVersion} (or Go 1.25, with which it is built once), ` +
