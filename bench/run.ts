@@ -1,0 +1,13 @@
+/** Every bench by name; each module measures when it is called. design: quality.md Benches */
+const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  'ingest-bulk': () => import('./ingest-bulk.ts'),
+};
+
+const name = process.argv[2] ?? '';
+const load = benches[name];
+if (!load) {
+  console.error(`usage: npm run bench -- <name>\nbenches: ${Object.keys(benches).sort().join(', ')}`);
+  process.exit(1);
+}
+const bench = await load();
+await bench.run();

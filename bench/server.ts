@@ -1,0 +1,77 @@
+import { chmodSync, mkdtempSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { buildApp } from '../api/app.ts';
+import { type Database, openDatabase } from '../db/orm.ts';
+import { prepareDatabase } from '../db/prepare.ts';
+import { createSandbox, type Sandbox } from '../db/stores/tenant.ts';
+import { freePort } from '../dev/ports.ts';
+import { startPostgres } from '../dev/postgres.ts';
+import { removeDirectory } from '../dev/postgres-account.ts';
+import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import type { UsageStore } from '../metering/usage-store.ts';
+
+/** The API on a PostgreSQL of its own, listening on loopback. */
+export interface BenchServer {
+  database: Database;
+  store: UsageStore;
+  sandbox: Sandbox;
+  ownerUrl: string;
+  port: number;
+  stop(): Promise<void>;
+}
+
+// design: quality.md PostgreSQL settings for benches
+const settings = {
+  shared_buffers: '4GB',
+  effective_cache_size: '14GB',
+  work_mem: '64MB',
+  max_wal_size: '8GB',
+  synchronous_commit: 'on',
+  fsync: 'on',
+};
+
+/** Starts everything a bench of the API needs; Temporal is not there, so only records and streams work. */
+export async function startBenchServer(): Promise<BenchServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'perennial-bench-'));
+  chmodSync(directory, 0o711);
+  const postgres = await startPostgres({
+    directory: join(directory, 'postgres'),
+    port: await freePort(),
+    password: 'bench',
+    logFile: join(directory, 'postgres.log'),
+    settings,
+  });
+  const ownerUrl = postgres.url('perennial');
+  const { applicationUrl } = await prepareDatabase({ ownerUrl, applicationPassword: 'bench' });
+  const database = await openDatabase({ url: applicationUrl, poolSize: 10 });
+  const sandbox = await createSandbox(database, { tenantName: 'Bench' });
+  const store = openPostgresUsageStore(database);
+  const connection = Connection.lazy({ address: '127.0.0.1:1', connectTimeout: '200ms' });
+  const app = await buildApp({
+    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
+    database,
+    temporal: new Client({ connection }),
+    metering: store,
+    gateways: new Map(),
+    logger: false,
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    database,
+    store,
+    sandbox,
+    ownerUrl,
+    port: (app.server.address() as AddressInfo).port,
+    async stop() {
+      await app.close();
+      await store.close();
+      await connection.close();
+      await database.close();
+      await postgres.stop();
+      removeDirectory(directory);
+    },
+  };
+}
