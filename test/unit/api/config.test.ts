@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { readConfig } from '../../../config.ts';
+
+const url = 'postgres://perennial_app:s3cret@localhost:5432/perennial';
+
+it('has a default for everything but the database', () => {
+  expect(readConfig({ DATABASE_URL: url, PORT: '' })).toMatchObject({
+    databaseUrl: url,
+    port: 8080,
+    rateLimitPerSecond: 100,
+  });
+});
+
+it('names every bad variable and shows no value', () => {
+  const bad = { DATABASE_URL: 'mysql://s3cret', PORT: '99999', RATE_LIMIT_PER_SECOND: 'many', TRUST_PROXY: 'yes' };
+  for (const name of Object.keys(bad)) expect(() => readConfig(bad)).toThrow(name);
+  expect(() => readConfig(bad)).not.toThrow(/s3cret/);
+});
