@@ -49,7 +49,10 @@ export interface ChargeItem {
   resetUsage: 'BILLING_PERIOD' | 'NEVER';
 }
 
-/** A live invoice line (DRAFT or FINALIZED, not voided) that already charges an item for a time. */
+/**
+ * A live invoice line (DRAFT or FINALIZED, not voided) that already charges an item for a time. Needed are those that overlap
+ * the billed periods, all of a one-time item, and all within the open own period of an item of a longer cadence.
+ */
 export interface BilledService {
   subscriptionLineItemId: string;
   periodStart: string;
@@ -82,7 +85,7 @@ export interface UsageQuestion {
   meterId: string;
   from: string;
   to: string;
-  /** Not null: answer `buckets` too, cut at `from` and `to`. */
+  /** Not null: aggregate per bucket, cut at `from` and `to`, and answer the rows in `buckets` too. */
   bucketSize: string | null;
 }
 

@@ -4,7 +4,7 @@ import type { ChargeItem, ChargePlanInput, PlannedUsage, PlannedWindow, UsageQue
 import type { Service } from './charge-window.ts';
 
 /** Adds a question and gives its key; an empty time needs no question. */
-type Ask = (item: ChargeItem, from: string, to: string, bucketSize?: string | null) => string[];
+type Ask = (item: ChargeItem, from: string, to: string) => string[];
 
 /**
  * Which usage decides the quantity of one charge period: the meter's value over the service time (for a running meter since
@@ -21,7 +21,7 @@ export function planUsage(
   const to = later(earlier(input.usageUntil ?? service.end, service.end), service.start);
   const running = item.resetUsage === 'NEVER';
   const from = running ? item.startDate : service.start;
-  const main = to > service.start ? ask(item, from, to, item.bucketSize) : [];
+  const main = to > service.start ? ask(item, from, to) : [];
   const allowance = (item.meterId && input.allowances[item.meterId]) || null;
   const limited = allowance !== null && allowance.usageLimit !== null && main.length > 0;
   const planned = {
@@ -82,20 +82,11 @@ function linesAhead(item: ChargeItem, input: ChargePlanInput): ChargeItem[] {
 }
 
 function askInto(questions: Map<string, UsageQuestion>): Ask {
-  return (item, from, to, bucketSize = null) => {
+  return (item, from, to) => {
     if (from >= to) return [];
-    const key = [item.id, from, to, ...(bucketSize === null ? [] : [bucketSize])].join('|');
-    if (!questions.has(key)) {
-      questions.set(key, {
-        key,
-        lineItemId: item.id,
-        priceId: item.priceId,
-        meterId: item.meterId ?? '',
-        from,
-        to,
-        bucketSize,
-      });
-    }
+    const { id, priceId, bucketSize } = item;
+    const key = `${id}|${from}|${to}`;
+    questions.set(key, { key, lineItemId: id, priceId, meterId: item.meterId ?? '', from, to, bucketSize });
     return [key];
   };
 }

@@ -76,14 +76,10 @@ function elapsedWindow(instant: number, size: number, timezone: string): { start
   const local = localTime(instant, timezone);
   const start = instant - (local - Math.floor(local / size) * size);
   const window = { start, end: start + size };
-  const shifted = (change: number): boolean => {
-    const shift = localTime(change, timezone) - localTime(change - 1, timezone) - 1;
-    return shift % size !== 0;
-  };
-  const last = lastOffsetChange(instant, timezone);
-  if (last !== null && last > window.start && shifted(last)) window.start = last;
-  const next = nextOffsetChange(instant, timezone);
-  if (next !== null && next < window.end && shifted(next)) window.end = next;
+  const offset = (at: number): number => localTime(at, timezone) - at;
+  const moved = (other: number): boolean => (offset(other) - offset(instant)) % size !== 0;
+  if (moved(window.start)) window.start = lastOffsetChange(instant, timezone) ?? window.start;
+  if (moved(window.end - 1)) window.end = nextOffsetChange(instant, timezone) ?? window.end;
   return window;
 }
 
