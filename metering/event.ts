@@ -46,7 +46,8 @@ export function prepareEvent(input: EventInput, where = ''): PreparedEvent {
   const id = input.event_id && input.event_id.trim() !== '' ? input.event_id : newEventId();
   const properties = input.properties ?? {};
   const text = JSON.stringify(properties);
-  if (unreadable.test(text)) throw invalid(`${where}properties`, 'must be valid Unicode without NUL characters');
+  if (text.includes('\\u') && unreadable.test(text))
+    throw invalid(`${where}properties`, 'must be valid Unicode without NUL characters');
   return {
     id,
     key: eventKey(id),

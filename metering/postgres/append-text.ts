@@ -1,8 +1,8 @@
 /**
  * One statement stores a batch. Parameters: 1 env; per event: 2 ord, 3 key, 4 event id (null when it is the key), 5
- * subject, 6 event name number, 7 timestamp or null, 8 source, 9 properties, 10 true for a repeat inside the batch, 11
- * id, external id and event name as texts (12, 13); per contribution: 14 ord, 15 meter, 16 meter version, 17 quantity, 18
- * digest of the distinct value, 19 true where the latest value is kept.
+ * subject, 6 event name number, 7 timestamp or null, 8 source, 9 properties, 10 true for a repeat inside the batch; per
+ * contribution: 11 ord, 12 meter, 13 meter version, 14 quantity, 15 digest of the distinct value, 16 true where the latest
+ * value is kept.
  *
  * The insert of keys alone decides what is new; everything else is joined to its result, so roll-ups and events cannot
  * disagree. Every insert is in the order of its primary key, so writers that meet wait for each other and never
@@ -11,8 +11,8 @@
 export const appendText = `
 with input as materialized (
   select i.*, coalesce(i.at, now()) as ts from unnest($2::int[], $3::uuid[], $4::text[], $5::bigint[], $6::int[],
-      $7::timestamptz[], $8::text[], $9::text[], $10::boolean[], $11::text[], $12::text[], $13::text[])
-    as i(ord, key, event_id, subject, event_name, at, source, props, repeat, id, external_id, name_text)
+      $7::timestamptz[], $8::text[], $9::text[], $10::boolean[])
+    as i(ord, key, event_id, subject, event_name, at, source, props, repeat)
 ), fresh as (
   insert into usage.event_key (env, key) select $1, key from input where not repeat order by key
   on conflict do nothing returning key, seq
@@ -22,8 +22,9 @@ with input as materialized (
     i.props::json
   from input i join fresh f using (key) where not i.repeat order by f.seq
 ), gain as materialized (
-  select c.meter, c.version, i.subject, date_trunc('hour', i.ts, 'UTC') as bucket, c.q, i.ts, i.ord, i.id, c.h, c.latest
-  from unnest($14::int[], $15::int[], $16::int[], $17::numeric[], $18::uuid[], $19::boolean[])
+  select c.meter, c.version, i.subject, date_trunc('hour', i.ts, 'UTC') as bucket, c.q, i.ts, i.ord,
+    case when c.latest then coalesce(i.event_id, i.key::text) end as id, c.h, c.latest
+  from unnest($11::int[], $12::int[], $13::int[], $14::numeric[], $15::uuid[], $16::boolean[])
     as c(ord, meter, version, q, h, latest)
   join input i using (ord) join fresh using (key)
 ), seen as (
@@ -49,7 +50,11 @@ with input as materialized (
       order by x.lt desc nulls last, x.li desc, x.lid collate "C" desc limit 1)
 ), copied as (
   insert into usage.event_copy (env, key, ingested_at, ts, event_id, external_customer_id, event_name, source, props)
-  select $1, i.key, clock_timestamp(), i.ts, i.id, i.external_id, i.name_text, i.source, i.props::json
-  from input i left join fresh f on f.key = i.key and not i.repeat where f.key is null order by i.key, i.ord
+  select $1, i.key, clock_timestamp(), i.ts, coalesce(i.event_id, i.key::text), s.external_id, name.name, i.source,
+    i.props::json
+  from input i left join fresh f on f.key = i.key and not i.repeat
+  join usage.subject s on s.number = i.subject
+  join usage.event_name name on name.env = $1 and name.number = i.event_name
+  where f.key is null order by i.key, i.ord
 )
 select count(*)::int as fresh from fresh`;

@@ -5,6 +5,7 @@ import { digest, type PreparedEvent } from '../event.ts';
 import type { CompiledMeter } from '../meter.ts';
 import { decimalOfScaled } from '../quantity.ts';
 import { appendText } from './append-text.ts';
+import { plainArray, textArray } from './array-text.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
 
 const deadlockDetected = '40P01';
@@ -115,19 +116,22 @@ function eventColumns(
   const met = new Set<string>();
   const repeats = events.map((event) => met.size === met.add(event.key).size);
   return [
-    events.map((_, ord) => ord),
-    events.map((event) => event.key),
-    events.map((event) => (event.id === event.key ? null : event.id)),
-    events.map((event) => subjectOf(event.externalCustomerId)),
-    events.map((event) => eventNameOf(event.eventName)),
-    events.map((event) => event.timestamp),
-    events.map((event) => event.source),
-    events.map((event) => event.propertiesText),
-    repeats,
-    events.map((event) => event.id),
-    events.map((event) => event.externalCustomerId),
-    events.map((event) => event.eventName),
+    plainArray(events.map((_, ord) => ord)),
+    plainArray(events.map((event) => event.key)),
+    textArray(events.map((event) => (event.id === event.key ? null : event.id))),
+    plainArray(events.map((event) => found(subjectOf(event.externalCustomerId)))),
+    plainArray(events.map((event) => found(eventNameOf(event.eventName)))),
+    plainArray(events.map((event) => event.timestamp)),
+    textArray(events.map((event) => event.source)),
+    textArray(events.map((event) => event.propertiesText)),
+    plainArray(repeats),
   ];
+}
+
+/** A short key that this transaction has just looked up or made. */
+function found<T>(number: T | undefined): T {
+  if (number === undefined) throw new Error('a short key of the batch was not resolved');
+  return number;
 }
 
 /** What each event adds to each meter; repeats inside the batch add nothing. */
@@ -149,11 +153,11 @@ function contributionColumns(events: readonly PreparedEvent[], catalogue: Catalo
     }
   }
   return [
-    ords,
-    meters.map((meter) => meter.number),
-    meters.map((meter) => meter.version),
-    quantities,
-    digests,
-    meters.map((meter) => meter.keepsLatest),
+    plainArray(ords),
+    plainArray(meters.map((meter) => meter.number)),
+    plainArray(meters.map((meter) => meter.version)),
+    plainArray(quantities),
+    plainArray(digests),
+    plainArray(meters.map((meter) => meter.keepsLatest)),
   ];
 }
