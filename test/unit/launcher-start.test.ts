@@ -15,6 +15,7 @@ async function start(args: string[], env: NodeJS.ProcessEnv): Promise<{ code: nu
   const file = join(import.meta.dirname, '../../dev/start.ts');
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, PERENNIAL_HOME: directory, ...env },
+    timeout: 15_000,
   });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {
