@@ -1,4 +1,3 @@
-import { Client, Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
 import { collectDefaultMetrics } from 'prom-client';
 import { readConfig } from '../config.ts';
@@ -6,18 +5,18 @@ import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 import { buildApp } from './app.ts';
+import { connectTemporal } from './temporal.ts';
 
 /** An API process: answers until it is told to stop, then finishes the requests under way and closes what it opened. */
 const config = readConfig(process.env);
 const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
-// Temporal is reached when it is first needed: an API without it still answers reads, and says 503 to the rest.
-const connection = Connection.lazy({ address: config.temporalAddress });
+const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace });
 const metering = openPostgresUsageStore(database);
 const gateways = connectGateways(config);
 const app = await buildApp({
   config,
   database,
-  temporal: new Client({ connection, namespace: config.temporalNamespace }),
+  temporal: temporal.client,
   metering,
   gateways: gateways.registry,
   logger: { level: config.logLevel },
@@ -30,7 +29,7 @@ closeWithGrace({ delay: config.shutdownTimeoutMs, logger: app.log }, async ({ si
   await app.close();
   await metering.close();
   await gateways.close();
-  await connection.close();
+  await temporal.close();
   await database.close();
 });
 

@@ -1,8 +1,8 @@
-import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll } from 'vitest';
 import { buildApp } from '../../api/app.ts';
 import type { AppDependencies } from '../../api/dependencies.ts';
+import { connectTemporal } from '../../api/temporal.ts';
 import { createSandbox, type Sandbox } from '../../db/stores/tenant.ts';
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
@@ -38,12 +38,12 @@ export interface TestApi extends TestDatabase {
  */
 export async function testApi(overrides: Partial<AppDependencies> = {}): Promise<TestApi> {
   const testDb = await testDatabase();
-  const connection = Connection.lazy({ address: '127.0.0.1:1', connectTimeout: '200ms' });
+  const temporal = connectTemporal({ address: '127.0.0.1:1', namespace: 'default' });
   const metering = openPostgresUsageStore(testDb.database);
   const app = await buildApp({
     config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
     database: testDb.database,
-    temporal: new Client({ connection }),
+    temporal: temporal.client,
     metering,
     gateways: paymentGateways([]),
     logger: false,
@@ -52,7 +52,7 @@ export async function testApi(overrides: Partial<AppDependencies> = {}): Promise
   afterAll(async () => {
     await app.close();
     await metering.close();
-    await connection.close();
+    await temporal.close();
   });
   const call: TestApi['call'] = async (method, path, options = {}) => {
     const apiKey = options.apiKey === undefined ? testDb.apiKey : options.apiKey;
