@@ -2,13 +2,14 @@
  * One statement stores a batch. Parameters: 1 env; per event: 2 ord, 3 key, 4 event id (null when it is the key), 5
  * subject, 6 event name number, 7 timestamp or null, 8 source, 9 properties, 10 true for a repeat inside the batch; per
  * contribution: 11 ord, 12 meter, 13 meter version, 14 quantity, 15 digest of the distinct value, 16 true where the latest
- * value is kept.
+ * value is kept. `keepsLatest` is true when any contribution has the last one: the plain statement is the cheaper one.
  *
  * The insert of keys alone decides what is new; everything else is joined to its result, so roll-ups and events cannot
  * disagree. Every insert is in the order of its primary key, so writers that meet wait for each other and never
  * deadlock. A copy is stamped after the wait for its rival: the effective event is the oldest. design: usage.md Writing
  */
-export const appendText = `
+export function appendText(keepsLatest: boolean): string {
+  return `
 with input as materialized (
   select i.*, coalesce(i.at, now()) as ts from unnest($2::int[], $3::uuid[], $4::text[], $5::bigint[], $6::int[],
       $7::timestamptz[], $8::text[], $9::text[], $10::boolean[])
@@ -32,7 +33,28 @@ with input as materialized (
   select distinct $1::int, meter, version, subject, (ts at time zone 'UTC')::date as day, h from gain where h is not null
   order by meter, version, subject, day, h
   on conflict do nothing
-), last as (
+${keepsLatest ? rolledWithLatest : rolled}
+), copied as (
+  insert into usage.event_copy (env, key, ingested_at, ts, event_id, external_customer_id, event_name, source, props)
+  select $1, i.key, clock_timestamp(), i.ts, coalesce(i.event_id, i.key::text), s.external_id, name.name, i.source,
+    i.props::json
+  from input i left join fresh f on f.key = i.key and not i.repeat
+  join usage.subject s on s.number = i.subject
+  join usage.event_name name on name.env = $1 and name.number = i.event_name
+  where f.key is null order by i.key, i.ord
+)
+select count(*)::int as fresh from fresh`;
+}
+
+const rolled = `), rolled as (
+  insert into usage.rollup as r (env, meter, version, subject, bucket, n, s, st, mx, mn)
+  select $1, meter, version, subject, bucket, count(*), sum(q), sum(q * extract(epoch from ts)), max(q), min(q)
+  from gain group by meter, version, subject, bucket order by meter, version, subject, bucket
+  on conflict (env, meter, version, subject, bucket, group_key) do update set
+    n = r.n + excluded.n, s = r.s + excluded.s, st = r.st + excluded.st,
+    mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn)`;
+
+const rolledWithLatest = `), last as (
   select distinct on (meter, subject, bucket) meter, subject, bucket, ts, ord, id, q from gain where latest
   order by meter, subject, bucket, ts desc, ord desc
 ), rolled as (
@@ -47,14 +69,4 @@ with input as materialized (
     mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn),
     (lt, li, lid, lv) = (select x.lt, x.li, x.lid, x.lv
       from (values (r.lt, r.li, r.lid, r.lv), (excluded.lt, excluded.li, excluded.lid, excluded.lv)) as x(lt, li, lid, lv)
-      order by x.lt desc nulls last, x.li desc, x.lid collate "C" desc limit 1)
-), copied as (
-  insert into usage.event_copy (env, key, ingested_at, ts, event_id, external_customer_id, event_name, source, props)
-  select $1, i.key, clock_timestamp(), i.ts, coalesce(i.event_id, i.key::text), s.external_id, name.name, i.source,
-    i.props::json
-  from input i left join fresh f on f.key = i.key and not i.repeat
-  join usage.subject s on s.number = i.subject
-  join usage.event_name name on name.env = $1 and name.number = i.event_name
-  where f.key is null order by i.key, i.ord
-)
-select count(*)::int as fresh from fresh`;
+      order by x.lt desc nulls last, x.li desc, x.lid collate "C" desc limit 1)`;

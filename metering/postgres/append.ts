@@ -8,6 +8,9 @@ import { appendText } from './append-text.ts';
 import { plainArray, textArray } from './array-text.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
 
+const appendPlain = { name: 'usage-append', text: appendText(false) };
+const appendWithLatest = { name: 'usage-append-latest', text: appendText(true) };
+
 const deadlockDetected = '40P01';
 const maxAttempts = 5;
 
@@ -56,7 +59,9 @@ async function appendIn(
     ),
     ...contributionColumns(events, catalogue),
   ];
-  await tx.client.query({ name: 'usage-append', text: appendText, values });
+  const meters = events.flatMap((event) => catalogue.metersByEventName.get(event.eventName) ?? []);
+  const statement = meters.some((meter) => meter.keepsLatest) ? appendWithLatest : appendPlain;
+  await tx.client.query({ ...statement, values });
   return { catalogue, subjects, eventNames };
 }
 
