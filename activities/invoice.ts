@@ -15,8 +15,6 @@ import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../workflows/invoice.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
-import { coalesce } from './coalesce.ts';
-import { crashPoint } from './crash-points.ts';
 
 export interface InvoiceActivityDependencies {
   database: Database;
@@ -34,8 +32,6 @@ interface InvoiceMoment extends InvoiceReference {
   at: string;
 }
 
-const maxInvoicesASet = 200;
-
 export type InvoiceActivities = ReturnType<typeof createInvoiceActivities>;
 
 /** What invoice workflows, and subscriptions on behalf of their drafts, do. Each is one transaction. */
@@ -45,27 +41,6 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
   const snapshot = (invoice: AttendedInvoice) => snapshotOf(invoice, timerSpreadMs);
 
   return {
-    /** Issues a draft whose window is over; drafts that fall due together share a transaction. spec: §2.15.4 */
-    finalizeDraft: coalesce<InvoiceMoment, null>({
-      groupOf: (moment) => moment.environmentId,
-      maxRequests: maxInvoicesASet,
-      async run(moments) {
-        crashPoint('finalizeDraft.beforeEffect');
-        const [first] = moments;
-        if (!first) return [];
-        await inScope(first, async (tx) => {
-          await issueInvoices(tx, tx.scope, moments, readUsage);
-          crashPoint('finalizeDraft.beforeCommit');
-        });
-        crashPoint('finalizeDraft.beforeAnswer');
-        return moments.map(() => null);
-      },
-    }),
-
-    /** From now on the invoice has a workflow of its own. */
-    attendInvoice: (input: InvoiceMoment): Promise<InvoiceSnapshot> =>
-      inScope(input, async (tx) => snapshot(await attendInvoice(tx, tx.scope, input.invoiceId))),
-
     loadInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot> =>
       inScope(self, async (tx) => snapshot(await readAttendedInvoice(tx, tx.scope, self.invoiceId))),
 
@@ -74,7 +49,7 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
       inScope(self, async (tx) => snapshot(await refreshInvoiceAgenda(tx, tx.scope, self.invoiceId))),
 
     /** A person finalizes: what is no draft is refused, a skipped one stays. spec: subscriptions-and-invoicing §2.15.1 */
-    finalizeInvoice: (input: InvoiceReference & { command: InvoiceCommand }): Promise<InvoiceSnapshot> =>
+    issueInvoice: (input: InvoiceReference & { command: InvoiceCommand }): Promise<InvoiceSnapshot> =>
       inScope(
         input,
         async (tx) => {

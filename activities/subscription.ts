@@ -1,12 +1,14 @@
 import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
+import { issueInvoices } from '../db/stores/invoice-issue.ts';
+import { attendInvoice } from '../db/stores/invoice-snapshot.ts';
 import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
 import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
 import { closePeriods, endTrials } from '../db/stores/subscription-close.ts';
 import { createSubscription } from '../db/stores/subscription-create.ts';
 import { activateSubscriptions, noticeRenewals } from '../db/stores/subscription-notice.ts';
 import { readSubscriptions } from '../db/stores/subscription-row.ts';
-import { type AttendedSubscription, one, readAgendas } from '../db/stores/subscription-snapshot.ts';
+import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../db/stores/subscription-snapshot.ts';
 import { updateMetadata } from '../db/stores/subscription-update.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
@@ -41,10 +43,14 @@ interface SubscriptionMoment extends SubscriptionReference {
   at: string;
 }
 
-type SetStep = (
+interface InvoiceOfSubscription extends SubscriptionMoment {
+  invoiceId: string;
+}
+
+type SetStep<Moment extends SubscriptionMoment = SubscriptionMoment> = (
   tx: SqlTransaction,
   scope: Scope,
-  moments: readonly SubscriptionMoment[],
+  moments: readonly Moment[],
 ) => Promise<AttendedSubscription[]>;
 
 const maxSubscriptionsASet = 200;
@@ -59,8 +65,8 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
 
   /** A step that many subscriptions take at one instant: concurrent calls share a transaction. */
-  const together = (name: string, step: SetStep) =>
-    coalesce<SubscriptionMoment, SubscriptionSnapshot>({
+  const together = <Moment extends SubscriptionMoment = SubscriptionMoment>(name: string, step: SetStep<Moment>) =>
+    coalesce<Moment, SubscriptionSnapshot>({
       groupOf: (moment) => moment.environmentId,
       maxRequests: maxSubscriptionsASet,
       async run(moments) {
@@ -83,6 +89,14 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     return rows.size === 0 ? null : snapshot(one(await readAgendas(tx, tx.scope.environmentId, [...rows.values()])));
   };
 
+  /** Reads the subscriptions after their invoices changed and writes their agendas down. */
+  const refresh: SetStep = async (tx, scope, moments) => {
+    const ids = moments.map((moment) => moment.subscriptionId);
+    return refreshAgendas(tx, scope.environmentId, [
+      ...(await readSubscriptions(tx, scope.environmentId, ids)).values(),
+    ]);
+  };
+
   return {
     loadSubscription: async (self: SubscriptionReference): Promise<SubscriptionSnapshot | null> =>
       inScope(self, (tx) => load(tx, self.subscriptionId)),
@@ -90,6 +104,18 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     closePeriod: together('closePeriod', (tx, scope, moments) => closePeriods(tx, scope, moments, readUsage)),
     endTrial: together('endTrial', (tx, scope, moments) => endTrials(tx, scope, moments, readUsage)),
     noticeRenewal: together('noticeRenewal', noticeRenewals),
+    /** Issues drafts whose window is over. spec: subscriptions-and-invoicing §2.15.4 */
+    finalizeInvoice: together<InvoiceOfSubscription>('finalizeInvoice', async (tx, scope, moments) => {
+      await issueInvoices(tx, scope, moments, readUsage);
+      return refresh(tx, scope, moments);
+    }),
+    /** From now on an unsettled invoice has a workflow of its own. */
+    attendInvoice: together<InvoiceOfSubscription>('attendInvoice', async (tx, scope, moments) => {
+      for (const { invoiceId } of moments) await attendInvoice(tx, scope, invoiceId);
+      return refresh(tx, scope, moments);
+    }),
+    /** After a payment of one of its invoices. */
+    refreshSubscription: together('refreshSubscription', refresh),
     activateSubscription: together('activateSubscription', activateSubscriptions),
 
     createSubscription: (input: Owner & { command: CreateSubscriptionCommand }): Promise<SubscriptionSnapshot> =>

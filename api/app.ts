@@ -24,6 +24,8 @@ import { paymentRoutes } from './routes/payment.ts';
 import { paymentMethodRoutes } from './routes/payment-method.ts';
 import { planRoutes } from './routes/plan.ts';
 import { priceRoutes } from './routes/price.ts';
+import { subscriptionRoutes } from './routes/subscription.ts';
+import { testClockRoutes } from './routes/test-clock.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { tenantRoutes } from './routes/tenant.ts';
 import { userRoutes } from './routes/user.ts';
@@ -60,6 +62,8 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(paymentRoutes);
   await v1.register(planRoutes);
   await v1.register(priceRoutes);
+  await v1.register(subscriptionRoutes);
+  await v1.register(testClockRoutes);
 }
 
 /**

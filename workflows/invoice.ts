@@ -60,7 +60,7 @@ export async function invoice(start: LifecycleStart): Promise<void> {
     paymentStatus: snapshot.paymentStatus,
   });
   setHandler(finalizeInvoice, async (command) =>
-    changed(await lifecycle.command('finalizeInvoice', command.at, () => local.finalizeInvoice({ ...self, command }))),
+    changed(await lifecycle.command('finalizeInvoice', command.at, () => local.issueInvoice({ ...self, command }))),
   );
   setHandler(voidInvoice, async (command) =>
     changed(await lifecycle.command('voidInvoice', command.at, () => local.voidInvoice({ ...self, command }))),

@@ -1,5 +1,4 @@
 import { continueAsNew, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
-import type { InvoiceActivities } from '../activities/invoice.ts';
 import type { PaymentActivities } from '../activities/payment.ts';
 import type { SubscriptionActivities } from '../activities/subscription.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
@@ -15,7 +14,7 @@ import {
   updateSubscription,
 } from './subscription.messages.ts';
 
-const local = proxyLocalActivities<SubscriptionActivities & InvoiceActivities & PaymentActivities>(databaseStep);
+const local = proxyLocalActivities<SubscriptionActivities & PaymentActivities>(databaseStep);
 const external = proxyActivities<PaymentActivities>(externalStep);
 
 /**
@@ -25,12 +24,6 @@ const external = proxyActivities<PaymentActivities>(externalStep);
 export async function subscription(start: LifecycleStart): Promise<void> {
   const owner = { tenantId: start.tenantId, environmentId: start.environmentId };
   const self = { ...owner, subscriptionId: start.objectId };
-
-  async function reload(): Promise<SubscriptionSnapshot> {
-    const snapshot = await local.loadSubscription(self);
-    if (snapshot === null) throw new Error(`subscription ${start.objectId} has no row`);
-    return snapshot;
-  }
 
   async function perform(item: AgendaItem): Promise<SubscriptionSnapshot> {
     switch (item.kind) {
@@ -43,19 +36,19 @@ export async function subscription(start: LifecycleStart): Promise<void> {
       case 'noticeRenewal':
         return local.noticeRenewal({ ...self, at: item.at });
       case 'finalizeInvoice':
-        await local.finalizeDraft({ ...owner, invoiceId: item.ref, at: item.at });
-        return reload();
+        return local.finalizeInvoice({ ...self, invoiceId: item.ref, at: item.at });
       case 'chargePayment':
         await collectPayment(start, local, external, {
           paymentId: item.ref,
           at: item.at,
           clockTime: lifecycle.clock.heardTime,
         });
-        return reload();
-      case 'attendInvoice':
-        await local.attendInvoice({ ...owner, invoiceId: item.ref, at: item.at });
+        return local.refreshSubscription({ ...self, at: item.at });
+      case 'attendInvoice': {
+        const attended = await local.attendInvoice({ ...self, invoiceId: item.ref, at: item.at });
         await followInvoice(start, item.ref, lifecycle.clock.heardTime);
-        return reload();
+        return attended;
+      }
       default:
         throw new Error(`a subscription has no agenda entry ${item.kind}`);
     }

@@ -56,7 +56,7 @@ export async function readPlanPrices(
      from price p left join meter m on m.id = p.meter_id
      where p.environment_id = $1 and p.entity_type = 'PLAN' and p.entity_id = $2 and p.currency = $3 and p.status = 'published'
        and (p.end_date is null or p.end_date > $4)
-     order by p.sequence, p.id`,
+     order by p.created_at, p.id`,
     [environmentId, planId, currency, at],
   );
   return rows.map((row) => ({

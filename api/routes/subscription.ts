@@ -1,0 +1,252 @@
+import { refuse } from '../../billing/refusal.ts';
+import { customerNow } from '../../db/clock.ts';
+import { badField } from '../../db/record.ts';
+import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer.ts';
+import { refuseProration } from '../../db/stores/subscription-cancel.ts';
+import {
+  findSubscription,
+  latestInvoice,
+  listSubscriptions,
+  type SubscriptionContent,
+  type SubscriptionFilters,
+  subscriptionOwner,
+} from '../../db/stores/subscription-read.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { cancelSubscription, createSubscription, updateSubscription } from '../../workflows/subscription.messages.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { callerOf, updateObject } from '../lifecycle.ts';
+import { toListQuery, viewList } from '../list.ts';
+import { idParams } from '../schemas/scalars.ts';
+import {
+  cancelSubscriptionBody,
+  createSubscriptionBody,
+  creationOf,
+  subscriptionExpandQuery,
+  subscriptionListQuery,
+  subscriptionSearchBody,
+  updateSubscriptionBody,
+} from '../schemas/subscription.ts';
+import { cancelResult, subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
+
+const tags = ['Subscriptions'];
+
+/** Subscriptions: mutations go to the workflow of the subscription, reads to its rows. spec: subscriptions-and-invoicing §1.1 */
+export async function subscriptionRoutes(app: Api): Promise<void> {
+  app.post('/subscriptions', {
+    schema: {
+      operationId: 'createSubscription',
+      tags,
+      summary: 'Create a subscription',
+      body: createSubscriptionBody,
+      response: { 201: subscription, ...errorResponses },
+    },
+    config: { permission: 'subscription:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const subscriptionId = request.newId('subs');
+      const customer = await request.transaction(async (tx) => {
+        const { id, testClockId } = await customerOf(tx, request.body);
+        return { id, testClockId: testClockId ?? null, at: await customerNow(tx, id) };
+      });
+      const {
+        caller: _caller,
+        at: _at,
+        ...command
+      } = creationOf(request.body, {
+        caller: callerOf(request.scope),
+        subscriptionId,
+        at: customer.at,
+        customerId: customer.id,
+      });
+      const object = {
+        kind: 'subscription' as const,
+        id: subscriptionId,
+        customerId: customer.id,
+        testClockId: customer.testClockId,
+        at: customer.at,
+        creating: true,
+      };
+      await updateObject(request, object, createSubscription, command);
+      return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, subscriptionId)));
+    },
+  });
+
+  app.get('/subscriptions', {
+    schema: {
+      operationId: 'listSubscriptions',
+      tags,
+      summary: 'List subscriptions',
+      querystring: subscriptionListQuery,
+      response: { 200: subscriptionList, ...errorResponses },
+    },
+    config: { permission: 'subscription:read' },
+    handler: async (request) =>
+      request.transaction(async (tx) =>
+        viewList(
+          await listSubscriptions(tx, toListQuery(request.query), filtersOf(request.query)),
+          (row) => viewSubscription(row),
+          'next',
+        ),
+      ),
+  });
+
+  app.post('/subscriptions/search', {
+    schema: {
+      operationId: 'querySubscription',
+      tags,
+      summary: 'Search subscriptions',
+      body: subscriptionSearchBody,
+      response: { 200: subscriptionList, ...errorResponses },
+    },
+    config: { permission: 'subscription:read' },
+    handler: async (request) =>
+      request.transaction(async (tx) =>
+        viewList(
+          await listSubscriptions(tx, toListQuery(request.body), filtersOf(request.body ?? {})),
+          (row) => viewSubscription(row),
+          'next',
+        ),
+      ),
+  });
+
+  for (const { path, operationId } of [
+    { path: '/subscriptions/:id', operationId: 'getSubscription' },
+    { path: '/subscriptions/:id/v2', operationId: 'getSubscriptionV2' },
+  ]) {
+    app.get(path, {
+      schema: {
+        operationId,
+        tags,
+        summary: 'Get a subscription',
+        params: idParams,
+        querystring: subscriptionExpandQuery,
+        response: { 200: subscription, ...errorResponses },
+      },
+      config: { permission: 'subscription:read' },
+      handler: async (request) =>
+        request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, request.params.id))),
+    });
+  }
+
+  registerMutations(app);
+}
+
+function registerMutations(app: Api): void {
+  app.put('/subscriptions/:id', {
+    schema: {
+      operationId: 'updateSubscription',
+      tags,
+      summary: 'Update a subscription',
+      params: idParams,
+      body: updateSubscriptionBody,
+      response: { 200: subscription, ...errorResponses },
+    },
+    config: { permission: 'subscription:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { id } = request.params;
+      for (const field of ['cancel_at', 'cancel_at_period_end', 'parent_subscription_id'] as const) {
+        if (request.body[field] !== undefined)
+          throw refuse('not_implemented', `${field} cannot be updated yet; use POST /subscriptions/${id}/cancel`);
+      }
+      const object = await request.transaction((tx) => objectOf(tx, id));
+      await updateObject(request, object, updateSubscription, { metadata: request.body.metadata ?? object.metadata });
+      return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, id)));
+    },
+  });
+
+  app.post('/subscriptions/:id/cancel', {
+    schema: {
+      operationId: 'cancelSubscription',
+      tags,
+      summary: 'Cancel a subscription now, at a date or at the end of its period',
+      params: idParams,
+      body: cancelSubscriptionBody,
+      response: { 200: cancelResult, ...errorResponses },
+    },
+    config: { permission: 'subscription:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const { body } = request;
+      if (body.proration_behavior === 'create_prorations') refuseProration();
+      const object = await request.transaction((tx) => objectOf(tx, id));
+      await updateObject(request, object, cancelSubscription, {
+        cancellationType: body.cancellation_type,
+        cancelAt: body.cancel_at ?? null,
+        invoicePolicy: body.cancel_immediately_invoice_policy ?? body.cancel_immediately_inovice_policy ?? 'skip',
+        reason: body.reason ?? '',
+      });
+      return request.transaction(async (tx) => {
+        const view = viewSubscription(await findSubscription(tx, id));
+        return {
+          subscription_id: id,
+          cancellation_type: body.cancellation_type,
+          effective_date: view.cancel_at ?? object.at,
+          status: view.subscription_status,
+          reason: body.reason ?? '',
+          proration_invoice: null,
+          proration_details: [],
+          total_credit_amount: '0',
+          message: view.cancelled_at === null ? 'the cancellation is scheduled' : 'the subscription is cancelled',
+          processed_at: object.at,
+        };
+      });
+    },
+  });
+}
+
+async function viewWhole(tx: Transaction, content: SubscriptionContent) {
+  const invoice = await latestInvoice(tx, content.row.id);
+  return viewSubscription(content, {
+    latestInvoice: invoice ? { id: invoice.id, invoice_status: invoice.invoiceStatus } : null,
+  });
+}
+
+/** The subscription as a command's object, on its customer's clock. */
+async function objectOf(tx: Transaction, id: string) {
+  const { customerId, testClockId, metadata } = await subscriptionOwner(tx, id);
+  return {
+    kind: 'subscription' as const,
+    id,
+    customerId,
+    testClockId,
+    metadata,
+    at: await customerNow(tx, customerId),
+  };
+}
+
+/** The customer a creation names; customer_id wins. spec: subscriptions-and-invoicing §1.2 */
+function customerOf(
+  tx: Transaction,
+  body: { customer_id?: string | null | undefined; external_customer_id?: string | null | undefined },
+) {
+  if (body.customer_id) return findCustomer(tx, body.customer_id);
+  if (body.external_customer_id) return findCustomerByExternalId(tx, body.external_customer_id);
+  throw badField('customer_id', 'or external_customer_id is required');
+}
+
+interface FilterInput {
+  subscription_ids?: readonly string[] | undefined;
+  customer_id?: string | undefined;
+  customer_ids?: readonly string[] | undefined;
+  external_customer_id?: string | undefined;
+  invoicing_customer_ids?: readonly string[] | undefined;
+  plan_id?: string | undefined;
+  subscription_status?: readonly string[] | undefined;
+  billing_period?: readonly string[] | undefined;
+  active_at?: string | undefined;
+  trial_end_due_lte?: string | undefined;
+}
+
+function filtersOf(input: FilterInput): SubscriptionFilters {
+  return {
+    subscriptionIds: input.subscription_ids,
+    customerIds: input.customer_id ? [input.customer_id] : input.customer_ids,
+    externalCustomerId: input.external_customer_id,
+    invoicingCustomerIds: input.invoicing_customer_ids,
+    planId: input.plan_id,
+    statuses: input.subscription_status,
+    billingPeriods: input.billing_period,
+    activeAt: input.active_at,
+    trialEndDueLte: input.trial_end_due_lte,
+  };
+}

@@ -1,0 +1,229 @@
+import { z } from 'zod';
+import { subscriptionStatusOnWire } from '../../db/stores/subscription-event.ts';
+import type { SubscriptionContent } from '../../db/stores/subscription-read.ts';
+import { listOf } from '../list.ts';
+import { customer, viewCustomer } from './customer.ts';
+import { price, viewPrice } from './price.ts';
+import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
+
+const lineItem = z
+  .object({
+    ...recordOutput,
+    subscription_id: z.string(),
+    customer_id: z.string(),
+    entity_id: z.string(),
+    entity_type: z.string(),
+    plan_display_name: z.string(),
+    display_name: z.string(),
+    meter_id: z.string().nullable(),
+    meter_display_name: z.string().nullable(),
+    meter: z.null(),
+    price_id: z.string(),
+    price,
+    price_type: z.string(),
+    price_unit: z.null(),
+    price_unit_id: z.null(),
+    currency: z.string(),
+    quantity: decimalOutput(),
+    billing_period: z.string(),
+    billing_period_count: z.int(),
+    invoice_cadence: z.string(),
+    trial_period: z.int(),
+    start_date: timestampOutput(),
+    end_date: timestampOutput().nullable(),
+    addon_association_id: z.null(),
+    commitment_amount: z.null(),
+    commitment_quantity: z.null(),
+    commitment_overage_factor: z.null(),
+    commitment_duration: z.null(),
+    commitment_type: z.null(),
+    commitment_true_up_enabled: z.boolean(),
+    commitment_windowed: z.boolean(),
+    commitment_time_buckets: z.array(z.unknown()),
+    subscription_phase_id: z.null(),
+    metadata: metadataOutput(),
+  })
+  .meta({ id: 'SubscriptionLineItem' });
+
+export const subscription = z
+  .object({
+    ...recordOutput,
+    customer_id: z.string(),
+    invoicing_customer_id: z.string(),
+    parent_subscription_id: z.string().nullable(),
+    plan_id: z.string(),
+    lookup_key: z.string(),
+    subscription_status: z.string(),
+    subscription_type: z.string(),
+    pause_status: z.string(),
+    active_pause_id: z.string(),
+    pauses: z.array(z.unknown()),
+    currency: z.string(),
+    billing_cadence: z.string(),
+    billing_period: z.string(),
+    billing_period_count: z.int(),
+    billing_cycle: z.string(),
+    billing_anchor: timestampOutput(),
+    start_date: timestampOutput(),
+    end_date: timestampOutput().nullable(),
+    current_period_start: timestampOutput(),
+    current_period_end: timestampOutput(),
+    trial_start: timestampOutput().nullable(),
+    trial_end: timestampOutput().nullable(),
+    cancel_at: timestampOutput().nullable(),
+    cancelled_at: timestampOutput().nullable(),
+    cancel_at_period_end: z.boolean(),
+    commitment_amount: decimalOutput().nullable(),
+    commitment_duration: z.string().nullable(),
+    overage_factor: decimalOutput(),
+    enable_true_up: z.boolean(),
+    auto_invoice_threshold: decimalOutput().nullable(),
+    collection_method: z.string(),
+    payment_behavior: z.string(),
+    payment_terms: z.string().nullable(),
+    proration_behavior: z.string(),
+    line_item_grouping: z.string(),
+    gateway_payment_method_id: z.string().nullable(),
+    timezone: z.string(),
+    customer_timezone: z.string(),
+    metadata: metadataOutput(),
+    version: z.int(),
+    synced_price_sequence: z.int(),
+    line_items: z.array(lineItem),
+    phases: z.array(z.unknown()),
+    coupon_associations: z.array(z.unknown()),
+    credit_grants: z.array(z.unknown()),
+    entitlements: z.array(z.unknown()),
+    customer: customer.nullable(),
+    plan: z.unknown().nullable(),
+    latest_invoice: z.unknown().nullable(),
+    checkout_session: z.null(),
+    test_clock_id: z.string().nullable(),
+    plan_prices_out_of_sync: z.boolean(),
+  })
+  .meta({ id: 'Subscription' });
+
+export const subscriptionList = listOf(subscription, 'ListSubscriptionsResponse');
+
+/** What is shown beside a subscription when it was asked for. */
+export interface BesideSubscription {
+  plan?: unknown;
+  latestInvoice?: unknown;
+}
+
+/** The wire form of a subscription, every key present. spec: subscriptions-and-invoicing §1.3; interface: Subscription */
+export function viewSubscription(
+  content: SubscriptionContent,
+  beside: BesideSubscription = {},
+): z.output<typeof subscription> {
+  const { row } = content;
+  return {
+    ...viewRecord(row),
+    customer_id: row.customerId,
+    invoicing_customer_id: row.invoicingCustomerId,
+    parent_subscription_id: row.parentSubscriptionId ?? null,
+    plan_id: row.planId,
+    lookup_key: row.lookupKey,
+    subscription_status: subscriptionStatusOnWire(row.subscriptionStatus),
+    subscription_type: row.subscriptionType,
+    pause_status: row.pauseStatus,
+    active_pause_id: row.activePauseId,
+    pauses: [],
+    currency: row.currency,
+    billing_cadence: row.billingCadence,
+    billing_period: row.billingPeriod,
+    billing_period_count: row.billingPeriodCount,
+    billing_cycle: row.billingCycle,
+    billing_anchor: row.billingAnchor,
+    start_date: row.startDate,
+    end_date: row.endDate ?? null,
+    current_period_start: row.currentPeriodStart,
+    current_period_end: row.currentPeriodEnd,
+    trial_start: row.trialStart ?? null,
+    trial_end: row.trialEnd ?? null,
+    cancel_at: row.cancelAt ?? null,
+    cancelled_at: row.cancelledAt ?? null,
+    cancel_at_period_end: row.cancelAtPeriodEnd,
+    ...unusedTerms,
+    auto_invoice_threshold: row.autoInvoiceThreshold ?? null,
+    collection_method: row.collectionMethod,
+    payment_behavior: row.paymentBehavior,
+    payment_terms: row.paymentTerms ?? null,
+    proration_behavior: row.prorationBehavior,
+    line_item_grouping: row.lineItemGrouping,
+    gateway_payment_method_id: row.gatewayPaymentMethodId ?? null,
+    timezone: row.timezone,
+    customer_timezone: row.timezone,
+    metadata: row.metadata,
+    version: row.version,
+    synced_price_sequence: row.syncedPriceSequence,
+    line_items: content.items.map(viewLineItem),
+    phases: [],
+    coupon_associations: [],
+    credit_grants: [],
+    entitlements: [],
+    customer: content.customer ? viewCustomer(content.customer) : null,
+    plan: beside.plan ?? null,
+    latest_invoice: beside.latestInvoice ?? null,
+    checkout_session: null,
+    test_clock_id: row.testClockId ?? null,
+    plan_prices_out_of_sync: false,
+  };
+}
+
+/** Terms no subscription of this release has. */
+const unusedTerms = { commitment_amount: null, commitment_duration: null, overage_factor: '1', enable_true_up: false };
+
+function viewLineItem({ row, price: itemPrice }: SubscriptionContent['items'][number]): z.output<typeof lineItem> {
+  return {
+    ...viewRecord(row),
+    subscription_id: row.subscriptionId,
+    customer_id: row.customerId,
+    entity_id: row.entityId,
+    entity_type: row.entityType,
+    plan_display_name: row.planDisplayName,
+    display_name: row.displayName,
+    meter_id: row.meterId ?? null,
+    meter_display_name: row.meterDisplayName ?? null,
+    meter: null,
+    price_id: row.priceId,
+    price: viewPrice(itemPrice),
+    price_type: row.priceType,
+    price_unit: null,
+    price_unit_id: null,
+    currency: row.currency,
+    quantity: row.quantity,
+    billing_period: row.billingPeriod,
+    billing_period_count: row.billingPeriodCount,
+    invoice_cadence: row.invoiceCadence,
+    trial_period: row.trialPeriodDays,
+    start_date: row.startDate,
+    end_date: row.endDate ?? null,
+    addon_association_id: null,
+    commitment_amount: null,
+    commitment_quantity: null,
+    commitment_overage_factor: null,
+    commitment_duration: null,
+    commitment_type: null,
+    commitment_true_up_enabled: false,
+    commitment_windowed: false,
+    commitment_time_buckets: [],
+    subscription_phase_id: null,
+    metadata: row.metadata,
+  };
+}
+
+export const cancelResult = z
+  .object({
+    subscription_id: z.string(),
+    cancellation_type: z.string(),
+    effective_date: timestampOutput(),
+    status: z.string(),
+    reason: z.string(),
+    proration_invoice: z.null(),
+    proration_details: z.array(z.unknown()),
+    total_credit_amount: decimalOutput(),
+    message: z.string(),
+    processed_at: timestampOutput(),
+  })
+  .meta({ id: 'CancelSubscriptionResponse' });

@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import { refuse } from '../../billing/refusal.ts';
+import { badField } from '../../db/record.ts';
+import type { CreateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
+import { expandInput, listQuery, searchBody } from '../list.ts';
+import {
+  booleanQuery,
+  currencyInput,
+  idListInput,
+  idListQuery,
+  metadataInput,
+  timestampInput,
+  timezoneInput,
+} from './scalars.ts';
+
+const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
+const paymentTerms = ['15 NET', '30 NET', '45 NET', '60 NET', '75 NET', '90 NET'] as const;
+const statuses = ['draft', 'trialing', 'incomplete', 'active', 'paused', 'cancelled'] as const;
+const id = z.string().min(1).max(255);
+
+/** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
+const laterFields = [
+  'commitment_amount',
+  'commitment_duration',
+  'overage_factor',
+  'enable_true_up',
+  'auto_invoice_threshold',
+  'tax_rate_overrides',
+  'subscription_coupons',
+  'coupons',
+  'line_item_coupons',
+  'line_item_commitments',
+  'override_line_items',
+  'override_entitlements',
+  'credit_grants',
+  'addons',
+  'line_items',
+  'phases',
+  'inheritance',
+  'parent_subscription_id',
+  'checkout',
+] as const;
+
+const laterShape = Object.fromEntries(laterFields.map((field) => [field, z.unknown().optional()])) as Record<
+  (typeof laterFields)[number],
+  z.ZodOptional<z.ZodUnknown>
+>;
+
+export const createSubscriptionBody = z
+  .object({
+    customer_id: id.nullish(),
+    external_customer_id: id.nullish(),
+    plan_id: id,
+    currency: currencyInput(),
+    billing_period: z.enum(billingPeriods, { error: `must be one of ${billingPeriods.join(', ')}` }),
+    billing_period_count: z.int('must be an integer').min(1, 'must be 1 or more').max(1000).nullish(),
+    billing_cadence: z
+      .literal('RECURRING', { error: 'must be RECURRING; a one-time charge is a price, not a subscription' })
+      .nullish(),
+    billing_cycle: z.enum(['anniversary', 'calendar']).nullish(),
+    billing_anchor: timestampInput().nullish(),
+    start_date: timestampInput().nullish(),
+    end_date: timestampInput().nullish(),
+    lookup_key: z.string().max(255).nullish(),
+    metadata: metadataInput().nullish(),
+    subscription_status: z.string().nullish(),
+    collection_method: z.enum(['charge_automatically', 'send_invoice', 'default_incomplete']).nullish(),
+    payment_behavior: z
+      .enum(['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'default_active'])
+      .nullish(),
+    gateway_payment_method_id: id.nullish(),
+    payment_terms: z.enum(paymentTerms).nullish(),
+    proration_behavior: z.enum(['create_prorations', 'none']).nullish(),
+    line_item_grouping: z.enum(['per_charge_period', 'per_billing_period']).nullish(),
+    timezone: timezoneInput().nullish(),
+    customer_timezone: timezoneInput().nullish(),
+    include_price_ids: z.array(id).max(1000).nullish(),
+    trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
+    ...laterShape,
+  })
+  .meta({
+    examples: [{ external_customer_id: 'acme', plan_id: 'plan_01JD…', currency: 'usd', billing_period: 'MONTHLY' }],
+  });
+
+/**
+ * The creation as the workflow takes it. Throws `not_implemented` for parts that are not built, `validation_error` for a
+ * status that may not be asked for. spec: subscriptions-and-invoicing §1.2, §2.3.5
+ */
+export function creationOf(
+  body: z.output<typeof createSubscriptionBody>,
+  facts: Pick<CreateSubscriptionCommand, 'caller' | 'subscriptionId' | 'at' | 'customerId'>,
+): CreateSubscriptionCommand {
+  for (const field of laterFields) {
+    if (isGiven(body[field]))
+      throw refuse('not_implemented', `${field} is not available yet; leave it out or empty`, {
+        fields: { [field]: 'not available yet' },
+      });
+  }
+  refuseRequestedStatus(body.subscription_status);
+  const older = body.collection_method === 'default_incomplete';
+  const collectionMethod = older ? 'charge_automatically' : (body.collection_method ?? 'charge_automatically');
+  const paymentBehavior = older ? 'allow_incomplete' : (body.payment_behavior ?? 'default_active');
+  if (paymentBehavior === 'error_if_incomplete') {
+    throw refuse(
+      'not_implemented',
+      'payment_behavior error_if_incomplete is not available yet; use default_active or allow_incomplete',
+    );
+  }
+  return {
+    ...facts,
+    planId: body.plan_id,
+    currency: body.currency,
+    billingPeriod: body.billing_period,
+    billingPeriodCount: body.billing_period_count ?? 1,
+    billingCycle: body.billing_cycle ?? 'anniversary',
+    billingAnchor: body.billing_anchor ?? null,
+    startDate: body.start_date ?? null,
+    endDate: body.end_date ?? null,
+    lookupKey: body.lookup_key ?? '',
+    metadata: body.metadata ?? {},
+    collectionMethod,
+    paymentBehavior,
+    paymentTerms: body.payment_terms ?? null,
+    prorationBehavior: body.proration_behavior ?? 'create_prorations',
+    explicitProration: body.proration_behavior === 'create_prorations',
+    lineItemGrouping: body.line_item_grouping ?? 'per_charge_period',
+    timezone: body.timezone ?? body.customer_timezone ?? null,
+    includePriceIds: body.include_price_ids ?? null,
+    trialPeriodDays: body.trial_period_days ?? null,
+    gatewayPaymentMethodId: body.gateway_payment_method_id ?? null,
+  };
+}
+
+function refuseRequestedStatus(status: string | null | undefined): void {
+  if (!status) return;
+  if (status.toLowerCase() === 'draft') {
+    throw refuse('not_implemented', 'subscription_status draft is not available yet; leave it out to start at once');
+  }
+  throw badField('subscription_status', 'may only be draft; leave it out and the status is derived');
+}
+
+/** Present and neither empty, false, zero nor null. */
+function isGiven(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return false;
+  if (Array.isArray(value)) return value.length > 0;
+  if (JSON.isRawJSON(value)) return Number(value.rawJSON) !== 0;
+  return typeof value === 'object' ? Object.keys(value).length > 0 : value !== 0;
+}
+
+export const updateSubscriptionBody = z
+  .object({
+    metadata: metadataInput().nullish(),
+    cancel_at: z.unknown().optional(),
+    cancel_at_period_end: z.boolean().nullish(),
+    parent_subscription_id: z.unknown().optional(),
+    status: z.string().nullish(),
+    subscription_status: z.string().nullish(),
+  })
+  .meta({ examples: [{ metadata: { team: 'growth' } }] });
+
+export const cancelSubscriptionBody = z
+  .object({
+    cancellation_type: z.enum(['immediate', 'scheduled_date', 'end_of_period'], {
+      error: 'must be immediate, scheduled_date or end_of_period',
+    }),
+    cancel_at: timestampInput().nullish(),
+    proration_behavior: z.enum(['create_prorations', 'none']).nullish(),
+    cancel_immediately_invoice_policy: z.enum(['skip', 'generate_invoice']).nullish(),
+    /** The published misspelling; the correct one wins. */
+    cancel_immediately_inovice_policy: z.enum(['skip', 'generate_invoice']).nullish(),
+    reason: z.string().max(1000).nullish(),
+  })
+  .meta({ examples: [{ cancellation_type: 'end_of_period', reason: 'moving to annual billing' }] });
+
+const statusInput = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }));
+const expandable = [
+  'customer',
+  'plan',
+  'prices',
+  'subscription_line_items',
+  'line_items',
+  'latest_invoice',
+  'entitlements',
+];
+
+export const subscriptionExpandQuery = z.object({ expand: expandInput(expandable).optional() });
+
+export const subscriptionListQuery = listQuery(
+  {
+    subscription_ids: idListQuery().optional(),
+    customer_id: id.optional(),
+    external_customer_id: id.optional(),
+    plan_id: id.optional(),
+    subscription_status: z
+      .union([z.string(), z.array(z.string())])
+      .transform((value) => [value].flat().flatMap((text) => text.split(',')))
+      .pipe(z.array(statusInput))
+      .optional(),
+    active_at: timestampInput().optional(),
+    with_line_items: booleanQuery().optional(),
+  },
+  expandable,
+);
+
+export const subscriptionSearchBody = searchBody(
+  {
+    subscription_ids: idListInput().optional(),
+    customer_id: id.optional(),
+    customer_ids: idListInput().optional(),
+    external_customer_id: id.optional(),
+    invoicing_customer_ids: idListInput().optional(),
+    plan_id: id.optional(),
+    subscription_status: z.array(statusInput).optional(),
+    billing_period: z.array(z.enum(billingPeriods)).optional(),
+    active_at: timestampInput().optional(),
+    trial_end_due_lte: timestampInput().optional(),
+    with_line_items: z.boolean().optional(),
+  },
+  expandable,
+);

@@ -1,0 +1,108 @@
+import { expect } from 'vitest';
+import { type Api, type TestApp, testApp } from './app.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
+import { type TestTemporal, testTemporal } from './temporal.ts';
+import { startWorkers } from './worker.ts';
+
+/** A whole Perennial for one test file: database, Temporal, API and workers. */
+export interface TestPlatform extends TestApp {
+  base: TestDatabase;
+  temporal: TestTemporal;
+}
+
+export async function testPlatform(): Promise<TestPlatform> {
+  const base = await testDatabase();
+  const temporal = await testTemporal();
+  const app = await testApp(base, temporal);
+  await startWorkers(base, temporal, app);
+  return { ...app, base, temporal };
+}
+
+type Json = Record<string, never> & { id: string };
+
+/** Sends a request that must succeed and returns its body. */
+export async function created<Body = Json>(api: Api, path: string, body: unknown): Promise<Body> {
+  const answer = await api<Body>('POST', path, body);
+  expect(answer, JSON.stringify(answer.body)).toMatchObject({
+    status: expect.toSatisfy((status: number) => status < 300),
+  });
+  return answer.body;
+}
+
+export interface TestPlan {
+  planId: string;
+  meterId: string;
+}
+
+/** A plan with a monthly fee of 30 in advance and 0.10 a call in arrear. */
+export async function monthlyPlan(
+  api: Api,
+  options: { fee?: string; perCall?: string; period?: string } = {},
+): Promise<TestPlan> {
+  const key = Math.random().toString(36).slice(2);
+  const plan = await created(api, '/plans', { name: `Plan ${key}` });
+  const feature = await created<{ id: string; meter_id: string }>(api, '/features', {
+    name: `Calls ${key}`,
+    type: 'metered',
+    meter: { name: 'Calls', event_name: `call-${key}`, aggregation: { type: 'COUNT' }, reset_usage: 'BILLING_PERIOD' },
+  });
+  const common = {
+    entity_type: 'PLAN',
+    entity_id: plan.id,
+    billing_model: 'FLAT_FEE',
+    billing_period: options.period ?? 'MONTHLY',
+    currency: 'usd',
+  };
+  const start_date = '2020-01-01T00:00:00Z';
+  await created(api, '/prices', {
+    ...common,
+    type: 'FIXED',
+    amount: options.fee ?? '30',
+    invoice_cadence: 'ADVANCE',
+    display_name: 'Base',
+    start_date,
+  });
+  await created(api, '/prices', {
+    ...common,
+    type: 'USAGE',
+    amount: options.perCall ?? '0.10',
+    invoice_cadence: 'ARREAR',
+    meter_id: feature.meter_id,
+    display_name: 'Calls',
+    start_date,
+  });
+  return { planId: plan.id, meterId: feature.meter_id };
+}
+
+/** A customer on a test clock that shows `frozenTime`, or on a given one. */
+export async function clockedCustomer(
+  api: Api,
+  options: { frozenTime: string; clockId?: string; timezone?: string; card?: string },
+): Promise<{ clockId: string; customerId: string; externalId: string }> {
+  const clockId = options.clockId ?? (await created(api, '/test-clocks', { frozen_time: options.frozenTime })).id;
+  const externalId = `customer-${Math.random().toString(36).slice(2)}`;
+  const { id: customerId } = await created(api, '/customers', {
+    external_id: externalId,
+    name: externalId,
+    test_clock_id: clockId,
+    ...(options.timezone ? { timezone: options.timezone } : {}),
+  });
+  if (options.card) {
+    await created(api, `/customers/${customerId}/payment-methods`, {
+      gateway: 'sandbox',
+      card_number: options.card,
+      set_default: true,
+    });
+  }
+  return { clockId, customerId, externalId };
+}
+
+/** Advances a clock and returns when it shows `to`. */
+export async function advanceTo(api: Api, clockId: string, to: string): Promise<void> {
+  const accepted = await api('POST', `/test-clocks/${clockId}/advance`, { to });
+  expect(accepted.status, JSON.stringify(accepted.body)).toBe(200);
+  for (;;) {
+    const { body } = await api<{ clock_status: string; frozen_time: string }>('GET', `/test-clocks/${clockId}?wait=30`);
+    if (body.clock_status === 'ready') return expect(Date.parse(body.frozen_time)).toBe(Date.parse(to));
+  }
+}
