@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import { afterAll } from 'vitest';
 import { buildApp } from '../../api/app.ts';
+import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openSandboxGateway, type SandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import type { TestDatabase } from './database.ts';
@@ -39,11 +40,12 @@ export async function testApp(base: TestDatabase, temporal?: TestTemporal): Prom
     database: base.database,
     temporal: temporal?.client ?? new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     metering,
-    gateways: new Map([[gateway.name, gateway]]),
+    gateways: paymentGateways([gateway]),
     logger: false,
   });
   afterAll(async () => {
     await app.close();
+    await metering.close();
     await gateway.close();
   });
   return { app, gateway, api: apiOf(app, base.apiKey) };

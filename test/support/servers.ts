@@ -53,7 +53,7 @@ export async function startServers(): Promise<ServersOfRun> {
   ]);
   await makeTemplate(postgres);
   const temporal = onceAskedFor(async () => startTemporalOfRun(cli, await freePort(), directory));
-  const bundle = onceAskedFor(() => bundleWorkflows(directory));
+  const bundle = onceAskedFor(() => writeBundle(directory));
   const control = await serveControl({
     '/temporal': async () => (await temporal.get()).address,
     '/workflows': bundle.get,
@@ -90,12 +90,11 @@ function startTemporalOfRun(cli: string, port: number, directory: string): Promi
   });
 }
 
-async function bundleWorkflows(directory: string): Promise<string> {
-  const { bundleWorkflowCode } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
-    logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
-  });
+async function writeBundle(directory: string): Promise<string> {
+  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const { bundleWorkflows } = await import('../../activities/workers.ts');
+  const { code } = await bundleWorkflows();
   const file = join(directory, 'workflows.js');
   writeFileSync(file, code);
   return file;
