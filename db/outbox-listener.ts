@@ -1,4 +1,4 @@
-import type { Notification, PoolClient } from 'pg';
+import type { Notification } from 'pg';
 import type { Database } from './orm.ts';
 import { outboxChannel } from './outbox.ts';
 
@@ -19,7 +19,7 @@ export interface OutboxListener {
  */
 export function createOutboxListener(database: Database): OutboxListener {
   const wishes = new Map<string, Set<() => void>>();
-  let connection: Promise<PoolClient> | null = null;
+  let connection: Promise<{ end(): void }> | null = null;
   let closed = false;
 
   const tell = (environmentId: string) => {
@@ -29,24 +29,27 @@ export function createOutboxListener(database: Database): OutboxListener {
     for (const environmentId of wishes.keys()) tell(environmentId);
   };
 
-  async function connect(): Promise<PoolClient> {
+  async function connect(): Promise<{ end(): void }> {
     const client = await database.pool.connect();
-    const lost = (error?: Error) => {
-      if (connection === null) return;
+    let released = false;
+    const lost = () => {
+      if (released) return;
+      released = true;
       connection = null;
-      client.release(error ?? true);
+      // The connection listens, so it never goes back into the pool.
+      client.release(true);
       tellAll();
     };
     client.on('notification', (message: Notification) => tell(message.payload ?? ''));
     client.once('error', lost);
-    client.once('end', () => lost());
+    client.once('end', lost);
     try {
       await client.query(`listen ${outboxChannel}`);
     } catch (error) {
-      client.release(true);
+      lost();
       throw error;
     }
-    return client;
+    return { end: lost };
   }
 
   return {
@@ -54,6 +57,7 @@ export function createOutboxListener(database: Database): OutboxListener {
       return closed;
     },
     async listen(environmentId) {
+      if (closed) return { heard: Promise.resolve(), forget: () => {} };
       connection ??= connect().catch((error: unknown) => {
         connection = null;
         throw error;
@@ -62,7 +66,6 @@ export function createOutboxListener(database: Database): OutboxListener {
       const heard = Promise.withResolvers<void>();
       const set = wishes.get(environmentId) ?? new Set();
       wishes.set(environmentId, set.add(heard.resolve));
-      if (closed) heard.resolve();
       const forget = () => {
         set.delete(heard.resolve);
         if (set.size === 0 && wishes.get(environmentId) === set) wishes.delete(environmentId);
@@ -72,10 +75,7 @@ export function createOutboxListener(database: Database): OutboxListener {
     async close() {
       closed = true;
       tellAll();
-      const client = await connection?.catch(() => null);
-      connection = null;
-      // The connection listens, so it does not go back into the pool.
-      client?.release(true);
+      (await connection?.catch(() => null))?.end();
     },
   };
 }

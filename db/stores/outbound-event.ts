@@ -114,11 +114,12 @@ interface FeedRow {
   created_at: string;
 }
 
+// Ordered by the columns: an output column of the same name would be ordered as text.
 const readText = `
-select id, transaction_id::text, position::text, sequence, event_name, entity_type, entity_id, payload, occurred_at, created_at
+select id, transaction_id::text as transaction_id, position::text as position, sequence, event_name, entity_type, entity_id, payload, occurred_at, created_at
 from outbox_event
 where environment_id = $1
   and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
   and (transaction_id, position) > ($2::xid8, $3::bigint)
-order by transaction_id, position
+order by outbox_event.transaction_id, outbox_event.position
 limit $4`;
