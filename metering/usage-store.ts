@@ -30,6 +30,8 @@ export type UsageQuestion = UsageMeasure & {
   /** Taken for `from` where the meter's `reset_usage` is NEVER: the start of the line's history. */
   readonly startOfHistory?: string;
   readonly filters?: PropertyFilters;
+  /** Answers as of an earlier answer's watermark, from raw events: what a finalized line was computed from. */
+  readonly watermark?: string;
   /** The interval that weighs a WEIGHTED_SUM where it is not the question's own: the windows of a series. */
   readonly weighedOver?: { readonly from: string; readonly to: string };
 };
@@ -136,6 +138,11 @@ export interface UsageStore {
   usage(sql: Sql, scope: Scope, questions: readonly UsageQuestion[]): Promise<Map<string, UsageAnswer>>;
   events(sql: Sql, scope: Scope, query: EventQuery): Promise<EventPage>;
   event(sql: Sql, scope: Scope, id: string): Promise<EventWithCopies | null>;
+  /**
+   * Builds the aggregates of a meter anew from its events, while writers of the environment wait: for a new meter, for
+   * changed filters, and after a verification that found a difference. Runs in a transaction of the meter's environment.
+   */
+  recompute(tx: Sql & { readonly scope: Scope }, meter: { id: string }): Promise<void>;
   /** Compares the roll-ups of the environment with their events and returns what differs: nothing, always. */
   verify(sql: Sql, scope: Scope): Promise<BucketDifference[]>;
   /** Writes what waits and stops accepting. */

@@ -93,6 +93,7 @@ function parameters(env: number, scope: Scope, questions: readonly UsageQuestion
     byId.values,
     byExternalId.ords,
     byExternalId.values,
+    questions.map((question) => question.watermark ?? null),
   ];
 }
 

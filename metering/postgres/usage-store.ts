@@ -3,6 +3,7 @@ import { systemScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import type { UsageStore } from '../usage-store.ts';
 import { appendBatch } from './append.ts';
+import { buildMeterRollups } from './build-rollups.ts';
 import { CatalogueCache } from './catalogue-cache.ts';
 import { listEvents } from './list-events.ts';
 import { readEvent } from './read-event.ts';
@@ -25,6 +26,7 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
     usage: readUsage,
     events: listEvents,
     event: readEvent,
+    recompute: buildMeterRollups,
     verify: verifyRollups,
     close: () => queue.drained(),
   };

@@ -1,7 +1,12 @@
+// A transaction id is visible in a snapshot of its own cluster; after a restore into another one, ingestion time decides.
+const known = `
+          and (edge.snapshot is null or pg_visible_in_snapshot(e.txid, edge.snapshot) and e.ingested_at <= edge.known_until)`;
+
 /**
  * Parameters: 1 env, 2 environment id; per question: 3 ord, 4 meter id or null and, for a made-up measure, 5 event name,
  * 6 type, 7 field, 8 multiplier; 9 from, 10 start of history or null, 11 to, 12 filters, 13 everybody; 14/15 ord and
- * customer id; 16/17 ord and external id. Every lateral aggregate is one index range; nothing depends on the planner's
+ * customer id; 16/17 ord and external id; per question 18 watermark or null: only events that it
+ * knew, from raw rows. Every lateral aggregate is one index range; nothing depends on the planner's
  * idea of how many questions there are.
  */
 export const usageText = `
@@ -11,11 +16,13 @@ with asked as materialized (
     case when m.number is null then q.field else m.aggregation ->> 'field' end as field,
     coalesce(m.aggregation ->> 'multiplier', q.multiplier) as multiplier,
     coalesce(m.filters, '[]') || q.filters as filters, q.everybody,
-    m.number is not null and q.filters = '[]' as rolled_up,
+    m.number is not null and q.filters = '[]' and q.watermark is null as rolled_up,
+    split_part(q.watermark, '@', 1)::pg_snapshot as snapshot,
+    to_timestamp(split_part(q.watermark, '@', 2)::float8) + interval '1 second' as known_until,
     case when m.reset_usage = 'NEVER' then coalesce(q.history, q.began) else q.began end as began, q.ended
   from unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-      $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::jsonb[], $13::boolean[])
-    as q(ord, meter_id, event_name, type, field, multiplier, began, history, ended, filters, everybody)
+      $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::jsonb[], $13::boolean[], $18::text[])
+    as q(ord, meter_id, event_name, type, field, multiplier, began, history, ended, filters, everybody, watermark)
   left join meter m on m.id = q.meter_id and m.environment_id = $2
 ), question as materialized (
   select asked.*, name.number as event_name, full_from, greatest(full_from, full_to) as full_to
@@ -44,7 +51,7 @@ with asked as materialized (
   union
   select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody
 ), edge as materialized (
-  select q.ord, q.field, q.event_name, q.filters, q.type, member.subject, piece.began, piece.ended
+  select q.ord, q.field, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, piece.began, piece.ended
   from question q join member using (ord)
   cross join lateral (values (q.began, least(q.full_from, q.ended)), (q.full_to, q.ended)) as piece(began, ended)
   where piece.began < piece.ended and q.event_name is not null
@@ -53,7 +60,7 @@ with asked as materialized (
     select count(*) as n, sum(v) as s, sum(v * extract(epoch from ts)) as st, max(v) as mx from (
       select usage.quantity(e.props -> edge.field) as v, e.ts from usage.event e
       where e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
-        and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)
+        and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)${known}
       offset 0) as matched) as raw
   union all
   select q.ord, rolled.n, rolled.s, rolled.st, rolled.mx
@@ -77,7 +84,7 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
       union all
       (select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C", usage.quantity(e.props -> q.field)
         from edge join usage.event e on e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
-          and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)
+          and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)${known}
         where edge.ord = q.ord order by 1 desc, 2 desc, 3 desc limit 1)
     ) as candidate order by lt desc, li desc, lid desc limit 1) end::text as latest,
   case when q.type = 'COUNT_UNIQUE' then (
@@ -89,7 +96,7 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
       union all
       select usage.digest(usage.text_form(e.props -> edge.field))
       from edge join usage.event e on e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
-        and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)
+        and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)${known}
       where edge.ord = q.ord) as seen) end::text as distinct_count,
   pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
 from question q left join total using (ord)

@@ -100,6 +100,18 @@ test('a meter made after its events sees them, also when they come while it is m
   expect(await differences()).toEqual([]);
 });
 
+test('a roll-up that was damaged is found, and built anew from its events', async () => {
+  const meter = await newMeter(database, scope, { type: 'SUM', field: 'n' }, { eventName: 'damaged' });
+  await append(store, scope, [{ event_name: 'damaged', timestamp: '2026-01-02T10:30:00Z', properties: { n: 2 } }]);
+  await inSqlTransaction(database, scope, (tx) =>
+    tx.rows('update usage.rollup set s = 3 where meter = $1', [meter.number]),
+  );
+  expect(await differences()).toMatchObject([{ meterId: meter.id, externalCustomerId: 'acme' }]);
+  await inSqlTransaction(database, scope, (tx) => store.recompute(tx, meter));
+  expect(await differences()).toEqual([]);
+  expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('2');
+});
+
 test('another process meters with a new meter from its commit on', async () => {
   const other = openPostgresUsageStore(database);
   await append(other, scope, [{ event_name: 'elsewhere', timestamp: '2026-01-02T00:00:00Z' }]);

@@ -8,7 +8,7 @@ import { prepareEvent } from '../../metering/event.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { testDatabase } from '../support/database.ts';
-import { append, newMeter, usageOf } from '../support/metering.ts';
+import { append, january, newMeter, usageOf } from '../support/metering.ts';
 
 const { database, scope } = await testDatabase();
 const store = openPostgresUsageStore(database);
@@ -206,6 +206,27 @@ test('a meter that never resets counts from the start of its history', async () 
   const question = { meterId: meter.id, startOfHistory: '2025-12-01T00:00:00.000Z' };
   expect(await usageOf(database, store, scope, question)).toBe('7');
   expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('2');
+});
+
+test('a question at an earlier watermark knows what was known then', async () => {
+  const meter = await newMeter(database, scope, { type: 'SUM', field: 'n' }, { eventName: 'late' });
+  const late = (n: number) => ({ event_name: 'late', timestamp: '2026-01-10T00:00:00Z', properties: { n } });
+  await append(store, scope, [late(1), late(2)]);
+  const question = { key: 'q', meterId: meter.id, externalCustomerIds: ['acme'], ...january };
+  const ask = (watermark?: string) =>
+    inSqlTransaction(database, scope, (tx) =>
+      store.usage(tx, scope, [{ ...question, ...(watermark ? { watermark } : {}) }]),
+    );
+  // A writer is under way while the question is asked: its event is not known, whatever its number in the sequence.
+  const first = await inSqlTransaction(database, scope, async (writing) => {
+    await writing.rows('select pg_current_xact_id()');
+    const answer = (await ask()).get('q');
+    await append(store, scope, [late(4)]);
+    return answer;
+  });
+  expect(first?.value).toBe('3');
+  expect((await ask()).get('q')?.value).toBe('7');
+  expect((await ask(first?.watermark)).get('q')).toMatchObject({ value: '3', eventCount: 2 });
 });
 
 test('another environment sees none of it', async () => {
