@@ -203,8 +203,12 @@ function changeAllowance(entitlement: Entitlement, change: EntitlementChange): v
   if (change.usageResetPeriod !== undefined) entitlement.usageResetPeriod = change.usageResetPeriod;
 }
 
+/** Held against archiving the plan or the feature meanwhile; other additions share it. */
+const sharedLock = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true } as const;
+
 async function publishedPlan(tx: Transaction, id: string, path: string): Promise<void> {
-  const plan = await tx.em.findOne(Plan, { id, environmentId: tx.scope.environmentId });
+  const where = { id, environmentId: tx.scope.environmentId };
+  const plan = await tx.em.findOne(Plan, where, sharedLock);
   if (!plan) throw missing('plan', id, `${path}entity_id`);
   if (plan.status !== 'published') {
     throw refuseInvalid(
@@ -216,7 +220,7 @@ async function publishedPlan(tx: Transaction, id: string, path: string): Promise
 
 async function publishedFeature(tx: Transaction, input: NewEntitlement, path: string): Promise<Feature> {
   const { environmentId } = tx.scope;
-  const feature = await tx.em.findOne(Feature, { id: input.featureId, environmentId });
+  const feature = await tx.em.findOne(Feature, { id: input.featureId, environmentId }, sharedLock);
   if (!feature) throw missing('feature', input.featureId, `${path}feature_id`);
   if (feature.status !== 'published') {
     throw refuseInvalid(

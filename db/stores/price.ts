@@ -226,7 +226,8 @@ async function publishedOwner(tx: Transaction, input: NewPrice, path: string): P
       throw refuseInvalid('entity_id', `subscription ${where.id} is ${subscription.status}`);
     return { name: '' };
   }
-  const plan = await tx.em.findOne(Plan, where);
+  // Shared with other additions, held against archiving the plan meanwhile.
+  const plan = await tx.em.findOne(Plan, where, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
   if (!plan) throw missing('plan', where.id, `${path}entity_id`);
   if (plan.status !== 'published') {
     throw refuseInvalid('entity_id', `plan ${plan.id} is ${plan.status}; prices can be added to published plans only`);
