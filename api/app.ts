@@ -6,7 +6,7 @@ import type { AppDependencies } from './dependencies.ts';
 import { handleError } from './errors.ts';
 import { loggerSettings, logRequests, requestId } from './logging.ts';
 import { registerAuthentication } from './plugins/authentication.ts';
-import { registerJsonBody } from './plugins/json-body.ts';
+import { bodyLimitBytes, registerJsonBody } from './plugins/json-body.ts';
 import { registerMetrics } from './plugins/metrics.ts';
 import { registerProtection } from './plugins/protection.ts';
 import { registerOpenApi, registerReferencePage } from './plugins/reference.ts';
@@ -24,10 +24,11 @@ import { paymentRoutes } from './routes/payment.ts';
 import { paymentMethodRoutes } from './routes/payment-method.ts';
 import { planRoutes } from './routes/plan.ts';
 import { priceRoutes } from './routes/price.ts';
-import { subscriptionRoutes } from './routes/subscription.ts';
-import { testClockRoutes } from './routes/test-clock.ts';
+import { rbacRoutes } from './routes/rbac.ts';
 import { settingRoutes } from './routes/setting.ts';
+import { subscriptionRoutes } from './routes/subscription.ts';
 import { tenantRoutes } from './routes/tenant.ts';
+import { testClockRoutes } from './routes/test-clock.ts';
 import { userRoutes } from './routes/user.ts';
 
 /** The server as a resource sees it: schemas are zod, and the handler's types come from them. */
@@ -39,10 +40,6 @@ export type Api = FastifyInstance<
   ZodTypeProvider
 >;
 
-const bodyLimitBytes = 5 * 1024 * 1024;
-/** For the routes that take usage events. spec: platform §1.9 */
-export const eventBodyLimitBytes = 32 * 1024 * 1024;
-
 /** Every resource under /v1, a line each. */
 async function registerResources(v1: Api): Promise<void> {
   registerAuthentication(v1);
@@ -50,6 +47,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(apiKeyRoutes);
   await v1.register(customerRoutes);
   await v1.register(environmentRoutes);
+  await v1.register(rbacRoutes);
   await v1.register(settingRoutes);
   await v1.register(tenantRoutes);
   await v1.register(userRoutes);

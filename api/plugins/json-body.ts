@@ -3,6 +3,9 @@ import secureJsonParse from 'secure-json-parse';
 import { refuse } from '../../billing/refusal.ts';
 import { canonicalDecimal } from '../decimal.ts';
 
+export const bodyLimitBytes = 5 * 1024 * 1024;
+/** For the routes that take usage events. spec: platform §1.9 */
+export const eventBodyLimitBytes = 32 * 1024 * 1024;
 const maxDepth = 64;
 
 /**

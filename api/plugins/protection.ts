@@ -58,7 +58,8 @@ async function limitLoad(app: FastifyInstance): Promise<void> {
   if (maxEventLoopDelayMs > 0) {
     await app.register(underPressure, {
       maxEventLoopDelay: maxEventLoopDelayMs,
-      pressureHandler: (request) => {
+      // Asynchronous, because the plugin does not catch what a synchronous handler throws.
+      pressureHandler: async (request) => {
         if (isWatch(request)) return;
         throw refuse('service_unavailable', 'The service is at its limit; try again in a moment.');
       },

@@ -71,7 +71,13 @@ export async function registerReferencePage(app: FastifyInstance): Promise<void>
     });
     await page.register(apiReference, {
       routePrefix: '/reference',
-      configuration: { withDefaultFonts: false, telemetry: false, hideClientButton: true, agent: { disabled: true } },
+      configuration: {
+        pageTitle: 'Perennial API',
+        withDefaultFonts: false,
+        telemetry: false,
+        hideClientButton: true,
+        agent: { disabled: true },
+      },
     });
   });
 }

@@ -6,8 +6,9 @@ import type { PreparedEvent } from '../../metering/event.ts';
 import { eventPageSize, parseEventCursor } from '../../metering/event-page.ts';
 import { type SeriesWindows, seriesQuestions, seriesWindows } from '../../metering/series.ts';
 import type { EventQuery, UsageQuestion } from '../../metering/usage-store.ts';
-import { type Api, eventBodyLimitBytes } from '../app.ts';
+import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
+import { eventBodyLimitBytes } from '../plugins/json-body.ts';
 import {
   type EventQueryBody,
   eventAccepted,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { instantText } from '../../db/columns.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 
@@ -20,6 +21,34 @@ describe('POST /customers', () => {
     const second = await call('POST', '/v1/customers', { body });
     expect(second.status).toBe(409);
     expect(second.body.code).toBe('already_exists');
+  });
+
+  it('lets one of two racing creations through', async () => {
+    const body = { external_id: 'racing', name: 'R' };
+    const answers = await Promise.all([1, 2, 3].map(() => call('POST', '/v1/customers', { body })));
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409]);
+  });
+
+  it('puts a customer on a test clock of this environment only', async () => {
+    const body = { external_id: 'clock', name: 'C', test_clock_id: 'clock_unknown' };
+    const refused = await call('POST', '/v1/customers', { body });
+    expect([refused.status, refused.body.code]).toEqual([404, 'not_found']);
+    const now = '2026-01-01T00:00:00.000Z';
+    await inTransaction(database, scope, (tx) =>
+      tx.rows(
+        `insert into test_clock (id, tenant_id, environment_id, frozen_time, created_at, updated_at)
+         values ('clock_of_test', $1, $2, $3, $3, $3)`,
+        [scope.tenantId, scope.environmentId, now],
+      ),
+    );
+    const { body: created } = await call('POST', '/v1/customers', {
+      body: { ...body, test_clock_id: 'clock_of_test' },
+    });
+    expect(created.test_clock_id).toBe('clock_of_test');
+    const [event] = await inTransaction(database, scope, (tx) =>
+      tx.rows('select occurred_at from outbox_event where entity_id = $1', [created.id]),
+    );
+    expect(instantText(event?.occurred_at)).toBe(now);
   });
 
   it('names the missing field', async () => {
