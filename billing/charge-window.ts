@@ -101,7 +101,7 @@ function windowServices(item: ChargeItem, period: ChargePeriod, input: ChargePla
     const window = { start, end: earlier(boundary, period.end) };
     const active = intersection(window, item);
     if (active) {
-      const full = { start: earlier(previousBoundary({ ...cadence, boundary }), start), end: boundary };
+      const full = { start: previousBoundary({ ...cadence, boundary }), end: boundary };
       const cut = active.start !== window.start || active.end !== window.end;
       services.push({
         ...active,

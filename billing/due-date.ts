@@ -15,7 +15,7 @@ export function subscriptionDueDate(input: {
   dueDateDays: number;
   finalizedAt?: string;
 }): string {
-  const days = input.paymentTerms === null ? input.dueDateDays : Number.parseInt(input.paymentTerms, 10);
+  const days = input.paymentTerms ? Number.parseInt(input.paymentTerms, 10) : input.dueDateDays;
   const due = addHours(input.periodEnd, days * 24);
   return input.finalizedAt && epochMs(input.finalizedAt) > epochMs(due) ? instantText(epochMs(input.finalizedAt)) : due;
 }

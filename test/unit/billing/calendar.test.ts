@@ -18,8 +18,8 @@ import {
   previousBoundary,
   trialEnd,
 } from '../../../billing/calendar.ts';
-import { refusalIn } from '../../../billing/refusal.ts';
 import { instants, periods, zones } from './arbitraries.ts';
+import { refusalOf } from './refused.ts';
 
 const cadence = (anchor: string, billingPeriod: BillingPeriod, billingPeriodCount = 1, timezone = 'UTC'): Cadence => ({
   anchor: at(anchor),
@@ -337,12 +337,3 @@ describe('instants and zones', () => {
     expect(addHours(at('2026-03-08T05:00Z'), 24)).toBe(at('2026-03-09T05:00Z'));
   });
 });
-
-function refusalOf(call: () => unknown): ReturnType<typeof refusalIn> {
-  try {
-    call();
-  } catch (thrown) {
-    return refusalIn(thrown);
-  }
-  return null;
-}

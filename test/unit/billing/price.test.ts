@@ -8,9 +8,9 @@ import {
   effectiveUnitCost,
   type PriceTerms,
 } from '../../../billing/price.ts';
-import { refusalIn } from '../../../billing/refusal.ts';
 import { prices, quantities, tieredPrices } from './arbitraries.ts';
 import { oracleCost, oracleRounded, oracleText, units } from './rating-oracle.ts';
+import { refusalOf } from './refused.ts';
 
 const flat: PriceTerms = { billing_model: 'FLAT_FEE', amount: '0.05', currency: 'usd' };
 const threeTiers = [
@@ -224,12 +224,3 @@ describe('quantity of a line item (catalogue-and-metering §4.2)', () => {
     expect(refusalOf(() => defaultQuantity('FIXED', null, '-1'))?.code).toBe('validation_error');
   });
 });
-
-function refusalOf(call: () => unknown): ReturnType<typeof refusalIn> {
-  try {
-    call();
-  } catch (thrown) {
-    return refusalIn(thrown);
-  }
-  return null;
-}
