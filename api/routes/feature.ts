@@ -54,6 +54,7 @@ type FeatureSearch = z.output<typeof featureSearch> | z.output<typeof featureLis
 /** Features. spec: catalogue-and-metering §5.1 */
 export async function featureRoutes(app: Api): Promise<void> {
   const tags = ['Features'];
+  registerFeatureReads(app);
 
   app.post('/features', {
     schema: {
@@ -66,43 +67,6 @@ export async function featureRoutes(app: Api): Promise<void> {
     config: { permission: 'feature:write' },
     handler: async ({ body, transaction }) =>
       transaction(async (tx) => viewMetered(tx, await createFeature(tx, newFeature(body)))),
-  });
-
-  app.get('/features', {
-    schema: {
-      operationId: 'listFeatures',
-      tags,
-      summary: 'List features',
-      querystring: featureListQuery,
-      response: { 200: features, ...errorResponses },
-    },
-    config: { permission: 'feature:read' },
-    handler: async ({ query, transaction }) => transaction((tx) => featurePage(tx, query)),
-  });
-
-  app.post('/features/search', {
-    schema: {
-      operationId: 'queryFeature',
-      tags,
-      summary: 'Search features',
-      body: featureSearch,
-      response: { 200: features, ...errorResponses },
-    },
-    config: { permission: 'feature:read' },
-    handler: async ({ body, transaction }) => transaction((tx) => featurePage(tx, body)),
-  });
-
-  app.get('/features/:id', {
-    schema: {
-      operationId: 'getFeature',
-      tags,
-      summary: 'Get a feature',
-      params: idParams,
-      response: { 200: feature, ...errorResponses },
-    },
-    config: { permission: 'feature:read' },
-    handler: async ({ params, transaction }) =>
-      transaction(async (tx) => viewMetered(tx, await findFeature(tx, params.id))),
   });
 
   app.put('/features/:id', {
@@ -148,6 +112,47 @@ export async function featureRoutes(app: Api): Promise<void> {
     config: { permission: 'feature:write' },
     handler: async ({ params, body, transaction }) =>
       transaction(async (tx) => viewMetered(tx, await cloneFeature(tx, params.id, featureCopy(body)))),
+  });
+}
+
+function registerFeatureReads(app: Api): void {
+  const tags = ['Features'];
+
+  app.get('/features', {
+    schema: {
+      operationId: 'listFeatures',
+      tags,
+      summary: 'List features',
+      querystring: featureListQuery,
+      response: { 200: features, ...errorResponses },
+    },
+    config: { permission: 'feature:read' },
+    handler: async ({ query, transaction }) => transaction((tx) => featurePage(tx, query)),
+  });
+
+  app.post('/features/search', {
+    schema: {
+      operationId: 'queryFeature',
+      tags,
+      summary: 'Search features',
+      body: featureSearch,
+      response: { 200: features, ...errorResponses },
+    },
+    config: { permission: 'feature:read' },
+    handler: async ({ body, transaction }) => transaction((tx) => featurePage(tx, body)),
+  });
+
+  app.get('/features/:id', {
+    schema: {
+      operationId: 'getFeature',
+      tags,
+      summary: 'Get a feature',
+      params: idParams,
+      response: { 200: feature, ...errorResponses },
+    },
+    config: { permission: 'feature:read' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => viewMetered(tx, await findFeature(tx, params.id))),
   });
 }
 
