@@ -8,7 +8,7 @@ import { applicationRole, prepareDatabase } from '../../db/prepare.ts';
 import { freePort } from '../../dev/ports.ts';
 import { endFormerPostgres, type RunningPostgres, startPostgres } from '../../dev/postgres.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
-import { endFormerProgram, isAlive } from '../../dev/processes.ts';
+import { endFormerProgram, isAlive, type RunningProgram } from '../../dev/processes.ts';
 import { temporalCli } from '../../dev/temporal-binary.ts';
 import { type RunningTemporal, startTemporal } from '../../dev/temporal-server.ts';
 import { installSandboxGateway } from '../../integrations/sandbox-gateway/store.ts';
@@ -49,6 +49,7 @@ export async function startServers(): Promise<ServersOfRun> {
       password: 'test',
       logFile: join(directory, 'postgres.log'),
       settings: fastSettings,
+      onStart: endWithThisProcess,
     }),
   ]);
   await makeTemplate(postgres);
@@ -87,6 +88,7 @@ function startTemporalOfRun(cli: string, port: number, directory: string): Promi
     databaseFile: join(directory, 'temporal.db'),
     logFile: join(directory, 'temporal.log'),
     pidFile: join(directory, 'temporal.pid'),
+    onStart: endWithThisProcess,
   });
 }
 
@@ -129,6 +131,12 @@ function onceAskedFor<T>(make: () => Promise<T>): { get(): Promise<T>; started()
     },
     started: async () => made?.catch(() => undefined),
   };
+}
+
+/** A run that is told to end before its tear-down takes its servers with it. */
+function endWithThisProcess({ child }: RunningProgram): void {
+  process.once('exit', () => child.kill('SIGQUIT'));
+  if (process.listenerCount('SIGTERM') === 0) process.once('SIGTERM', () => process.exit(143));
 }
 
 /** Ends what runs that were killed left behind: their servers still run, their directories still exist. */
