@@ -39,7 +39,8 @@ declare module 'fastify' {
   }
 }
 
-const claimMs = 20_000;
+/** Longer than a request waits for its workflow; after a crash a retry waits this long at most. */
+const claimMs = 40_000;
 const maxKeyLength = 255;
 
 /** A key in force for one request, and for a lifecycle route the instant of its first claim. */

@@ -99,10 +99,11 @@ export async function customerRoutes(app: Api): Promise<void> {
     handler: async (request) => request.transaction(async (tx) => deleteCustomer(tx, request.params.id)),
   });
 
-  readingRoutes(app);
+  listRoutes(app);
+  lookUpRoutes(app);
 }
 
-function readingRoutes(app: Api): void {
+function listRoutes(app: Api): void {
   app.get('/customers', {
     schema: {
       operationId: 'listCustomers',
@@ -134,7 +135,9 @@ function readingRoutes(app: Api): void {
       return request.transaction(async (tx) => viewPage(tx, await listCustomers(tx, query, filters)));
     },
   });
+}
 
+function lookUpRoutes(app: Api): void {
   app.get('/customers/:id', {
     schema: {
       operationId: 'getCustomer',
