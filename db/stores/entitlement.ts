@@ -121,7 +121,11 @@ export async function updateEntitlement(
   entitlement.configValue = configValue;
   if (featureType === 'static') entitlement.staticValue = staticValue;
   if (change.isEnabled !== undefined) entitlement.isEnabled = change.isEnabled;
-  if (featureType === 'metered') changeAllowance(entitlement, change);
+  if (featureType === 'metered') {
+    // A plan that is sent back as it was read must not turn "nothing included" into "unlimited".
+    const isRepeated = planId !== undefined && String(change.usageLimit) === entitlement.usageLimit;
+    changeAllowance(entitlement, isRepeated ? { ...change, usageLimit: undefined } : change);
+  }
   touch(tx, entitlement);
   await tx.em.flush();
   await report(tx, entitlement, 'updated');

@@ -100,6 +100,32 @@ describe('PUT /plans/{id}', () => {
     ]);
   });
 
+  it('takes back what it answered, unchanged', async () => {
+    const plan = await createPlan();
+    const feature = await createFeature();
+    const tiers = [
+      { up_to: 10, unit_amount: '1', flat_amount: '0.5' },
+      { up_to: null, unit_amount: '0.1' },
+    ];
+    const usage = {
+      type: 'USAGE',
+      invoice_cadence: 'ARREAR',
+      meter_id: feature.meter_id,
+      billing_model: 'TIERED',
+      amount: null,
+      tiers,
+    };
+    await createPrice(plan, { ...usage, filter_values: { region: ['eu'] } });
+    await createPrice(plan, { amount: '12.50', min_quantity: '2', trial_period: 3, end_date: '2100-01-01T00:00:00Z' });
+    await createEntitlement(plan, feature, { usage_limit: 0, usage_reset_period: 'MONTHLY' });
+    const read = (await call('GET', `/v1/plans/${plan.id}`)).body;
+    const { status } = await call('PUT', `/v1/plans/${plan.id}`, { body: read });
+    expect(status).toBe(200);
+    const again = (await call('GET', `/v1/plans/${plan.id}`)).body;
+    const stamps = (_key: string, value: unknown) => (_key === 'updated_at' ? null : value);
+    expect(JSON.parse(JSON.stringify(again, stamps))).toEqual(JSON.parse(JSON.stringify(read, stamps)));
+  });
+
   it('fails as a whole and names the element', async () => {
     const plan = await createPlan();
     const price = await createPrice(plan, { amount: '1' });
