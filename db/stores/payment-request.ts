@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { currencyPrecision } from '../../billing/money.ts';
-import { assertPaymentMove } from '../../billing/payment.ts';
+import { assertPaymentMove, isPaymentSettled } from '../../billing/payment.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { writeAudit } from '../audit.ts';
 import { customerNow } from '../clock.ts';
 import { writeEvents } from '../outbox.ts';
 import { badField, missing } from '../record.ts';
 import { chargeableMethod, insertPayment } from './payment.ts';
+import { writeUnansweredAgenda } from './payment-agenda.ts';
 import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
 import {
   lockPayableInvoice,
@@ -79,24 +80,22 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
 
 /**
  * Takes up a pending payment. Money received outside a gateway is recorded at once; a card's payment becomes PROCESSING and
- * is then sent. A payment that is PROCESSING already is taken up again, so that a retried request loses nothing. Throws
- * `not_found`, and `invalid_operation` for any other status. spec: wallets-and-payments §2.19 process, §3 row 41
+ * is then sent. One that is PROCESSING is taken up again and one that is settled stays as it is, so that a retried request
+ * loses nothing and charges nothing. Throws `not_found`, and `invalid_operation` for an INITIATED one.
+ * spec: wallets-and-payments §2.19 process, §3 row 41
  */
 export async function startProcessing(
   tx: PaymentTransaction,
   input: { paymentId: string; at: string },
 ): Promise<RecordedPayment> {
   const { invoice, payment } = await lockPaymentWithInvoice(tx, input.paymentId);
-  if (payment.payment_status !== 'PENDING' && payment.payment_status !== 'PROCESSING') {
-    throw refuse(
-      'invalid_operation',
-      `payment ${payment.id} is ${payment.payment_status}; only a PENDING payment is processed`,
-      {
-        payment_status: payment.payment_status,
-      },
-    );
+  const status = payment.payment_status;
+  if (status === 'INITIATED') {
+    throw refuse('invalid_operation', `payment ${payment.id} is INITIATED; only a PENDING payment is processed`, {
+      payment_status: status,
+    });
   }
-  if (payment.payment_method_type === 'OFFLINE') {
+  if (payment.payment_method_type === 'OFFLINE' && status === 'PENDING') {
     const received = {
       status: 'succeeded',
       gatewayPaymentId: null,
@@ -106,14 +105,14 @@ export async function startProcessing(
     } as const;
     return recordPaymentOutcome(tx, { ...input, outcome: received });
   }
-  if (payment.payment_status === 'PENDING') await moveToProcessing(tx, payment, invoice.invoice_number, input.at);
+  if (status === 'PENDING') await moveToProcessing(tx, payment, invoice.invoice_number, input.at);
   return {
     paymentId: payment.id,
-    paymentStatus: 'PROCESSING',
+    paymentStatus: status === 'PENDING' ? 'PROCESSING' : status,
     invoiceId: invoice.id,
     subscriptionId: invoice.subscription_id,
     invoicePaid: false,
-    awaitsGateway: true,
+    awaitsGateway: !isPaymentSettled(status),
   };
 }
 
@@ -150,6 +149,8 @@ async function moveToProcessing(
     [payment.id, payment.payment_status, new Date().toISOString(), tx.scope.actor],
   );
   if (!moved) throw new Error(`payment ${payment.id} changed under its lock`);
+  // From here on somebody must ask the gateway, whatever becomes of the process that sends the charge.
+  await writeUnansweredAgenda(tx, payment, at);
   await writeEvents(tx, tx.scope, [paymentEvent('payment.pending', moved, invoiceNumber, at)]);
   await writeAudit(tx, tx.scope, [paymentAudit(moved, 'processing', at, { invoice_id: payment.destination_id })]);
 }
