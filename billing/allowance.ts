@@ -158,22 +158,36 @@ export function billableBuckets(
   forgiven: readonly Decimal[],
 ): BillableBucket[] {
   const left = forgiven.map((amount) => greatest(amount, zero));
-  return buckets.map(({ start, group, value: text }) => {
+  const positions = bucketWindows(
+    buckets.map((bucket) => bucket.start),
+    windows,
+  );
+  return buckets.map(({ start, group, value: text }, index) => {
+    const position = positions[index]!;
     const value = decimal(text);
-    const window = bucketWindow(windows, start);
-    const taken = window === -1 ? zero : least(value, left[window]!);
-    if (window !== -1) left[window] = left[window]!.minus(taken);
+    const taken = least(value, left[position]!);
+    left[position] = left[position]!.minus(taken);
     return { start, group, value, billable: value.minus(taken) };
   });
 }
 
-/** The window a bucket counts in; a bucket that began before the first window is cut by it. */
-export function bucketWindow(windows: readonly Interval[], start: string): number {
-  const instant = epochMs(start);
-  for (let position = windows.length - 1; position > 0; position -= 1) {
-    if (instant >= epochMs(windows[position]!.start)) return position;
-  }
-  return windows.length > 0 ? 0 : -1;
+/**
+ * For each bucket the position of the window it counts in: the last one that has begun, and the first for a bucket that began
+ * before it and is cut by it. There is at least one window.
+ */
+export function bucketWindows(starts: readonly string[], windows: readonly Interval[]): number[] {
+  const opens = windows.map((window) => epochMs(window.start));
+  return starts.map((start) => {
+    const instant = epochMs(start);
+    let low = 0;
+    let high = opens.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (opens[middle]! <= instant) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  });
 }
 
 /**

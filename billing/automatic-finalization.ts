@@ -1,7 +1,5 @@
 import { epochMs, instantText } from './local-time.ts';
 
-export const defaultFinalizationDelaySeconds = 7200;
-
 /** The members of an invoice that decide whether time finalizes it. */
 export interface FinalizableInvoice {
   invoiceStatus: string;

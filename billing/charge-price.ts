@@ -1,4 +1,4 @@
-import { type BillableQuantity, billableBuckets, billableQuantity, bucketWindow } from './allowance.ts';
+import { type BillableQuantity, billableBuckets, billableQuantity, bucketWindows } from './allowance.ts';
 import type {
   ChargeLine,
   PlannedCharge,
@@ -39,6 +39,9 @@ interface PricedPart {
 }
 
 const displayDecimals = 30;
+
+/** More buckets than this are counted, not listed, so that a line stays a small document. */
+const listedBuckets = 2000;
 
 /**
  * Prices a plan with the answers by question key: cost of the billable quantity, times the proration, rounded once; a folded
@@ -99,7 +102,8 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
     periodEnd: part.end,
     usage: quantity.usage,
     allowance: quantity.allowance,
-    buckets,
+    buckets: buckets && buckets.length <= listedBuckets ? buckets : null,
+    bucketCount: buckets?.length ?? null,
     quantity: decimalString(quantity.billable),
     steps,
     cost: decimalString(cost),
@@ -144,7 +148,7 @@ function measured(planned: PlannedUsage, answers: Answers): Quantity {
     quantity: decimalString(raw),
     watermark: answer.watermark ?? null,
   };
-  const usages = planned.windows.map((_, position) => windowUsage(planned, position, rows, answers));
+  const usages = windowUsages(planned, rows, answers);
   const result = billableQuantity(planned.allowance, raw, usages);
   const allowance = planned.allowance && derivedAllowance(planned, usages, result);
   const adjusted = planned.allowance ? result.adjusted : null;
@@ -158,22 +162,23 @@ function measured(planned: PlannedUsage, answers: Answers): Quantity {
 
 type Usages = { before: Decimal; total: Decimal; aheadBefore: Decimal; aheadTotal: Decimal }[];
 
-function windowUsage(
-  planned: PlannedUsage,
-  position: number,
-  rows: UsageAnswer['buckets'] | null,
-  answers: Answers,
-): Usages[number] {
-  const window = planned.windows[position]!;
-  const before = added(window.before, answers);
-  const inWindow = (rows ?? []).filter((row) => bucketWindow(planned.windows, row.start) === position);
-  const total = rows ? before.plus(sum(inWindow.map((row) => decimal(row.value)))) : added(window.total, answers);
-  return {
-    before,
-    total,
-    aheadBefore: added(window.aheadBefore, answers),
-    aheadTotal: added(window.aheadTotal, answers),
-  };
+function windowUsages(planned: PlannedUsage, rows: UsageAnswer['buckets'] | null, answers: Answers): Usages {
+  const inWindow = planned.windows.map(() => zero);
+  if (rows && planned.windows.length > 0) {
+    const starts = rows.map((row) => row.start);
+    for (const [index, position] of bucketWindows(starts, planned.windows).entries()) {
+      inWindow[position] = inWindow[position]!.plus(rows[index]!.value);
+    }
+  }
+  return planned.windows.map((window, position) => {
+    const before = added(window.before, answers);
+    return {
+      before,
+      total: rows ? before.plus(inWindow[position]!) : added(window.total, answers),
+      aheadBefore: added(window.aheadBefore, answers),
+      aheadTotal: added(window.aheadTotal, answers),
+    };
+  });
 }
 
 /** How much of each window's buckets the allowance takes away. */

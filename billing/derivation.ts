@@ -26,6 +26,8 @@ export interface DerivedPart {
   allowance: DerivedAllowance | null;
   /** Buckets priced one by one (catalogue-and-metering §4.4); null for a quantity priced as a whole. */
   buckets: DerivedBucket[] | null;
+  /** How many buckets were priced; above 2 000 they are not listed and the usage series of the same time shows them. */
+  bucketCount: number | null;
   /** The quantity that was priced. */
   quantity: string;
   /** The walk through the price; empty for buckets, each of which restarts it. */

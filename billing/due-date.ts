@@ -3,8 +3,6 @@ import { epochMs, instantText } from './local-time.ts';
 
 export type PaymentTerms = '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET';
 
-export const defaultDueDateDays = 1;
-
 /**
  * When a subscription invoice is due: its period's end plus the terms, else plus invoice_config.due_date_days, in days of 24
  * hours, but not before `finalizedAt` where that is given. spec: subscriptions-and-invoicing §2.15.6

@@ -42,7 +42,6 @@ const symbolOfCurrency: Record<string, string> = {
 };
 
 export const zero: Decimal = new Exact(0);
-export const one: Decimal = new Exact(1);
 export const hundred: Decimal = new Exact(100);
 
 /** The exact decimal of a text, an integer or a decimal; throws on anything that is none. */

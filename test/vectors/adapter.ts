@@ -9,15 +9,20 @@ export type Adapter = (given: Given) => unknown;
 
 export type Adapters = Record<string, Adapter>;
 
-/** What a call gives; a refusal in the form vectors expect, anything else thrown stays thrown. */
+/** What a call gives, now or later; a refusal in the form vectors expect, anything else thrown stays thrown. */
 export function outcome(call: () => unknown): unknown {
   try {
-    return call();
+    const result = call();
+    return result instanceof Promise ? result.catch(refused) : result;
   } catch (thrown) {
-    const refusal = refusalIn(thrown);
-    if (!refusal) throw thrown;
-    return { error: { code: refusal.code, http_status_code: statusOfCode[refusal.code] }, ...refusal.details };
+    return refused(thrown);
   }
+}
+
+function refused(thrown: unknown): unknown {
+  const refusal = refusalIn(thrown);
+  if (!refusal) throw thrown;
+  return { error: { code: refusal.code, http_status_code: statusOfCode[refusal.code] }, ...refusal.details };
 }
 
 /** A number or text of a vector as the decimal text production takes; absent and null stay null. */

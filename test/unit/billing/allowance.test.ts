@@ -257,6 +257,38 @@ describe('bucketed meters', () => {
     expect(bill({ meter: limit(null) }).amount).toBe('0.00');
   });
 
+  it('are counted, not listed, when they are thousands', () => {
+    const many = Array.from({ length: 2001 }, (_, index) => ({
+      start: new Date(Date.parse(at('2026-02-01')) + index * 60_000).toISOString(),
+      group: '',
+      value: '1',
+    }));
+    const item = usageItem('u', { bucketSize: 'MINUTE', price: slab });
+    const [line] = linesOf(invoice([item], { next: null, reason: 'last' }), () => ({
+      quantity: '2001',
+      buckets: many,
+    }));
+    expect(line!.amount).toBe('2001.00');
+    expect(line!.derivation.parts[0]).toMatchObject({ buckets: null, bucketCount: 2001, cost: '2001' });
+  });
+
+  it('take the allowance of the reset window they begin in', () => {
+    const price = flat('1');
+    const item = usageItem('u', { bucketSize: 'HOUR', price });
+    const buckets = [
+      { start: at('2026-02-01T10:00Z'), group: '', value: '7' },
+      { start: at('2026-02-01T11:00Z'), group: '', value: '7' },
+      { start: at('2026-02-02T10:00Z'), group: '', value: '4' },
+    ];
+    const allowances = { meter: limit('10', 'DAILY') };
+    const [line] = linesOf(invoice([item], { allowances, next: null, reason: 'last' }), () => ({
+      quantity: '18',
+      buckets,
+    }));
+    expect([line!.quantity, line!.adjustedEntitlementQuantity]).toEqual(['4', '14']);
+    expect(line!.derivation.parts[0]!.buckets!.map((bucket) => bucket.billable)).toEqual(['0', '4', '0']);
+  });
+
   it('gives every reset window its own allowance', () => {
     const windows = [
       { start: at('2026-02-01'), end: at('2026-02-02') },
