@@ -17,6 +17,7 @@ import {
   retry,
   rowChanged,
   settle,
+  type WaitingFor,
   waitingFor,
 } from './lifecycle.messages.ts';
 import { blockedOnKey, nextDueAtKey, statusKey } from './search-attributes.ts';
@@ -47,123 +48,157 @@ interface InboxEntry<Snapshot> {
 }
 
 /** A run rolls over past this many history events, so that replaying any live object stays cheap. */
-const maxHistoryEvents = 80;
+const maxHistoryEvents = 120;
 const creationTimeoutMs = 60_000;
+
+/** Makes the loop of one object and registers its handlers. Call it before the first await of a workflow. */
+export function createLifecycle<Snapshot extends LifecycleSnapshot>(
+  definition: LifecycleDefinition<Snapshot>,
+): Lifecycle<Snapshot> {
+  const loop = new AgendaLoop(definition);
+  return {
+    clock: loop.clock,
+    command: (name, at, act) => loop.command(name, at, act),
+    reload: () => loop.reload(),
+    run: () => loop.run(),
+  };
+}
 
 /**
  * The loop over an agenda: a command from the inbox, else the first due entry, else wait. Only the loop acts, so one object
  * never does two things at once, without a lock. design: architecture §3
  */
-export function createLifecycle<Snapshot extends LifecycleSnapshot>(
-  definition: LifecycleDefinition<Snapshot>,
-): Lifecycle<Snapshot> {
-  const inbox: InboxEntry<Snapshot>[] = [];
-  let snapshot: Snapshot | null = null;
-  let stale = false;
-  let busy = true;
-  let rolling = false;
-  const announced: Announced = { status: '', next: null, blockedOn: '' };
-  const clock = createClock(definition.start, () => snapshot?.spreadMs ?? 0);
+class AgendaLoop<Snapshot extends LifecycleSnapshot> {
+  readonly clock: Clock;
+  private readonly definition: LifecycleDefinition<Snapshot>;
+  private readonly inbox: InboxEntry<Snapshot>[] = [];
+  private readonly announced = { status: '', next: '', blockedOn: '' };
+  private snapshot: Snapshot | null = null;
+  private stale = false;
+  private busy = true;
+  private rolling = false;
 
-  const firstDue = (): AgendaItem | null => {
-    const first = snapshot?.blockedOn ? null : (snapshot?.agenda[0] ?? null);
-    return first !== null && first.at <= clock.now() ? first : null;
-  };
-  const quiet = () => !busy && inbox.length === 0 && !stale && firstDue() === null;
+  constructor(definition: LifecycleDefinition<Snapshot>) {
+    this.definition = definition;
+    this.clock = createClock(definition.start, () => this.snapshot?.spreadMs ?? 0);
+    setHandler(settle, (request) => this.settle(request.to));
+    setHandler(retry, () => this.retry());
+    setHandler(rowChanged, () => this.reload());
+    setHandler(waitingFor, () => this.waitingFor());
+  }
 
-  function command(name: string, at: string | null, act: () => Promise<Snapshot>): Promise<Snapshot> {
-    if (at !== null) clock.hear(at);
+  command(name: string, at: string | null, act: () => Promise<Snapshot>): Promise<Snapshot> {
+    if (at !== null) this.clock.hear(at);
     return new Promise<Snapshot>((answer, fail) => {
-      inbox.push({ act, answer, fail: (error) => fail(asFailure(name, error)) });
+      this.inbox.push({ act, answer, fail: (error) => fail(asFailure(name, error)) });
     });
   }
 
-  setHandler(settle, async ({ to }) => {
-    clock.hear(to);
-    await condition(() => quiet() || rolling || snapshot?.ended === true);
-    return { again: rolling && !quiet(), parked: snapshot?.blockedOn != null };
-  });
-  setHandler(retry, async () => {
-    if (!snapshot?.blockedOn) throw refuse('invalid_operation', 'the object is not parked; there is nothing to retry');
-    const performing = snapshot.blockedOn;
-    await command('retry', null, () => definition.unpark());
-    return { performing };
-  });
-  const reload = () => {
-    stale = true;
-  };
-  setHandler(rowChanged, reload);
-  setHandler(waitingFor, () => ({
-    status: snapshot?.status ?? 'starting',
-    next: snapshot?.agenda[0] ?? null,
-    blockedOn: snapshot?.blockedOn ?? null,
-    agenda: snapshot?.agenda ?? [],
-  }));
+  reload(): void {
+    this.stale = true;
+  }
 
-  async function answerCommand(entry: InboxEntry<Snapshot>): Promise<void> {
+  async run(): Promise<void> {
+    await this.firstSnapshot();
+    while (this.snapshot !== null) {
+      const entry = this.inbox.shift();
+      if (entry) await this.answerCommand(entry);
+      else if (this.stale) await this.loadAgain();
+      else if (shouldRollOver()) await this.rollOver();
+      else if (this.firstDue()) await this.performFirst();
+      else if (this.snapshot.ended) break;
+      else await this.waitForMore();
+    }
+    if (this.snapshot !== null) announce(this.snapshot, this.announced);
+    this.busy = false;
+    await condition(allHandlersFinished);
+  }
+
+  private async firstSnapshot(): Promise<void> {
+    if (this.definition.start.creating) await condition(() => this.inbox.length > 0, creationTimeoutMs);
+    const creation = this.inbox.shift();
+    if (creation) await this.answerCommand(creation);
+    this.snapshot ??= await this.definition.load();
+  }
+
+  private async answerCommand(entry: InboxEntry<Snapshot>): Promise<void> {
     try {
-      snapshot = await entry.act();
-      entry.answer(snapshot);
+      this.snapshot = await entry.act();
+      entry.answer(this.snapshot);
     } catch (error) {
       entry.fail(error);
     }
   }
 
-  async function performItem(current: Snapshot, item: AgendaItem): Promise<void> {
+  private async loadAgain(): Promise<void> {
+    this.stale = false;
+    this.snapshot = (await this.definition.load()) ?? this.snapshot;
+  }
+
+  private async performFirst(): Promise<void> {
+    const { snapshot } = this;
+    const item = this.firstDue();
+    if (snapshot === null || item === null) return;
     try {
-      snapshot = await definition.perform(item, current);
+      this.snapshot = await this.definition.perform(item, snapshot);
     } catch (error) {
       // Expected outcomes are results and outages are retried inside the activity: what arrives here waits for a person.
-      snapshot = await definition.park(item, reasonOf(error));
+      this.snapshot = await this.definition.park(item, reasonOf(error));
     }
   }
 
-  async function firstSnapshot(): Promise<void> {
-    if (definition.start.creating) await condition(() => inbox.length > 0, creationTimeoutMs);
-    const creation = inbox.shift();
-    if (creation) await answerCommand(creation);
-    snapshot ??= await definition.load();
+  private async rollOver(): Promise<void> {
+    this.rolling = true;
+    this.busy = false;
+    await condition(() => allHandlersFinished() || this.inbox.length > 0);
+    this.busy = true;
+    if (this.inbox.length > 0) return;
+    const { start } = this.definition;
+    await this.definition.rollOver({ ...start, clockTime: this.clock.heardTime, creating: false });
   }
 
-  async function run(): Promise<void> {
-    await firstSnapshot();
-    while (snapshot !== null) {
-      announce(snapshot, announced);
-      const entry = inbox.shift();
-      if (entry) {
-        await answerCommand(entry);
-        continue;
-      }
-      if (stale) {
-        stale = false;
-        snapshot = (await definition.load()) ?? snapshot;
-        continue;
-      }
-      if (shouldRollOver()) {
-        rolling = true;
-        busy = false;
-        await condition(() => allHandlersFinished() || inbox.length > 0);
-        busy = true;
-        if (inbox.length === 0)
-          await definition.rollOver({ ...definition.start, clockTime: clock.heardTime, creating: false });
-        continue;
-      }
-      const due = firstDue();
-      if (due) {
-        await performItem(snapshot, due);
-        continue;
-      }
-      if (snapshot.ended) break;
-      busy = false;
-      const next = snapshot.blockedOn ? null : (snapshot.agenda[0] ?? null);
-      await clock.waitUntil(next?.at ?? null, () => inbox.length > 0 || stale, next ? `${next.kind} ${next.at}` : '');
-      busy = true;
-    }
-    busy = false;
-    await condition(allHandlersFinished);
+  private async waitForMore(): Promise<void> {
+    const { snapshot } = this;
+    if (snapshot === null) return;
+    announce(snapshot, this.announced);
+    const next = snapshot.blockedOn ? null : (snapshot.agenda[0] ?? null);
+    this.busy = false;
+    const wake = () => this.inbox.length > 0 || this.stale;
+    await this.clock.waitUntil(next?.at ?? null, wake, next ? `${next.kind} ${next.at}` : '');
+    this.busy = true;
   }
 
-  return { clock, command, reload, run };
+  private firstDue(): AgendaItem | null {
+    const first = this.snapshot?.blockedOn ? null : (this.snapshot?.agenda[0] ?? null);
+    return first !== null && first.at <= this.clock.now() ? first : null;
+  }
+
+  private quiet(): boolean {
+    return !this.busy && this.inbox.length === 0 && !this.stale && this.firstDue() === null;
+  }
+
+  private async settle(to: string): Promise<{ again: boolean; parked: boolean }> {
+    this.clock.hear(to);
+    await condition(() => this.quiet() || this.rolling);
+    return { again: this.rolling && !this.quiet(), parked: this.snapshot?.blockedOn != null };
+  }
+
+  private async retry(): Promise<{ performing: string }> {
+    const performing = this.snapshot?.blockedOn;
+    if (!performing) throw refuse('invalid_operation', 'the object is not parked; there is nothing to retry');
+    await this.command('retry', null, () => this.definition.unpark());
+    return { performing };
+  }
+
+  private waitingFor(): WaitingFor {
+    const { snapshot } = this;
+    return {
+      status: snapshot?.status ?? 'starting',
+      next: snapshot?.agenda[0] ?? null,
+      blockedOn: snapshot?.blockedOn ?? null,
+      agenda: snapshot?.agenda ?? [],
+    };
+  }
 }
 
 function shouldRollOver(): boolean {
@@ -171,35 +206,21 @@ function shouldRollOver(): boolean {
   return info.historyLength > maxHistoryEvents || info.continueAsNewSuggested;
 }
 
-interface Announced {
-  status: string;
-  next: string | null;
-  blockedOn: string;
-}
-
 /** Shows an operator where the object stands; search attributes are written only when they change. */
-function announce(snapshot: LifecycleSnapshot, announced: Announced): void {
+function announce(snapshot: LifecycleSnapshot, announced: { status: string; next: string; blockedOn: string }): void {
   const next = snapshot.agenda[0] ?? null;
   const then = next ? ` · then: ${next.kind} ${next.at}` : '';
   setCurrentDetails(
     snapshot.blockedOn ? `parked: ${snapshot.blockedOn} · ${snapshot.details}` : `${snapshot.details}${then}`,
   );
-  const blockedOn = snapshot.blockedOn ?? '';
-  if (
-    announced.status === snapshot.status &&
-    announced.next === (next?.at ?? null) &&
-    announced.blockedOn === blockedOn
-  )
-    return;
+  const standing = { status: snapshot.status, next: next?.at ?? '', blockedOn: snapshot.blockedOn ?? '' };
   const changes = [
-    { key: statusKey, value: snapshot.status },
-    { key: nextDueAtKey, value: next ? new Date(next.at) : null },
-    ...(announced.blockedOn === blockedOn ? [] : [{ key: blockedOnKey, value: blockedOn === '' ? null : blockedOn }]),
+    ...(announced.status === standing.status ? [] : [{ key: statusKey, value: standing.status }]),
+    ...(announced.next === standing.next ? [] : [{ key: nextDueAtKey, value: next ? new Date(next.at) : null }]),
+    ...(announced.blockedOn === standing.blockedOn ? [] : [{ key: blockedOnKey, value: snapshot.blockedOn }]),
   ];
-  upsertSearchAttributes(changes);
-  announced.status = snapshot.status;
-  announced.next = next?.at ?? null;
-  announced.blockedOn = blockedOn;
+  if (changes.length > 0) upsertSearchAttributes(changes);
+  Object.assign(announced, standing);
 }
 
 /** Whatever a command threw as a failure that fits through an Update: a plain error in a handler would block the workflow. */
