@@ -23,8 +23,8 @@ export function readVectors(path: string): Vector[] {
 function parse(json: string, name: string): Vector[] {
   const exact = (_key: string, value: unknown, context: { source?: string }): unknown => {
     if (typeof value !== 'number' || context.source === undefined) return value;
-    const kept = Number.isFinite(value) && new Decimal(context.source).equals(new Decimal(value));
-    return kept || new Decimal(String(value)).equals(new Decimal(context.source)) ? value : context.source;
+    const unchanged = Number.isFinite(value) && new Decimal(String(value)).equals(context.source);
+    return unchanged ? value : context.source;
   };
   const parsed: unknown = JSON.parse(json, exact as (key: string, value: unknown) => unknown);
   if (!Array.isArray(parsed)) throw new Error(`${name}: expected an array of {id, kind, given, expect}`);
