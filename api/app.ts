@@ -3,7 +3,7 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fa
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
 import type { AppDependencies } from './dependencies.ts';
-import { handleError } from './errors.ts';
+import { handleError, refuseBrokenRequest } from './errors.ts';
 import { loggerSettings, logRequests, requestId } from './logging.ts';
 import { registerAuthentication } from './plugins/authentication.ts';
 import { bodyLimitBytes, registerJsonBody } from './plugins/json-body.ts';
@@ -12,12 +12,14 @@ import { registerProtection } from './plugins/protection.ts';
 import { registerOpenApi, registerReferencePage } from './plugins/reference.ts';
 import { registerTransactions } from './plugins/transaction.ts';
 import { apiKeyRoutes } from './routes/api-key.ts';
+import { billingRunRoutes } from './routes/billing-run.ts';
 import { customerRoutes } from './routes/customer.ts';
 import { entitlementRoutes } from './routes/entitlement.ts';
 import { environmentRoutes } from './routes/environment.ts';
 import { eventRoutes } from './routes/event.ts';
 import { featureRoutes } from './routes/feature.ts';
 import { healthRoutes } from './routes/health.ts';
+import { invoiceRoutes } from './routes/invoice.ts';
 import { meterRoutes } from './routes/meter.ts';
 import { outboundEventRoutes } from './routes/outbound-event.ts';
 import { paymentRoutes } from './routes/payment.ts';
@@ -45,6 +47,7 @@ async function registerResources(v1: Api): Promise<void> {
   registerAuthentication(v1);
   registerTransactions(v1);
   await v1.register(apiKeyRoutes);
+  await v1.register(billingRunRoutes);
   await v1.register(customerRoutes);
   await v1.register(environmentRoutes);
   await v1.register(rbacRoutes);
@@ -54,6 +57,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(entitlementRoutes);
   await v1.register(eventRoutes);
   await v1.register(featureRoutes);
+  await v1.register(invoiceRoutes);
   await v1.register(meterRoutes);
   await v1.register(outboundEventRoutes);
   await v1.register(paymentMethodRoutes);
@@ -78,6 +82,9 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     trustProxy: dependencies.config.trustProxy,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 255 },
     frameworkErrors: handleError,
+    clientErrorHandler: refuseBrokenRequest,
+    // What arrives on an open connection while the server stops is still answered: the database closes last.
+    return503OnClosing: false,
   });
   app.decorate('dependencies', dependencies);
   app.setValidatorCompiler(validatorCompiler);

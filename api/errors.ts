@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod';
 import { isGrpcServiceError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -67,6 +68,17 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
   const isBusy = answer.status === 503 || answer.status === 429;
   if (isBusy && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1');
   void sendText(reply, answer.status, errorText(answer));
+}
+
+/** What is no HTTP never becomes a request: the answer is written to the socket, in the same form. */
+export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const text = errorText(invalid('The request is not valid HTTP.'));
+  const head = ['HTTP/1.1 400 Bad Request', 'Content-Type: application/json; charset=utf-8', 'Connection: close'];
+  socket.end([...head, `Content-Length: ${Buffer.byteLength(text)}`, '', text].join('\r\n'));
 }
 
 /** Sends a JSON text that is already serialized. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { DestinationStream } from 'pino';
-import { ulid } from 'ulid';
+import { newUlid } from '../db/id.ts';
 
 export interface LoggerOptions {
   level: string;
@@ -14,7 +14,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 /** The caller's `X-Request-ID` when it is well formed, else a new one. spec: platform §1.6 */
 export function requestId(request: IncomingMessage): string {
   const header = request.headers['x-request-id'];
-  return typeof header === 'string' && requestIdPattern.test(header) ? header : ulid();
+  return typeof header === 'string' && requestIdPattern.test(header) ? header : newUlid();
 }
 
 /**

@@ -1,4 +1,7 @@
+import { type AddressInfo, connect } from 'node:net';
 import { Writable } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
+import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../api/app.ts';
 import { testApi } from '../support/api.ts';
@@ -32,6 +35,16 @@ describe('paths', () => {
     const headers = { 'content-type': 'application/json' };
     const answer = await app.inject({ method: 'POST', url: '/v1/nothing', headers, payload: '{' });
     expect(answer.statusCode).toBe(404);
+  });
+
+  it('that are no HTTP answer in the same form', async () => {
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    socket.end('NONSENSE\r\n\r\n');
+    const answer = await readText(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 'validation_error', success: false });
   });
 
   it('that are no URL answer in the same form', async () => {
@@ -147,6 +160,22 @@ describe('limits', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     for (let attempt = 0; attempt < 5; attempt += 1) expect((await ask('/health')).statusCode).toBe(200);
   });
+});
+
+it('a database that is away is 503, not a word about it', async () => {
+  const pool = new pg.Pool({ connectionString: 'postgres://nobody:planted@127.0.0.1:1/nothing' });
+  const database = { ...app.dependencies.database, pool };
+  const away = await buildApp({ ...app.dependencies, database, logger: false });
+  afterAll(async () => {
+    await away.close();
+    await pool.end();
+  });
+  const answer = await away.inject({ url: '/v1/customers', headers: { 'x-api-key': apiKey } });
+  expect(answer.statusCode).toBe(503);
+  expect(answer.headers['retry-after']).toBe('1');
+  expect(answer.json()).toMatchObject({ code: 'service_unavailable', details: { request_id: expect.any(String) } });
+  expect(answer.body).not.toContain('127.0.0.1');
+  expect((await away.inject('/health')).statusCode).toBe(200);
 });
 
 describe('the log', () => {
