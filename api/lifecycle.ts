@@ -8,7 +8,7 @@ import {
 import type { UpdateDefinition } from '@temporalio/common';
 import { refuse } from '../billing/refusal.ts';
 import type { Scope } from '../db/scope.ts';
-import type { LifecycleStart } from '../workflows/lifecycle.messages.ts';
+import { type LifecycleStart, rowChanged } from '../workflows/lifecycle.messages.ts';
 import {
   type LifecycleKind,
   lifecycleKinds,
@@ -18,6 +18,7 @@ import {
 import type { Caller } from '../workflows/subscription.messages.ts';
 
 const answerWithinMs = 30_000;
+const hearWithinMs = 5_000;
 
 /** What every command to a workflow carries: who asks, and the customer's present when the request came. */
 interface Command {
@@ -83,6 +84,23 @@ export async function updateRunning<Answer>(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
+  }
+}
+
+/**
+ * Tells the workflow of an object that its row changed without it, after the commit. A workflow that does not hear of it
+ * finds out at its next step, because every activity reads the row again: so this never fails a request that is done.
+ */
+export async function tellRunning(
+  { temporal, log }: { temporal: Client; log: { warn(fields: object, message: string): void } },
+  { kind, id }: Pick<LifecycleObject, 'kind' | 'id'>,
+): Promise<void> {
+  const workflow = temporal.workflow.getHandle(lifecycleKinds[kind].workflowId(id));
+  try {
+    await temporal.withDeadline(Date.now() + hearWithinMs, () => workflow.signal(rowChanged));
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError))
+      log.warn({ err: error, kind, id }, 'a workflow was not told of a change');
   }
 }
 

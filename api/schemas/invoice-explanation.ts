@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { Derivation } from '../../billing/derivation.ts';
+import {
+  explainDates,
+  explainLine,
+  explainNumber,
+  explainTotals,
+  type StoredInvoice,
+} from '../../billing/invoice-explanation.ts';
+import type { InvoiceEvidence } from '../../db/stores/invoice-explain.ts';
+import { decimalOutput, timestampOutput } from './scalars.ts';
+
+const step = z.object({ kind: z.string(), sentence: z.string() });
+
+const explainedLine = z
+  .object({
+    line_item_id: z.string(),
+    display_name: z.string(),
+    price_id: z.string().nullable(),
+    price_type: z.string().nullable(),
+    period_start: timestampOutput().nullable(),
+    period_end: timestampOutput().nullable(),
+    quantity: decimalOutput(),
+    amount: decimalOutput(),
+    steps: z.array(step).describe('Why the line costs what it costs, a sentence for each step, in order.'),
+    derivation: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('The same as data, as it was stored when the line was computed: price, usage, allowance, proration.'),
+  })
+  .meta({ id: 'ExplainedInvoiceLine' });
+
+const explainedPayment = z
+  .object({
+    payment_id: z.string(),
+    payment_status: z.string(),
+    payment_method_type: z.string(),
+    payment_gateway: z.string().nullable(),
+    amount: decimalOutput(),
+    sentence: z.string(),
+    attempts: z.array(
+      z.object({
+        attempt_number: z.int(),
+        payment_status: z.string(),
+        error_message: z.string().nullable(),
+        created_at: timestampOutput(),
+      }),
+    ),
+  })
+  .meta({ id: 'ExplainedPayment' });
+
+const historyEntry = z
+  .object({
+    occurred_at: timestampOutput().describe("On the customer's clock."),
+    recorded_at: timestampOutput().describe('In real time.'),
+    object_type: z.string(),
+    object_id: z.string(),
+    action: z.string(),
+    version: z.int().nullable(),
+    actor: z.string(),
+    request_id: z.string(),
+    detail: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'InvoiceHistoryEntry' });
+
+/** How an invoice came to be what it is; read from what was stored, never computed again. Own operation. */
+export const invoiceExplanation = z
+  .object({
+    invoice_id: z.string(),
+    invoice_number: z.string().nullable(),
+    invoice_status: z.string(),
+    payment_status: z.string(),
+    billing_reason: z.string(),
+    currency: z.string(),
+    number: z.string().describe('How the invoice got its number, or why it has none.'),
+    lines: z.array(explainedLine),
+    totals: z.array(z.object({ step: z.string(), amount: decimalOutput(), sentence: z.string() })),
+    dates: z.array(z.object({ date: z.string(), at: timestampOutput(), sentence: z.string() })),
+    payments: z.array(explainedPayment),
+    history: z.array(historyEntry),
+  })
+  .meta({ id: 'InvoiceExplanation' });
+
+export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<typeof invoiceExplanation> {
+  const { row } = evidence;
+  const stored: StoredInvoice = { ...amountsOf(row), ...datesOf(row), lineCount: evidence.lines.length };
+  return {
+    invoice_id: row.id,
+    invoice_number: row.invoiceNumber ?? null,
+    invoice_status: row.invoiceStatus,
+    payment_status: row.paymentStatus,
+    billing_reason: row.billingReason,
+    currency: row.currency,
+    number: explainNumber(stored),
+    lines: evidence.lines.map(viewLine),
+    totals: explainTotals(stored),
+    dates: explainDates(stored),
+    payments: evidence.payments.map(viewPayment),
+    history: evidence.history.map((entry) => ({
+      occurred_at: entry.occurredAt,
+      recorded_at: entry.recordedAt,
+      object_type: entry.objectType,
+      object_id: entry.objectId,
+      action: entry.action,
+      version: entry.version ?? null,
+      actor: entry.actor,
+      request_id: entry.requestId,
+      detail: entry.detail,
+    })),
+  };
+}
+
+function viewLine(line: InvoiceEvidence['lines'][number]): z.output<typeof explainedLine> {
+  const derivation = (line.derivation ?? null) as Derivation | null;
+  return {
+    line_item_id: line.id,
+    display_name: line.displayName,
+    price_id: line.priceId ?? null,
+    price_type: line.priceType ?? null,
+    period_start: line.periodStart ?? null,
+    period_end: line.periodEnd ?? null,
+    quantity: line.quantity,
+    amount: line.amount,
+    steps: explainLine({ ...line, derivation }),
+    derivation: line.derivation ?? null,
+  };
+}
+
+function viewPayment({ row, attempts }: InvoiceEvidence['payments'][number]): z.output<typeof explainedPayment> {
+  const by = row.paymentGateway === null ? row.paymentMethodType : `${row.paymentMethodType} at ${row.paymentGateway}`;
+  const when = row.succeededAt ?? row.failedAt ?? null;
+  const because = row.errorMessage ? `: ${row.errorMessage}` : '';
+  return {
+    payment_id: row.id,
+    payment_status: row.paymentStatus,
+    payment_method_type: row.paymentMethodType,
+    payment_gateway: row.paymentGateway ?? null,
+    amount: row.amount,
+    sentence: `${row.amount} ${row.currency} by ${by}: ${row.paymentStatus}${when ? ` at ${when}` : ''}${because}.`,
+    attempts: attempts.map((attempt) => ({
+      attempt_number: attempt.attemptNumber,
+      payment_status: attempt.paymentStatus,
+      error_message: attempt.errorMessage ?? null,
+      created_at: attempt.createdAt,
+    })),
+  };
+}
+
+function amountsOf(row: InvoiceEvidence['row']) {
+  const { currency, subtotal, totalDiscount, totalPrepaidCreditsApplied, totalTax, total } = row;
+  const { adjustmentAmount, amountDue, amountPaid, amountRemaining, overpaidAmount, refundedAmount } = row;
+  const amounts = { subtotal, totalDiscount, totalPrepaidCreditsApplied, totalTax, total, adjustmentAmount };
+  return { currency, ...amounts, amountDue, amountPaid, amountRemaining, overpaidAmount, refundedAmount };
+}
+
+function datesOf(row: InvoiceEvidence['row']) {
+  return {
+    invoiceNumber: row.invoiceNumber ?? null,
+    invoiceStatus: row.invoiceStatus,
+    periodStart: row.periodStart ?? null,
+    periodEnd: row.periodEnd ?? null,
+    lastComputedAt: row.lastComputedAt ?? null,
+    issueDate: row.issueDate ?? null,
+    finalizedAt: row.finalizedAt ?? null,
+    dueDate: row.dueDate ?? null,
+    paidAt: row.paidAt ?? null,
+    voidedAt: row.voidedAt ?? null,
+  };
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { DraftInvoice } from '../../db/stores/invoice-draft.ts';
+import type { PreviewRequest } from '../../db/stores/invoice-preview.ts';
+import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
+import { jsonNumber } from '../decimal.ts';
+import { invoice, viewInvoice } from './invoice.ts';
+import { numberOutput, timestampInput } from './scalars.ts';
+
+export const previewInvoiceBody = z
+  .object({
+    subscription_id: z.string().min(1).max(255),
+    period_start: timestampInput().nullish(),
+    period_end: timestampInput().nullish(),
+    hide_zero_charges_line_items: z.boolean().nullish(),
+  })
+  .meta({ examples: [{ subscription_id: 'subs_01JCXYZ', hide_zero_charges_line_items: true }] });
+
+export function previewRequestOf(body: z.output<typeof previewInvoiceBody>): PreviewRequest {
+  return {
+    subscriptionId: body.subscription_id,
+    periodStart: body.period_start ?? null,
+    periodEnd: body.period_end ?? null,
+    hideZeroCharges: body.hide_zero_charges_line_items ?? false,
+  };
+}
+
+const number = numberOutput();
+const lineNumbers = {
+  quantity: number,
+  amount: number,
+  line_item_discount: number,
+  invoice_level_discount: number,
+  prepaid_credits_applied: number,
+};
+const invoiceNumbers = {
+  subtotal: number,
+  total_discount: number,
+  total_tax: number,
+  total_prepaid_credits_applied: number,
+  total: number,
+  adjustment_amount: number,
+  amount_due: number,
+  amount_paid: number,
+  amount_remaining: number,
+  overpaid_amount: number,
+  refunded_amount: number,
+};
+
+const previewLine = invoice.shape.line_items.element
+  .extend({ ...lineNumbers, id: z.null(), invoice_id: z.null(), adjusted_entitlement_quantity: number.nullable() })
+  .meta({ id: 'InvoicePreviewLineItem' });
+
+/** An invoice that is not stored: without id and number, every decimal a JSON number. spec: §2.15.13 */
+export const invoicePreview = invoice
+  .extend({ ...invoiceNumbers, id: z.null(), line_items: z.array(previewLine) })
+  .meta({ id: 'InvoicePreview' });
+
+export function viewInvoicePreview(draft: DraftInvoice): z.output<typeof invoicePreview> {
+  const { line_items, ...view } = viewInvoice(contentOf(draft));
+  return {
+    ...view,
+    ...numbersOf(invoiceNumbers, view),
+    id: null,
+    idempotency_key: null,
+    billing_sequence: null,
+    line_items: line_items.map((line) => ({
+      ...line,
+      ...numbersOf(lineNumbers, line),
+      id: null,
+      invoice_id: null,
+      adjusted_entitlement_quantity:
+        line.adjusted_entitlement_quantity === null ? null : jsonNumber(line.adjusted_entitlement_quantity),
+    })),
+  };
+}
+
+function numbersOf<Numbers extends Record<string, unknown>>(
+  numbers: Numbers,
+  view: Readonly<Record<keyof Numbers & string, string>>,
+): Record<keyof Numbers, RawJson> {
+  const names = Object.keys(numbers) as (keyof Numbers & string)[];
+  return Object.fromEntries(names.map((name) => [name, jsonNumber(view[name])])) as Record<keyof Numbers, RawJson>;
+}
+
+/** The draft as the rows it would be: what a row has by default stands beside what was computed. */
+function contentOf({ row, lines }: DraftInvoice): InvoiceContent {
+  const defaults = {
+    status: 'published',
+    adjustmentAmount: '0',
+    amountPaid: '0',
+    overpaidAmount: '0',
+    refundedAmount: '0',
+    description: '',
+    isManuallyEdited: false,
+    sourceType: '',
+    version: 1,
+  };
+  return {
+    row: { ...defaults, ...row } as unknown as InvoiceContent['row'],
+    lines: lines.map((line) => ({ status: 'published', ...line })) as unknown as InvoiceContent['lines'],
+    customer: null,
+  };
+}

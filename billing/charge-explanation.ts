@@ -1,0 +1,120 @@
+import type { Derivation, DerivedAllowance, DerivedPart, DerivedProration, ProrationReason } from './derivation.ts';
+import type { CostStep, PriceTerms } from './price.ts';
+
+/** One step of a line's amount in words. `kind` says which part of the derivation it tells. */
+export interface ExplanationStep {
+  kind: 'quantity' | 'usage' | 'allowance' | 'price' | 'proration' | 'rounding' | 'sum' | 'discount' | 'credit';
+  sentence: string;
+}
+
+const prorationReasons: Record<ProrationReason, string> = {
+  partly_active: 'the item was active for only this part of its charge period',
+  first_calendar_period: 'the first calendar period begins inside a whole one',
+  charge_window_cut: 'the boundary of the billing period cuts this charge window',
+  period_cut_short: 'the billing period ended before its boundary',
+};
+
+/**
+ * The derivation of a line in words, step by step, with the numbers as they are stored; nothing is computed.
+ * design: architecture §7
+ */
+export function explainCharge(derivation: Derivation): ExplanationStep[] {
+  const { parts, currency, amount } = derivation;
+  const steps = parts.flatMap((part) => explainPart(part, derivation));
+  if (parts.length < 2) return steps;
+  return [...steps, { kind: 'sum', sentence: `The ${parts.length} charge periods add up to ${amount} ${currency}.` }];
+}
+
+function explainPart(part: DerivedPart, { charge, price, currency }: Derivation): ExplanationStep[] {
+  return [
+    ...explainQuantity(part, charge),
+    ...explainAllowance(part.allowance),
+    ...explainPrice(part, price, currency),
+    ...explainProration(part, part.proration, currency),
+    {
+      kind: 'rounding',
+      sentence: `Rounded once, half away from zero, to ${part.rounding.precision} decimals: ${part.amount} ${currency}.`,
+    },
+  ];
+}
+
+function explainQuantity(part: DerivedPart, charge: Derivation['charge']): ExplanationStep[] {
+  const { usage } = part;
+  if (usage === null) {
+    const kind = charge === 'onetime' ? 'One-time charge' : 'Fixed charge';
+    const sentence = `${kind} for a quantity of ${part.quantity} from ${part.periodStart} until ${part.periodEnd}.`;
+    return [{ kind: 'quantity', sentence }];
+  }
+  const freshness = usage.watermark === null ? '' : `, counting every event known at watermark ${usage.watermark}`;
+  const sentence = `Meter ${usage.meterId} was asked for ${usage.from} until ${usage.to} and answered ${usage.quantity}${freshness}.`;
+  return [{ kind: 'usage', sentence }];
+}
+
+function explainAllowance(allowance: DerivedAllowance | null): ExplanationStep[] {
+  if (allowance === null) return [];
+  if (allowance.limit === null) {
+    return [{ kind: 'allowance', sentence: 'The entitlement includes unlimited usage, so nothing of it is billed.' }];
+  }
+  const every = allowance.resetPeriod === null ? 'billing period' : `reset period (${allowance.resetPeriod})`;
+  const windows = allowance.windows.map((window): ExplanationStep => {
+    const ahead =
+      window.aheadTotal === '0'
+        ? ''
+        : `, after other lines of the meter had used ${window.aheadBefore} before and ${window.aheadTotal} by its end`;
+    return {
+      kind: 'allowance',
+      sentence: `From ${window.start} until ${window.end} usage went from ${window.usageBefore} to ${window.usageTotal}${ahead}: ${window.billable} is billable.`,
+    };
+  });
+  return [
+    { kind: 'allowance', sentence: `The entitlement includes ${allowance.limit} per ${every}.` },
+    ...windows,
+    {
+      kind: 'allowance',
+      sentence: `The entitlement took ${allowance.adjusted} off; ${allowance.billable} is billed.`,
+    },
+  ];
+}
+
+function explainPrice(part: DerivedPart, price: PriceTerms, currency: string): ExplanationStep[] {
+  if (part.buckets !== null) {
+    const sentence = `${part.buckets.length} buckets were priced one by one, each starting the price anew: ${part.cost} ${currency} for ${part.quantity}.`;
+    return [{ kind: 'price', sentence }];
+  }
+  if (part.steps.length === 0) {
+    return [{ kind: 'price', sentence: `A quantity of ${part.quantity} costs ${part.cost} ${currency}.` }];
+  }
+  const steps = part.steps.map((step): ExplanationStep => ({ kind: 'price', sentence: stepSentence(step, price) }));
+  if (steps.length === 1) return steps;
+  return [...steps, { kind: 'price', sentence: `The tiers add up to ${part.cost} ${currency}.` }];
+}
+
+function stepSentence(step: CostStep, price: PriceTerms): string {
+  const flat = step.flat_amount === '0' ? '' : ` + ${step.flat_amount} flat`;
+  const sum = `${step.quantity} × ${step.unit_amount}${flat} = ${step.amount} ${price.currency}`;
+  switch (price.billing_model) {
+    case 'FLAT_FEE':
+      return `Flat fee: ${sum}.`;
+    case 'PACKAGE': {
+      const round = price.transform_quantity?.round === 'down' ? 'a started one not counted' : 'a started one whole';
+      return `Packages of ${price.transform_quantity?.divide_by ?? 1}, ${round}: ${sum}.`;
+    }
+    case 'PERCENTAGE':
+      return `${price.percentage_rate ?? '0'} percent: ${sum}.`;
+    case 'TIERED': {
+      const bound = step.up_to === null ? 'without an upper bound' : `up to ${step.up_to}`;
+      const whole = price.tier_mode === 'SLAB' ? 'the part in it' : 'the whole quantity';
+      return `Tier ${step.tier ?? 1} (${bound}) prices ${whole}: ${sum}.`;
+    }
+  }
+}
+
+function explainProration(part: DerivedPart, share: DerivedProration | null, currency: string): ExplanationStep[] {
+  if (share === null) return [];
+  return [
+    {
+      kind: 'proration',
+      sentence: `Billed for ${share.numeratorMs} of the ${share.denominatorMs} milliseconds from ${share.fullStart} until ${share.fullEnd}, because ${prorationReasons[share.why]}: ${part.cost} × ${share.numeratorMs} / ${share.denominatorMs} = ${part.exactAmount} ${currency}.`,
+    },
+  ];
+}

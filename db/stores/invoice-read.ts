@@ -1,0 +1,73 @@
+import { customerNow } from '../clock.ts';
+import { Customer } from '../entities/customer.ts';
+import { Invoice } from '../entities/invoice.ts';
+import { InvoiceLineItem } from '../entities/invoice-line-item.ts';
+import { missing } from '../record.ts';
+import type { Transaction } from '../transaction.ts';
+
+/** An invoice with what its view shows. Lines come without their derivation, which only `explain` reads. */
+export interface InvoiceContent {
+  row: Invoice;
+  lines: Omit<InvoiceLineItem, 'derivation'>[];
+  customer: Customer | null;
+}
+
+/** What is read beside the rows of invoices. */
+export interface InvoiceParts {
+  lines: boolean;
+  customer: boolean;
+}
+
+/** One invoice of the environment, archived or not. Throws `not_found`. spec: subscriptions-and-invoicing §1.11 */
+export async function findInvoice(tx: Transaction, id: string, parts: InvoiceParts): Promise<InvoiceContent> {
+  const row = await tx.em.findOne(Invoice, { id, environmentId: tx.scope.environmentId });
+  const [content] = await withContent(tx, row ? [row] : [], parts);
+  if (!content) throw missing('invoice', id);
+  return content;
+}
+
+/** The lines and customers of invoices, in a fixed number of statements. */
+export async function withContent(
+  tx: Transaction,
+  rows: readonly Invoice[],
+  parts: InvoiceParts,
+): Promise<InvoiceContent[]> {
+  if (rows.length === 0) return [];
+  const lines = parts.lines ? await linesOf(tx, rows) : new Map<string, InvoiceContent['lines']>();
+  const customers = parts.customer ? await customersOf(tx, rows) : new Map<string, Customer>();
+  return rows.map((row) => ({
+    row,
+    lines: lines.get(row.id) ?? [],
+    customer: customers.get(row.customerId) ?? null,
+  }));
+}
+
+/** Whose invoice it is and that customer's present: what a command needs before its workflow is asked. Throws `not_found`. */
+export async function invoiceOwner(
+  tx: Transaction,
+  id: string,
+): Promise<{ id: string; customerId: string; testClockId: string | null; at: string }> {
+  const row = await tx.em.findOne(
+    Invoice,
+    { id, environmentId: tx.scope.environmentId, status: 'published' },
+    { fields: ['id', 'customerId', 'testClockId'] },
+  );
+  if (!row) throw missing('invoice', id);
+  const { customerId, testClockId } = row;
+  return { id, customerId, testClockId: testClockId ?? null, at: await customerNow(tx, customerId) };
+}
+
+async function linesOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<string, InvoiceContent['lines']>> {
+  const lines = await tx.em.find(
+    InvoiceLineItem,
+    { environmentId: tx.scope.environmentId, invoiceId: { $in: rows.map((row) => row.id) }, status: 'published' },
+    { exclude: ['derivation'], orderBy: { invoiceId: 'asc', position: 'asc' } },
+  );
+  return Map.groupBy(lines as InvoiceContent['lines'], (line) => line.invoiceId);
+}
+
+async function customersOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<string, Customer>> {
+  const ids = [...new Set(rows.map((row) => row.customerId))];
+  const customers = await tx.em.find(Customer, { environmentId: tx.scope.environmentId, id: { $in: ids } });
+  return new Map(customers.map((customer) => [customer.id, customer]));
+}
