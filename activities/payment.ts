@@ -1,16 +1,18 @@
 import { Context } from '@temporalio/activity';
+import { compareText } from '../billing/agenda.ts';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/parked-object.ts';
-import { chargeOfPayment } from '../db/stores/payment.ts';
 import { attendPayment, loadPaymentState, type PaymentState, restartPayment } from '../db/stores/payment-agenda.ts';
+import { chargeOfPayment } from '../db/stores/payment-charge.ts';
 import { type RecordedPayment, recordPaymentOutcome } from '../db/stores/payment-outcome.ts';
 import { startProcessing } from '../db/stores/payment-request.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
+import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
 import { askAgain, askFirst, cancelAtGateway, unknownOutcome } from './payment-gateway.ts';
 
@@ -31,7 +33,14 @@ export interface PaymentMoment extends PaymentReference {
   at: string;
 }
 
+/** What a gateway said of a payment, and who asked it. */
+export interface PaymentAnswer extends PaymentMoment {
+  outcome: PaymentOutcome;
+  caller?: Caller;
+}
+
 const heartbeatMs = 5_000;
+const maxPaymentsASet = 100;
 
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
@@ -69,21 +78,18 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
     cancelCharge: (payment: PaymentReference): Promise<PaymentOutcome> =>
       converse(payment, 'lookUpPayment', cancelAtGateway),
 
-    /** Records what the gateway said. One transaction, any number of times. */
-    async recordPayment(input: PaymentMoment & { outcome: PaymentOutcome; caller?: Caller }): Promise<RecordedPayment> {
-      crashPoint('recordPayment.beforeEffect');
-      const result = await inScope(
-        input,
-        async (tx) => {
-          const recorded = await recordPaymentOutcome(tx, input);
-          crashPoint('recordPayment.beforeCommit');
-          return recorded;
-        },
-        input.caller,
-      );
-      crashPoint('recordPayment.beforeAnswer');
-      return result;
-    },
+    /** Records what the gateway said, any number of times. Answers that come together share a transaction. */
+    recordPayment: coalesce<PaymentAnswer, RecordedPayment>({
+      groupOf: ({ environmentId, caller }) => `${environmentId} ${caller?.actor ?? ''} ${caller?.requestId ?? ''}`,
+      maxRequests: maxPaymentsASet,
+      async run(answers) {
+        crashPoint('recordPayment.beforeEffect');
+        const [first] = answers as [PaymentAnswer];
+        const results = await inScope(first, (tx) => recordAnswers(tx, answers), first.caller);
+        crashPoint('recordPayment.beforeAnswer');
+        return results;
+      },
+    }),
 
     /** Hands an unanswered payment to its own workflow. */
     attendPayment: (input: PaymentMoment): Promise<void> =>
@@ -109,6 +115,15 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
         return snapshotOf(await loadPaymentState(tx, input.paymentId, input.at));
       }),
   };
+}
+
+/** In the order of the payments' ids, so that two sets wait for each other instead of deadlocking; answered in the order asked. */
+async function recordAnswers(tx: SqlTransaction, answers: readonly PaymentAnswer[]): Promise<RecordedPayment[]> {
+  const results: RecordedPayment[] = [];
+  const order = [...answers.keys()].sort((a, b) => compareText(answers[a]!.paymentId, answers[b]!.paymentId));
+  for (const index of order) results[index] = await recordPaymentOutcome(tx, answers[index]!);
+  crashPoint('recordPayment.beforeCommit');
+  return results;
 }
 
 type Conversation = (gateway: PaymentGateway, request: Parameters<typeof askFirst>[1]) => Promise<PaymentOutcome>;

@@ -47,6 +47,11 @@ export function isPaymentSettled(status: PaymentStatus): boolean {
   return status !== 'INITIATED' && status !== 'PENDING' && status !== 'PROCESSING';
 }
 
+/** The gateway has taken the money, whatever was given back since. */
+export function isPaymentCaptured(status: PaymentStatus): boolean {
+  return status !== 'FAILED' && status !== 'VOIDED' && isPaymentSettled(status);
+}
+
 /** The event a move emits, or null when nothing changed. spec: wallets-and-payments §2.19 Events */
 export function paymentEventName(from: PaymentStatus, to: PaymentStatus): string | null {
   if (from === to) return null;

@@ -1,6 +1,7 @@
 import { addPayment } from '../../billing/invoice-payment.ts';
 import {
   assertPaymentMove,
+  isPaymentCaptured,
   isPaymentSettled,
   type PaymentOutcome,
   type PaymentStatus,
@@ -48,14 +49,15 @@ export async function recordPaymentOutcome(
   const { invoice, payment } = await lockPaymentWithInvoice(tx, input.paymentId);
   const { outcome, at } = input;
   const next = paymentStatusAfter(outcome);
-  if (next === null || next === payment.payment_status) {
+  const known = next === payment.payment_status || (next === 'SUCCEEDED' && isPaymentCaptured(payment.payment_status));
+  if (next === null || known) {
     if (!isPaymentSettled(payment.payment_status)) await keepWaiting(tx, payment, invoice, outcome, at);
     return recorded(payment, invoice, false);
   }
   assertPaymentMove(payment.payment_status, next);
   const settled = await settlePayment(tx, payment, { next, outcome, at });
   const paidInvoice = next === 'SUCCEEDED' ? await addToInvoice(tx, invoice, decimalText(payment.amount), at) : null;
-  await dropPaymentAgenda(tx, payment);
+  if (payment.attended) await dropPaymentAgenda(tx, payment);
   const name = paymentEventName(payment.payment_status, next);
   const events: OutboundEvent[] = name ? [paymentEvent(name, settled, invoice.invoice_number, at)] : [];
   if (paidInvoice) {

@@ -65,21 +65,30 @@ export const paymentColumns = `id, tenant_id, environment_id, status, idempotenc
 const invoiceColumns = `id, customer_id, subscription_id, invoice_number, invoice_status, payment_status, currency, amount_due,
   amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, version`;
 
-/**
- * Locks an invoice for a change of its payments and returns it, or null when this environment has none of that id. The
- * invoice is always locked before its payments, so that two changes wait for each other instead of deadlocking.
- * spec: wallets-and-payments §0 Locks
- */
+/** Locks one invoice; null when this environment has none of that id. See `lockPayableInvoices`. */
 export async function lockPayableInvoice(
   sql: Sql,
   environmentId: string,
   invoiceId: string,
 ): Promise<PayableInvoiceRow | null> {
-  const [row] = await sql.rows<PayableInvoiceRow>(
-    `select ${invoiceColumns} from invoice where id = $1 and environment_id = $2 and status = 'published' for update`,
-    [invoiceId, environmentId],
-  );
+  const [row] = await lockPayableInvoices(sql, environmentId, [invoiceId]);
   return row ?? null;
+}
+
+/**
+ * Locks invoices for a change of their payments and returns those that exist. Invoices are locked in the order of their ids
+ * and always before their payments, so that two changes wait for each other instead of deadlocking.
+ * spec: wallets-and-payments §0 Locks
+ */
+export async function lockPayableInvoices(
+  sql: Sql,
+  environmentId: string,
+  invoiceIds: readonly string[],
+): Promise<PayableInvoiceRow[]> {
+  return sql.rows<PayableInvoiceRow>(
+    `select ${invoiceColumns} from invoice where id = any($1) and environment_id = $2 and status = 'published' order by id for update`,
+    [invoiceIds, environmentId],
+  );
 }
 
 /** Locks a payment behind its invoice. Throws `not_found`. */
@@ -88,11 +97,11 @@ export async function lockPaymentWithInvoice(
   paymentId: string,
 ): Promise<{ invoice: PayableInvoiceRow; payment: PaymentRow }> {
   const environmentId = tx.scope.environmentId;
-  const [found] = await tx.rows<{ destination_id: string }>(
-    "select destination_id from payment where id = $1 and environment_id = $2 and status = 'published'",
+  const [invoice] = await tx.rows<PayableInvoiceRow>(
+    `select ${invoiceColumns} from invoice
+     where environment_id = $2 and id = (select destination_id from payment where id = $1 and environment_id = $2) for update`,
     [paymentId, environmentId],
   );
-  const invoice = found ? await lockPayableInvoice(tx, environmentId, found.destination_id) : null;
   const [payment] = await tx.rows<PaymentRow>(
     `select ${paymentColumns} from payment where id = $1 and environment_id = $2 and status = 'published' for update`,
     [paymentId, environmentId],

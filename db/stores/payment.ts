@@ -1,12 +1,13 @@
 import type { PaymentStatus } from '../../billing/payment.ts';
 import { intentTokenOf } from '../../billing/payment.ts';
 import { writeAudit } from '../audit.ts';
+import { insertText } from '../bulk.ts';
 import { decimalText } from '../columns.ts';
 import { newId } from '../id.ts';
 import { writeEvents } from '../outbox.ts';
 import { missing } from '../record.ts';
 import {
-  lockPayableInvoice,
+  lockPayableInvoices,
   type PayableInvoiceRow,
   type PaymentRow,
   type PaymentTransaction,
@@ -34,28 +35,65 @@ export type OpenedPayment =
   | { kind: 'in_flight'; paymentId: string; paymentStatus: PaymentStatus }
   | { kind: 'nothing_due' | 'not_payable' | 'no_payment_method' };
 
-/**
- * Opens the payment of what remains of a finalized invoice: PENDING, then PROCESSING, with the token the gateway will know
- * it by. Nothing is sent. Calling it again with the same key returns the same payment, whatever became of it. Throws
- * `not_found` for an unknown invoice. spec: wallets-and-payments §2.19; subscriptions-and-invoicing §2.15.12
- */
+/** Opens one payment; see `openPayments`. */
 export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen): Promise<OpenedPayment> {
-  const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, input.invoiceId);
-  if (!invoice) throw missing('invoice', input.invoiceId, 'invoice_id');
-  const [earlier] = await tx.rows<Pick<PaymentRow, 'id' | 'idempotency_key' | 'payment_status'>>(earlierPaymentText, [
-    tx.scope.environmentId,
-    invoice.id,
-    input.idempotencyKey,
-  ]);
-  if (earlier) {
-    const kind = earlier.idempotency_key === input.idempotencyKey ? 'existing' : 'in_flight';
-    return { kind, paymentId: earlier.id, paymentStatus: earlier.payment_status };
-  }
-  if (invoice.invoice_status !== 'FINALIZED') return { kind: 'not_payable' };
-  if (decimalText(invoice.amount_remaining) === '0') return { kind: 'nothing_due' };
-  const method = await chargeableMethod(tx, invoice.customer_id, input.paymentMethodId ?? null);
-  if (!method) return { kind: 'no_payment_method' };
-  const payment = await insertPayment(tx, {
+  const [result] = await openPayments(tx, [input]);
+  return result!;
+}
+
+/**
+ * Opens the payments of what remains of finalized invoices, in a fixed number of statements: PENDING, then PROCESSING, with
+ * the token the gateway will know each by. Nothing is sent. The answers come in the order asked. Asking again with the same
+ * key answers the same payment, whatever became of it. Throws `not_found` for an unknown invoice.
+ * spec: wallets-and-payments §2.19; subscriptions-and-invoicing §2.15.12
+ */
+export async function openPayments(tx: PaymentTransaction, inputs: readonly PaymentToOpen[]): Promise<OpenedPayment[]> {
+  if (inputs.length === 0) return [];
+  const ids = inputs.map((input) => input.invoiceId);
+  const invoices = new Map((await lockPayableInvoices(tx, tx.scope.environmentId, ids)).map((row) => [row.id, row]));
+  const earlier = await earlierPayments(tx, inputs);
+  const methods = await methodsOf(tx, [...invoices.values()], inputs);
+  const opening: { input: PaymentToOpen; payment: PaymentToInsert }[] = [];
+  const results = inputs.map((input): OpenedPayment => {
+    const invoice = invoices.get(input.invoiceId);
+    if (!invoice) throw missing('invoice', input.invoiceId, 'invoice_id');
+    const known = knownPayment(earlier.get(invoice.id) ?? [], input.idempotencyKey);
+    if (known) return known;
+    if (invoice.invoice_status !== 'FINALIZED') return { kind: 'not_payable' };
+    if (decimalText(invoice.amount_remaining) === '0') return { kind: 'nothing_due' };
+    const wanted = input.paymentMethodId ?? null;
+    const method = methods.find(
+      (one) => one.customer_id === invoice.customer_id && (wanted === null ? one.is_default : one.id === wanted),
+    );
+    if (!method) return { kind: 'no_payment_method' };
+    const payment = collectionPayment(input, invoice, method);
+    opening.push({ input, payment });
+    // A second request for the same invoice in this set meets the first.
+    earlier.set(invoice.id, [
+      { id: payment.id, idempotency_key: payment.idempotencyKey, payment_status: 'PROCESSING' },
+    ]);
+    return { kind: 'opened', paymentId: payment.id, paymentStatus: 'PROCESSING' };
+  });
+  await insertOpened(tx, opening);
+  return results;
+}
+
+type EarlierPayment = Pick<PaymentRow, 'id' | 'idempotency_key' | 'payment_status'>;
+
+/** The payment under this key if there is one, else one of the invoice that waits for its gateway. */
+function knownPayment(earlier: readonly EarlierPayment[], idempotencyKey: string): OpenedPayment | null {
+  const same = earlier.find((payment) => payment.idempotency_key === idempotencyKey);
+  const known = same ?? earlier.find((payment) => payment.payment_status === 'PROCESSING');
+  if (!known) return null;
+  return { kind: same ? 'existing' : 'in_flight', paymentId: known.id, paymentStatus: known.payment_status };
+}
+
+function collectionPayment(
+  input: PaymentToOpen,
+  invoice: PayableInvoiceRow,
+  method: { id: string; gateway: string },
+): PaymentToInsert {
+  return {
     id: input.paymentId ?? newId('pay'),
     idempotencyKey: input.idempotencyKey,
     invoice,
@@ -66,13 +104,67 @@ export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen):
     paymentStatus: 'PROCESSING',
     attended: false,
     metadata: input.metadata ?? {},
-  });
-  await writeEvents(tx, tx.scope, [
-    paymentEvent('payment.created', { ...payment, payment_status: 'PENDING' }, invoice.invoice_number, input.at),
-    paymentEvent('payment.pending', payment, invoice.invoice_number, input.at),
+  };
+}
+
+async function insertOpened(
+  tx: PaymentTransaction,
+  opening: readonly { input: PaymentToOpen; payment: PaymentToInsert }[],
+): Promise<void> {
+  const rows = new Map(
+    (
+      await insertPayments(
+        tx,
+        opening.map((one) => one.payment),
+      )
+    ).map((row) => [row.id, row]),
+  );
+  const written = opening.map(({ input, payment }) => ({
+    row: rows.get(payment.id)!,
+    number: payment.invoice.invoice_number,
+    at: input.at,
+  }));
+  const events = written.flatMap(({ row, number, at }) => [
+    paymentEvent('payment.created', { ...row, payment_status: 'PENDING' }, number, at),
+    paymentEvent('payment.pending', row, number, at),
   ]);
-  await writeAudit(tx, tx.scope, [paymentAudit(payment, 'opened', input.at, { invoice_id: invoice.id })]);
-  return { kind: 'opened', paymentId: payment.id, paymentStatus: payment.payment_status };
+  await writeEvents(tx, tx.scope, events);
+  await writeAudit(
+    tx,
+    tx.scope,
+    written.map(({ row, at }) => paymentAudit(row, 'opened', at, { invoice_id: row.destination_id })),
+  );
+}
+
+/** Payments that a new one could repeat, by invoice: under one of the keys, or waiting for their gateway. */
+async function earlierPayments(
+  tx: PaymentTransaction,
+  inputs: readonly PaymentToOpen[],
+): Promise<Map<string, EarlierPayment[]>> {
+  const rows = await tx.rows<EarlierPayment & { destination_id: string }>(
+    `select id, idempotency_key, payment_status, destination_id from payment
+     where environment_id = $1 and destination_id = any($2) and status = 'published'
+       and (idempotency_key = any($3) or (payment_status = 'PROCESSING' and track_attempts))
+     order by id desc`,
+    [tx.scope.environmentId, inputs.map((input) => input.invoiceId), inputs.map((input) => input.idempotencyKey)],
+  );
+  return Map.groupBy(rows, (row) => row.destination_id);
+}
+
+async function methodsOf(
+  tx: PaymentTransaction,
+  invoices: readonly PayableInvoiceRow[],
+  inputs: readonly PaymentToOpen[],
+): Promise<{ id: string; gateway: string; customer_id: string; is_default: boolean }[]> {
+  return tx.rows(
+    `select id, gateway, customer_id, is_default from payment_method
+     where environment_id = $1 and customer_id = any($2) and status = 'published' and (is_default or id = any($3))`,
+    [
+      tx.scope.environmentId,
+      invoices.map((invoice) => invoice.customer_id),
+      inputs.flatMap((input) => input.paymentMethodId ?? []),
+    ],
+  );
 }
 
 /** Whether a payment of this invoice waits for its gateway, so that the invoice cannot be voided. spec: README decision 16 */
@@ -99,31 +191,34 @@ export interface PaymentToInsert {
   metadata: Record<string, string>;
 }
 
-/** Inserts a payment of an invoice; the token of its first attempt is made of its id. */
+/** Inserts one payment; see `insertPayments`. */
 export async function insertPayment(tx: PaymentTransaction, input: PaymentToInsert): Promise<PaymentRow> {
+  const [row] = await insertPayments(tx, [input]);
+  return row!;
+}
+
+/** Inserts payments of invoices in one statement; the token of each first attempt is made of its id. */
+async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentToInsert[]): Promise<PaymentRow[]> {
+  if (inputs.length === 0) return [];
   const { tenantId, environmentId, actor } = tx.scope;
-  const [row] = await tx.rows<PaymentRow>(insertText, [
-    input.id,
+  const now = new Date().toISOString();
+  const rows = inputs.map(({ invoice, ...payment }) => ({
+    ...payment,
     tenantId,
     environmentId,
-    new Date().toISOString(),
-    actor,
-    input.idempotencyKey,
-    input.invoice.id,
-    input.invoice.customer_id,
-    input.paymentMethodType,
-    input.paymentMethodId,
-    input.paymentGateway,
-    intentTokenOf(input.id, 1),
-    input.amount,
-    input.invoice.currency,
-    input.paymentStatus,
-    input.paymentGateway !== null,
-    input.attended,
-    JSON.stringify(input.metadata),
-    input.invoice.test_clock_id,
-  ]);
-  return row!;
+    createdAt: now,
+    createdBy: actor,
+    updatedAt: now,
+    updatedBy: actor,
+    destinationType: 'INVOICE',
+    destinationId: invoice.id,
+    customerId: invoice.customer_id,
+    intentToken: intentTokenOf(payment.id, 1),
+    currency: invoice.currency,
+    trackAttempts: payment.paymentGateway !== null,
+    testClockId: invoice.test_clock_id,
+  }));
+  return tx.rows<PaymentRow>(insertPaymentsText, [JSON.stringify(rows)]);
 }
 
 /** The saved method to charge: the one named, or the customer's default; null when there is none. spec: wallets-and-payments §1.5 */
@@ -140,58 +235,31 @@ export async function chargeableMethod(
   return method ?? null;
 }
 
-/** What the gateway is asked to charge for a payment. */
-export interface PaymentCharge {
-  gateway: string;
-  intentToken: string;
-  amount: string;
-  currency: string;
-  paymentMethodToken: string;
-  description: string;
-  metadata: Record<string, string>;
-}
-
-/** The charge of a payment as its gateway is asked for it, the same every time. Throws `not_found`. */
-export async function chargeOfPayment(tx: PaymentTransaction, paymentId: string): Promise<PaymentCharge> {
-  const [row] = await tx.rows<ChargeRow>(chargeText, [tx.scope.environmentId, paymentId]);
-  if (!row) throw missing('payment', paymentId);
-  return {
-    gateway: row.gateway,
-    intentToken: row.intent_token,
-    amount: decimalText(row.amount),
-    currency: row.currency,
-    paymentMethodToken: row.gateway_token,
-    description: row.invoice_number ? `Invoice ${row.invoice_number}` : `Invoice ${row.destination_id}`,
-    metadata: { payment_id: paymentId, invoice_id: row.destination_id },
-  };
-}
-
-interface ChargeRow {
-  gateway: string;
-  intent_token: string;
-  amount: string;
-  currency: string;
-  gateway_token: string;
-  destination_id: string;
-  invoice_number: string | null;
-}
-
-// The method may have been archived since: a charge that was sent is still asked about.
-const chargeText = `
-select m.gateway, m.gateway_token, p.intent_token, p.amount, p.currency, p.destination_id, i.invoice_number
-from payment p join payment_method m on m.id = p.payment_method_id join invoice i on i.id = p.destination_id
-where p.environment_id = $1 and p.id = $2`;
-
-// The payment under this key if there is one, else one of the invoice that waits for its gateway.
-const earlierPaymentText = `
-select id, idempotency_key, payment_status from payment
-where environment_id = $1 and destination_id = $2 and status = 'published'
-  and (idempotency_key = $3 or (payment_status = 'PROCESSING' and track_attempts))
-order by (idempotency_key = $3) desc, id desc limit 1`;
-
-const insertText = `
-insert into payment (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, idempotency_key, destination_type,
-  destination_id, customer_id, payment_method_type, payment_method_id, payment_gateway, intent_token, amount, currency,
-  payment_status, track_attempts, attended, metadata, test_clock_id)
-values ($1, $2, $3, $4, $5, $4, $5, $6, 'INVOICE', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
-returning ${paymentColumns}`;
+const insertPaymentsText = insertText(
+  'payment',
+  {
+    id: 'text',
+    tenantId: 'text',
+    environmentId: 'text',
+    createdAt: 'timestamptz',
+    createdBy: 'text',
+    updatedAt: 'timestamptz',
+    updatedBy: 'text',
+    idempotencyKey: 'text',
+    destinationType: 'text',
+    destinationId: 'text',
+    customerId: 'text',
+    paymentMethodType: 'text',
+    paymentMethodId: 'text',
+    paymentGateway: 'text',
+    intentToken: 'text',
+    amount: 'numeric',
+    currency: 'text',
+    paymentStatus: 'text',
+    trackAttempts: 'boolean',
+    attended: 'boolean',
+    metadata: 'jsonb',
+    testClockId: 'text',
+  },
+  `returning ${paymentColumns}`,
+);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PaymentOutcome } from '../../billing/payment.ts';
 import { workflowScope } from '../../db/scope.ts';
-import { openPayment } from '../../db/stores/payment.ts';
+import { openPayment, openPayments } from '../../db/stores/payment.ts';
 import { attendPayment } from '../../db/stores/payment-agenda.ts';
 import { recordPaymentOutcome } from '../../db/stores/payment-outcome.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
@@ -77,6 +77,31 @@ test('one key opens one payment, also when it is asked for concurrently', async 
     'opened',
   ]);
   expect(new Set(results.map((result) => 'paymentId' in result && result.paymentId)).size).toBe(1);
+});
+
+test('a set of payments is opened like each alone, and answered in the order asked', async () => {
+  const paid = await invoiceToPay(base, { amountDue: '0', gateway, card: 'succeeds' });
+  const first = await invoiceToPay(base, { amountDue: '7.5', gateway, card: 'succeeds' });
+  const second = await invoiceToPay(base, { amountDue: '8', gateway, card: 'succeeds' });
+  const ask = (invoiceId: string, attempt: number) => ({ invoiceId, idempotencyKey: `${invoiceId}/${attempt}`, at });
+  const asked = [
+    ask(second.invoiceId, 1),
+    ask(paid.invoiceId, 1),
+    ask(first.invoiceId, 1),
+    ask(first.invoiceId, 2),
+    ask(first.invoiceId, 1),
+  ];
+  const results = await inScope((tx) => openPayments(tx, asked));
+  expect(results.map((result) => result.kind)).toEqual(['opened', 'nothing_due', 'opened', 'in_flight', 'existing']);
+  const rows = await inScope((tx) =>
+    tx.rows('select amount, intent_token, payment_method_id from payment where destination_id = $1', [first.invoiceId]),
+  );
+  const { paymentId } = results[2] as { paymentId: string };
+  expect(rows).toEqual([{ amount: '7.5', intent_token: `${paymentId}:1`, payment_method_id: first.paymentMethodId }]);
+  expect(await eventsOf(paymentId)).toEqual(['payment.created', 'payment.pending']);
+  await expect(
+    inScope((tx) => openPayments(tx, [ask(second.invoiceId, 2), ask('inv_unknown', 1)])),
+  ).rejects.toMatchObject({ type: 'not_found' });
 });
 
 test('while a payment waits for its gateway no other of its invoice is opened', async () => {
