@@ -32,12 +32,12 @@ export class Migration20261121_02_usage extends Migration {
   }
 
   /**
-   * The scalar sub-query runs once a statement, not once a row, so the second wall costs one look-up. Partitions have
+   * The scalar sub-queries run once a statement, not once a row, so the second wall costs one look-up. Partitions have
    * row-level security without a policy: they are reached through their parent only.
    */
   private protect(table: string): void {
-    const own = `current_setting('perennial.environment_id', true) = '*'
-      or env = (select number from public.environment where id = current_setting('perennial.environment_id', true))`;
+    const setting = `current_setting('perennial.environment_id', true)`;
+    const own = `env = (select number from public.environment where id = ${setting}) or (select ${setting}) = '*'`;
     this.addSql(`alter table usage.${table} enable row level security`);
     this.addSql(`create policy ${table}_scope on usage.${table} using (${own}) with check (${own})`);
   }
@@ -110,22 +110,41 @@ const aggregates = [
 const valueFunctions = [
   `create function usage.is_unusable_number(t text) returns boolean immutable parallel safe language sql as
    $$ select length(t) > 10000 or t ~ '[eE][+-]?0*[1-9][0-9]{3,}$' $$`,
-  `create function usage.text_form(v json) returns text immutable parallel safe language sql as $$
-    select case json_typeof(v)
-      when 'string' then v #>> '{}'
-      when 'boolean' then v::text
-      when 'number' then case when usage.is_unusable_number(v::text) then v::text else trim_scale(v::text::numeric)::text end
-    end $$`,
-  `create function usage.quantity(v json) returns numeric immutable parallel safe language sql as $$
-    select case
-      when t is null or t !~ '^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$' or usage.is_unusable_number(t) then 0
-      when abs(t::numeric) >= 1e30 then 0
-      else round(t::numeric, 15) end
-    from (select case when json_typeof(v) in ('number', 'string') then v #>> '{}' end as t) as x $$`,
-  `create function usage.matches(props json, filters jsonb) returns boolean immutable parallel safe language sql as $$
-    select filters = '[]' or not exists (
-      select from jsonb_array_elements(filters) as f
-      where not coalesce((f -> 'values') ? usage.text_form(props -> (f ->> 'key')), false)) $$`,
+  // In plpgsql because PostgreSQL would not inline them: a call costs 3 µs instead of 25.
+  `create function usage.text_form(v json) returns text immutable parallel safe language plpgsql as $$
+  declare
+    kind text := json_typeof(v);
+    t text;
+  begin
+    if kind = 'string' then return v #>> '{}'; end if;
+    if kind = 'boolean' then return v::text; end if;
+    if kind is distinct from 'number' then return null; end if;
+    t := v::text;
+    if usage.is_unusable_number(t) then return t; end if;
+    return trim_scale(t::numeric)::text;
+  end $$`,
+  `create function usage.quantity(v json) returns numeric immutable parallel safe language plpgsql as $$
+  declare
+    t text;
+    q numeric;
+  begin
+    if v is null or json_typeof(v) not in ('number', 'string') then return 0; end if;
+    t := v #>> '{}';
+    if t ~ '^-?[0-9]{1,15}([.][0-9]{1,15})?$' then return t::numeric; end if;
+    if t !~ '^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$' or usage.is_unusable_number(t) then return 0; end if;
+    q := t::numeric;
+    if abs(q) >= 1e30 then return 0; end if;
+    return round(q, 15);
+  end $$`,
+  `create function usage.matches(props json, filters jsonb) returns boolean immutable parallel safe language plpgsql as $$
+  declare
+    filter jsonb;
+  begin
+    for filter in select value from jsonb_array_elements(filters) loop
+      if not coalesce((filter -> 'values') ? usage.text_form(props -> (filter ->> 'key')), false) then return false; end if;
+    end loop;
+    return true;
+  end $$`,
   `create function usage.digest(t text) returns uuid immutable strict parallel safe language sql as
    $$ select encode(substring(sha256(convert_to(t, 'UTF8')) from 1 for 16), 'hex')::uuid $$`,
 ];

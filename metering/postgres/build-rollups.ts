@@ -38,7 +38,8 @@ export const matchingEventsText = `
     usage.quantity(e.props -> m.field) as q,
     case when m.type = 'COUNT_UNIQUE' then usage.digest(usage.text_form(e.props -> m.field)) end as h,
     m.env, m.meter, m.version, m.type
-  from m join usage.event e on e.env = m.env and e.event_name = m.event_name and usage.matches(e.props, m.filters)
+  from m join usage.event e on e.env = m.env and e.event_name = m.event_name
+    and (m.filters = '[]' or usage.matches(e.props, m.filters))
   offset 0`;
 
 /** Roll-up rows of `matched`, in the columns of usage.rollup. */
@@ -52,10 +53,10 @@ export const rolledText = `
   from matched group by env, meter, version, subject, date_trunc('hour', ts, 'UTC')`;
 
 const buildRollupText = `
-with m as materialized (${meterText}), matched as materialized (${matchingEventsText})
+with m as materialized (${meterText}), matched as (${matchingEventsText})
 insert into usage.rollup (env, meter, version, subject, bucket, n, s, st, mx, mn, lt, li, lid, lv) ${rolledText}`;
 
 const buildDistinctText = `
-with m as materialized (${meterText}), matched as materialized (${matchingEventsText})
+with m as materialized (select * from (${meterText}) as meter where type = 'COUNT_UNIQUE'), matched as (${matchingEventsText})
 insert into usage.distinct_value (env, meter, version, subject, day, h)
 select distinct env, meter, version, subject, (ts at time zone 'UTC')::date, h from matched where h is not null`;

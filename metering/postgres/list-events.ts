@@ -52,7 +52,7 @@ where e.env = $1 and $2::text is not null and e.ts >= $3::timestamptz and e.ts <
   and ($6::text is null or e.event_name = (select number from usage.event_name where env = $1 and name = $6))
   and ($7::text is null or e.source = $7)
   and ($8::text is null or ${idOf} = $8)
-  and usage.matches(e.props, $9::jsonb)`;
+  and ($9::jsonb = '[]' or usage.matches(e.props, $9::jsonb))`;
 
 function pageText(query: EventQuery): string {
   const direction = query.after ? 'asc' : query.before ? 'desc' : query.order;

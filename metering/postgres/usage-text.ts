@@ -1,6 +1,11 @@
 // A transaction id is visible in a snapshot of its own cluster; after a restore into another one, ingestion time decides.
-const known = `
-          and (edge.snapshot is null or pg_visible_in_snapshot(e.txid, edge.snapshot) and e.ingested_at <= edge.known_until)`;
+const known =
+  'edge.snapshot is null or pg_visible_in_snapshot(e.txid, edge.snapshot) and e.ingested_at <= edge.known_until';
+
+/** The events `e` of one edge. */
+const matched = `e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
+          and e.ts >= edge.began and e.ts < edge.ended and (edge.filters = '[]' or usage.matches(e.props, edge.filters))
+          and (${known})`;
 
 /**
  * Parameters: 1 env, 2 environment id; per question: 3 ord, 4 meter id or null and, for a made-up measure, 5 event name,
@@ -59,8 +64,7 @@ with asked as materialized (
   select edge.ord, raw.n, raw.s, raw.st, raw.mx from edge cross join lateral (
     select count(*) as n, sum(v) as s, sum(v * extract(epoch from ts)) as st, max(v) as mx from (
       select usage.quantity(e.props -> edge.field) as v, e.ts from usage.event e
-      where e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
-        and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)${known}
+      where ${matched}
       offset 0) as matched) as raw
   union all
   select q.ord, rolled.n, rolled.s, rolled.st, rolled.mx
@@ -77,26 +81,30 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
   coalesce(total.n, 0)::text as n, total.s::text as s, total.st::text as st, total.mx::text as mx,
   case when q.type = 'LATEST' then (
     select lv from (
-      (select r.lt, r.li, r.lid, r.lv from member join usage.rollup r
-        on r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = member.subject
+      select rolled.* from member cross join lateral (
+        select r.lt, r.li, r.lid, r.lv from usage.rollup r
+        where r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = member.subject
           and r.bucket >= q.full_from and r.bucket < q.full_to
-        where member.ord = q.ord and q.rolled_up order by r.lt desc, r.li desc, r.lid desc limit 1)
+        order by r.bucket desc limit 1) as rolled
+      where member.ord = q.ord and q.rolled_up
       union all
-      (select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C", usage.quantity(e.props -> q.field)
-        from edge join usage.event e on e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
-          and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)${known}
-        where edge.ord = q.ord order by 1 desc, 2 desc, 3 desc limit 1)
+      select raw.* from edge cross join lateral (
+        select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id, usage.quantity(e.props -> q.field)
+        from usage.event e where ${matched}
+        order by e.ts desc, e.ingested_at desc, id desc limit 1) as raw
+      where edge.ord = q.ord
     ) as candidate order by lt desc, li desc, lid desc limit 1) end::text as latest,
   case when q.type = 'COUNT_UNIQUE' then (
     select count(distinct h) from (
-      select d.h from member join usage.distinct_value d
-        on d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = member.subject
+      select stored.h from member cross join lateral (
+        select d.h from usage.distinct_value d
+        where d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = member.subject
           and d.day >= (q.full_from at time zone 'UTC')::date and d.day < (q.full_to at time zone 'UTC')::date
+        offset 0) as stored
       where member.ord = q.ord and q.rolled_up
       union all
-      select usage.digest(usage.text_form(e.props -> edge.field))
-      from edge join usage.event e on e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
-        and e.ts >= edge.began and e.ts < edge.ended and usage.matches(e.props, edge.filters)${known}
+      select raw.h from edge cross join lateral (
+        select usage.digest(usage.text_form(e.props -> edge.field)) as h from usage.event e where ${matched} offset 0) as raw
       where edge.ord = q.ord) as seen) end::text as distinct_count,
   pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
 from question q left join total using (ord)

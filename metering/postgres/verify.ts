@@ -43,7 +43,7 @@ const columns = 'env, meter, version, subject, bucket, n, s, st, mx, mn, lt, li,
 const figures = `row(t.n, trim_scale(t.s), trim_scale(t.st), trim_scale(t.mx), trim_scale(t.mn), t.lt, t.li, t.lid, trim_scale(t.lv))::text`;
 
 const rollupDifferenceText = `
-with m as materialized (${metersText}), matched as materialized (${matchingEventsText}), recomputed as (${rolledText}),
+with m as materialized (${metersText}), matched as (${matchingEventsText}), recomputed as (${rolledText}),
 stored as (select ${columns} from usage.rollup where env = $1),
 a as (select env, meter, version, subject, bucket, ${figures} as figures from stored t),
 b as (select env, meter, version, subject, bucket, ${figures} as figures from recomputed t)
@@ -53,7 +53,7 @@ join usage.subject s on s.number = subject join meter on meter.number = meter
 where a.figures is distinct from b.figures limit $3`;
 
 const distinctDifferenceText = `
-with m as materialized (${metersText}), matched as materialized (${matchingEventsText}),
+with m as materialized (${metersText}), matched as (${matchingEventsText}),
 a as (select meter, version, subject, day, h, true as there from usage.distinct_value where env = $1),
 b as (select distinct meter, version, subject, (ts at time zone 'UTC')::date as day, h, true as there from matched where h is not null)
 select meter.id as meter_id, s.external_id, day::text as bucket, case when a.there then h::text end as stored,
