@@ -15,6 +15,8 @@ export interface ServiceOptions {
   entry: string;
   directory: string;
   env: NodeJS.ProcessEnv;
+  /** How long it may drain when it is stopped. */
+  patienceMs?: number;
   onStart?: (program: RunningProgram) => void;
   isReady(pid: number): Promise<boolean>;
 }
@@ -31,7 +33,7 @@ export async function startService(options: ServiceOptions): Promise<RunningProg
     pidFile,
     env: options.env,
     onStart: options.onStart,
-    stopping: { signal: 'SIGTERM', patienceMs: 6_000, lastSignal: 'SIGKILL' },
+    stopping: { signal: 'SIGTERM', patienceMs: options.patienceMs ?? 6_000, lastSignal: 'SIGKILL' },
     cwd: repository,
   });
 }

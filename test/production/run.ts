@@ -54,7 +54,7 @@ async function startReplicas(
   temporalAddress: string,
   balancer: Balancer,
 ): Promise<Replica[]> {
-  const common = { directory, onStart: (program: RunningProgram) => void started.push(program) };
+  const common = { directory, patienceMs: 60_000, onStart: (program: RunningProgram) => void started.push(program) };
   const api = async (slug: string): Promise<Replica> => {
     const port = await freePort();
     const options = {
