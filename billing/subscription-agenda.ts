@@ -62,11 +62,15 @@ export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[]
  * When the notice of the coming renewal is due, 24 hours before the period ends; null when it was sent, when nothing will
  * renew, or when the period is shorter than the lead. spec: subscriptions-and-invoicing §2.14.2
  */
-export function renewalNoticeAt(state: SubscriptionState, noticedFor: string | null): string | null {
+export function renewalNoticeAt(
+  state: SubscriptionState,
+  noticedFor: string | null,
+  leadMs = renewalLeadMs,
+): string | null {
   const end = state.currentPeriodEnd;
   if (state.status !== 'active' || state.cancelAtPeriodEnd || noticedFor === end) return null;
   if ([state.endDate, state.cancelAt].some((instant) => instant !== null && instant <= end)) return null;
-  const at = new Date(Date.parse(end) - renewalLeadMs).toISOString();
+  const at = new Date(Date.parse(end) - leadMs).toISOString();
   return at >= state.currentPeriodStart ? at : null;
 }
 

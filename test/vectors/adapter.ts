@@ -29,3 +29,8 @@ function refused(thrown: unknown): unknown {
 export function text(value: string | number | null | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
+
+/** An instant of a vector in the one form instants have in the code, which compares as text. */
+export function instant(value: string): string {
+  return new Date(value).toISOString();
+}

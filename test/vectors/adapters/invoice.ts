@@ -14,8 +14,10 @@ import {
   paidByPayments,
   paymentByHand,
 } from '../../../billing/invoice-payment.ts';
+import { type CurrencySummary, summarizeInvoices } from '../../../billing/invoice-summary.ts';
+import { planVoid } from '../../../billing/invoice-void.ts';
 import { defaultTaxBehavior } from '../../../billing/tax.ts';
-import { type Adapters, type Given, outcome, text } from '../adapter.ts';
+import { type Adapters, type Given, instant, outcome, text } from '../adapter.ts';
 
 function invoicePipeline(given: Given): unknown {
   const coupon =
@@ -164,6 +166,49 @@ function invoicePaymentStatus(given: Given): unknown {
   return { steps };
 }
 
+function voidInvoice({ invoice }: Given): unknown {
+  const plan = planVoid({
+    invoiceStatus: invoice.invoice_status,
+    paymentStatus: invoice.payment_status,
+    amountPaid: String(invoice.amount_paid),
+    totalPrepaidCreditsApplied: String(invoice.total_prepaid_credits_applied),
+    refundedAmount: String(invoice.refunded_amount),
+  });
+  return { invoice_status: 'VOIDED', wallet_credit: plan.walletCredit, payment_status: plan.paymentStatus };
+}
+
+function customerInvoiceSummary(given: Given): unknown {
+  const { defaultCurrency, summaries } = summarizeInvoices({
+    now: instant(given.now),
+    subscriptionCurrencies: [],
+    activeCurrency: given.default_currency,
+    invoices: given.invoices.map((invoice: Given) => ({
+      invoiceStatus: invoice.invoice_status,
+      paymentStatus: invoice.payment_status,
+      currency: invoice.currency,
+      amountDue: String(invoice.amount_due),
+      amountRemaining: String(invoice.amount_remaining),
+      dueDate: invoice.due_date === null ? null : instant(invoice.due_date),
+      lines: invoice.lines.map((line: Given) => ({ priceType: line.price_type, amount: String(line.amount) })),
+    })),
+  });
+  return { default_currency: defaultCurrency, summaries: summaries.map(wireSummary) };
+}
+
+function wireSummary(summary: CurrencySummary): Given {
+  return {
+    currency: summary.currency,
+    total_invoice_count: summary.totalInvoiceCount,
+    unpaid_invoice_count: summary.unpaidInvoiceCount,
+    overdue_invoice_count: summary.overdueInvoiceCount,
+    total_revenue_amount: summary.totalRevenueAmount,
+    total_unpaid_amount: summary.totalUnpaidAmount,
+    total_overdue_amount: summary.totalOverdueAmount,
+    unpaid_fixed_charges: summary.unpaidFixedCharges,
+    unpaid_usage_charges: summary.unpaidUsageCharges,
+  };
+}
+
 export const invoiceAdapters: Adapters = {
   invoice_pipeline: invoicePipeline,
   due_date: (given) => ({
@@ -181,4 +226,6 @@ export const invoiceAdapters: Adapters = {
   payment_reconciliation: paymentReconciliation,
   manual_payment_update: manualPaymentUpdate,
   invoice_payment_status: invoicePaymentStatus,
+  void_invoice: voidInvoice,
+  customer_invoice_summary: customerInvoiceSummary,
 };
