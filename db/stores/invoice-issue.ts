@@ -12,7 +12,7 @@ import type { UsageReader } from '../usage-reader.ts';
 import { isEmpty, totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { refreshUsageLines } from './invoice-usage.ts';
-import { openPayment } from './payment.ts';
+import { openPayments } from './payment.ts';
 
 /** A draft to be issued and the instant it is issued at. */
 export interface IssueRequest {
@@ -146,7 +146,7 @@ export async function issueInvoices(
       detail: { invoice_number: row.invoiceNumber ?? null },
     })),
   );
-  await openPayments(sql, scope, issued);
+  await openAutomaticPayments(sql, scope, issued);
 }
 
 function eventNames({ row }: IssuedInvoice): string[] {
@@ -227,13 +227,18 @@ async function assignNumbers(
 }
 
 /** Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. */
-async function openPayments(sql: Sql, scope: Scope, issued: readonly IssuedInvoice[]): Promise<void> {
-  for (const { draft, row, at } of issued) {
-    if (row.invoiceStatus !== 'FINALIZED' || row.attended || draft.collection_method !== 'charge_automatically')
-      continue;
-    await openPayment(
-      { rows: sql.rows, scope },
-      { invoiceId: row.id, idempotencyKey: `${row.id}/1`, at, paymentMethodId: draft.gateway_payment_method_id },
-    );
-  }
+async function openAutomaticPayments(sql: Sql, scope: Scope, issued: readonly IssuedInvoice[]): Promise<void> {
+  const automatic = issued.filter(
+    ({ draft, row }) =>
+      row.invoiceStatus === 'FINALIZED' && !row.attended && draft.collection_method === 'charge_automatically',
+  );
+  await openPayments(
+    { rows: sql.rows, scope },
+    automatic.map(({ draft, row, at }) => ({
+      invoiceId: row.id,
+      idempotencyKey: `${row.id}/1`,
+      at,
+      paymentMethodId: draft.gateway_payment_method_id,
+    })),
+  );
 }
