@@ -1,13 +1,31 @@
 import { refuse } from '../../billing/refusal.ts';
+import {
+  createServiceAccount,
+  deleteServiceAccount,
+  listAccounts,
+  updateServiceAccount,
+} from '../../db/stores/service-account.ts';
 import { findTenant } from '../../db/stores/tenant.ts';
 import { findUser, updateUser } from '../../db/stores/user.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
-import { updateMeBody, user, viewUser } from '../schemas/user.ts';
+import { toListQuery, viewList } from '../list.ts';
+import { idParams, noContent } from '../schemas/scalars.ts';
+import {
+  createdUser,
+  createUserBody,
+  serviceAccountOf,
+  updateMeBody,
+  updateUserBody,
+  user,
+  userList,
+  userSearchBody,
+  viewUser,
+} from '../schemas/user.ts';
 
 const tags = ['Users'];
 
-/** The caller's own account. spec: platform §6 */
+/** The caller's own account, and the service accounts of the tenant. spec: platform §6 */
 export async function userRoutes(app: Api): Promise<void> {
   app.get('/users/me', {
     schema: {
@@ -38,5 +56,76 @@ export async function userRoutes(app: Api): Promise<void> {
         viewUser(await updateUser(tx, request.caller.userId, request.body), await findTenant(tx)),
       );
     },
+  });
+
+  serviceAccountRoutes(app);
+}
+
+function serviceAccountRoutes(app: Api): void {
+  app.post('/users', {
+    schema: {
+      operationId: 'createUser',
+      tags,
+      summary: 'Create a service account',
+      body: createUserBody,
+      response: { 201: createdUser, ...errorResponses },
+    },
+    config: { permission: 'user:write' },
+    handler: async (request) => {
+      const input = serviceAccountOf(request.body);
+      return request.transaction(async (tx) => {
+        const account = await createServiceAccount(tx, request.caller.permissions, input);
+        return { ...viewUser(account, await findTenant(tx)), password: null };
+      });
+    },
+  });
+
+  app.post('/users/search', {
+    schema: {
+      operationId: 'queryUser',
+      tags,
+      summary: 'Search users and service accounts',
+      body: userSearchBody,
+      response: { 200: userList, ...errorResponses },
+    },
+    config: { permission: 'user:read' },
+    handler: async (request) => {
+      const query = toListQuery(request.body);
+      const filters = { userIds: request.body?.user_ids, type: request.body?.type, roles: request.body?.roles };
+      return request.transaction(async (tx) => {
+        const owner = await findTenant(tx);
+        return viewList(await listAccounts(tx, query, filters), (row) => viewUser(row, owner), 'next');
+      });
+    },
+  });
+
+  app.put('/users/:id', {
+    schema: {
+      operationId: 'updateServiceAccount',
+      tags,
+      summary: 'Change a service account',
+      params: idParams,
+      body: updateUserBody,
+      response: { 200: user, ...errorResponses },
+    },
+    config: { permission: 'user:write' },
+    handler: async (request) => {
+      const { id } = request.params;
+      return request.transaction(async (tx) =>
+        viewUser(await updateServiceAccount(tx, id, request.body), await findTenant(tx)),
+      );
+    },
+  });
+
+  app.delete('/users/:id', {
+    schema: {
+      operationId: 'deleteServiceAccount',
+      tags,
+      summary: 'Archive a service account without active keys',
+      params: idParams,
+      response: { 204: noContent, ...errorResponses },
+    },
+    config: { permission: 'user:write' },
+    handler: async (request) => request.transaction(async (tx) => deleteServiceAccount(tx, request.params.id)),
   });
 }

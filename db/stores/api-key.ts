@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import { refuse } from '../../billing/refusal.ts';
 import { writeAudit } from '../audit.ts';
 import { realNow } from '../clock.ts';
@@ -66,7 +67,9 @@ async function serviceAccount(
   if (!caller.isSuperAdmin || caller.userType !== 'user') {
     throw refuse('permission_denied', 'Only a user with the role super_admin may create a key for a service account.');
   }
-  const account = await tx.em.findOne(UserAccount, { id, tenantId: tx.scope.tenantId });
+  // Held, so that the account is not archived while it gets its key.
+  const held = { lockMode: LockMode.PESSIMISTIC_READ };
+  const account = await tx.em.findOne(UserAccount, { id, tenantId: tx.scope.tenantId }, held);
   if (!account) throw missing('service account', id, 'service_account_id');
   if (account.type !== 'service_account' || account.status !== 'published') {
     throw badField('service_account_id', 'must name a published service account');
