@@ -1,6 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
 import type { Scope } from '../../db/scope.ts';
-import type { Sql } from '../../db/transaction.ts';
+import type { Sql, SqlTransaction } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
 import type { AggregationType } from '../meter.ts';
 import type { UsageAnswer, UsageQuestion } from '../usage-store.ts';
@@ -42,7 +42,7 @@ export async function readUsage(
   const answers = new Map<string, UsageAnswer>();
   if (questions.length === 0) return answers;
   const env = await environmentNumber(sql, scope);
-  const rows = await sql.rows<AnswerRow>(usageText, parameters(env, scope, questions));
+  const rows = await answerRows(sql, parameters(env, scope, questions));
   for (const row of rows) {
     const question = questions[row.ord];
     if (!question) continue;
@@ -50,6 +50,12 @@ export async function readUsage(
     answers.set(question.key, answerOf(row, question));
   }
   return answers;
+}
+
+/** Planning the statement costs more than a small answer: where the connection is at hand, its plan is kept there. */
+async function answerRows(sql: Sql | SqlTransaction, values: unknown[]): Promise<AnswerRow[]> {
+  if (!('client' in sql)) return sql.rows<AnswerRow>(usageText, values);
+  return (await sql.client.query<AnswerRow>({ name: 'usage-read', text: usageText, values })).rows;
 }
 
 function answerOf(row: AnswerRow, question: UsageQuestion): UsageAnswer {

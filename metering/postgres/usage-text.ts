@@ -12,7 +12,7 @@ const matched = `e.env = $1 and e.subject = edge.subject and e.event_name = edge
  * 6 type, 7 field, 8 multiplier; 9 from, 10 start of history or null, 11 to, 12 filters, 13 everybody; 14/15 ord and
  * customer id; 16/17 ord and external id; per question 18 watermark or null: only events that it
  * knew, from raw rows. Every lateral aggregate is one index range; nothing depends on the planner's
- * idea of how many questions there are.
+ * idea of how many questions there are, and the arrays are hidden from it: the plan made once serves every call.
  */
 export const usageText = `
 with asked as materialized (
@@ -25,8 +25,8 @@ with asked as materialized (
     split_part(q.watermark, '@', 1)::pg_snapshot as snapshot,
     to_timestamp(split_part(q.watermark, '@', 2)::float8) + interval '1 second' as known_until,
     case when m.reset_usage = 'NEVER' then coalesce(q.history, q.began) else q.began end as began, q.ended
-  from unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-      $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::jsonb[], $13::boolean[], $18::text[])
+  from unnest((select $3::int[]), (select $4::text[]), (select $5::text[]), (select $6::text[]), (select $7::text[]), (select $8::text[]),
+      (select $9::timestamptz[]), (select $10::timestamptz[]), (select $11::timestamptz[]), (select $12::jsonb[]), (select $13::boolean[]), (select $18::text[]))
     as q(ord, meter_id, event_name, type, field, multiplier, began, history, ended, filters, everybody, watermark)
   left join meter m on m.id = q.meter_id and m.environment_id = $2
 ), question as materialized (
@@ -42,11 +42,11 @@ with asked as materialized (
     case when rolled_up then down_to else greatest(began, ended) end as full_to) f
 ), holder as (
   select c.ord, customer.number, customer.external_id, customer.status = 'published' as holds
-  from unnest($14::int[], $15::text[]) as c(ord, id)
+  from unnest((select $14::int[]), (select $15::text[])) as c(ord, id)
   join customer on customer.id = c.id and customer.environment_id = $2
   union all
   select c.ord, customer.number, c.external_id, true
-  from unnest($16::int[], $17::text[]) as c(ord, external_id)
+  from unnest((select $16::int[]), (select $17::text[])) as c(ord, external_id)
   left join customer on customer.environment_id = $2 and customer.external_id = c.external_id and customer.status = 'published'
 ), member as materialized (
   select holder.ord, s.number as subject from holder
