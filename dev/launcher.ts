@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { applicationRole, prepareDatabase } from '../db/prepare.ts';
 import { installSandboxGateway } from '../integrations/sandbox-gateway/store.ts';
 import {
@@ -110,7 +111,8 @@ export function createLauncher(options: LaunchOptions): Launcher {
       stopping ??= (async () => {
         interruption.abort();
         await stopPrograms();
-        await starting?.catch(() => undefined);
+        // A start that waits for a foreign server gives up late; what it may still start is stopped at once by onStart.
+        await Promise.race([starting?.catch(() => undefined), delay(3_000, undefined, { ref: false })]);
         await stopPrograms();
         if (holdsHome) closeHome(options.directory);
       })();
