@@ -181,6 +181,14 @@ describe('allowance of an invoice’s usage lines', () => {
     ]);
   });
 
+  it('is used first by the smaller id of lines that begin together', () => {
+    const lines = bill([usageItem('b'), usageItem('a')], limit('100'), [day('2026-02-10', 70)]);
+    expect(brief(lines).map(([id, , , quantity]) => [id, quantity])).toEqual([
+      ['a', '0'],
+      ['b', '40'],
+    ]);
+  });
+
   it('of a longer reset period is shared by its months', () => {
     const events = [day('2026-01-10', 90), day('2026-02-10', 30)];
     const [line] = bill([usageItem('u')], limit('100', 'ANNUAL'), events);

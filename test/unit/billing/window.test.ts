@@ -53,6 +53,15 @@ describe('usage windows (catalogue-and-metering §7.2)', () => {
       '2024-09-09T03:00Z',
     ],
     ['a day that does not exist', '2011-12-30T09:00Z', 'DAY', 'Pacific/Apia', '2011-12-29T10:00Z', '2011-12-30T10:00Z'],
+    [
+      'a half-hour change within a window ends it',
+      '2016-05-01T06:45Z',
+      'HOUR',
+      'America/Caracas',
+      '2016-05-01T06:30Z',
+      '2016-05-01T07:00Z',
+    ],
+    ['and begins the next', '2016-05-01T07:10Z', 'HOUR', 'America/Caracas', '2016-05-01T07:00Z', '2016-05-01T08:00Z'],
   ])('%s', (_, timestamp, windowSize, timezone, start, end) => {
     expect(windowBounds({ timestamp: at(timestamp), windowSize, timezone })).toEqual({
       start: at(start),
