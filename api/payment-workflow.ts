@@ -1,7 +1,16 @@
 import type { Client } from '@temporalio/client';
 import type { Scope } from '../db/scope.ts';
 import type { RequestedPayment } from '../db/stores/payment-request.ts';
-import { cancelPayment, type PaymentCommand, processPayment, refreshPayment } from '../workflows/payment.messages.ts';
+import { invoiceWorkflowId, paymentSettled } from '../workflows/invoice.messages.ts';
+import { rowChanged } from '../workflows/lifecycle.messages.ts';
+import {
+  cancelPayment,
+  type PaymentCommand,
+  paymentWorkflowId,
+  processPayment,
+  refreshPayment,
+} from '../workflows/payment.messages.ts';
+import { subscriptionWorkflowId } from '../workflows/subscription.messages.ts';
 import { callerOf, updateObject, updateRunning } from './lifecycle.ts';
 
 /**
@@ -31,4 +40,25 @@ export async function cancelAtWorkflow(
   const args: [PaymentCommand] = [{ caller: callerOf(scope), at }];
   const answer = await updateRunning(temporal, payment, (workflow) => workflow.executeUpdate(cancelPayment, { args }));
   return answer !== null;
+}
+
+const nudgeWithinMs = 2_000;
+
+/** Nudges the workflows that wait for a payment settled by hand; each reads from the rows what it means. */
+export async function tellThoseWaiting(
+  temporal: Client,
+  settled: { paymentId: string; invoiceId: string; subscriptionId: string | null },
+): Promise<void> {
+  const { paymentId, invoiceId, subscriptionId } = settled;
+  const { workflow } = temporal;
+  // A workflow that does not run waits for nothing; one that does will read the rows at its next step anyway.
+  const nudges = [
+    () => workflow.getHandle(invoiceWorkflowId(invoiceId)).signal(paymentSettled, { paymentId }),
+    () => workflow.getHandle(paymentWorkflowId(paymentId)).signal(rowChanged),
+    () =>
+      subscriptionId
+        ? workflow.getHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged)
+        : Promise.resolve(),
+  ];
+  for (const nudge of nudges) await temporal.withDeadline(Date.now() + nudgeWithinMs, nudge).catch(() => undefined);
 }

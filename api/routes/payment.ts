@@ -2,21 +2,24 @@ import { isPaymentSettled } from '../../billing/payment.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import { anyOf } from '../../db/list.ts';
+import { type ChangedPayment, changePayment } from '../../db/stores/payment-change.ts';
 import { findPayment, listPayments, type PaymentWithAttempts } from '../../db/stores/payment-list.ts';
 import { archivePayment, requestPayment } from '../../db/stores/payment-request.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
-import { cancelAtWorkflow, processAtWorkflow, refreshAtWorkflow } from '../payment-workflow.ts';
+import { cancelAtWorkflow, processAtWorkflow, refreshAtWorkflow, tellThoseWaiting } from '../payment-workflow.ts';
 import {
   createPaymentBody,
   payment,
+  paymentChangeOf,
   paymentFiltersOf,
   paymentList,
   paymentListQuery,
   paymentMessage,
   paymentRequestOf,
   playPayerBody,
+  updatePaymentBody,
   viewPayment,
 } from '../schemas/payment.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
@@ -77,6 +80,28 @@ export async function paymentRoutes(app: Api): Promise<void> {
       const found = await request.transaction((tx) => findPayment(tx, id));
       if (!awaitsGateway(found) || !(await refreshAtWorkflow(request.temporal, id))) return viewPayment(found);
       return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
+    },
+  });
+
+  app.put('/payments/:id', {
+    schema: {
+      operationId: 'updatePayment',
+      tags,
+      summary: 'Change a payment by hand',
+      params: idParams,
+      body: updatePaymentBody,
+      response: { 200: payment, ...errorResponses },
+    },
+    config: { permission: 'payment:write' },
+    handler: async (request) => {
+      const { id } = request.params;
+      let changed: ChangedPayment | undefined;
+      const answer = await request.transaction(async (tx) => {
+        changed = await changePayment(tx, id, paymentChangeOf(request.body));
+        return viewPayment(await findPayment(tx, id));
+      });
+      if (changed?.isSettled) await tellThoseWaiting(request.temporal, changed);
+      return answer;
     },
   });
 

@@ -9,6 +9,7 @@ import {
   idListQuery,
   metadataInput,
   metadataOutput,
+  timestampInput,
   timestampOutput,
 } from './scalars.ts';
 
@@ -57,6 +58,27 @@ export const createPaymentBody = z
       },
     ],
   });
+
+const notByHand = (name: string) =>
+  z
+    .unknown()
+    .optional()
+    .refine((value) => value === undefined || value === null, { message: `is set by the ${name} itself` });
+
+export const updatePaymentBody = z
+  .object({
+    payment_status: paymentStatus.nullish(),
+    payment_method_id: z.string().min(1).max(255).nullish(),
+    gateway_payment_id: z.string().min(1).max(255).nullish(),
+    payment_gateway: notByHand('payment method'),
+    error_message: z.string().max(1000).nullish(),
+    succeeded_at: timestampInput().nullish(),
+    failed_at: timestampInput().nullish(),
+    refunded_at: notByHand('refund'),
+    voided_at: notByHand('void'),
+    metadata: metadataInput().nullish(),
+  })
+  .meta({ examples: [{ metadata: { slip: '7' } }] });
 
 const text = () => z.string().min(1).max(255).optional();
 
@@ -198,6 +220,19 @@ export function paymentRequestOf(body: z.output<typeof createPaymentBody>, idemp
     processPayment: body.process_payment ?? true,
     idempotencyKey: body.idempotency_key || idempotencyKey,
     metadata: body.metadata ?? {},
+  };
+}
+
+/** A change as the store takes it; null says nothing. */
+export function paymentChangeOf(body: z.output<typeof updatePaymentBody>) {
+  return {
+    paymentStatus: body.payment_status ?? undefined,
+    paymentMethodId: body.payment_method_id ?? undefined,
+    gatewayPaymentId: body.gateway_payment_id ?? undefined,
+    errorMessage: body.error_message ?? undefined,
+    succeededAt: body.succeeded_at ?? undefined,
+    failedAt: body.failed_at ?? undefined,
+    metadata: body.metadata ?? undefined,
   };
 }
 

@@ -218,6 +218,29 @@ test('a payment is processed later, listed, and deleted only while no money move
   expect((await api<Wire>('GET', `/payments/${initiated.body.id}`)).status).toBe(404);
 });
 
+test('a payment is changed by hand as far as its table allows, and the invoice follows', async () => {
+  const { invoiceId } = await invoiceToPay(base, { amountDue: '100', gateway, card: 'succeeds' });
+  const put = (id: string, body: object) => api<Wire>('PUT', `/payments/${id}`, body);
+  const { body: card } = await pay(invoiceId, { amount: '20', process_payment: false });
+  expect((await put(card.id, { metadata: { slip: '7' } })).body).toMatchObject({
+    metadata: { slip: '7' },
+    payment_status: 'INITIATED',
+  });
+  expect((await put(card.id, { payment_status: 'PROCESSING' })).body.code).toBe('invalid_operation');
+  expect((await put(card.id, { payment_status: 'REFUNDED' })).body.code).toBe('invalid_operation');
+  expect((await put(card.id, { payment_method_id: 'pm_unknown' })).status).toBe(404);
+  expect((await put(card.id, { payment_status: 'PENDING' })).body.payment_status).toBe('PENDING');
+  expect((await api<Wire>('POST', `/payments/${card.id}/process`)).body.payment_status).toBe('SUCCEEDED');
+  expect((await put(card.id, { payment_status: 'VOIDED' })).status).toBe(501);
+  expect((await put(card.id, { refunded_at: '2026-01-01T00:00:00Z' })).status).toBe(400);
+  const { body: cash } = await pay(invoiceId, { payment_method_type: 'OFFLINE', amount: '80', process_payment: false });
+  const received = await put(cash.id, { payment_status: 'SUCCEEDED', succeeded_at: '2026-01-05T00:00:00Z' });
+  expect(received.body).toMatchObject({ payment_status: 'SUCCEEDED', succeeded_at: '2026-01-05T00:00:00.000Z' });
+  expect((await put(cash.id, { payment_status: 'FAILED' })).body.code).toBe('invalid_operation');
+  expect(await invoiceRow(invoiceId)).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '100' });
+  expect((await put('pay_unknown', { metadata: {} })).status).toBe(404);
+});
+
 test('a payment that needs its payer waits, and is confirmed', async () => {
   const { invoiceId } = await invoiceToPay(base, { amountDue: '100', gateway, card: 'requires_action' });
   const { body } = await pay(invoiceId);
