@@ -1,5 +1,5 @@
 import { type Decimal, decimal, zero } from '../../billing/money.ts';
-import type { DemoAirport, DemoInvoice, DemoResult } from './run.ts';
+import type { DemoAirport, DemoInvoice, DemoPayment, DemoResult } from './result.ts';
 
 const headings = [
   'Airport',
@@ -18,7 +18,7 @@ const leftColumns = 2;
 
 /** The result for a person: a row an airport, what they sum up to, and how long it took. */
 export function demoReport(result: DemoResult): string {
-  const { airports, events, seconds } = result;
+  const { airports, explained, events, seconds } = result;
   const rows = airports.map(airportRow);
   const totals = totalRow(airports);
   const widths = headings.map((heading, column) =>
@@ -28,13 +28,17 @@ export function demoReport(result: DemoResult): string {
   const invoices = airports.flatMap((airport) => airport.invoices);
   const paid = invoices.filter((invoice) => invoice.payment_status === 'SUCCEEDED').length;
   return [
-    `Departures of January to March 2001, billed to ${airports.length} airports. Amounts in US dollars, by the local date of the invoice.`,
+    `The flights of January to March 2001, billed to the ${airports.length} busiest airports on their own local dates, in US dollars.`,
+    'The first invoice is the fee of January; each later one a month of flights and the fee of the next month.',
     '',
     line(headings, widths),
     rule,
     ...rows.map((row) => line(row, widths)),
     rule,
     line(totals, widths),
+    '',
+    `How "${explained.line}" on invoice ${explained.invoiceNumber} of ${explained.airport} comes to ${money(decimal(explained.amount))}:`,
+    ...explained.sentences.map((sentence, index) => `  ${index + 1}. ${sentence}`),
     '',
     `${events.toLocaleString('en-US')} usage events, ${invoices.length} invoices, ${paid} of them paid, in ${seconds.toFixed(1)} s.`,
   ].join('\n');
@@ -48,8 +52,7 @@ function airportRow(airport: DemoAirport): string[] {
     String(invoices.length),
     ...invoices.slice(0, 4).map((invoice) => money(decimal(invoice.total))),
     ...amounts(invoices),
-    String(payments.length),
-    String(payments.reduce((sum, payment) => sum + payment.attempts.length, 0)),
+    ...counts(payments),
   ];
 }
 
@@ -59,19 +62,17 @@ function totalRow(airports: readonly DemoAirport[]): string[] {
   const months = [0, 1, 2, 3].map((month) =>
     money(total(airports.flatMap((airport) => airport.invoices[month]?.total ?? '0'))),
   );
-  return [
-    'Total',
-    '',
-    String(invoices.length),
-    ...months,
-    ...amounts(invoices),
-    String(payments.length),
-    String(payments.reduce((sum, payment) => sum + payment.attempts.length, 0)),
-  ];
+  return ['Total', '', String(invoices.length), ...months, ...amounts(invoices), ...counts(payments)];
 }
 
 function amounts(invoices: readonly DemoInvoice[]): string[] {
   return [money(total(invoices.map((each) => each.total))), money(total(invoices.map((each) => each.amount_paid)))];
+}
+
+/** Payments that brought money, and how often a card was tried for them. */
+function counts(payments: readonly DemoPayment[]): string[] {
+  const succeeded = payments.filter((payment) => payment.payment_status === 'SUCCEEDED').length;
+  return [succeeded, payments.reduce((sum, payment) => sum + payment.attempts.length, 0)].map(String);
 }
 
 function total(values: readonly string[]): Decimal {

@@ -5,6 +5,7 @@ import { airportNames, zoneOf } from './airports.ts';
 import { createCatalogue, currency, type DemoCatalogue } from './catalogue.ts';
 import { type DemoClient, demoClient, inParallel } from './client.ts';
 import { busiestAirports, dataPackage, type Flight, readFlights, usageEvent } from './flights.ts';
+import type { DemoAirport, DemoExplanation, DemoInvoice, DemoPayment, DemoResult } from './result.ts';
 
 export interface DemoOptions {
   /** Of a running installation, with or without `/v1`. */
@@ -21,67 +22,6 @@ export interface DemoProgress {
   unit: string;
 }
 
-/** What an invoice of the API tells the demo. Decimals are strings. */
-export interface DemoInvoice {
-  id: string;
-  invoice_number: string | null;
-  invoice_status: string;
-  payment_status: string;
-  billing_reason: string;
-  /** Counts the invoices of the subscription. */
-  billing_sequence: number;
-  currency: string;
-  period_start: string;
-  period_end: string;
-  finalized_at: string | null;
-  total: string;
-  amount_due: string;
-  amount_paid: string;
-  amount_remaining: string;
-  line_items: DemoLine[];
-}
-
-export interface DemoLine {
-  id: string;
-  price_id: string;
-  display_name: string;
-  quantity: string;
-  adjusted_entitlement_quantity: string | null;
-  amount: string;
-  period_start: string;
-  period_end: string;
-}
-
-export interface DemoPayment {
-  id: string;
-  destination_id: string;
-  payment_status: string;
-  payment_gateway: string | null;
-  amount: string;
-  attempts: { attempt_number: number; payment_status: string }[];
-}
-
-export interface DemoAirport {
-  code: string;
-  zone: string;
-  customerId: string;
-  subscriptionId: string;
-  /** Declines of its card before it pays. */
-  declines: number;
-  /** In the order they were billed. */
-  invoices: DemoInvoice[];
-  payments: DemoPayment[];
-}
-
-export interface DemoResult {
-  catalogue: DemoCatalogue;
-  clockId: string;
-  events: number;
-  /** The busiest first. */
-  airports: DemoAirport[];
-  seconds: number;
-}
-
 export const airportCount = 40;
 const subscribedOn = '2001-01-01';
 /** Before any of the airports' midnights, and after the last of April the 1st with its delay of finalization. */
@@ -89,6 +29,8 @@ const clockStart = '2001-01-01T00:00:00.000Z';
 const clockEnd = '2001-04-02T00:00:00.000Z';
 const batchSize = 1_000;
 const lanes = 4;
+const pollMs = 250;
+const standstillMs = 5 * 60 * 1000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 type Report = (done: number) => void;
@@ -128,8 +70,9 @@ export async function runDemo({ address, apiKey, onProgress }: DemoOptions): Pro
   const airports = await step('Reading invoices and payments', codes.length, 'airports', (report) =>
     readAirports(api, catalogue, subscribers, report),
   );
+  const explained = await explainLine(api, catalogue, airports[0]!);
   const seconds = (performance.now() - startedMs) / 1000;
-  return { catalogue, clockId: clock.id, events: flights.length, airports, seconds };
+  return { catalogue, clockId: clock.id, events: flights.length, airports, explained, seconds };
 }
 
 function subscribeAll(
@@ -194,14 +137,40 @@ async function sendEvents(api: DemoClient, flights: readonly Flight[], suffix: s
   });
 }
 
+/** Advances the clock to its end. Throws when it stands still for too long, which an object that cannot go on makes it do. */
 async function advance(api: DemoClient, clockId: string, report: Report): Promise<void> {
   await api.send('POST', `/test-clocks/${clockId}/advance`, { to: clockEnd });
-  for (;;) {
+  let last = { time: clockStart, seenMs: performance.now() };
+  while (performance.now() - last.seenMs < standstillMs) {
     const clock = await api.send<{ clock_status: string; frozen_time: string }>('GET', `/test-clocks/${clockId}`);
     if (clock.clock_status === 'ready') return;
+    if (clock.frozen_time !== last.time) last = { time: clock.frozen_time, seenMs: performance.now() };
     report(Math.floor((Date.parse(clock.frozen_time) - Date.parse(clockStart)) / dayMs));
-    await delay(250);
+    await delay(pollMs);
   }
+  throw new Error(
+    `the clock ${clockId} stands still at ${last.time}: look in the Temporal UI for a workflow that is BlockedOn`,
+  );
+}
+
+/** The miles of the busiest airport's first month: the line with most steps. */
+async function explainLine(
+  api: DemoClient,
+  catalogue: DemoCatalogue,
+  { code, invoices }: DemoAirport,
+): Promise<DemoExplanation> {
+  const invoice = invoices[1]!;
+  const { lines } = await api.send<{
+    lines: { price_id: string; display_name: string; amount: string; steps: { sentence: string }[] }[];
+  }>('GET', `/invoices/${invoice.id}/explain`);
+  const line = lines.find((each) => each.price_id === catalogue.prices.miles)!;
+  return {
+    airport: code,
+    invoiceNumber: invoice.invoice_number,
+    line: line.display_name,
+    amount: line.amount,
+    sentences: line.steps.map((step) => step.sentence),
+  };
 }
 
 async function readAirports(

@@ -1,5 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type DemoAirport, type DemoLine, type DemoResult, runDemo } from '../../dev/demo/run.ts';
+import { createCatalogue } from '../../dev/demo/catalogue.ts';
+import { demoClient } from '../../dev/demo/client.ts';
+import { demoReport } from '../../dev/demo/report.ts';
+import type { DemoAirport, DemoLine, DemoResult } from '../../dev/demo/result.ts';
+import { runDemo } from '../../dev/demo/run.ts';
 import { testPlatform } from '../support/billing.ts';
 import { type ExpectedInvoice, type ExpectedLine, expectedInvoices } from '../support/flights-oracle.ts';
 
@@ -47,12 +51,35 @@ test('every invoice is paid in full, also where the card declined first', () => 
 });
 
 test('all 20 000 flights are stored, and those of other airports are billed to nobody', async () => {
-  const { body } = await api<{ total_count: number }>('POST', '/events/query', { page_size: 1 });
+  const { body } = await api<{ total_count: number }>('POST', '/events/query', {
+    start_time: '2001-01-01T00:00:00Z',
+    end_time: '2001-04-02T00:00:00Z',
+    page_size: 1,
+  });
   expect(body.total_count).toBe(20_000);
   const departures = demo.airports
     .flatMap((airport) => invoicesOf(airport).flatMap((invoice) => invoice.lines))
     .filter((line) => line.price === 'departures');
   expect(departures.reduce((sum, line) => sum + Number(line.quantity) + Number(line.forgiven), 0)).toBe(15_096);
+});
+
+test('one line is explained in the words of the API, up to its amount', () => {
+  const { airport, line, amount, sentences } = demo.explained;
+  expect({ airport, line, amount }).toEqual({ airport: 'DFW', line: 'Miles flown', amount: '2142.69' });
+  expect(sentences.join('\n')).toMatch(/271952[\s\S]*0\.0125[\s\S]*0\.0095[\s\S]*0\.0065[\s\S]*2142\.69/);
+});
+
+test('the table shows every airport and the total of all', () => {
+  const table = demoReport(demo).split('\n');
+  for (const code of expected.keys()) expect(table.filter((row) => row.startsWith(`${code} `)).length).toBe(1);
+  const cents = [...expected.values()].flat().reduce((sum, { total }) => sum + Number(total.replace('.', '')), 0);
+  expect(cents).toBe(18_531_566);
+  expect(table.find((row) => row.startsWith('Total'))).toMatch(/ 185,315\.66 {2}185,315\.66 +160 +165$/);
+});
+
+test('another run on the same environment takes names of its own', async () => {
+  expect(demo.catalogue.suffix).toBe('');
+  expect(await createCatalogue(demoClient(address, base.apiKey))).toMatchObject({ suffix: '-2' });
 });
 
 /** An airport's invoices in the words of the oracle. */
