@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseCrashPoints } from '../../activities/crash-points.ts';
@@ -171,6 +172,18 @@ describe('crash points', () => {
       ['closePeriod.beforeCommit', 3],
     ]);
     expect(parseCrashPoints('').size).toBe(0);
+  });
+
+  test('an armed one ends the process when it is reached for the nth time', () => {
+    const file = new URL('../../activities/crash-points.ts', import.meta.url).href;
+    const script = `const { crashPoint } = await import(${JSON.stringify(file)});
+      for (const n of [1, 2, 3]) { console.log(n); crashPoint('other.afterEffect'); crashPoint('step.afterEffect'); }`;
+    const env = { ...process.env, PERENNIAL_CRASH_POINTS: 'step.afterEffect:2' };
+    const { signal, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      env,
+      encoding: 'utf8',
+    });
+    expect([signal, stdout]).toEqual(['SIGKILL', '1\n2\n']);
   });
 
   test('a misspelt one stops the worker at its start', () => {
