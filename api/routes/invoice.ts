@@ -1,13 +1,20 @@
+import type { Payment } from '../../db/entities/payment.ts';
 import { readInvoiceEvidence } from '../../db/stores/invoice-explain.ts';
 import { listInvoices } from '../../db/stores/invoice-list.ts';
 import { previewInvoice } from '../../db/stores/invoice-preview.ts';
-import { findInvoice, type InvoiceContent, type InvoiceParts, invoiceOwner } from '../../db/stores/invoice-read.ts';
+import {
+  findInvoice,
+  type InvoiceContent,
+  type InvoiceParts,
+  invoiceOwner,
+  latestPayment,
+} from '../../db/stores/invoice-read.ts';
 import { customerInvoiceSummary } from '../../db/stores/invoice-summary.ts';
 import { updateInvoice } from '../../db/stores/invoice-update.ts';
 import { listSubscriptions } from '../../db/stores/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
-import { attemptPayment, finalizeInvoice, type InvoiceChanged, voidInvoice } from '../../workflows/invoice.messages.ts';
+import { attemptPayment, finalizeInvoice, voidInvoice } from '../../workflows/invoice.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { tellRunning, updateObject } from '../lifecycle.ts';
@@ -216,9 +223,14 @@ function commandRoutes(app: Api): void {
     },
     config: { permission: 'invoice:write', idempotency: 'lifecycle' },
     handler: async (request) => {
-      const owner = await request.transaction((tx) => invoiceOwner(tx, request.params.id));
-      const changed = await updateObject(request, { kind: 'invoice', ...owner }, attemptPayment, {});
-      return { message: attemptMessage(changed) };
+      const { id } = request.params;
+      const { owner, before } = await request.transaction(async (tx) => ({
+        owner: await invoiceOwner(tx, id),
+        before: await latestPayment(tx, id),
+      }));
+      await updateObject(request, { kind: 'invoice', ...owner }, attemptPayment, {});
+      const after = await request.transaction((tx) => latestPayment(tx, id));
+      return { message: attemptMessage(before, after) };
     },
   });
 }
@@ -250,17 +262,10 @@ async function subscriptionsOf(
 }
 
 /** What came of an attempt, for the person who asked for it. */
-function attemptMessage({ invoiceStatus, paymentStatus }: InvoiceChanged): string {
-  if (invoiceStatus === 'SKIPPED') return 'the invoice bills nothing; there is nothing to collect';
-  switch (paymentStatus) {
-    case 'SUCCEEDED':
-    case 'OVERPAID':
-      return 'invoice paid';
-    case 'PROCESSING':
-      return 'the payment waits for its gateway';
-    case 'FAILED':
-      return 'the payment was declined';
-    default:
-      return 'nothing could be charged: the customer has no saved payment method';
-  }
+function attemptMessage(before: Payment | null, after: Payment | null): string {
+  if (after?.paymentStatus === 'PROCESSING') return `payment ${after.id} waits for its gateway`;
+  if (after === null || after.id === before?.id)
+    return 'nothing was charged: nothing is due, or no payment method is saved';
+  if (after.paymentStatus === 'SUCCEEDED') return `payment ${after.id} succeeded`;
+  return `payment ${after.id} failed: ${after.errorMessage ?? after.paymentStatus}`;
 }

@@ -1,7 +1,8 @@
+import { refuse } from '../../billing/refusal.ts';
 import { writeAudit } from '../audit.ts';
 import { instantText } from '../columns.ts';
 import { writeEvents } from '../outbox.ts';
-import { missing, refuseInvalid } from '../record.ts';
+import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { invoiceEvents } from './invoice-event.ts';
@@ -53,23 +54,26 @@ export async function openAttempt(
     payment_status: string;
     collection_attempts: number;
     remains: boolean;
+    is_free: boolean;
   }>(
-    'select invoice_status, payment_status, collection_attempts, amount_remaining > 0 as remains from invoice where environment_id = $1 and id = $2 for update',
+    'select invoice_status, payment_status, collection_attempts, amount_remaining > 0 as remains, amount_due = 0 as is_free from invoice where environment_id = $1 and id = $2 for update',
     [scope.environmentId, input.invoiceId],
   );
   if (!row) throw missing('invoice', input.invoiceId);
-  if (
-    row.invoice_status === 'SKIPPED' ||
-    (row.invoice_status === 'FINALIZED' && !row.remains && row.payment_status !== 'SUCCEEDED')
-  ) {
+  if (row.invoice_status === 'SKIPPED' || (row.invoice_status === 'FINALIZED' && row.is_free)) {
     return refreshInvoiceAgenda(sql, scope, input.invoiceId);
   }
   if (row.invoice_status !== 'FINALIZED')
-    throw refuseInvalid(
-      'invoice_status',
-      `an invoice that is ${row.invoice_status} cannot be collected; finalize it first`,
+    throw refuse(
+      'validation_error',
+      `an invoice that is ${row.invoice_status} cannot be collected; only a FINALIZED one can`,
+      { invoice_status: row.invoice_status },
     );
-  if (!row.remains) throw refuseInvalid('payment_status', 'the invoice is paid already');
+  if (!row.remains) {
+    throw refuse('validation_error', 'the invoice is paid already; there is nothing to collect', {
+      payment_status: row.payment_status,
+    });
+  }
   await sql.rows('update invoice set attended = true where environment_id = $1 and id = $2', [
     scope.environmentId,
     input.invoiceId,

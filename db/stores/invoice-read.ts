@@ -2,6 +2,7 @@ import { customerNow } from '../clock.ts';
 import { Customer } from '../entities/customer.ts';
 import { Invoice } from '../entities/invoice.ts';
 import { InvoiceLineItem } from '../entities/invoice-line-item.ts';
+import { Payment } from '../entities/payment.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 
@@ -55,6 +56,15 @@ export async function invoiceOwner(
   if (!row) throw missing('invoice', id);
   const { customerId, testClockId } = row;
   return { id, customerId, testClockId: testClockId ?? null, at: await customerNow(tx, customerId) };
+}
+
+/** The newest payment of an invoice; null when none was ever opened. */
+export async function latestPayment(tx: Transaction, invoiceId: string): Promise<Payment | null> {
+  return tx.em.findOne(
+    Payment,
+    { environmentId: tx.scope.environmentId, destinationType: 'INVOICE', destinationId: invoiceId },
+    { orderBy: { createdAt: 'desc', id: 'desc' } },
+  );
 }
 
 async function linesOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<string, InvoiceContent['lines']>> {
