@@ -1,11 +1,17 @@
 const pattern = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,30}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
+/** What most callers send: UTC, and a day that every month has. Nothing of it needs arithmetic. */
+const canonicalPattern =
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.(\d{1,6}))?Z$/;
+
 /**
  * An RFC 3339 instant as UTC text with six decimals, `2026-01-31T00:00:00.000000Z`: two of them compare as strings.
  * Digits beyond the microsecond are cut. Null for a text without a zone, for a date that does not exist, and for
  * instants outside the years 0001–9999. spec: catalogue-and-metering §1.2 T1
  */
 export function utcInstant(text: string): string | null {
+  const canonical = canonicalPattern.exec(text);
+  if (canonical) return `${text.slice(0, 19)}.${(canonical[1] ?? '').padEnd(6, '0')}Z`;
   const match = pattern.exec(text);
   if (!match) return null;
   const [, year, month, day, hour, minute, second] = match.map(Number) as [
