@@ -1,12 +1,19 @@
+import { writeAudit } from '../../db/audit.ts';
 import { Invoice } from '../../db/entities/invoice.ts';
+import { InvoiceLineItem } from '../../db/entities/invoice-line-item.ts';
 import { newId } from '../../db/id.ts';
+import { writeEvents } from '../../db/outbox.ts';
 import { newRecord } from '../../db/record.ts';
 import { createCustomer } from '../../db/stores/customer.ts';
+import { invoiceEvents } from '../../db/stores/invoice-event.ts';
 import { savePaymentMethod } from '../../db/stores/payment-method.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import type { SandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
-import type { TestDatabase } from '../support/database.ts';
+import { type TestApp, testApp } from '../support/app.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestTemporal, testTemporal } from '../support/temporal.ts';
+import { startWorkers } from '../support/worker.ts';
 
 /** A customer with a finalized invoice of `amountDue` usd, and a saved card when a behaviour is given. */
 export async function invoiceToPay(
@@ -17,7 +24,7 @@ export async function invoiceToPay(
     card?: SandboxBehaviour;
     count?: number;
     testClockId?: string;
-    invoiceStatus?: string;
+    invoiceStatus?: 'DRAFT' | 'FINALIZED' | 'VOIDED';
   },
 ): Promise<{ customerId: string; invoiceId: string; paymentMethodId: string | null }> {
   const card =
@@ -39,15 +46,19 @@ export async function invoiceToPay(
         })
       : null;
     const record = newRecord(tx, 'inv');
+    const invoiceStatus = options.invoiceStatus ?? 'FINALIZED';
+    const issuedAt = '2026-01-01T00:00:00.000Z';
     tx.em.create(Invoice, {
       ...record,
       customerId: customer.id,
       idempotencyKey: record.id,
       invoiceType: 'ONE_OFF',
-      invoiceStatus: options.invoiceStatus ?? 'FINALIZED',
+      invoiceStatus,
       paymentStatus: 'PENDING',
       billingReason: 'MANUAL',
-      invoiceNumber: `N-${record.id}`,
+      invoiceNumber: invoiceStatus === 'DRAFT' ? null : `N-${record.id}`,
+      finalizedAt: invoiceStatus === 'DRAFT' ? null : issuedAt,
+      voidedAt: invoiceStatus === 'VOIDED' ? issuedAt : null,
       collectionMethod: 'charge_automatically',
       currency: 'usd',
       subtotal: options.amountDue,
@@ -56,7 +67,35 @@ export async function invoiceToPay(
       amountRemaining: options.amountDue,
       testClockId,
     });
+    tx.em.create(InvoiceLineItem, {
+      ...newRecord(tx, 'inv_line'),
+      invoiceId: record.id,
+      position: 0,
+      customerId: customer.id,
+      displayName: 'Work',
+      amount: options.amountDue,
+      quantity: '1',
+      currency: 'usd',
+    });
     await tx.em.flush();
+    const names = {
+      DRAFT: ['invoice.update'],
+      FINALIZED: ['invoice.update', 'invoice.update.finalized'],
+      VOIDED: ['invoice.update', 'invoice.update.finalized', 'invoice.update.voided'],
+    }[invoiceStatus];
+    await writeEvents(tx, tx.scope, invoiceEvents(names, record.id, issuedAt));
+    await writeAudit(tx, tx.scope, [
+      { objectType: 'invoice', objectId: record.id, action: 'created', version: 1, occurredAt: issuedAt },
+    ]);
     return { customerId: customer.id, invoiceId: record.id, paymentMethodId: method?.id ?? null };
   });
+}
+
+/** A whole platform whose invoices are made by hand, so that they lack the digest a finalization leaves in the audit. */
+export async function paymentPlatform(): Promise<TestApp & { base: TestDatabase; temporal: TestTemporal }> {
+  const base = await testDatabase({ breaks: ['I19'] });
+  const temporal = await testTemporal();
+  const app = await testApp(base, temporal);
+  await startWorkers(base, temporal, app);
+  return { ...app, base, temporal };
 }
