@@ -1,4 +1,5 @@
 import { writeAudit } from '../../db/audit.ts';
+import type { InvariantId } from '../../db/check/invariant.ts';
 import { Invoice } from '../../db/entities/invoice.ts';
 import { InvoiceLineItem } from '../../db/entities/invoice-line-item.ts';
 import { newId } from '../../db/id.ts';
@@ -92,8 +93,10 @@ export async function invoiceToPay(
 }
 
 /** A whole platform whose invoices are made by hand, so that they lack the digest a finalization leaves in the audit. */
-export async function paymentPlatform(): Promise<TestApp & { base: TestDatabase; temporal: TestTemporal }> {
-  const base = await testDatabase({ breaks: ['I19'] });
+export async function paymentPlatform(
+  breaks: readonly InvariantId[] = [],
+): Promise<TestApp & { base: TestDatabase; temporal: TestTemporal }> {
+  const base = await testDatabase({ breaks: ['I19', ...breaks] });
   const temporal = await testTemporal();
   const app = await testApp(base, temporal);
   await startWorkers(base, temporal, app);
