@@ -47,11 +47,12 @@ process.exit(exitCode);
 function readTarget(args: string[], env: NodeJS.ProcessEnv): ApiTarget | undefined {
   const { address, apiKey } = readOptions(args);
   const running = readRunning(homeDirectory(env));
-  const apiUrl = address || env.PERENNIAL_URL || running?.apiUrl;
-  if (!apiUrl) return undefined;
+  const named = address || env.PERENNIAL_URL || running?.apiUrl;
+  if (!named) return undefined;
+  const apiUrl = named.replace(/\/(v1\/?)?$/, '');
   const key = apiKey || env.PERENNIAL_API_KEY || (apiUrl === running?.apiUrl ? running.apiKey : undefined);
   if (!key) endWithUsage(`Give a key of ${apiUrl} with --api-key or in PERENNIAL_API_KEY.`);
-  return { apiUrl: apiUrl.replace(/\/(v1\/?)?$/, ''), apiKey: key };
+  return { apiUrl, apiKey: key };
 }
 
 function readOptions(args: string[]): { address?: string | undefined; apiKey?: string | undefined } {
