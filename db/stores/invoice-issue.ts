@@ -9,6 +9,7 @@ import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { documentDigests } from './invoice-digest.ts';
 import { isEmpty, totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { refreshUsageLines } from './invoice-usage.ts';
@@ -134,6 +135,7 @@ export async function issueInvoices(
     scope,
     issued.flatMap((invoice) => invoiceEvents(eventNames(invoice), invoice.row.id, invoice.at)),
   );
+  const digests = await documentDigests(sql, scope, [...issuable.keys()]);
   await writeAudit(
     sql,
     scope,
@@ -143,7 +145,7 @@ export async function issueInvoices(
       action: row.invoiceStatus === 'SKIPPED' ? 'skipped' : 'finalized',
       version: draft.version + 1,
       occurredAt: at,
-      detail: { invoice_number: row.invoiceNumber ?? null },
+      detail: { invoice_number: row.invoiceNumber ?? null, document: digests.get(row.id) },
     })),
   );
   await openAutomaticPayments(sql, scope, issued);

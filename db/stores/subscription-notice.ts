@@ -29,7 +29,7 @@ export async function noticeRenewals(
     const due = renewalNoticeAt(row, row.renewalNoticedFor);
     if (due === null || due > at) return null;
     return {
-      row: { ...row, renewalNoticedFor: row.currentPeriodEnd },
+      row: { ...row, renewalNoticedFor: row.currentPeriodEnd, version: row.version + 1 },
       action: 'renewal noticed',
       event: 'subscription.renewal.due',
     };

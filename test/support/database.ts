@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, inject } from 'vitest';
+import type { InvariantId } from '../../db/check/invariant.ts';
 import { type Database, openDatabase } from '../../db/orm.ts';
 import { applicationRole } from '../../db/prepare.ts';
 import type { Scope } from '../../db/scope.ts';
 import { createSandbox } from '../../db/stores/tenant.ts';
+import { assertInvariants } from './invariants.ts';
 import { applicationPassword, templateDatabase } from './servers.ts';
 
 /** A database of one test file with a tenant of its own. */
@@ -21,9 +23,10 @@ export interface TestDatabase {
 
 /**
  * Clones the migrated template for this file and makes a sandbox tenant in it. Call it at the top of a test file:
- * `const { database, scope } = await testDatabase();` It is closed and dropped after the file's last test.
+ * `const { database, scope } = await testDatabase();` After the file's last test every
+ * invariant is checked, except those the file breaks on purpose, and the database is closed and dropped.
  */
-export async function testDatabase(): Promise<TestDatabase> {
+export async function testDatabase(options: { breaks?: readonly InvariantId[] } = {}): Promise<TestDatabase> {
   const { postgresUrl } = inject('servers');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asSuperuser(postgresUrl, `create database ${name} template ${templateDatabase}`);
@@ -34,8 +37,12 @@ export async function testDatabase(): Promise<TestDatabase> {
   applicationUrl.password = applicationPassword;
   const database = await openDatabase({ url: applicationUrl.href });
   afterAll(async () => {
-    await database.close();
-    await asSuperuser(postgresUrl, `drop database ${name} with (force)`);
+    try {
+      await assertInvariants({ database, applicationUrl: applicationUrl.href }, options.breaks);
+    } finally {
+      await database.close();
+      await asSuperuser(postgresUrl, `drop database ${name} with (force)`);
+    }
   });
   const { tenantId, environmentId, userId, apiKey } = await createSandbox(database, { tenantName: 'Sandbox' });
   const scope = { tenantId, environmentId, actor: userId, requestId: '' };

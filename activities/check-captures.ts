@@ -1,0 +1,89 @@
+import { type Finding, maxViolations, type Violation } from '../db/check/invariant.ts';
+import { decimalText } from '../db/columns.ts';
+import type { Database } from '../db/orm.ts';
+import { systemScope } from '../db/scope.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
+import type { SandboxCapture, SandboxOperator } from '../integrations/sandbox-gateway/operator.ts';
+
+/**
+ * I9: the gateway's own books against the recorded payments. A capture comes before its record, so captures are read before
+ * and after the payments: what was captured before has its payment, and what is recorded was captured by then.
+ */
+export async function checkCaptures(database: Database, gateway: SandboxOperator): Promise<Finding[]> {
+  const before = await gateway.captures();
+  const payments = await inSqlTransaction(database, systemScope, (tx) => tx.rows<GatewayPayment>(paymentsText));
+  const after = await gateway.captures();
+  return [
+    {
+      id: 'I9',
+      rule: 'the gateway has captured an intent at most once, for the amount of its charge',
+      examined: after.length,
+      violations: [
+        ...repeated(after.map((capture) => capture.intentToken)),
+        ...(await gateway.inconsistentIntents()).map((object) => ({ object, problem: 'charge and capture differ' })),
+      ].slice(0, maxViolations),
+    },
+    {
+      id: 'I9',
+      rule: 'what was captured is recorded, or its payment still asks the gateway',
+      examined: before.length,
+      violations: unrecorded(before, payments).slice(0, maxViolations),
+    },
+    {
+      id: 'I9',
+      rule: 'what is recorded as paid through the gateway was captured',
+      examined: payments.filter(isRecorded).length,
+      violations: uncaptured(payments, after).slice(0, maxViolations),
+    },
+  ];
+}
+
+interface GatewayPayment {
+  id: string;
+  intent_token: string;
+  amount: string;
+  currency: string;
+  payment_status: string;
+  [column: string]: unknown;
+}
+
+const paymentsText = `
+select id, intent_token, amount, currency, payment_status from payment where payment_gateway = 'sandbox'`;
+
+const recordedStatuses = new Set(['SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED']);
+const isRecorded = (payment: GatewayPayment) => recordedStatuses.has(payment.payment_status);
+
+function repeated(tokens: readonly string[]): Violation[] {
+  return [...Map.groupBy(tokens, (token) => token)].flatMap(([object, { length }]) =>
+    length === 1 ? [] : [{ object, problem: `captured ${length} times` }],
+  );
+}
+
+function unrecorded(captures: readonly SandboxCapture[], payments: readonly GatewayPayment[]): Violation[] {
+  const byToken = new Map(payments.map((payment) => [payment.intent_token, payment]));
+  return captures.flatMap(({ intentToken, amount, currency }) => {
+    const payment = byToken.get(intentToken);
+    const captured = `${amount} ${currency} captured for intent ${intentToken}`;
+    if (!payment) return [{ object: intentToken, problem: `${captured}, of which no payment knows` }];
+    const { id, payment_status: status } = payment;
+    if (!isRecorded(payment) && status !== 'PROCESSING')
+      return [{ object: id, problem: `${captured}, but it is ${status}` }];
+    return isSame(payment, { amount, currency })
+      ? []
+      : [{ object: id, problem: `${captured}, recorded ${payment.amount} ${payment.currency}` }];
+  });
+}
+
+function uncaptured(payments: readonly GatewayPayment[], captures: readonly SandboxCapture[]): Violation[] {
+  const captured = new Set(captures.map((capture) => capture.intentToken));
+  return payments
+    .filter((payment) => isRecorded(payment) && !captured.has(payment.intent_token))
+    .map(({ id, payment_status: status }) => ({
+      object: id,
+      problem: `${status}, but the gateway never captured its intent`,
+    }));
+}
+
+function isSame(payment: GatewayPayment, capture: { amount: string; currency: string }): boolean {
+  return decimalText(payment.amount) === decimalText(capture.amount) && payment.currency === capture.currency;
+}

@@ -1,0 +1,36 @@
+import type { Sql } from '../transaction.ts';
+import { deadlineRules } from './deadline-rules.ts';
+import { historyRules } from './history-rules.ts';
+import { type Finding, graceSetting, type InvariantRule, maxViolations, type Violation } from './invariant.ts';
+import { invoiceRules } from './invoice-rules.ts';
+import { referenceRules } from './reference-rules.ts';
+import { subscriptionRules } from './subscription-rules.ts';
+
+/**
+ * Every rule that rows alone decide. I4, I5, I9 and I20 need the usage engine, the gateway and Temporal (activities/check.ts).
+ * I7 and I8 wait for wallets, the delivery half of I10 for webhooks and I12 for checkouts: nothing of them is stored yet.
+ */
+export const rowRules: readonly InvariantRule[] = [
+  ...invoiceRules,
+  ...subscriptionRules,
+  ...historyRules,
+  ...referenceRules,
+  ...deadlineRules,
+];
+
+/**
+ * Checks rows as one transaction of the system scope sees them. `graceMs` is how long something due may be under way.
+ * design: quality.md Invariants
+ */
+export async function checkRows(sql: Sql, options: { graceMs: number }): Promise<Finding[]> {
+  await sql.rows('select set_config($1, $2, true)', [graceSetting, `${options.graceMs} milliseconds`]);
+  const findings: Finding[] = [];
+  for (const { id, rule, examines, violations } of rowRules) {
+    const [examined] = await sql.rows<{ count: string }>(`select (${examines}) as count`);
+    const found = await sql.rows<Violation & { [column: string]: unknown }>(
+      `select object, problem from (${violations}) found limit ${maxViolations}`,
+    );
+    findings.push({ id, rule, examined: Number(examined?.count ?? 0), violations: found });
+  }
+  return findings;
+}

@@ -1,0 +1,139 @@
+import type { InvariantRule } from './invariant.ts';
+
+const versioned = { subscription: 1, payment: 1, invoice: 2 };
+const recorded = [
+  'customer',
+  'plan',
+  'price',
+  'feature',
+  'meter',
+  'entitlement',
+  'payment_method',
+  'test_clock',
+  'setting',
+];
+
+/** Events that a state cannot have been reached without: table, condition on its row `o`, event. */
+const announced = [
+  { table: 'subscription', when: 'true', event: 'subscription.created' },
+  { table: 'subscription', when: "o.subscription_status = 'cancelled'", event: 'subscription.cancelled' },
+  { table: 'invoice', when: 'true', event: 'invoice.update' },
+  { table: 'invoice', when: 'o.finalized_at is not null', event: 'invoice.update.finalized' },
+  { table: 'invoice', when: 'o.voided_at is not null', event: 'invoice.update.voided' },
+  { table: 'payment', when: 'true', event: 'payment.created' },
+  { table: 'payment', when: 'o.succeeded_at is not null', event: 'payment.success' },
+  { table: 'payment', when: 'o.failed_at is not null', event: 'payment.failed' },
+];
+
+const answerable = [
+  ...recorded,
+  'subscription',
+  'invoice',
+  'payment',
+  'api_key',
+  'user_account',
+  'environment',
+  'tenant',
+];
+
+/** I15 for one table with versions: each version from the given one on has its audit row. A draft's first is its subscription's. */
+function versionsAreAudited([table, first]: [string, number]): InvariantRule {
+  return {
+    id: 'I15',
+    rule: `every version of a ${table} has its audit row`,
+    examines: `select coalesce(sum(greatest(version - ${first} + 1, 0)), 0) from ${table}`,
+    violations: `
+      select o.id as object, format('version %s of %s has no audit row', v, o.version) as problem
+      from ${table} o cross join generate_series(${first}, o.version) v
+      where not exists (select from audit_entry a where a.environment_id = o.environment_id and a.object_id = o.id and a.version = v)`,
+  };
+}
+
+function versionsRise([table]: [string, number]): InvariantRule {
+  return {
+    id: 'I17',
+    rule: `the version of a ${table} strictly increases and is the last one audited`,
+    examines: `select count(*) from audit_entry where object_type = '${table}' and version is not null`,
+    violations: `
+      with step as (
+        select object_id, version, lag(version) over (partition by object_id order by id) as before,
+          max(version) over (partition by object_id) as last
+        from audit_entry where object_type = '${table}' and version is not null
+      )
+      select object_id as object, format('version %s came after %s', version, before) as problem from step where version <= before
+      union
+      select o.id, format('version is %s, the last audited one %s', o.version, s.last) from ${table} o join step s on s.object_id = o.id
+      where o.version <> s.last`,
+  };
+}
+
+/** I10 (the part before delivery), I11, I15, I16 and I17: the history and the rows tell the same story. */
+export const historyRules: readonly InvariantRule[] = [
+  {
+    id: 'I10',
+    rule: 'the events of an object are numbered 1, 2, 3 … without a gap',
+    examines: 'select count(*) from outbox_event',
+    violations: `
+      with numbered as (
+        select environment_id, entity_id, min(sequence) as first, max(sequence) as last, count(*) as n, count(distinct sequence) as d
+        from outbox_event group by environment_id, entity_id
+      )
+      select coalesce(n.entity_id, s.entity_id) as object, format('%s events numbered %s to %s, the counter is at %s', coalesce(n.n, 0),
+        n.first, n.last, s.last) as problem
+      from numbered n full join outbox_sequence s using (environment_id, entity_id)
+      where n.first is distinct from 1 or n.last <> n.n or n.n <> n.d or s.last is distinct from n.last`,
+  },
+  ...announced.map(
+    ({ table, when, event }): InvariantRule => ({
+      id: 'I11',
+      rule: `a ${table}${when === 'true' ? '' : ` with ${when.replace('o.', '')}`} has its event ${event}`,
+      examines: `select count(*) from ${table} o where ${when}`,
+      violations: `
+        select o.id as object, 'its event ${event} is missing' as problem from ${table} o where ${when} and not exists (
+          select from outbox_event e where e.environment_id = o.environment_id and e.entity_id = o.id and e.event_name = '${event}')`,
+    }),
+  ),
+  {
+    id: 'I11',
+    rule: 'an event of a finalization, a void or a success tells what happened',
+    examines: `select count(*) from outbox_event where event_name in ('invoice.update.finalized', 'invoice.update.voided', 'payment.success')`,
+    violations: `
+      select e.entity_id as object, format('event %s, but it did not happen', e.event_name) as problem from outbox_event e
+      left join invoice i on i.id = e.entity_id left join payment p on p.id = e.entity_id
+      where (e.event_name = 'invoice.update.finalized' and i.finalized_at is null)
+        or (e.event_name = 'invoice.update.voided' and i.voided_at is null)
+        or (e.event_name = 'payment.success' and p.succeeded_at is null)`,
+  },
+  ...Object.entries(versioned).map(versionsAreAudited),
+  ...recorded.map(
+    (table): InvariantRule => ({
+      id: 'I15',
+      rule: `every ${table} has an audit row`,
+      examines: `select count(*) from ${table}`,
+      violations: `
+        select o.id as object, 'no audit row tells who made it' as problem from ${table} o
+        where not exists (select from audit_entry a where a.object_id = o.id)`,
+    }),
+  ),
+  {
+    id: 'I16',
+    rule: 'the object a stored answer shows exists',
+    examines: 'select count(*) from idempotent_request where status_code between 200 and 299',
+    violations: `
+      with answered as (
+        select environment_id, key, substring(body from '^\\{"id":"([^"]+)"') as id from idempotent_request where status_code = 201
+      ), object as (${answerable.map((table) => `select id from ${table}`).join(' union all ')})
+      select a.id as object, format('key %s answers an object that does not exist', a.key) as problem from answered a
+      where a.id is not null and not exists (select from object o where o.id = a.id)`,
+  },
+  {
+    id: 'I16',
+    rule: 'one idempotency key makes one live payment',
+    examines: 'select count(*) from payment',
+    violations: `
+      select min(id) as object, format('key %s made %s', idempotency_key, string_agg(id, ', ' order by id)) as problem
+      from payment where payment_status <> 'FAILED' and status = 'published'
+      group by environment_id, idempotency_key having count(*) > 1`,
+  },
+  ...Object.entries(versioned).map(versionsRise),
+];

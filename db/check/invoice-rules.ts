@@ -1,0 +1,144 @@
+import { documentDigestText } from '../stores/invoice-digest.ts';
+import type { InvariantRule } from './invariant.ts';
+
+const notEqual = (stored: string, computed: string) => `${stored} is distinct from ${computed}`;
+
+/**
+ * I1, I2, I6, I13 and I19: what invoices say about periods, numbers and amounts. I13 is the bound that has a meaning in
+ * stored rows: no time of a charge is billed twice. Taxes are taken as exclusive; coupons, credit notes and wallets have no
+ * tables yet, so of I6 only their totals on the invoice and its lines are compared.
+ */
+export const invoiceRules: readonly InvariantRule[] = [
+  {
+    id: 'I1',
+    rule: 'a subscription has one live invoice for a period and reason',
+    examines: 'select count(*) from invoice where subscription_id is not null',
+    violations: `
+      select min(id) as object, format('%s live invoices of subscription %s for %s from %s: %s', count(*), subscription_id,
+        billing_reason, period_start, string_agg(id, ', ' order by id)) as problem
+      from invoice where subscription_id is not null and invoice_status <> 'VOIDED'
+      group by environment_id, subscription_id, period_start, period_end, billing_reason having count(*) > 1`,
+  },
+  {
+    id: 'I1',
+    rule: 'every closed period has its invoice, skipped or voided ones included',
+    examines: `select count(*) from audit_entry where object_type = 'subscription' and action like 'period closed%'`,
+    violations: `
+      select a.object_id as object, format('the period from %s to %s was closed without an invoice',
+        a.detail ->> 'period_start', a.detail ->> 'period_end') as problem
+      from audit_entry a
+      where a.object_type = 'subscription' and a.action like 'period closed%' and not exists (
+        select from invoice i where i.environment_id = a.environment_id and i.subscription_id = a.object_id
+          and i.billing_reason = 'SUBSCRIPTION_CYCLE' and i.period_start = (a.detail ->> 'period_start')::timestamptz
+          and i.period_end = (a.detail ->> 'period_end')::timestamptz)`,
+  },
+  {
+    id: 'I2',
+    rule: 'an invoice has a number exactly when it was finalized',
+    examines: 'select count(*) from invoice',
+    violations: `
+      select id as object, case when invoice_number is null then 'finalized without a number'
+        else format('%s has the number %s and was never finalized', invoice_status, invoice_number) end as problem
+      from invoice where (finalized_at is null) <> (invoice_number is null)
+        or (invoice_status = 'FINALIZED' and finalized_at is null)`,
+  },
+  {
+    id: 'I2',
+    rule: 'no number is given twice',
+    examines: 'select count(*) from invoice where invoice_number is not null',
+    violations: `
+      select min(id) as object, format('number %s is on %s', invoice_number, string_agg(id, ', ' order by id)) as problem
+      from invoice where invoice_number is not null group by environment_id, invoice_number having count(*) > 1`,
+  },
+  {
+    id: 'I2',
+    rule: 'the numbers of a date key have no gap',
+    examines: 'select count(*) from invoice_number_sequence',
+    // The digits after the date key, whatever prefix and separator were in force when the number was given.
+    violations: `
+      with given as (
+        select s.environment_id, s.date_key, s.last,
+          substring(i.invoice_number from s.date_key || '[^0-9]*([0-9]+)$')::numeric as number
+        from invoice_number_sequence s left join invoice i
+          on i.environment_id = s.environment_id and i.invoice_number ~ (s.date_key || '[^0-9]*[0-9]+$')
+      )
+      select environment_id as object, format('of date key %s %s numbers up to %s are on invoices, the last is %s',
+        date_key, count(distinct number), coalesce(max(number)::text, 'none'), last) as problem
+      from given group by environment_id, date_key, last
+      having count(distinct number) <> last - coalesce(min(number), last) + 1 or max(number) is distinct from last`,
+  },
+  {
+    id: 'I6',
+    rule: 'subtotal, discounts and credits are the sums of the lines',
+    examines: 'select count(*) from invoice_line_item',
+    violations: `
+      select i.id as object, format('subtotal %s, discount %s, credits %s; the lines sum to %s, %s, %s', i.subtotal, i.total_discount,
+        i.total_prepaid_credits_applied, sums.amount, sums.discount, sums.credits) as problem
+      from invoice i cross join lateral (
+        select coalesce(sum(l.amount), 0) as amount, coalesce(sum(l.line_item_discount + l.invoice_level_discount), 0) as discount,
+          coalesce(sum(l.prepaid_credits_applied), 0) as credits
+        from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
+      ) sums
+      where ${notEqual('i.subtotal', 'sums.amount')} or ${notEqual('i.total_discount', 'sums.discount')}
+        or ${notEqual('i.total_prepaid_credits_applied', 'sums.credits')}`,
+  },
+  {
+    id: 'I6',
+    rule: 'total, due, remaining and overpaid follow from each other and none is below zero',
+    examines: 'select count(*) from invoice',
+    violations: `
+      select id as object, format('subtotal %s, discount %s, credits %s, tax %s, total %s, adjusted %s, due %s, paid %s, remaining %s, overpaid %s, %s',
+        subtotal, total_discount, total_prepaid_credits_applied, total_tax, total, adjustment_amount, amount_due, amount_paid,
+        amount_remaining, overpaid_amount, payment_status) as problem
+      from invoice
+      where total <> greatest(subtotal - total_discount - total_prepaid_credits_applied + total_tax, 0)
+        or amount_due <> total - adjustment_amount or amount_remaining <> greatest(amount_due - amount_paid, 0)
+        or overpaid_amount <> greatest(amount_paid - amount_due, 0) or amount_paid < 0 or refunded_amount < 0
+        or (payment_status in ('SUCCEEDED', 'OVERPAID') and amount_remaining <> 0)
+        or (payment_status = 'OVERPAID') < (overpaid_amount > 0 and payment_status in ('PENDING', 'FAILED', 'SUCCEEDED'))`,
+  },
+  {
+    id: 'I6',
+    rule: 'the amount of a line is the one its derivation ends with',
+    examines: 'select count(*) from invoice_line_item where derivation is not null',
+    violations: `
+      select l.id as object, format('the amount is %s, its derivation says %s and its parts sum to %s', l.amount,
+        l.derivation ->> 'amount', parts.amount) as problem
+      from invoice_line_item l join invoice i on i.id = l.invoice_id cross join lateral (
+        select coalesce(sum((part ->> 'amount')::numeric), 0) as amount from jsonb_array_elements(l.derivation -> 'parts') part
+      ) parts
+      where l.derivation is not null and l.status = 'published' and not i.is_manually_edited
+        and (${notEqual('l.amount', "(l.derivation ->> 'amount')::numeric")} or ${notEqual('l.amount', 'parts.amount')})`,
+  },
+  {
+    id: 'I13',
+    rule: 'no time of a charge is billed by two lines',
+    examines: 'select count(*) from invoice_line_item where subscription_line_item_id is not null',
+    violations: `
+      with billed as (
+        select l.id, l.invoice_id, l.period_start, max(l.period_end) over earlier as billed_until,
+          first_value(l.id) over earlier as first_id
+        from invoice_line_item l join invoice i on i.id = l.invoice_id and i.environment_id = l.environment_id
+        where i.invoice_status in ('DRAFT', 'FINALIZED') and l.status = 'published' and l.subscription_line_item_id is not null
+          and l.amount >= 0 and l.period_end > l.period_start
+        window earlier as (partition by l.environment_id, l.subscription_line_item_id order by l.period_start, l.id
+          rows between unbounded preceding and 1 preceding)
+      )
+      select id as object, format('invoice %s bills from %s what is billed until %s', invoice_id, period_start, billed_until) as problem
+      from billed where billed_until > period_start`,
+  },
+  {
+    id: 'I19',
+    rule: 'a finalized document is what it was when it was finalized',
+    examines: 'select count(*) from invoice where finalized_at is not null',
+    violations: `
+      with issued as (
+        select distinct on (object_id) object_id, detail ->> 'document' as digest from audit_entry
+        where object_type = 'invoice' and action = 'finalized' order by object_id, id desc
+      ), documents as (${documentDigestText('i.finalized_at is not null')})
+      select d.id as object, case when issued.digest is null then 'finalized without the digest of its document in the audit'
+        else 'the document differs from the one that was finalized' end as problem
+      from documents d left join issued on issued.object_id = d.id
+      where issued.digest is distinct from d.digest`,
+  },
+];

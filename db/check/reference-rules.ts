@@ -1,0 +1,129 @@
+import type { InvariantRule } from './invariant.ts';
+
+/** A column that holds the id of another row, and the table it is in. */
+export interface Reference {
+  table: string;
+  column: string;
+  target: string;
+  /** Narrows the rows to which it applies. */
+  where?: string;
+}
+
+const clocked = ['agenda_entry', 'customer', 'invoice', 'payment', 'subscription'];
+const ofCustomer = ['agenda_entry', 'invoice', 'invoice_line_item', 'payment', 'payment_method', 'subscription'];
+const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
+const ofLine = ['subscription_line_item', 'invoice_line_item'];
+const objectTypes = ['subscription', 'invoice', 'payment'];
+const auditedTypes = ['customer', 'plan', 'price', 'feature', 'meter', 'entitlement', 'payment_method', 'test_clock'];
+
+/** Every column that names a row of the same environment. A test compares the list with the columns that exist. */
+export const references: readonly Reference[] = [
+  ...clocked.map((table) => ({ table, column: 'test_clock_id', target: 'test_clock' })),
+  ...ofCustomer.map((table) => ({ table, column: 'customer_id', target: 'customer' })),
+  ...ofLine.map((table) => ({ table, column: 'subscription_id', target: 'subscription' })),
+  ...ofLine.map((table) => ({ table, column: 'price_id', target: 'price' })),
+  ...[...ofLine, 'feature', 'price'].map((table) => ({ table, column: 'meter_id', target: 'meter' })),
+  ...[...ofLine, 'price', 'entitlement'].map((table) => ({
+    table,
+    column: 'entity_id',
+    target: 'plan',
+    where: "upper(t.entity_type) = 'PLAN'",
+  })),
+  ...['price', 'entitlement'].map((table) => ({
+    table,
+    column: 'entity_id',
+    target: 'subscription',
+    where: "upper(t.entity_type) = 'SUBSCRIPTION'",
+  })),
+  ...ofObject.flatMap((table) =>
+    [...objectTypes, ...(table === 'audit_entry' ? auditedTypes : [])].map((type) => ({
+      table,
+      column: 'object_id',
+      target: type,
+      where: `t.object_type = '${type}'`,
+    })),
+  ),
+  ...['outbox_event'].flatMap((table) =>
+    ['customer', 'plan', 'feature', 'entitlement', 'subscription', 'invoice', 'payment'].map((type) => ({
+      table,
+      column: 'entity_id',
+      target: type,
+      where: `t.entity_type = '${type}'`,
+    })),
+  ),
+  { table: 'customer', column: 'parent_customer_id', target: 'customer' },
+  { table: 'entitlement', column: 'feature_id', target: 'feature' },
+  { table: 'entitlement', column: 'parent_entitlement_id', target: 'entitlement' },
+  { table: 'price', column: 'parent_price_id', target: 'price' },
+  { table: 'subscription', column: 'invoicing_customer_id', target: 'customer' },
+  { table: 'subscription', column: 'parent_subscription_id', target: 'subscription' },
+  { table: 'subscription', column: 'plan_id', target: 'plan' },
+  { table: 'subscription', column: 'gateway_payment_method_id', target: 'payment_method' },
+  { table: 'subscription_schedule', column: 'subscription_id', target: 'subscription' },
+  { table: 'invoice', column: 'subscription_id', target: 'subscription' },
+  { table: 'invoice', column: 'subscription_customer_id', target: 'customer' },
+  { table: 'invoice', column: 'recalculated_invoice_id', target: 'invoice' },
+  { table: 'invoice_line_item', column: 'invoice_id', target: 'invoice' },
+  { table: 'invoice_line_item', column: 'subscription_line_item_id', target: 'subscription_line_item' },
+  { table: 'invoice_line_item', column: 'plan_id', target: 'plan' },
+  { table: 'payment', column: 'destination_id', target: 'invoice', where: "t.destination_type = 'INVOICE'" },
+  { table: 'payment', column: 'payment_method_id', target: 'payment_method' },
+  { table: 'payment_attempt', column: 'payment_id', target: 'payment' },
+];
+
+/** Id columns that name no row of the environment: names given by others, and what no table exists for yet. */
+export const otherIdColumns: ReadonlySet<string> = new Set([
+  'api_key.display_id',
+  'api_key.user_id',
+  'audit_entry.request_id',
+  'customer.external_id',
+  'feature.group_id',
+  'outbox_event.transaction_id',
+  'outbox_sequence.entity_id',
+  'payment.gateway_payment_id',
+  'payment.gateway_tracking_id',
+  'payment_attempt.gateway_attempt_id',
+  'price.group_id',
+  'subscription.active_pause_id',
+]);
+
+function referenceRule({ table, column, target, where }: Reference): InvariantRule {
+  const applies = `t.${column} <> '' ${where ? `and ${where}` : ''}`;
+  const kind = where?.replace(/^.*= '(\w+)'.*$/, ' of a $1') ?? '';
+  return {
+    id: 'I14',
+    rule: `${table}.${column}${kind} names a ${target} of its own tenant and environment`,
+    examines: `select count(*) from ${table} t where ${applies}`,
+    violations: `
+      select t.${column} as object, case when o.id is null then 'no such ${target}, but ${table}.${column} names it'
+        else format('${table} of tenant %s, environment %s names a ${target} of %s, %s', t.tenant_id, t.environment_id, o.tenant_id,
+          o.environment_id) end as problem
+      from ${table} t left join ${target} o on o.id = t.${column}
+      where ${applies} and (o.id is null or o.environment_id <> t.environment_id or o.tenant_id <> t.tenant_id)`,
+  };
+}
+
+/** I14: no reference crosses a tenant or an environment, and every environment is of the tenant beside it. */
+export const referenceRules: readonly InvariantRule[] = [
+  ...references.map(referenceRule),
+  ...[...new Set([...references.map(({ table }) => table), 'plan', 'meter', 'test_clock', 'api_key'])].map(
+    (table): InvariantRule => ({
+      id: 'I14',
+      rule: `the environment of a row of ${table} belongs to its tenant`,
+      examines: `select count(*) from ${table}`,
+      // A tenant's own settings and changes stand under the tenant's id instead of an environment's.
+      violations: `
+        select t.environment_id as object, format('${table} has it with tenant %s, of which it is not', t.tenant_id) as problem
+        from ${table} t where t.environment_id <> t.tenant_id and not exists (
+          select from environment e where e.id = t.environment_id and e.tenant_id = t.tenant_id) limit 1`,
+    }),
+  ),
+  {
+    id: 'I14',
+    rule: 'an API key belongs to an account of its tenant',
+    examines: 'select count(*) from api_key',
+    violations: `
+      select k.id as object, format('its account %s is not of tenant %s', k.user_id, k.tenant_id) as problem from api_key k
+      where not exists (select from user_account u where u.id = k.user_id and u.tenant_id = k.tenant_id)`,
+  },
+];

@@ -1,0 +1,64 @@
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+
+/** What may never change once a document is issued; texts that do not depend on how PostgreSQL pads or shows them. */
+const invoiceFacts = [
+  'i.id',
+  'i.customer_id',
+  'i.subscription_id',
+  'i.invoice_number',
+  'i.invoice_type',
+  'i.billing_reason',
+  'i.currency',
+  'trim_scale(i.subtotal)',
+  'trim_scale(i.total_discount)',
+  'trim_scale(i.total_tax)',
+  'trim_scale(i.total_prepaid_credits_applied)',
+  'trim_scale(i.total)',
+  'extract(epoch from i.period_start)',
+  'extract(epoch from i.period_end)',
+  'extract(epoch from i.issue_date)',
+  'extract(epoch from i.finalized_at)',
+];
+const lineFacts = [
+  'l.id',
+  'l.position',
+  'l.subscription_line_item_id',
+  'l.price_id',
+  'l.meter_id',
+  'l.display_name',
+  'l.currency',
+  'trim_scale(l.quantity)',
+  'trim_scale(l.amount)',
+  'trim_scale(l.line_item_discount)',
+  'trim_scale(l.invoice_level_discount)',
+  'trim_scale(l.prepaid_credits_applied)',
+  'extract(epoch from l.period_start)',
+  'extract(epoch from l.period_end)',
+  'l.derivation',
+];
+
+/**
+ * Rows `(id, digest)` of the invoices `i` that `where` selects: SHA-256 over what a finalized document consists of, its lines
+ * with their derivations included. What payments, refunds and people may change later is left out. design: quality.md I19
+ */
+export function documentDigestText(where: string): string {
+  return `
+select i.id, encode(sha256(convert_to(jsonb_build_array(${invoiceFacts.join(', ')}, (
+  select jsonb_agg(jsonb_build_array(${lineFacts.join(', ')}) order by l.position, l.id)
+  from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
+))::text, 'UTF8')), 'hex') as digest
+from invoice i where ${where}`;
+}
+
+const digestsText = documentDigestText('i.environment_id = $1 and i.id = any($2)');
+
+/** The digests of issued documents by invoice id, for the audit row of their finalization. */
+export async function documentDigests(
+  sql: Sql,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await sql.rows<{ id: string; digest: string }>(digestsText, [scope.environmentId, [...invoiceIds]]);
+  return new Map(rows.map((row) => [row.id, row.digest]));
+}
