@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { type ChargeItem, planCharges, priceCharges, usageQuestions } from '../../../billing/charge.ts';
+import { explainCharge } from '../../../billing/charge-explanation.ts';
+import type { Derivation } from '../../../billing/derivation.ts';
+import {
+  explainDates,
+  explainLine,
+  explainNumber,
+  explainTotals,
+  type StoredInvoice,
+} from '../../../billing/invoice-explanation.ts';
+import type { PriceTerms } from '../../../billing/price.ts';
+
+const january = { start: '2026-01-01T00:00:00.000Z', end: '2026-02-01T00:00:00.000Z' };
+const february = { start: january.end, end: '2026-03-01T00:00:00.000Z' };
+
+/** The derivation that rating makes for one item, its usage answered with `measured`. */
+function derived(
+  change: Partial<ChargeItem>,
+  measured = '0',
+  limit: string | null | undefined = undefined,
+): Derivation {
+  const item: ChargeItem = {
+    id: 'item',
+    priceId: 'price',
+    priceType: 'USAGE',
+    invoiceCadence: 'ARREAR',
+    billingPeriod: 'MONTHLY',
+    billingPeriodCount: 1,
+    displayName: 'Calls',
+    quantity: '1',
+    startDate: january.start,
+    endDate: null,
+    meterId: 'meter_1',
+    price: { billing_model: 'FLAT_FEE', currency: 'usd', amount: '0.10' },
+    bucketSize: null,
+    resetUsage: 'BILLING_PERIOD',
+    ...change,
+  };
+  const planned = planCharges({
+    reason: 'cycle',
+    subscription: {
+      currency: 'usd',
+      billingPeriod: 'MONTHLY',
+      billingPeriodCount: 1,
+      billingCycle: 'anniversary',
+      billingAnchor: january.start,
+      timezone: 'UTC',
+      lineItemGrouping: 'per_charge_period',
+    },
+    elapsed: { ...january, full: january },
+    next: { ...february, full: february },
+    items: [item],
+    allowances: limit === undefined ? {} : { meter_1: { usageLimit: limit, usageResetPeriod: null } },
+    billed: [],
+  });
+  const answers = usageQuestions(planned).map(({ key }) => [key, { quantity: measured, watermark: '77' }]);
+  return priceCharges(planned, Object.fromEntries(answers))[0]!.derivation;
+}
+
+const sentences = (derivation: Derivation) => explainCharge(derivation).map((step) => step.sentence);
+const price = (terms: Partial<PriceTerms>): PriceTerms => ({ billing_model: 'TIERED', currency: 'usd', ...terms });
+
+describe('the sentences of a line', () => {
+  it('tell what was asked, answered, priced and rounded', () => {
+    expect(sentences(derived({}, '12'))).toEqual([
+      'Meter meter_1 was asked for 2026-01-01T00:00:00.000Z until 2026-02-01T00:00:00.000Z and answered 12, counting every event known at watermark 77.',
+      'Flat fee: 12 × 0.1 = 1.2 usd.',
+      'Rounded once, half away from zero, to 2 decimals: 1.20 usd.',
+    ]);
+  });
+
+  it('tell the tiers that were walked', () => {
+    const tiers = [
+      { up_to: '10', unit_amount: '1', flat_amount: '0' },
+      { up_to: null, unit_amount: '0.5', flat_amount: '3' },
+    ];
+    expect(sentences(derived({ price: price({ tier_mode: 'SLAB', tiers }) }, '12')).slice(1, 4)).toEqual([
+      'Tier 1 (up to 10) prices the part in it: 10 × 1 = 10 usd.',
+      'Tier 2 (without an upper bound) prices the part in it: 2 × 0.5 + 3 flat = 4 usd.',
+      'The tiers add up to 14 usd.',
+    ]);
+    expect(sentences(derived({ price: price({ tier_mode: 'VOLUME', tiers }) }, '12'))[1]).toBe(
+      'Tier 2 (without an upper bound) prices the whole quantity: 12 × 0.5 + 3 flat = 9 usd.',
+    );
+  });
+
+  it('tell packages and percentages by their terms', () => {
+    const packages = {
+      billing_model: 'PACKAGE',
+      amount: '5',
+      transform_quantity: { divide_by: 10, round: 'up' },
+    } as const;
+    expect(sentences(derived({ price: price(packages) }, '12'))[1]).toBe(
+      'Packages of 10, a started one whole: 2 × 5 = 10 usd.',
+    );
+    const percentage = { billing_model: 'PERCENTAGE', percentage_rate: '2.5' } as const;
+    expect(sentences(derived({ price: price(percentage) }, '200'))[1]).toBe('2.5 percent: 200 × 0.025 = 5 usd.');
+  });
+
+  it('tell what the entitlement included', () => {
+    expect(sentences(derived({}, '12', '10')).slice(1, 4)).toEqual([
+      'The entitlement includes 10 per billing period.',
+      'From 2026-01-01T00:00:00.000Z until 2026-02-01T00:00:00.000Z usage went from 0 to 12: 2 is billable.',
+      'The entitlement took 10 off; 2 is billed.',
+    ]);
+    expect(sentences(derived({}, '12', null))[1]).toContain('unlimited');
+  });
+
+  it('tell why and by which fraction a fixed charge was reduced', () => {
+    const endDate = '2026-01-11T00:00:00.000Z';
+    const fixed = { priceType: 'FIXED', meterId: null, endDate, quantity: '3' } as const;
+    const told = sentences(derived({ ...fixed, price: price({ billing_model: 'FLAT_FEE', amount: '31' }) }));
+    expect(told[0]).toBe(
+      'Fixed charge for a quantity of 3 from 2026-01-01T00:00:00.000Z until 2026-01-11T00:00:00.000Z.',
+    );
+    expect(told[2]).toContain('the item was active for only this part of its charge period');
+    expect(told[2]).toContain('93 × 864000000 / 2678400000 = 30 usd');
+  });
+
+  it('say when nothing was used', () => {
+    expect(sentences(derived({}, '0'))[1]).toBe('A quantity of 0 costs 0 usd.');
+  });
+
+  it('add what was taken off afterwards, and only that', () => {
+    const line = { currency: 'usd', amount: '10', invoiceLevelDiscount: '0', derivation: null };
+    const told = explainLine({ ...line, lineItemDiscount: '2.50', prepaidCreditsApplied: '0.00' });
+    expect(told.map((step) => step.kind)).toEqual(['sum', 'discount']);
+    expect(told[0]?.sentence).toBe('The amount of 10 usd was given, not computed.');
+  });
+});
+
+describe('the invoice', () => {
+  const zero = '0';
+  const stored: StoredInvoice = {
+    currency: 'usd',
+    subtotal: '31.2',
+    totalDiscount: zero,
+    totalPrepaidCreditsApplied: zero,
+    totalTax: zero,
+    total: '31.2',
+    adjustmentAmount: zero,
+    amountDue: '31.2',
+    amountPaid: zero,
+    amountRemaining: '31.2',
+    overpaidAmount: zero,
+    refundedAmount: zero,
+    lineCount: 2,
+    invoiceNumber: null,
+    invoiceStatus: 'DRAFT',
+    periodStart: january.start,
+    periodEnd: january.end,
+    lastComputedAt: january.end,
+    issueDate: null,
+    finalizedAt: null,
+    dueDate: null,
+    paidAt: null,
+    voidedAt: null,
+  };
+
+  it('tells its totals in the order of the pipeline, with the stored values', () => {
+    const steps = explainTotals(stored);
+    expect(steps.map((step) => step.step)).toEqual([
+      'subtotal',
+      'total_discount',
+      'total_prepaid_credits_applied',
+      'total_tax',
+      'total',
+      'amount_due',
+      'amount_paid',
+      'amount_remaining',
+    ]);
+    expect(steps[0]).toMatchObject({ amount: '31.2', sentence: 'The 2 lines add up to 31.2 usd.' });
+  });
+
+  it('tells refunds and overpayment only where there are some', () => {
+    const steps = explainTotals({ ...stored, overpaidAmount: '1', refundedAmount: '2' }).map((step) => step.step);
+    expect(steps.slice(-2)).toEqual(['overpaid_amount', 'refunded_amount']);
+  });
+
+  it('says why a draft has no number', () => {
+    expect(explainNumber(stored)).toContain('when it is finalized; this one is DRAFT');
+    expect(explainNumber({ ...stored, invoiceNumber: 'INV-1' })).toContain('INV-1');
+  });
+
+  it('tells only the dates it has', () => {
+    expect(explainDates(stored).map((step) => step.date)).toEqual(['period_start', 'period_end', 'last_computed_at']);
+  });
+});
