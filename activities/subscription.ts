@@ -3,24 +3,16 @@ import { type Scope, workflowScope } from '../db/scope.ts';
 import { issueInvoices } from '../db/stores/invoice-issue.ts';
 import { attendInvoice } from '../db/stores/invoice-snapshot.ts';
 import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
-import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
 import { closePeriods, endTrials } from '../db/stores/subscription-close.ts';
-import { createSubscription } from '../db/stores/subscription-create.ts';
 import { activateSubscriptions, noticeRenewals } from '../db/stores/subscription-notice.ts';
 import { readSubscriptions } from '../db/stores/subscription-row.ts';
 import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../db/stores/subscription-snapshot.ts';
-import { updateMetadata } from '../db/stores/subscription-update.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
-import type {
-  Caller,
-  CancelSubscriptionCommand,
-  CreateSubscriptionCommand,
-  SubscriptionSnapshot,
-  UpdateSubscriptionCommand,
-} from '../workflows/subscription.messages.ts';
+import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
+import { createSubscriptionCommands } from './subscription-command.ts';
 
 export interface SubscriptionActivityDependencies {
   database: Database;
@@ -118,39 +110,7 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     refreshSubscription: together('refreshSubscription', refresh),
     activateSubscription: together('activateSubscription', activateSubscriptions),
 
-    createSubscription: (input: Owner & { command: CreateSubscriptionCommand }): Promise<SubscriptionSnapshot> =>
-      inScope(
-        input,
-        async (tx) => snapshot(await createSubscription(tx, tx.scope, input.command, readUsage)),
-        input.command.caller,
-      ),
-
-    cancelSubscription: (
-      input: SubscriptionReference & { command: CancelSubscriptionCommand },
-    ): Promise<SubscriptionSnapshot> =>
-      inScope(
-        input,
-        async (tx) =>
-          snapshot(
-            await cancelSubscription(
-              tx,
-              tx.scope,
-              { ...input.command, subscriptionId: input.subscriptionId },
-              readUsage,
-            ),
-          ),
-        input.command.caller,
-      ),
-
-    updateSubscription: (
-      input: SubscriptionReference & { command: UpdateSubscriptionCommand },
-    ): Promise<SubscriptionSnapshot> =>
-      inScope(
-        input,
-        async (tx) =>
-          snapshot(await updateMetadata(tx, tx.scope, { ...input.command, subscriptionId: input.subscriptionId })),
-        input.command.caller,
-      ),
+    ...createSubscriptionCommands({ inScope, readUsage, snapshot }),
 
     parkSubscription: (
       input: SubscriptionReference & { step: string; reason: string },

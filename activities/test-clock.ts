@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
 import { type DueObject, nextDue } from '../db/stores/due.ts';
@@ -44,9 +45,11 @@ export function createTestClockActivities(dependencies: TestClockActivityDepende
      */
     async advanceClock(input: TestClockStart): Promise<void> {
       const scope = workflowScope(input);
-      const beating = setInterval(() => Context.current().heartbeat(), 2_000);
+      const context = Context.current();
+      const beating = setInterval(() => context.heartbeat(), 2_000);
       try {
-        await walk(dependencies, scope, input);
+        // A worker that shuts down does not wait for the target: the next one goes on from the row.
+        await Promise.race([walk(dependencies, scope, input, context.cancellationSignal), leaveWhenCancelled(context)]);
       } finally {
         clearInterval(beating);
       }
@@ -54,15 +57,24 @@ export function createTestClockActivities(dependencies: TestClockActivityDepende
   };
 }
 
-async function walk(dependencies: TestClockActivityDependencies, scope: Scope, input: TestClockStart): Promise<void> {
+async function leaveWhenCancelled(context: Context): Promise<never> {
+  await context.cancelled.catch(() => undefined);
+  throw ApplicationFailure.retryable('the worker shuts down; another goes on', 'worker_shutdown');
+}
+
+async function walk(
+  dependencies: TestClockActivityDependencies,
+  scope: Scope,
+  input: TestClockStart,
+  cancelled: AbortSignal,
+): Promise<void> {
   const { database } = dependencies;
   const read = () => inSqlTransaction(database, scope, (tx) => readTestClock(tx, scope, input.testClockId));
   const { targetTime } = await read();
   if (targetTime === null) return;
   let previous = '';
   let rounds = 0;
-  for (;;) {
-    Context.current().heartbeat();
+  while (!cancelled.aborted) {
     const due = await inSqlTransaction(database, scope, async (tx) => {
       const objects = await nextDue(tx, scope, input.testClockId, targetTime);
       const [first] = objects;
@@ -70,7 +82,7 @@ async function walk(dependencies: TestClockActivityDependencies, scope: Scope, i
       return objects;
     });
     const [first] = due;
-    if (!first) break;
+    if (!first) return inSqlTransaction(database, scope, (tx) => endAdvance(tx, scope, input.testClockId));
     const instant = due.map((object) => `${object.objectId}@${object.dueAt}`).join(' ');
     rounds = instant === previous ? rounds + 1 : 0;
     previous = instant;
@@ -79,7 +91,6 @@ async function walk(dependencies: TestClockActivityDependencies, scope: Scope, i
     const { frozenTime } = await read();
     await settleAll(dependencies, scope, input.testClockId, due, frozenTime);
   }
-  await inSqlTransaction(database, scope, (tx) => endAdvance(tx, scope, input.testClockId));
 }
 
 async function settleAll(

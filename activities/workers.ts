@@ -69,7 +69,8 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     stickyQueueScheduleToStartTimeout: '1s',
     maxCachedWorkflows: dependencies.maxCachedWorkflows ?? 2_000,
     maxConcurrentLocalActivityExecutions: 200,
-    shutdownGraceTime: '5s',
+    shutdownGraceTime: '3s',
+    shutdownForceTime: '15s',
   });
   const external = await Worker.create({
     connection,
@@ -78,7 +79,8 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     activities: payment,
     interceptors,
     maxConcurrentActivityTaskExecutions: 100,
-    shutdownGraceTime: '5s',
+    shutdownGraceTime: '3s',
+    shutdownForceTime: '15s',
   });
   const workers = [lifecycle, external];
   return {

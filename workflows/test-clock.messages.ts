@@ -19,4 +19,8 @@ export interface AdvanceCommand {
 /** Accepts an advance and answers at once; the clock then moves until it shows `to`. */
 export const advance = defineUpdate<{ frozenTime: string; targetTime: string }, [AdvanceCommand]>('advance');
 /** How far the running advance has come. */
-export const progress = defineQuery<{ targetTime: string | null; advancing: boolean }>('progress');
+export const progress = defineQuery<{
+  targetTime: string | null;
+  advancing: boolean;
+  blockedOn: string | null;
+}>('progress');

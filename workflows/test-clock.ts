@@ -1,13 +1,17 @@
 import {
+  ActivityFailure,
   allHandlersFinished,
   condition,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { TestClockActivities } from '../activities/test-clock.ts';
 import { databaseStep } from './activity-options.ts';
+import { retry } from './lifecycle.messages.ts';
+import { blockedOnKey } from './search-attributes.ts';
 import { advance, progress, type TestClockStart } from './test-clock.messages.ts';
 
 const local = proxyLocalActivities<TestClockActivities>(databaseStep);
@@ -19,30 +23,73 @@ const { advanceClock } = proxyActivities<TestClockActivities>({
 
 const idleTimeoutMs = 5_000;
 
+interface AdvanceRequest {
+  to: string;
+  answer(accepted: { frozenTime: string; targetTime: string }): void;
+  fail(error: unknown): void;
+}
+
 /**
  * Moves a test clock to where it was asked to go: every object of its customers does what is due, instant after instant,
- * through the production code. The row holds target and progress, so a killed worker goes on where it was.
- * design: architecture §4
+ * through the production code. The row holds target and progress, so a killed worker goes on where it was. A clock that
+ * cannot go on waits for a person; the same advance again, or `retry`, lets it try. design: architecture §4
  */
 export async function testClock(start: TestClockStart): Promise<void> {
+  const requests: AdvanceRequest[] = [];
   let target: string | null = null;
-  let advancing = false;
+  let walking = false;
+  let blockedOn: string | null = null;
 
-  setHandler(advance, async ({ to }) => {
-    const accepted = await local.beginAdvance({ ...start, to });
-    target = accepted.targetTime;
-    return accepted;
+  // As in every workflow here, handlers only put down what is asked: one loop acts, so that a replay acts in the same order.
+  setHandler(advance, ({ to }) => new Promise((answer, fail) => requests.push({ to, answer, fail })));
+  setHandler(retry, () => {
+    blockedOn = null;
+    return { performing: 'advanceClock' };
   });
-  setHandler(progress, () => ({ targetTime: target, advancing }));
+  setHandler(progress, () => ({ targetTime: target, advancing: walking, blockedOn }));
+
+  async function accept(request: AdvanceRequest): Promise<void> {
+    try {
+      const accepted = await local.beginAdvance({ ...start, to: request.to });
+      target = accepted.targetTime;
+      blockedOn = null;
+      request.answer(accepted);
+    } catch (error) {
+      request.fail(error);
+    }
+  }
+
+  function walk(): void {
+    walking = true;
+    setCurrentDetails(`advancing to ${target}`);
+    advanceClock(start).then(
+      () => {
+        walking = false;
+        target = null;
+        setCurrentDetails('stands');
+      },
+      (error: unknown) => {
+        walking = false;
+        blockedOn = reasonOf(error);
+        setCurrentDetails(`parked on its way to ${target}: ${blockedOn}`);
+        upsertSearchAttributes([{ key: blockedOnKey, value: 'advanceClock' }]);
+      },
+    );
+  }
 
   target = (await local.resumeAdvance(start)).targetTime;
-  while (target !== null || (await condition(() => target !== null, idleTimeoutMs))) {
-    advancing = true;
-    setCurrentDetails(`advancing to ${target}`);
-    await advanceClock(start);
-    target = null;
-    advancing = false;
-    setCurrentDetails('waits for the next advance');
+  for (;;) {
+    const request = requests.shift();
+    if (request) await accept(request);
+    else if (target !== null && !walking && blockedOn === null) walk();
+    else if (target !== null)
+      await condition(() => requests.length > 0 || (!walking && (target === null || !blockedOn)));
+    else if (!(await condition(() => requests.length > 0, idleTimeoutMs))) break;
   }
   await condition(allHandlersFinished);
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof ActivityFailure && error.cause ? error.cause : (error as Error);
+  return cause.message.slice(0, 300);
 }

@@ -41,7 +41,7 @@ export async function testApp(base: TestDatabase, temporal?: TestTemporal): Prom
     temporal: temporal?.client ?? new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     metering,
     gateways: paymentGateways([gateway]),
-    logger: false,
+    logger: process.env.TEST_LOG ? { level: 'error' } : false,
   });
   afterAll(async () => {
     await app.close();

@@ -2,20 +2,21 @@ import { expect } from 'vitest';
 import { type Api, type TestApp, testApp } from './app.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { type TestTemporal, testTemporal } from './temporal.ts';
-import { startWorkers } from './worker.ts';
+import { startWorkers, type TestWorkers } from './worker.ts';
 
 /** A whole Perennial for one test file: database, Temporal, API and workers. */
 export interface TestPlatform extends TestApp {
   base: TestDatabase;
   temporal: TestTemporal;
+  workers: TestWorkers;
 }
 
 export async function testPlatform(): Promise<TestPlatform> {
   const base = await testDatabase();
   const temporal = await testTemporal();
   const app = await testApp(base, temporal);
-  await startWorkers(base, temporal, app);
-  return { ...app, base, temporal };
+  const workers = await startWorkers(base, temporal, app);
+  return { ...app, base, temporal, workers };
 }
 
 type Json = Record<string, never> & { id: string };
@@ -105,4 +106,69 @@ export async function advanceTo(api: Api, clockId: string, to: string): Promise<
     const { body } = await api<{ clock_status: string; frozen_time: string }>('GET', `/test-clocks/${clockId}?wait=30`);
     if (body.clock_status === 'ready') return expect(Date.parse(body.frozen_time)).toBe(Date.parse(to));
   }
+}
+
+export interface SubscriptionView {
+  id: string;
+  subscription_status: string;
+  billing_anchor: string;
+  current_period_start: string;
+  current_period_end: string;
+  trial_end: string | null;
+  cancel_at: string | null;
+  cancelled_at: string | null;
+  end_date: string | null;
+  version: number;
+  line_items: { id: string; display_name: string; end_date: string | null }[];
+}
+
+/** Creates a subscription, monthly in usd unless told otherwise. */
+export function subscribe(api: Api, body: Record<string, unknown>): Promise<SubscriptionView> {
+  return created<SubscriptionView>(api, '/subscriptions', { currency: 'usd', billing_period: 'MONTHLY', ...body });
+}
+
+export async function subscriptionOf(api: Api, id: string): Promise<SubscriptionView> {
+  return (await api<SubscriptionView>('GET', `/subscriptions/${id}`)).body;
+}
+
+export interface InvoiceView {
+  id: string;
+  invoice_number: string | null;
+  invoice_status: string;
+  payment_status: string;
+  billing_reason: string;
+  billing_sequence: number;
+  period_start: string;
+  period_end: string;
+  due_date: string;
+  total: string;
+  amount_paid: string;
+  amount_remaining: string;
+  line_items: { display_name: string; amount: string; quantity: string; period_start: string; period_end: string }[];
+}
+
+/** The invoices of a subscription in the order they were made. */
+export async function invoicesOf(api: Api, subscriptionId: string): Promise<InvoiceView[]> {
+  const { body } = await api<{ items: InvoiceView[] }>('POST', '/invoices/search', {
+    subscription_id: subscriptionId,
+    limit: 1000,
+  });
+  return [...body.items].sort((a, b) => a.billing_sequence - b.billing_sequence);
+}
+
+/** The types of the outbound events of an object, in order. */
+export async function eventsOf(api: Api, entityId: string): Promise<string[]> {
+  const names: string[] = [];
+  for (let after = ''; ; ) {
+    const { body } = await api<FeedPage>('GET', `/outbound-events?limit=1000${after}`);
+    names.push(...body.items.filter((event) => event.entity_id === entityId).map((event) => event.event_type));
+    if (!body.has_more) return names;
+    after = `&after=${body.next}`;
+  }
+}
+
+interface FeedPage {
+  items: { event_type: string; entity_id: string }[];
+  next: string;
+  has_more: boolean;
 }

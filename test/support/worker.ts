@@ -1,18 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { NativeConnection } from '@temporalio/worker';
-import { afterAll } from 'vitest';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { afterAll, onTestFinished } from 'vitest';
 import { createWorkers } from '../../activities/workers.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import type { TestApp } from './app.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestTemporal, workflowBundle } from './temporal.ts';
 
-/** Runs the production workers against the file's database and namespace until the file ends. */
+// What a worker warns about here is what the tests provoke.
+Runtime.install({ logger: new DefaultLogger(process.env.TEST_LOG ? 'WARN' : 'ERROR') });
+
+/** Workers that run until they are stopped, at the latest when the file ends. */
+export interface TestWorkers {
+  stop(): Promise<void>;
+}
+
+/** Runs the production workers against the file's database and namespace. */
 export async function startWorkers(
   base: TestDatabase,
   temporal: TestTemporal,
   { gateway }: Pick<TestApp, 'gateway'>,
-): Promise<void> {
+): Promise<TestWorkers> {
   const connection = await NativeConnection.connect({ address: temporal.address });
   const metering = openPostgresUsageStore(base.database);
   const workers = await createWorkers({
@@ -25,10 +33,26 @@ export async function startWorkers(
     workflowBundle: { code: readFileSync(await workflowBundle(), 'utf8') },
   });
   const running = workers.run();
-  afterAll(async () => {
+  let stopped: Promise<void> | null = null;
+  const stop = async () => {
     workers.shutdown();
     await running;
     await metering.close();
     await connection.close();
-  });
+  };
+  const stopOnce = () => {
+    stopped ??= stop();
+    return stopped;
+  };
+  atEnd(stopOnce);
+  return { stop: stopOnce };
+}
+
+/** While a file loads, hooks can be added; workers started inside a test are stopped by the test's own end. */
+function atEnd(stop: () => Promise<void>): void {
+  try {
+    afterAll(stop);
+  } catch {
+    onTestFinished(stop);
+  }
 }

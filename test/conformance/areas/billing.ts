@@ -1,0 +1,199 @@
+import { expect } from 'vitest';
+import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
+import { advanceClock } from '../../support/clock.ts';
+import { type AreaCalls, type Conversation, present } from '../conversation.ts';
+
+/** Subscriptions, invoices and payments of the customer on the test clock, over two months of its time. */
+export function billingCalls(talk: Conversation): Record<string, AreaCalls> {
+  return { subscriptions: subscriptionCalls(talk), invoices: invoiceCalls(talk), payments: paymentCalls(talk) };
+}
+
+function subscriptionCalls({ client, made }: Conversation): AreaCalls {
+  let cancelledId = '';
+  const terms = () =>
+    ({
+      customerId: made.customerId,
+      planId: made.planId,
+      currency: 'usd',
+      billingCadence: 'RECURRING',
+      billingPeriod: 'MONTHLY',
+      billingCycle: 'anniversary',
+      startDate: '2026-01-01T00:00:00Z',
+    }) as const;
+  return {
+    async createSubscription() {
+      const subscription = await client.subscriptions.createSubscription({
+        ...terms(),
+        collectionMethod: 'send_invoice',
+        metadata: { seat: '1' },
+      });
+      expect(subscription).toMatchObject({
+        customerId: made.customerId,
+        planId: made.planId,
+        currency: 'usd',
+        subscriptionStatus: 'active',
+        currentPeriodStart: '2026-01-01T00:00:00.000Z',
+        currentPeriodEnd: '2026-02-01T00:00:00.000Z',
+        metadata: { seat: '1' },
+      });
+      made.subscriptionId = present(subscription.id);
+      const other = await client.subscriptions.createSubscription({ ...terms(), collectionMethod: 'send_invoice' });
+      cancelledId = present(other.id);
+    },
+    async getSubscription() {
+      const read = await client.subscriptions.getSubscription(made.subscriptionId);
+      expect(read).toMatchObject({ id: made.subscriptionId, plan: { id: made.planId } });
+      expect(read.lineItems).toHaveLength(2);
+    },
+    async getSubscriptionV2() {
+      const read = await client.subscriptions.getSubscriptionV2(made.subscriptionId);
+      expect(read).toMatchObject({ id: made.subscriptionId, currency: 'usd' });
+    },
+    async querySubscription() {
+      const found = await client.subscriptions.querySubscription({
+        customerId: made.customerId,
+        subscriptionStatus: ['active'],
+      });
+      expect(present(found.items).map(({ id }) => id)).toContain(made.subscriptionId);
+      expect(found.pagination).toMatchObject({ total: 2 });
+    },
+    async updateSubscription() {
+      const updated = await client.subscriptions.updateSubscription(made.subscriptionId, {});
+      expect(updated).toMatchObject({ id: made.subscriptionId, metadata: { seat: '1' } });
+    },
+    async cancelSubscription() {
+      const cancelled = await client.subscriptions.cancelSubscription(cancelledId, {
+        cancellationType: 'end_of_period',
+        reason: 'moved away',
+      });
+      expect(cancelled).toMatchObject({
+        subscriptionId: cancelledId,
+        cancellationType: 'end_of_period',
+        effectiveDate: '2026-02-01T00:00:00.000Z',
+        reason: 'moved away',
+      });
+    },
+  };
+}
+
+function invoiceCalls({ client, api, made }: Conversation): AreaCalls {
+  let draftId = '';
+  return {
+    async getInvoicePreview() {
+      const preview = await client.invoices.getInvoicePreview({ subscriptionId: made.subscriptionId });
+      // 220.5 used, 50 included: 100 at 0.02, 70.5 at 0.01 and 1 for the tier; the fee of the next month comes with it.
+      expect(preview).toMatchObject({ subscriptionId: made.subscriptionId, currency: 'usd', total: '33.61' });
+    },
+    async queryInvoice() {
+      const found = await client.invoices.queryInvoice({ subscriptionId: made.subscriptionId });
+      expect(found).toMatchObject({
+        items: [{ billingReason: 'SUBSCRIPTION_CREATE', invoiceStatus: 'FINALIZED', total: '29.9' }],
+        pagination: { total: 1 },
+      });
+      made.invoiceId = present(found.items?.[0]?.id);
+    },
+    async getInvoice() {
+      const invoice = await client.invoices.getInvoice(made.invoiceId);
+      expect(invoice).toMatchObject({ id: made.invoiceId, amountDue: '29.9', paymentStatus: 'PENDING' });
+      expect(present(invoice.lineItems)).toMatchObject([{ amount: '29.9', quantity: '1' }]);
+    },
+    async updateInvoice() {
+      const updated = await client.invoices.updateInvoice(made.invoiceId, { metadata: { order: '7' } });
+      expect(updated).toMatchObject({ id: made.invoiceId, metadata: { order: '7' } });
+    },
+    async getCustomerInvoiceSummary() {
+      const summary = await client.invoices.getCustomerInvoiceSummary(made.customerId);
+      expect(summary).toMatchObject({ customerId: made.customerId, summaries: [{ currency: 'usd' }] });
+    },
+    async finalizeInvoice() {
+      await advanceClock(api, made.clockId, '2026-02-01T01:00:00Z');
+      const drafts = await client.invoices.queryInvoice({
+        subscriptionId: made.subscriptionId,
+        invoiceStatus: ['DRAFT'],
+      });
+      draftId = present(drafts.items?.[0]?.id);
+      await client.invoices.finalizeInvoice(draftId);
+      const invoice = await client.invoices.getInvoice(draftId);
+      expect(invoice).toMatchObject({ invoiceStatus: 'FINALIZED', total: '33.61', invoiceNumber: expect.any(String) });
+    },
+    async attemptInvoicePayment() {
+      await api('POST', `/customers/${made.customerId}/payment-methods`, {
+        gateway: 'sandbox',
+        card_number: sandboxCardNumber('succeeds'),
+        set_default: true,
+      });
+      await client.invoices.attemptInvoicePayment(draftId);
+      expect(await client.invoices.getInvoice(draftId)).toMatchObject({
+        paymentStatus: 'SUCCEEDED',
+        amountPaid: '33.61',
+        amountRemaining: '0',
+      });
+    },
+    async voidInvoice() {
+      const others = await client.invoices.queryInvoice({
+        customerId: made.customerId,
+        paymentStatus: ['PENDING'],
+        invoiceStatus: ['FINALIZED'],
+      });
+      const other = present(others.items).find((invoice) => invoice.subscriptionId !== made.subscriptionId);
+      await client.invoices.voidInvoice(present(other?.id));
+      expect(await client.invoices.getInvoice(present(other?.id))).toMatchObject({ invoiceStatus: 'VOIDED' });
+    },
+  };
+}
+
+function paymentCalls({ client, made }: Conversation): AreaCalls {
+  let paymentId = '';
+  const offline = (amount: string, processPayment: boolean) =>
+    client.payments.createPayment({
+      destinationType: 'INVOICE',
+      destinationId: made.invoiceId,
+      paymentMethodType: 'OFFLINE',
+      amount,
+      currency: 'usd',
+      processPayment,
+      metadata: { bank: 'transfer' },
+    });
+  return {
+    async createPayment() {
+      const payment = await offline('10.00', false);
+      expect(payment).toMatchObject({
+        destinationId: made.invoiceId,
+        amount: '10',
+        currency: 'usd',
+        paymentMethodType: 'OFFLINE',
+        metadata: { bank: 'transfer' },
+      });
+      paymentId = present(payment.id);
+    },
+    async getPayment() {
+      expect(await client.payments.getPayment(paymentId)).toMatchObject({ id: paymentId, paymentStatus: 'PENDING' });
+    },
+    async listPayments() {
+      const page = await client.payments.listPayments({ destinationId: made.invoiceId });
+      expect(page).toMatchObject({ items: [{ id: paymentId }], pagination: { total: 1 } });
+    },
+    async updatePayment() {
+      const updated = await client.payments.updatePayment(paymentId, { metadata: { bank: 'cheque' } });
+      expect(updated).toMatchObject({ id: paymentId, metadata: { bank: 'cheque' } });
+    },
+    async processPayment() {
+      const processed = await client.payments.processPayment(paymentId);
+      expect(processed).toMatchObject({ id: paymentId, paymentStatus: 'SUCCEEDED', amount: '10' });
+      expect(await client.invoices.getInvoice(made.invoiceId)).toMatchObject({ amountRemaining: '19.9' });
+    },
+    async deletePayment() {
+      const initiated = await client.payments.createPayment({
+        destinationType: 'INVOICE',
+        destinationId: made.invoiceId,
+        paymentMethodType: 'CARD',
+        amount: '5',
+        currency: 'usd',
+        processPayment: false,
+      });
+      await client.payments.deletePayment(present(initiated.id));
+      const page = await client.payments.listPayments({ destinationId: made.invoiceId });
+      expect(page.pagination).toMatchObject({ total: 1 });
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { testPlatform } from '../support/billing.ts';
+import { accountCalls } from './areas/account.ts';
+import { billingCalls } from './areas/billing.ts';
+import { catalogueCalls } from './areas/catalogue.ts';
+import { customerCalls } from './areas/customer.ts';
+import { eventCalls } from './areas/event.ts';
+import { conversation, legible } from './conversation.ts';
+import { implementedOperations, operations } from './operations.ts';
+
+const { api, app, base } = await testPlatform();
+const address = await app.listen({ port: 0, host: '127.0.0.1' });
+const talk = conversation(address, base.apiKey, api);
+
+// In this order, because what one area makes the next one uses.
+const areas = {
+  ...accountCalls(talk),
+  ...customerCalls(talk),
+  ...catalogueCalls(talk),
+  ...eventCalls(talk),
+  ...billingCalls(talk),
+};
+
+describe.each(Object.entries(areas))('%s', (_area, calls) => {
+  test.each(Object.entries(calls))('%s', (_operation, call) => legible(call));
+});
+
+test('every operation of the published client that is implemented is called', () => {
+  const called = Object.values(areas).flatMap((calls) => Object.keys(calls));
+  const uncalled = implementedOperations().filter(({ operation }) => !called.includes(operation));
+  expect(uncalled).toEqual([]);
+});
+
+// The specification lies beside the repository where it is developed and is no part of it.
+const specification = new URL('../../../shared/spec/operations.json', import.meta.url);
+test.runIf(existsSync(specification))('operations.json names what the specification says the client has', () => {
+  const specified = JSON.parse(readFileSync(specification, 'utf8')) as {
+    in: string[];
+    area: string;
+    operation: string;
+    method: string;
+    path: string;
+  }[];
+  const ofClient = specified.filter((operation) => operation.in.includes('client'));
+  expect(operations).toEqual(ofClient.map(({ area, operation, method, path }) => ({ area, operation, method, path })));
+});
