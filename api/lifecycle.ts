@@ -17,8 +17,8 @@ import {
 } from '../workflows/start.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 
-const answerWithinMs = 30_000;
-const hearWithinMs = 5_000;
+const commandTimeoutMs = 30_000;
+const signalTimeoutMs = 5_000;
 
 /** What every command to a workflow carries: who asks, and the customer's present when the request came. */
 interface Command {
@@ -50,6 +50,7 @@ export async function updateObject<Answer, Message extends Command>(
   object: LifecycleObject,
   update: UpdateDefinition<Answer, [Message]>,
   message: Omit<Message, keyof Command>,
+  answerWithinMs = commandTimeoutMs,
 ): Promise<Answer> {
   const start: LifecycleStart = {
     tenantId: scope.tenantId,
@@ -61,15 +62,12 @@ export async function updateObject<Answer, Message extends Command>(
     creating: object.creating ?? false,
   };
   const args: [Message] = [{ ...message, caller: callerOf(scope), at: object.at } as Message];
-  return answered(temporal, object, () =>
-    temporal.workflow.executeUpdateWithStart(update, {
-      startWorkflowOperation: new WithStartWorkflowOperation(
-        lifecycleKinds[object.kind].workflowType,
-        lifecycleStartOptions(object.kind, start, lifecycleTaskQueue),
-      ),
-      args,
-    }),
+  const startWorkflowOperation = new WithStartWorkflowOperation(
+    lifecycleKinds[object.kind].workflowType,
+    lifecycleStartOptions(object.kind, start, lifecycleTaskQueue),
   );
+  const send = () => temporal.workflow.executeUpdateWithStart(update, { startWorkflowOperation, args });
+  return answered(temporal, object, answerWithinMs, send);
 }
 
 /** Talks to a workflow that should be running; null when none is. Errors as `updateObject`. */
@@ -80,7 +78,7 @@ export async function updateRunning<Answer>(
 ): Promise<Answer | null> {
   const workflow = temporal.workflow.getHandle(lifecycleKinds[object.kind].workflowId(object.id));
   try {
-    return await answered(temporal, object, () => send(workflow));
+    return await answered(temporal, object, commandTimeoutMs, () => send(workflow));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
@@ -97,7 +95,7 @@ export async function tellRunning(
 ): Promise<void> {
   const workflow = temporal.workflow.getHandle(lifecycleKinds[kind].workflowId(id));
   try {
-    await temporal.withDeadline(Date.now() + hearWithinMs, () => workflow.signal(rowChanged));
+    await temporal.withDeadline(Date.now() + signalTimeoutMs, () => workflow.signal(rowChanged));
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError))
       log.warn({ err: error, kind, id }, 'a workflow was not told of a change');
@@ -112,6 +110,7 @@ export function callerOf(scope: Scope): Caller {
 async function answered<Answer>(
   temporal: Client,
   { kind, id }: Pick<LifecycleObject, 'kind' | 'id'>,
+  answerWithinMs: number,
   send: () => Promise<Answer>,
 ): Promise<Answer> {
   try {

@@ -81,7 +81,11 @@ export function explainTotals(invoice: StoredInvoice): TotalStep[] {
   const money = (amount: string) => `${amount} ${invoice.currency}`;
   const step = (name: string, amount: string, sentence: string): TotalStep => ({ step: name, amount, sentence });
   return [
-    step('subtotal', invoice.subtotal, `The ${invoice.lineCount} lines add up to ${money(invoice.subtotal)}.`),
+    step(
+      'subtotal',
+      invoice.subtotal,
+      `${invoice.lineCount === 1 ? 'The one line comes' : `The ${invoice.lineCount} lines add up`} to ${money(invoice.subtotal)}.`,
+    ),
     step('total_discount', invoice.totalDiscount, `Coupons take ${money(invoice.totalDiscount)} off.`),
     step(
       'total_prepaid_credits_applied',

@@ -63,6 +63,61 @@ const historyEntry = z
   })
   .meta({ id: 'InvoiceHistoryEntry' });
 
+const example = {
+  invoice_id: 'inv_01JCXYZ',
+  invoice_number: 'INV-202602-00001',
+  invoice_status: 'FINALIZED',
+  payment_status: 'SUCCEEDED',
+  billing_reason: 'SUBSCRIPTION_CYCLE',
+  currency: 'usd',
+  number:
+    'INV-202602-00001 is the next number of its series without a gap, given in the transaction that finalized it.',
+  lines: [
+    {
+      line_item_id: 'inv_line_01JCXYZ',
+      display_name: 'Calls',
+      price_id: 'price_01JCXYZ',
+      price_type: 'USAGE',
+      period_start: '2026-01-15T00:00:00.000Z',
+      period_end: '2026-02-15T00:00:00.000Z',
+      quantity: '12',
+      amount: '1.2',
+      steps: [
+        { kind: 'usage', sentence: 'Meter meter_01JCXYZ was asked for … and answered 12.' },
+        { kind: 'price', sentence: 'Flat fee: 12 × 0.1 = 1.2 usd.' },
+        { kind: 'rounding', sentence: 'Rounded once, half away from zero, to 2 decimals: 1.20 usd.' },
+      ],
+      derivation: { version: 1, charge: 'usage', currency: 'usd', amount: '1.20', parts: [] },
+    },
+  ],
+  totals: [{ step: 'subtotal', amount: '1.2', sentence: 'The lines add up to 1.2 usd.' }],
+  dates: [{ date: 'finalized_at', at: '2026-02-15T02:00:00.000Z', sentence: 'The invoice was finalized.' }],
+  payments: [
+    {
+      payment_id: 'pay_01JCXYZ',
+      payment_status: 'SUCCEEDED',
+      payment_method_type: 'CARD',
+      payment_gateway: 'sandbox',
+      amount: '1.2',
+      sentence: '1.2 usd by CARD at sandbox: SUCCEEDED at 2026-02-15T02:00:00.000Z.',
+      attempts: [],
+    },
+  ],
+  history: [
+    {
+      occurred_at: '2026-02-15T02:00:00.000Z',
+      recorded_at: '2026-02-15T02:00:00.120Z',
+      object_type: 'invoice',
+      object_id: 'inv_01JCXYZ',
+      action: 'finalized',
+      version: 2,
+      actor: 'system',
+      request_id: '',
+      detail: { invoice_number: 'INV-202602-00001' },
+    },
+  ],
+};
+
 /** How an invoice came to be what it is; read from what was stored, never computed again. Own operation. */
 export const invoiceExplanation = z
   .object({
@@ -79,7 +134,7 @@ export const invoiceExplanation = z
     payments: z.array(explainedPayment),
     history: z.array(historyEntry),
   })
-  .meta({ id: 'InvoiceExplanation' });
+  .meta({ id: 'InvoiceExplanation', examples: [example] });
 
 export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<typeof invoiceExplanation> {
   const { row } = evidence;
