@@ -18,7 +18,8 @@ export class ApiProblem extends Error {
   }
 }
 
-const maxTries = 10;
+/** Together with the pauses this outlasts the 40 s for which a killed API holds on to a key. */
+const maxTries = 20;
 const firstPauseMs = 100;
 const maxPauseMs = 3_000;
 
@@ -52,12 +53,23 @@ async function answerOf(url: string, request: RequestInit): Promise<{ status: nu
     try {
       const response = await fetch(url, request);
       const text = await response.text();
-      if (isLast || ![429, 502, 503, 504].includes(response.status)) return { status: response.status, text };
+      if (isLast || !(isLater(response.status) || (tries > 1 && isUnderWay(response.status, text)))) {
+        return { status: response.status, text };
+      }
     } catch (error) {
       if (isLast) throw new Error(`${url} does not answer`, { cause: error });
     }
     await delay(Math.min(firstPauseMs * 2 ** (tries - 1), maxPauseMs));
   }
+}
+
+function isLater(status: number): boolean {
+  return [429, 502, 503, 504].includes(status);
+}
+
+/** The request of an earlier try, whose answer was lost, may still be at work. */
+function isUnderWay(status: number, text: string): boolean {
+  return status === 409 && text.includes('Idempotency-Key is under way');
 }
 
 /** Runs `work` on all items, at most `limit` at a time, and returns the results in the order of the items. */
