@@ -20,9 +20,13 @@ import {
   viewPlan,
   viewPlanWithNumbers,
 } from '../schemas/plan.ts';
+import { planRecord, viewPlanRecord } from '../schemas/plan-record.ts';
 import { planUpdate } from '../schemas/plan-update.ts';
 import { idListInput, idListQuery, idParams, optionalBody } from '../schemas/scalars.ts';
 import { entitlements } from './entitlement.ts';
+
+/** The published client reads the owner's members out of this list as if it were the plan itself; so they stand beside it. */
+const planEntitlements = entitlements.extend(planRecord.shape).meta({ id: 'PlanEntitlements' });
 
 const expand = [
   'prices',
@@ -158,7 +162,7 @@ function registerPlanParts(app: Api): void {
       summary: 'List the entitlements of a plan',
       params: idParams,
       querystring: listQuery({}),
-      response: { 200: entitlements, ...errorResponses },
+      response: { 200: planEntitlements, ...errorResponses },
     },
     config: { permission: 'plan:read' },
     handler: async ({ params, query, transaction }) =>
@@ -220,5 +224,6 @@ async function entitlementsOfPlan(tx: Transaction, id: string, query: ReturnType
   const owner = await findPlan(tx, id);
   const page = await listEntitlements(tx, paged ? query : { ...query, limit: allRows }, { planIds: [owner.id] });
   const rows = await entitlementsWithParts(tx, page.rows, { features: true, plans: true });
-  return viewList({ ...page, rows, limit: paged ? page.limit : 0 }, viewEntitlement, 'next');
+  const list = viewList({ ...page, rows, limit: paged ? page.limit : 0 }, viewEntitlement, 'next');
+  return { ...viewPlanRecord(owner), ...list };
 }

@@ -7,6 +7,7 @@ import {
   findSubscription,
   latestInvoice,
   listSubscriptions,
+  planOf,
   type SubscriptionContent,
   type SubscriptionFilters,
   subscriptionOwner,
@@ -17,6 +18,8 @@ import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { callerOf, updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
+import { viewInvoice } from '../schemas/invoice.ts';
+import { viewPlanRecord } from '../schemas/plan-record.ts';
 import { idParams } from '../schemas/scalars.ts';
 import {
   cancelSubscriptionBody,
@@ -196,8 +199,10 @@ function registerMutations(app: Api): void {
 
 async function viewWhole(tx: Transaction, content: SubscriptionContent) {
   const invoice = await latestInvoice(tx, content.row.id);
+  const plan = await planOf(tx, content.row);
   return viewSubscription(content, {
-    latestInvoice: invoice ? { id: invoice.id, invoice_status: invoice.invoiceStatus } : null,
+    latestInvoice: invoice && viewInvoice(invoice),
+    plan: plan && viewPlanRecord(plan),
   });
 }
 

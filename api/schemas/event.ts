@@ -146,6 +146,7 @@ const matchedLine = z.object({
   end_date: text,
   is_active_for_event: z.boolean(),
   timestamp_within_range: z.boolean(),
+  subscription_line_item: z.null(),
 });
 
 /** One event with all its copies. spec: catalogue-and-metering §6.5 */
@@ -167,18 +168,26 @@ export const eventWithCopies = z
       }),
     ),
     debug_tracker: z.object({
-      customer_lookup: z.object({ status: step, customer_id: text }),
+      customer_lookup: z.object({ status: step, customer_id: text, customer: z.null(), error: z.null() }),
       meter_matching: z.object({
         status: step,
-        matched_meters: z.array(z.object({ meter_id: z.string(), event_name: z.string() })),
+        error: z.null(),
+        matched_meters: z.array(z.object({ meter_id: z.string(), event_name: z.string(), meter: z.null() })),
       }),
       price_lookup: z.object({
         status: step,
-        matched_prices: z.array(z.object({ price_id: z.string(), meter_id: z.string(), status: z.string() })),
+        error: z.null(),
+        matched_prices: z.array(
+          z.object({ price_id: z.string(), meter_id: z.string(), status: z.string(), price: z.null() }),
+        ),
       }),
-      subscription_line_item_lookup: z.object({ status: step, matched_line_items: z.array(matchedLine) }),
+      subscription_line_item_lookup: z.object({
+        status: step,
+        error: z.null(),
+        matched_line_items: z.array(matchedLine),
+      }),
       attributed_to_customer: z.object({ status: step }),
-      failure_point: z.object({ failure_point_type: z.string() }).nullable(),
+      failure_point: z.object({ failure_point_type: z.string(), error: z.null() }).nullable(),
     }),
   })
   .meta({ id: 'GetEventByIDResponse' });
@@ -229,17 +238,29 @@ function tracker(found: EventWithCopies): z.output<typeof eventWithCopies>['debu
   const status = (index: number) => (steps[index]?.done ? 'found' : 'not_found');
   const failed = steps.find((each) => !each.done);
   return {
-    customer_lookup: { status: status(0), customer_id: found.event.customerId },
+    customer_lookup: { status: status(0), customer_id: found.event.customerId, customer: null, error: null },
     meter_matching: {
       status: status(1),
-      matched_meters: found.attributions.map((each) => ({ meter_id: each.meterId, event_name: found.event.eventName })),
+      error: null,
+      matched_meters: found.attributions.map((each) => ({
+        meter_id: each.meterId,
+        event_name: found.event.eventName,
+        meter: null,
+      })),
     },
     price_lookup: {
       status: status(2),
-      matched_prices: lines.map((line) => ({ price_id: line.priceId, meter_id: line.meterId, status: 'found' })),
+      error: null,
+      matched_prices: lines.map((line) => ({
+        price_id: line.priceId,
+        meter_id: line.meterId,
+        status: 'found',
+        price: null,
+      })),
     },
     subscription_line_item_lookup: {
       status: status(3),
+      error: null,
       matched_line_items: lines.map((line) => ({
         sub_line_item_id: line.id,
         subscription_id: line.subscriptionId,
@@ -248,9 +269,10 @@ function tracker(found: EventWithCopies): z.output<typeof eventWithCopies>['debu
         end_date: line.endDate === null ? null : wireInstant(line.endDate),
         is_active_for_event: line.coversEvent,
         timestamp_within_range: line.coversEvent,
+        subscription_line_item: null,
       })),
     },
     attributed_to_customer: { status: failed ? 'unprocessed' : 'attributed' },
-    failure_point: failed ? { failure_point_type: failed.type } : null,
+    failure_point: failed ? { failure_point_type: failed.type, error: null } : null,
   };
 }

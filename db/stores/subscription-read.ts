@@ -1,11 +1,13 @@
 import { Customer } from '../entities/customer.ts';
 import { Invoice } from '../entities/invoice.ts';
+import { Plan } from '../entities/plan.ts';
 import { Price } from '../entities/price.ts';
 import { Subscription } from '../entities/subscription.ts';
 import { SubscriptionLineItem } from '../entities/subscription-line-item.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../list.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
+import { type InvoiceContent, withContent as withInvoiceContent } from './invoice-read.ts';
 
 /** A subscription with what its view shows. */
 export interface SubscriptionContent {
@@ -72,13 +74,20 @@ export async function listSubscriptions(
   return { ...page, rows: await withContent(tx, page.rows) };
 }
 
-/** The highest invoice of a subscription that is not void; null before there is one. spec: §1.3 latest_invoice */
-export async function latestInvoice(tx: Transaction, subscriptionId: string): Promise<Invoice | null> {
-  return tx.em.findOne(
+/** The highest invoice of a subscription that is not void, with its lines; null before there is one. spec: §1.3 latest_invoice */
+export async function latestInvoice(tx: Transaction, subscriptionId: string): Promise<InvoiceContent | null> {
+  const row = await tx.em.findOne(
     Invoice,
     { environmentId: tx.scope.environmentId, subscriptionId, invoiceStatus: { $ne: 'VOIDED' } },
     { orderBy: { billingSequence: 'desc', id: 'desc' } },
   );
+  const [content] = await withInvoiceContent(tx, row ? [row] : [], { lines: true, customer: false });
+  return content ?? null;
+}
+
+/** The plan of a subscription, archived or not. spec: §1.3 plan */
+export async function planOf(tx: Transaction, row: Subscription): Promise<Plan | null> {
+  return tx.em.findOne(Plan, { environmentId: tx.scope.environmentId, id: row.planId });
 }
 
 /** Whose subscription it is and on which clock: what a command needs before its workflow is asked. Throws `not_found`. */

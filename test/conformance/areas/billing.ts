@@ -80,6 +80,7 @@ function invoiceCalls({ client, api, made }: Conversation): AreaCalls {
   let draftId = '';
   return {
     async getInvoicePreview() {
+      await advanceClock(api, made.clockId, '2026-01-20T00:00:00Z');
       const preview = await client.invoices.getInvoicePreview({ subscriptionId: made.subscriptionId });
       // 220.5 used, 50 included: 100 at 0.02, 70.5 at 0.01 and 1 for the tier; the fee of the next month comes with it.
       expect(preview).toMatchObject({ subscriptionId: made.subscriptionId, currency: 'usd', total: '33.61' });
