@@ -1,6 +1,7 @@
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { createOutboundEventFeed } from '../outbound-event-feed.ts';
+import { needsCurrentState, withCurrentState } from '../outbound-event-payload.ts';
 import {
   feedQueryOf,
   outboundEventPage,
@@ -27,7 +28,9 @@ export async function outboundEventRoutes(app: Api): Promise<void> {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       void reply.header('cache-control', 'no-store');
-      return viewOutboundEventPage(await feed.read(request.scope, feedQueryOf(request.query), gone.signal));
+      const page = await feed.read(request.scope, feedQueryOf(request.query), gone.signal);
+      if (!needsCurrentState(page)) return viewOutboundEventPage(page);
+      return request.transaction(async (tx) => viewOutboundEventPage(await withCurrentState(tx, page)));
     },
   });
 }

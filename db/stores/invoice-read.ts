@@ -27,6 +27,16 @@ export async function findInvoice(tx: Transaction, id: string, parts: InvoicePar
   return content;
 }
 
+/** Invoices by id, archived or not; an id of nobody's is left out. */
+export async function findInvoices(
+  tx: Transaction,
+  ids: readonly string[],
+  parts: InvoiceParts,
+): Promise<InvoiceContent[]> {
+  if (ids.length === 0) return [];
+  return withContent(tx, await tx.em.find(Invoice, { environmentId: tx.scope.environmentId, id: { $in: ids } }), parts);
+}
+
 /** The lines and customers of invoices, in a fixed number of statements. */
 export async function withContent(
   tx: Transaction,

@@ -172,6 +172,15 @@ describe('PUT /invoices/{id}', () => {
   });
 });
 
+it('shows the whole invoice in its events, as it is now', async () => {
+  const { body } = await api<Wire>('GET', '/outbound-events?limit=1000');
+  const finalized = body.items.find(
+    (event: Wire) => event.event_type === 'invoice.update.finalized' && event.entity_id === draft.id,
+  );
+  const { body: invoice } = await api<Wire>('GET', `/invoices/${draft.id}?expand=customer`);
+  expect(finalized.payload).toEqual({ event_type: 'invoice.update.finalized', invoice });
+});
+
 describe('GET /customers/{id}/invoices/summary', () => {
   it('sums up what is owed, as numbers', async () => {
     const { status, body } = await api<Wire>('GET', `/customers/${customer.customerId}/invoices/summary`);
