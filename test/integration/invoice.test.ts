@@ -44,6 +44,23 @@ describe('POST /invoices/{id}/finalize', () => {
     });
   });
 
+  it('leaves nothing to its timer, which finds the work done', async () => {
+    const customer = await billedCustomer(platform);
+    const invoice = await finalized(customer);
+    await advanceTo(api, customer.clockId, '2026-02-16T00:00:00Z');
+    const { body } = await api<Wire>('GET', `/invoices/${invoice.id}`);
+    expect(body).toMatchObject({ invoice_number: invoice.invoice_number, finalized_at: invoice.finalized_at });
+  });
+
+  it('bills usage that came during the draft window', async () => {
+    const customer = await billedCustomer(platform);
+    const draft = await firstDraft(api, customer);
+    await countCalls(api, customer, 3, '2026-02-10T00:00:00Z');
+    await api('POST', `/invoices/${draft.id}/finalize`);
+    const { body } = await api<Wire>('GET', `/invoices/${draft.id}`);
+    expect(body).toMatchObject({ invoice_status: 'FINALIZED', total: '30.3' });
+  });
+
   it('is refused a second time and writes nothing', async () => {
     const invoice = await finalized(await billedCustomer(platform));
     const before = await written();
@@ -83,6 +100,19 @@ describe('POST /invoices/{id}/void', () => {
       voided_at: '2026-02-15T00:00:00.000Z',
       metadata: { reason: 'billed twice' },
     });
+  });
+
+  it('leaves the life of its subscription as it is', async () => {
+    const customer = await billedCustomer(platform);
+    const draft = await firstDraft(api, customer);
+    await api('POST', `/invoices/${draft.id}/void`);
+    await advanceTo(api, customer.clockId, '2026-03-15T00:00:00Z');
+    const invoices = await invoicesOf(api, customer.customerId);
+    expect(invoices.map((invoice) => [invoice.billing_sequence, invoice.invoice_status])).toEqual([
+      [1, 'FINALIZED'],
+      [2, 'VOIDED'],
+      [3, 'DRAFT'],
+    ]);
   });
 
   it('keeps the number of a finalized invoice', async () => {
