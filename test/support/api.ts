@@ -3,6 +3,7 @@ import { afterAll } from 'vitest';
 import { buildApp } from '../../api/app.ts';
 import type { AppDependencies } from '../../api/dependencies.ts';
 import { connectTemporal } from '../../api/temporal.ts';
+import type { InvariantId } from '../../db/check/invariant.ts';
 import { createSandbox, type Sandbox } from '../../db/stores/tenant.ts';
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
@@ -36,8 +37,11 @@ export interface TestApi extends TestDatabase {
  * Builds the API for this file; closed after its last test. Temporal is not there: what needs a workflow answers 503.
  * `const { call } = await testApi();`
  */
-export async function testApi(overrides: Partial<AppDependencies> = {}): Promise<TestApi> {
-  const testDb = await testDatabase();
+export async function testApi(
+  overrides: Partial<AppDependencies> = {},
+  options: { breaks?: readonly InvariantId[] } = {},
+): Promise<TestApi> {
+  const testDb = await testDatabase(options);
   const temporal = connectTemporal({ address: '127.0.0.1:1', namespace: 'default' });
   const metering = openPostgresUsageStore(testDb.database);
   const app = await buildApp({
