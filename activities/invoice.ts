@@ -41,10 +41,7 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
   const snapshot = (invoice: AttendedInvoice) => snapshotOf(invoice, timerSpreadMs);
 
   return {
-    loadInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot> =>
-      inScope(self, async (tx) => snapshot(await readAttendedInvoice(tx, tx.scope, self.invoiceId))),
-
-    /** Reads the invoice after a payment and writes its agenda down. */
+    /** Reads the invoice and writes its agenda down: what others did to its row may have changed what is due. */
     refreshInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot> =>
       inScope(self, async (tx) => snapshot(await refreshInvoiceAgenda(tx, tx.scope, self.invoiceId))),
 

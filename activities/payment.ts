@@ -8,6 +8,7 @@ import { attendPayment, loadPaymentState, type PaymentState, restartPayment } fr
 import { chargeOfPayment } from '../db/stores/payment-charge.ts';
 import { type RecordedPayment, recordPaymentOutcome } from '../db/stores/payment-outcome.ts';
 import { startProcessing } from '../db/stores/payment-request.ts';
+import { refreshIncomplete } from '../db/stores/subscription-snapshot.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
@@ -97,7 +98,15 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
 
     /** Takes up a requested payment: a card is about to be charged, money received outside a gateway is recorded at once. */
     startProcessing: (input: PaymentMoment & { caller: Caller }): Promise<RecordedPayment> =>
-      inScope(input, (tx) => startProcessing(tx, input), input.caller),
+      inScope(
+        input,
+        async (tx) => {
+          const started = await startProcessing(tx, input);
+          await refreshIncomplete(tx, tx.scope.environmentId, [started]);
+          return started;
+        },
+        input.caller,
+      ),
 
     loadPayment: (input: PaymentMoment): Promise<PaymentSnapshot> =>
       inScope(input, async (tx) => snapshotOf(await loadPaymentState(tx, input.paymentId, input.at))),
@@ -122,6 +131,7 @@ async function recordAnswers(tx: SqlTransaction, answers: readonly PaymentAnswer
   const results: RecordedPayment[] = [];
   const order = [...answers.keys()].sort((a, b) => compareText(answers[a]!.paymentId, answers[b]!.paymentId));
   for (const index of order) results[index] = await recordPaymentOutcome(tx, answers[index]!);
+  await refreshIncomplete(tx, tx.scope.environmentId, results);
   crashPoint('recordPayment.beforeCommit');
   return results;
 }

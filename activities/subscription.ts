@@ -6,7 +6,7 @@ import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
 import { closePeriods, endTrials } from '../db/stores/subscription-close.ts';
 import { activateSubscriptions, noticeRenewals } from '../db/stores/subscription-notice.ts';
 import { readSubscriptions } from '../db/stores/subscription-row.ts';
-import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../db/stores/subscription-snapshot.ts';
+import { type AttendedSubscription, one, refreshAgendas } from '../db/stores/subscription-snapshot.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
@@ -78,7 +78,7 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
 
   const load = async (tx: SqlTransaction, subscriptionId: string) => {
     const rows = await readSubscriptions(tx, tx.scope.environmentId, [subscriptionId]);
-    return rows.size === 0 ? null : snapshot(one(await readAgendas(tx, tx.scope.environmentId, [...rows.values()])));
+    return rows.size === 0 ? null : snapshot(one(await refreshAgendas(tx, tx.scope.environmentId, [...rows.values()])));
   };
 
   /** Reads the subscriptions after their invoices changed and writes their agendas down. */

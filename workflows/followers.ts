@@ -50,3 +50,8 @@ export async function followPayment(start: LifecycleStart, paymentId: string, cl
     args: [args],
   });
 }
+
+/** A signal fails only when its workflow is not running, and then nobody waits. */
+export async function nudge(send: () => Promise<void>): Promise<void> {
+  await send().catch(() => undefined);
+}

@@ -1,9 +1,16 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  getExternalWorkflowHandle,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
 import type { InvoiceActivities } from '../activities/invoice.ts';
 import type { PaymentActivities } from '../activities/payment.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
+import { nudge } from './followers.ts';
 import {
   attemptPayment,
   finalizeInvoice,
@@ -11,8 +18,9 @@ import {
   paymentSettled,
   voidInvoice,
 } from './invoice.messages.ts';
-import type { LifecycleStart } from './lifecycle.messages.ts';
+import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
+import { subscriptionWorkflowId } from './subscription.messages.ts';
 
 const local = proxyLocalActivities<InvoiceActivities & PaymentActivities>(databaseStep);
 const external = proxyActivities<PaymentActivities>(externalStep);
@@ -28,7 +36,15 @@ export async function invoice(start: LifecycleStart): Promise<void> {
   async function charge(snapshot: InvoiceSnapshot, at: string): Promise<InvoiceSnapshot> {
     const open = snapshot.agenda.find((item) => item.kind === 'chargePayment');
     if (!open) return snapshot;
-    await collectPayment(start, local, external, { paymentId: open.ref, at, clockTime: lifecycle.clock.heardTime });
+    const clockTime = lifecycle.clock.heardTime;
+    const { invoicePaid, subscriptionId } = await collectPayment(start, local, external, {
+      paymentId: open.ref,
+      at,
+      clockTime,
+    });
+    if (invoicePaid && subscriptionId !== null) {
+      await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
+    }
     return local.refreshInvoice(self);
   }
 
@@ -47,7 +63,7 @@ export async function invoice(start: LifecycleStart): Promise<void> {
 
   const lifecycle = createLifecycle<InvoiceSnapshot>({
     start,
-    load: () => local.loadInvoice(self),
+    load: () => local.refreshInvoice(self),
     perform,
     park: (item, reason) => local.parkInvoice({ ...self, step: item.kind, reason }),
     unpark: () => local.unparkInvoice(self),

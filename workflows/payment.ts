@@ -10,6 +10,7 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import { refuse } from '../billing/refusal.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
+import { nudge } from './followers.ts';
 import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
@@ -117,9 +118,4 @@ async function tellThoseWaiting(settled: {
   const { subscriptionId } = settled;
   if (subscriptionId === null) return;
   await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
-}
-
-/** A signal fails only when its workflow is not running, and then nobody waits. */
-async function nudge(send: () => Promise<void>): Promise<void> {
-  await send().catch(() => undefined);
 }

@@ -5,7 +5,7 @@ import { subscriptionAgenda, type UnattendedInvoice } from '../../billing/subscr
 import { instantText } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
-import type { SubscriptionRow } from './subscription-row.ts';
+import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /** A subscription and what time will bring to it. */
 export interface AttendedSubscription {
@@ -79,6 +79,7 @@ export async function refreshAgendas(
   environmentId: string,
   rows: readonly SubscriptionRow[],
 ): Promise<AttendedSubscription[]> {
+  if (rows.length === 0) return [];
   const attended = await readAgendas(sql, environmentId, rows);
   await replaceAgendas(
     sql,
@@ -105,6 +106,27 @@ function unattendedInvoice(invoice: SurroundingsRow['invoices'][number]): Unatte
     unsettled: invoice.unsettled,
     openPaymentId: invoice.openPaymentId,
   };
+}
+
+/**
+ * Writes the agendas of incomplete subscriptions whose opening invoice was just paid, in the transaction that recorded the
+ * payment: their activation is due from then on, whoever the payment belonged to.
+ */
+export async function refreshIncomplete(
+  sql: Sql,
+  environmentId: string,
+  paid: readonly { invoicePaid: boolean; subscriptionId: string | null }[],
+): Promise<void> {
+  const ids = paid.flatMap(({ invoicePaid, subscriptionId }) =>
+    invoicePaid && subscriptionId ? [subscriptionId] : [],
+  );
+  if (ids.length === 0) return;
+  const rows = await readSubscriptions(sql, environmentId, ids);
+  await refreshAgendas(
+    sql,
+    environmentId,
+    [...rows.values()].filter((row) => row.status === 'incomplete'),
+  );
 }
 
 /** The one result of a call that was about one subscription. */

@@ -33,6 +33,7 @@ export async function created<Body = Json>(api: Api, path: string, body: unknown
 export interface TestPlan {
   planId: string;
   meterId: string;
+  eventName: string;
 }
 
 /** A plan with a monthly fee of 30 in advance and 0.10 a call in arrear. */
@@ -72,7 +73,7 @@ export async function monthlyPlan(
     display_name: 'Calls',
     start_date,
   });
-  return { planId: plan.id, meterId: feature.meter_id };
+  return { planId: plan.id, meterId: feature.meter_id, eventName: `call-${key}` };
 }
 
 /** A customer on a test clock that shows `frozenTime`, or on a given one. */
