@@ -10,7 +10,15 @@ export interface Reference {
 }
 
 const clocked = ['agenda_entry', 'customer', 'invoice', 'payment', 'subscription'];
-const ofCustomer = ['agenda_entry', 'invoice', 'invoice_line_item', 'payment', 'payment_method', 'subscription'];
+const ofCustomer = [
+  'agenda_entry',
+  'invoice',
+  'invoice_line_item',
+  'payment',
+  'payment_method',
+  'subscription',
+  'subscription_line_item',
+];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
 const objectTypes = ['subscription', 'invoice', 'payment'];
@@ -43,14 +51,12 @@ export const references: readonly Reference[] = [
       where: `t.object_type = '${type}'`,
     })),
   ),
-  ...['outbox_event'].flatMap((table) =>
-    ['customer', 'plan', 'feature', 'entitlement', 'subscription', 'invoice', 'payment'].map((type) => ({
-      table,
-      column: 'entity_id',
-      target: type,
-      where: `t.entity_type = '${type}'`,
-    })),
-  ),
+  ...['customer', 'plan', 'feature', 'entitlement', 'subscription', 'invoice', 'payment'].map((type) => ({
+    table: 'outbox_event',
+    column: 'entity_id',
+    target: type,
+    where: `t.entity_type = '${type}'`,
+  })),
   { table: 'customer', column: 'parent_customer_id', target: 'customer' },
   { table: 'entitlement', column: 'feature_id', target: 'feature' },
   { table: 'entitlement', column: 'parent_entitlement_id', target: 'entitlement' },
