@@ -61,6 +61,16 @@ describe('POST /invoices/{id}/finalize', () => {
     expect(body).toMatchObject({ invoice_status: 'FINALIZED', total: '30.3' });
   });
 
+  it('happens once, however many ask at the same time, and numbers have no gap', async () => {
+    const drafts = await Promise.all([1, 2, 3].map(async () => firstDraft(api, await billedCustomer(platform))));
+    const asked = drafts.flatMap(({ id }) => [id, id, id]);
+    const answers = await Promise.all(asked.map((id) => api('POST', `/invoices/${id}/finalize`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 400, 400, 400, 400, 400, 400]);
+    const { body } = await api<Wire>('POST', '/invoices/search', { invoice_ids: drafts.map(({ id }) => id) });
+    const sequences = body.items.map((invoice: Wire) => Number(invoice.invoice_number.slice(-5))).sort();
+    expect(sequences[2] - sequences[0]).toBe(2);
+  });
+
   it('is refused a second time and writes nothing', async () => {
     const invoice = await finalized(await billedCustomer(platform));
     const before = await written();

@@ -1,3 +1,4 @@
+import { Client, Connection } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { tellRunning, updateObject, updateRunning } from '../../api/lifecycle.ts';
 import { refusalIn } from '../../billing/refusal.ts';
@@ -48,4 +49,12 @@ it('finds that no workflow runs for an object', async () => {
 
 it('answers 404 without asking any workflow about an invoice that does not exist', async () => {
   expect(await api('POST', '/invoices/inv_1/finalize')).toMatchObject({ status: 404 });
+});
+
+it('answers service_unavailable while Temporal is away', async () => {
+  const connection = Connection.lazy({ address: '127.0.0.1:1', connectTimeout: '200ms' });
+  const away = { temporal: new Client({ connection }), scope: base.scope };
+  const error = await updateObject(away, invoice, finalizeInvoice, {}, 1_000).catch((thrown: unknown) => thrown);
+  expect(refusalIn(error)).toMatchObject({ code: 'service_unavailable', details: { invoice_id: 'inv_1' } });
+  await connection.close();
 });

@@ -66,11 +66,13 @@ export async function invoiceToPay(
       total: options.amountDue,
       amountDue: options.amountDue,
       amountRemaining: options.amountDue,
+      metadata: {},
       testClockId,
     });
     tx.em.create(InvoiceLineItem, {
       ...newRecord(tx, 'inv_line'),
       invoiceId: record.id,
+      metadata: {},
       position: 0,
       customerId: customer.id,
       displayName: 'Work',
