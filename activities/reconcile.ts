@@ -37,8 +37,10 @@ export async function reconcile({
     const waiting = [...page];
     await Promise.all(
       Array.from({ length: maxStarting }, async () => {
-        for (let object = waiting.shift(); object; object = waiting.shift())
-          started += (await start(temporal, object)) ? 1 : 0;
+        for (let object = waiting.shift(); object; object = waiting.shift()) {
+          const wasStarted = await start(temporal, object);
+          if (wasStarted) started += 1;
+        }
       }),
     );
     live += page.length;
