@@ -5,7 +5,7 @@ import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/san
 import { openSandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
 import { testDatabase } from '../support/database.ts';
 
-const { applicationUrl } = await testDatabase();
+const { applicationUrl } = await testDatabase({ breaks: ['I9'] });
 const gateway = openSandboxGateway({ url: applicationUrl });
 afterAll(() => gateway.close());
 

@@ -1,6 +1,7 @@
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { type Api, type TestApp, testApp } from './app.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { assertWorkflowsAgree } from './invariants.ts';
 import { type TestTemporal, testTemporal } from './temporal.ts';
 import { startWorkers, type TestWorkers } from './worker.ts';
 
@@ -16,6 +17,10 @@ export async function testPlatform(): Promise<TestPlatform> {
   const temporal = await testTemporal();
   const app = await testApp(base, temporal);
   const workers = await startWorkers(base, temporal, app);
+  // Registered last, so it runs first: workflows can be asked only as long as there are workers.
+  afterAll(async () => {
+    if (workers.isRunning()) await assertWorkflowsAgree(base, temporal);
+  });
   return { ...app, base, temporal, workers };
 }
 

@@ -1,4 +1,6 @@
+import type { Client } from '@temporalio/client';
 import { checkInvariants } from '../../activities/check.ts';
+import { checkWorkflows } from '../../activities/check-workflows.ts';
 import type { Finding, InvariantId } from '../../db/check/invariant.ts';
 import type { Database } from '../../db/orm.ts';
 import { sandboxOperator } from '../../integrations/sandbox-gateway/operator.ts';
@@ -23,6 +25,12 @@ export async function assertInvariants(
     await metering.close();
     await books.close();
   }
+}
+
+/** Fails unless every workflow comes to rest at what its row says (I20). Needs running workers. */
+export async function assertWorkflowsAgree(base: { database: Database }, temporal: { client: Client }): Promise<void> {
+  const broken = violationsOf([await checkWorkflows(base.database, temporal.client, { patienceMs: 20_000 })]);
+  if (broken.length > 0) throw new Error(`invariants do not hold:\n${broken.map(({ text }) => text).join('\n')}`);
 }
 
 /** One line a violation: `I6 inv_…: subtotal 5 …`. */

@@ -13,6 +13,7 @@ Runtime.install({ logger: new DefaultLogger(process.env.TEST_LOG ? 'WARN' : 'ERR
 /** Workers that run until they are stopped, at the latest when the file ends. */
 export interface TestWorkers {
   stop(): Promise<void>;
+  isRunning(): boolean;
 }
 
 /** Runs the production workers against the file's database and namespace. */
@@ -45,7 +46,7 @@ export async function startWorkers(
     return stopped;
   };
   atEnd(stopOnce);
-  return { stop: stopOnce };
+  return { stop: stopOnce, isRunning: () => stopped === null };
 }
 
 /** While a file loads, hooks can be added; workers started inside a test are stopped by the test's own end. */
