@@ -1,3 +1,5 @@
+import { writeSync } from 'node:fs';
+
 /** The moments of a step at which a fault test may kill its worker. */
 export const crashMoments = ['beforeEffect', 'afterEffect', 'beforeCommit', 'beforeAnswer'] as const;
 
@@ -18,6 +20,7 @@ export function crashPoint(point: CrashPoint): void {
     armed.set(point, left - 1);
     return;
   }
+  writeSync(process.stderr.fd, `crash point ${point} reached\n`);
   process.kill(process.pid, 'SIGKILL');
 }
 

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const activities = join(import.meta.dirname, '../../activities');
+const literal = /crashPoint\(\s*'(\w+\.\w+)'/g;
+/** `crashPoint(`${name}.beforeCommit`)`: the steps of one file share a frame that takes their name. */
+const framed = /crashPoint\(\s*`\$\{\w+\}\.(\w+)`/g;
+/** The frames, and how they are given the name of a step. */
+const named = /\b(?:together(?:<\w+>)?\(|converse\(\w+,)\s*'(\w+)'/g;
+
+/** Every crash point the activities have, found in their sources, so that a new step is killed without being listed here. */
+export function crashPointsOfActivities(): string[] {
+  const points = new Set<string>();
+  for (const name of readdirSync(activities).filter((file) => file.endsWith('.ts'))) {
+    const source = readFileSync(join(activities, name), 'utf8');
+    for (const [, point] of source.matchAll(literal)) points.add(point!);
+    const moments = new Set([...source.matchAll(framed)].map(([, moment]) => moment));
+    for (const [, step] of moments.size > 0 ? source.matchAll(named) : [])
+      for (const moment of moments) points.add(`${step}.${moment}`);
+  }
+  return [...points].sort();
+}
+
+const reached = /^crash point (\w+\.\w+) reached$/gm;
+
+/** The crash points at which workers ended, by what they wrote to their log. */
+export function reachedCrashPoints(logFile: string): string[] {
+  return [...readFileSync(logFile, 'utf8').matchAll(reached)].map(([, point]) => point!);
+}

@@ -1,0 +1,196 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { removeDirectory } from '../../dev/postgres-account.ts';
+import { faultClient } from './client.ts';
+import { crashPointsOfActivities, reachedCrashPoints } from './crash-points.ts';
+import { type Installation, startInstallation } from './installation.ts';
+import { killInTurn } from './killer.ts';
+import { type PartName, partNames, waitUntil } from './part.ts';
+import { seededRandom } from './random.ts';
+import { brokenInvariants, differencesFromOracle, waitForQuiet } from './verdict.ts';
+import { runWave, type Wave } from './wave.ts';
+
+/**
+ * `npm run test:faults [-- --kills 60 --seed 1 --airports 8]`: the demo's main job, run again and again on an installation
+ * of real processes that are killed and paused in seeded order and at every named crash point; afterwards all invariants
+ * hold and every invoice is the oracle's to the cent, once, paid once. design: quality.md Faults
+ */
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    airports: { type: 'string', default: '8' },
+    points: { type: 'boolean', default: true },
+  },
+  allowNegative: true,
+});
+const [killsWanted, seed, airports] = [values.kills, values.seed, values.airports].map(Number) as [
+  number,
+  number,
+  number,
+];
+const startedMs = performance.now();
+const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
+const random = seededRandom(seed);
+const points = crashPointsOfActivities();
+const unreached = new Set(values.points ? points : []);
+const results: { name: string; problem: string }[] = [];
+const surprises: string[] = [];
+const kills: Record<PartName, number> = { worker: 0, API: 0, PostgreSQL: 0, Temporal: 0 };
+const pauses: Record<PartName, number> = { worker: 0, API: 0, PostgreSQL: 0, Temporal: 0 };
+let crashes = 0;
+let failure: Error | undefined;
+let installation: Installation | undefined;
+let isHealing = false;
+
+const killsSoFar = () => crashes + partNames.reduce((sum, name) => sum + kills[name], 0);
+const isWanted = () => failure === undefined && (killsSoFar() < killsWanted || unreached.size > 0);
+
+function say(line: string): void {
+  console.log(`${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
+}
+
+function record(name: string, problem: string): void {
+  results.push({ name, problem });
+  say(problem === '' ? `passed: ${name}` : `FAILED (seed ${seed}): ${name}: ${problem}`);
+}
+
+function fail(problem: string): void {
+  failure ??= new Error(problem);
+}
+
+/** All points not reached yet; when each had its turn, one of them at one of its next times. */
+function armedPoints(): string {
+  if (isHealing || !values.points || !isWanted()) return '';
+  return unreached.size > 0 ? [...unreached].join(',') : `${random.oneOf(points)}:${1 + random.whole(5)}`;
+}
+
+function noteCrashes(): void {
+  const reached = reachedCrashPoints(join(directory, 'worker.log'));
+  for (const point of reached.slice(crashes)) {
+    unreached.delete(point);
+    say(`the worker died at ${point}`);
+  }
+  crashes = reached.length;
+}
+
+async function progressOf(pool: pg.Pool): Promise<number | undefined> {
+  try {
+    const { rows } = await pool.query<{ changes: number }>('select count(*)::int as changes from audit_entry');
+    return rows[0]?.changes;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waves of the main job until enough was killed; the last one is finished in peace. */
+async function billThroughFaults(running: Installation): Promise<Wave[]> {
+  const api = faultClient(running.apiUrl, running.apiKey, seededRandom(seed + 1));
+  const pool = new pg.Pool({ connectionString: running.ownerUrl, max: 1 });
+  pool.on('error', () => undefined);
+  const waves: Wave[] = [];
+  const killing = killInTurn({
+    installation: running,
+    random,
+    progress: () => progressOf(pool),
+    isWanted,
+    onKill(name) {
+      kills[name] += 1;
+      say(`killed ${name} (${killsSoFar()})`);
+    },
+    onPause(name) {
+      pauses[name] += 1;
+      say(`paused ${name}`);
+    },
+  }).catch((error: Error) => fail(error.message));
+  try {
+    do {
+      waves.push(await runWave(api, airports));
+      say(`wave ${waves.length} is billed; ${killsSoFar()} kills`);
+    } while (isWanted());
+  } catch (error) {
+    failure ??= error as Error;
+  } finally {
+    await killing;
+    await pool.end();
+    for (const [reason, count] of api.counts.retries) say(`retried ${count} requests after ${reason}`);
+    say(`${api.counts.requests} requests, ${api.counts.repeated} repeated after their answer`);
+  }
+  return waves;
+}
+
+async function heal({ parts }: Installation): Promise<void> {
+  isHealing = true;
+  // A worker that is still armed makes place for one that is not.
+  parts.worker.kill();
+  const starts = parts.worker.starts;
+  await waitUntil(
+    'every part is back',
+    90_000,
+    () => partNames.every((name) => parts[name].isReady) && parts.worker.starts > starts,
+  );
+}
+
+async function run(): Promise<void> {
+  say(`seed ${seed}, ${killsWanted} kills, ${unreached.size} crash points, ${airports} airports; logs in ${directory}`);
+  installation = await startInstallation({
+    directory,
+    armedPoints,
+    onSurprise: (problem) => {
+      surprises.push(problem);
+      say(problem);
+    },
+    onGivingUp: fail,
+    onWorkerEnd: noteCrashes,
+    say,
+  });
+  say('everything runs');
+  const waves = await billThroughFaults(installation);
+  if (failure) throw failure;
+  record(
+    `${killsSoFar()} kills, every crash point among them`,
+    unreached.size === 0 ? '' : `never reached: ${[...unreached]}`,
+  );
+  await heal(installation);
+  await waitForQuiet(installation.ownerUrl);
+  record('the installation becomes quiet', '');
+  const broken = await brokenInvariants(installation);
+  record('all invariants hold', broken.slice(0, 3).join('; '));
+  const api = faultClient(installation.apiUrl, installation.apiKey, seededRandom(seed));
+  const { invoices, problems } = await differencesFromOracle(api, waves);
+  record(
+    `${invoices} invoices of ${waves.length} waves are billed as the oracle says and paid once`,
+    problems.slice(0, 3).join('; '),
+  );
+  record('no part ended by itself', surprises[0] ?? '');
+}
+
+async function end(code: number): Promise<never> {
+  await installation?.stop();
+  if (code === 0) {
+    removeDirectory(join(directory, 'postgres'));
+    rmSync(directory, { recursive: true, force: true });
+  }
+  process.exit(code);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(130));
+// As root PostgreSQL runs under another account, which must get into the directory.
+chmodSync(directory, 0o711);
+try {
+  await run();
+} catch (error) {
+  record('the main job goes on through all faults', (failure ?? (error as Error)).stack ?? String(error));
+}
+const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
+const byKind = partNames.map((name) => `${name} ${kills[name]}`).join(', ');
+const paused = partNames.map((name) => `${name} ${pauses[name]}`).join(', ');
+console.log(
+  `seed ${seed}: ${killsSoFar()} kills (${byKind}, worker at crash points ${crashes}), pauses (${paused}), ${seconds} s`,
+);
+const failed = results.filter(({ problem }) => problem !== '').length;
+console.log(`${results.length - failed} passed, ${failed} failed`);
+await end(failed === 0 ? 0 : 1);

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Temporal } from 'temporal-polyfill';
+import { zoneOf } from '../../dev/demo/airports.ts';
+import { createCatalogue, currency, type DemoCatalogue } from '../../dev/demo/catalogue.ts';
+import { type DemoClient, inParallel } from '../../dev/demo/client.ts';
+import { busiestAirports, type Flight, readFlights, usageEvent } from '../../dev/demo/flights.ts';
+import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+
+/** One run of the demo's main job with some of its airports, under names of its own. */
+export interface Wave {
+  catalogue: DemoCatalogue;
+  clockId: string;
+  subscribers: Subscriber[];
+}
+
+/** An airport, or one of the two customers that meet what no airport meets: a trial, a first invoice that is not paid. */
+export interface Subscriber {
+  code: string;
+  customerId: string;
+  subscriptionId: string;
+  /** False for the two the oracle does not know. */
+  isAirport: boolean;
+}
+
+const clockStart = '2001-01-01T00:00:00.000Z';
+const subscribedOn = '2001-01-01';
+/** Boundaries, nights of notices and dates of collection lie between these; the last is past every retry of a declined card. */
+const stops = [
+  '2001-01-09T00:00:00.000Z',
+  '2001-02-01T06:30:00.000Z',
+  '2001-02-12T00:00:00.000Z',
+  '2001-03-01T07:00:00.000Z',
+  '2001-03-20T00:00:00.000Z',
+  '2001-04-01T08:00:00.000Z',
+  '2001-04-12T00:00:00.000Z',
+];
+const batchSize = 250;
+const lanes = 4;
+const lookEveryMs = 100;
+const advanceLimitMs = 180_000;
+
+/** In turn over the airports: whatever a card does, its invoices are paid in the end. */
+const cards = [
+  sandboxCardNumber('succeeds'),
+  sandboxCardNumber('loses_answer'),
+  sandboxCardNumber('declines_times', 1),
+  sandboxCardNumber('answers_twice'),
+  sandboxCardNumber('answers_late', 2),
+  sandboxCardNumber('unreachable_times', 2),
+  sandboxCardNumber('succeeds'),
+  sandboxCardNumber('answers_wrongly'),
+];
+
+/** Subscribes airports, sends their flights and advances their clock past April the 1st 2001, through the public API alone. */
+export async function runWave(api: DemoClient, airports: number): Promise<Wave> {
+  const flights = readFlights();
+  const codes = busiestAirports(flights, airports);
+  const catalogue = await createCatalogue(api);
+  const clock = await api.send<{ id: string }>('POST', '/test-clocks', { frozen_time: clockStart });
+  const place = { catalogue, clockId: clock.id };
+  const billed = await inParallel([...codes.entries()], lanes, ([index, code]) =>
+    subscribe(api, place, { code, zone: zoneOf(code), card: cards[index % cards.length]!, terms: {} }),
+  );
+  const others = await inParallel(strangers, lanes, (stranger) => subscribe(api, place, stranger));
+  await sendFlights(api, flights, new Set(codes), catalogue.suffix);
+  for (const stop of stops) await advance(api, clock.id, stop);
+  return {
+    ...place,
+    subscribers: [
+      ...billed.map((each) => ({ ...each, isAirport: true })),
+      ...others.map((each) => ({ ...each, isAirport: false })),
+    ],
+  };
+}
+
+interface NewSubscriber {
+  code: string;
+  zone: string;
+  card: string;
+  terms: Record<string, unknown>;
+}
+
+const strangers: NewSubscriber[] = [
+  { code: 'TRIAL', zone: 'UTC', card: sandboxCardNumber('loses_answer'), terms: { trial_period_days: 14 } },
+  {
+    code: 'INCOMPLETE',
+    zone: 'UTC',
+    card: sandboxCardNumber('declines_times', 1),
+    terms: { payment_behavior: 'allow_incomplete' },
+  },
+];
+
+async function subscribe(
+  api: DemoClient,
+  { catalogue, clockId }: Pick<Wave, 'catalogue' | 'clockId'>,
+  { code, zone, card, terms }: NewSubscriber,
+): Promise<Omit<Subscriber, 'isAirport'>> {
+  const { id: customerId } = await api.send<{ id: string }>('POST', '/customers', {
+    external_id: `${code}${catalogue.suffix}`,
+    name: code,
+    timezone: zone,
+    test_clock_id: clockId,
+  });
+  await api.send('POST', `/customers/${customerId}/payment-methods`, {
+    gateway: 'sandbox',
+    card_number: card,
+    set_default: true,
+  });
+  const { id: subscriptionId } = await api.send<{ id: string }>('POST', '/subscriptions', {
+    customer_id: customerId,
+    plan_id: catalogue.planId,
+    currency,
+    billing_period: 'MONTHLY',
+    start_date: Temporal.PlainDate.from(subscribedOn).toZonedDateTime(zone).toInstant().toString(),
+    ...terms,
+  });
+  return { code, customerId, subscriptionId };
+}
+
+async function sendFlights(
+  api: DemoClient,
+  flights: readonly Flight[],
+  codes: ReadonlySet<string>,
+  suffix: string,
+): Promise<void> {
+  const events = flights
+    .map((flight, index) => usageEvent(flight, index, suffix))
+    .filter((_, index) => codes.has(flights[index]!.origin));
+  const batches = Array.from({ length: Math.ceil(events.length / batchSize) }, (_, index) =>
+    events.slice(index * batchSize, (index + 1) * batchSize),
+  );
+  await inParallel(batches, lanes, (batch) => api.send('POST', '/events/bulk', { events: batch }));
+}
+
+async function advance(api: DemoClient, clockId: string, to: string): Promise<void> {
+  await api.send('POST', `/test-clocks/${clockId}/advance`, { to });
+  const end = performance.now() + advanceLimitMs;
+  for (;;) {
+    const clock = await api.send<{ clock_status: string; frozen_time: string }>('GET', `/test-clocks/${clockId}`);
+    if (clock.clock_status === 'ready') return;
+    if (performance.now() > end)
+      throw new Error(`the clock ${clockId} stands at ${clock.frozen_time} on its way to ${to}`);
+    await delay(lookEveryMs);
+  }
+}
