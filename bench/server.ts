@@ -24,7 +24,7 @@ export interface BenchServer {
 }
 
 // design: quality.md PostgreSQL settings for benches
-const settings = {
+export const benchSettings = {
   shared_buffers: '4GB',
   effective_cache_size: '14GB',
   work_mem: '64MB',
@@ -42,7 +42,7 @@ export async function startBenchServer(): Promise<BenchServer> {
     port: await freePort(),
     password: 'bench',
     logFile: join(directory, 'postgres.log'),
-    settings,
+    settings: benchSettings,
   });
   const ownerUrl = postgres.url('perennial');
   const { applicationUrl } = await prepareDatabase({ ownerUrl, applicationPassword: 'bench' });
