@@ -52,7 +52,7 @@ export function decimalText(value: string | number): string {
 export const instant = () => p.type(InstantType);
 export const numeric = () => p.type(NumericType);
 /** A jsonb map of string to string; `{}` when nothing was sent. */
-export const metadata = () => p.json<Record<string, string>>().default('{}');
+export const metadata = () => p.json<Record<string, string>>().defaultRaw(`'{}'`);
 
 /** The columns of every tenant-scoped record. `status` is the record status, not a lifecycle. spec: catalogue-and-metering §1.3 */
 export const recordColumns = {

@@ -106,12 +106,21 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
       else if (this.stale) await this.loadAgain();
       else if (shouldRollOver()) await this.rollOver();
       else if (this.firstDue()) await this.performFirst();
-      else if (this.snapshot.ended) break;
-      else await this.waitForMore();
+      else if (!this.snapshot.ended) await this.waitForMore();
+      else if (await this.isOver(this.snapshot)) return;
     }
-    if (this.snapshot !== null) announce(this.snapshot, this.announced);
-    this.busy = false;
+    // The object was never made: whoever asked something of it meanwhile is told so.
+    for (const entry of this.inbox.splice(0)) entry.fail(refuse('not_found', 'the object was not created'));
     await condition(allHandlersFinished);
+  }
+
+  /** Nothing is left to wait for; a command that comes before everybody has their answer is still carried out. */
+  private async isOver(snapshot: Snapshot): Promise<boolean> {
+    announce(snapshot, this.announced);
+    this.busy = false;
+    await condition(() => allHandlersFinished() || this.inbox.length > 0 || this.stale);
+    this.busy = true;
+    return this.inbox.length === 0 && !this.stale;
   }
 
   private async firstSnapshot(): Promise<void> {

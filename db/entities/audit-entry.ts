@@ -18,7 +18,7 @@ const schema = defineEntity({
     /** When it happened on the object's clock. */
     occurredAt: instant(),
     recordedAt: instant(),
-    detail: p.json<Record<string, unknown>>().default('{}'),
+    detail: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
   },
   indexes: [{ properties: ['environmentId', 'objectId', 'id'] }],
 });

@@ -25,7 +25,7 @@ const schema = defineEntity({
     name: p.text(),
     eventName: p.text(),
     aggregation: p.json<MeterAggregation>(),
-    filters: p.json<MeterFilter[]>().default('[]'),
+    filters: p.json<MeterFilter[]>().defaultRaw(`'[]'`),
     resetUsage: p.text(),
   },
   indexes: [{ properties: ['environmentId', 'eventName'] }, { properties: ['environmentId', 'createdAt', 'id'] }],

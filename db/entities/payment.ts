@@ -16,7 +16,7 @@ const schema = defineEntity({
     paymentGateway: p.text().nullable(),
     gatewayPaymentId: p.text().nullable(),
     gatewayTrackingId: p.text().nullable(),
-    gatewayMetadata: p.json<Record<string, string>>().default('{}'),
+    gatewayMetadata: p.json<Record<string, string>>().defaultRaw(`'{}'`),
     intentToken: p.text(),
     amount: numeric(),
     currency: p.text(),

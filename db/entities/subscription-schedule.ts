@@ -13,7 +13,7 @@ const schema = defineEntity({
     scheduledAt: instant(),
     executedAt: instant().nullable(),
     cancelledAt: instant().nullable(),
-    configuration: p.json<Record<string, unknown>>().default('{}'),
+    configuration: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     executionResult: p.json<Record<string, unknown>>().nullable(),
     errorMessage: p.text().nullable(),
     metadata: metadata(),

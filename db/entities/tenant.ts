@@ -9,7 +9,7 @@ const schema = defineEntity({
     id: p.text().primary(),
     name: p.text(),
     state: p.text().default('active'),
-    billingDetails: p.json<Record<string, unknown>>().default('{}'),
+    billingDetails: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     metadata: metadata(),
     status: p.text().default('published'),
     createdAt: instant(),
