@@ -26,6 +26,33 @@ export interface Period {
   end: string;
 }
 
+/** What a creation asks for, shapes checked; instants are ISO strings. spec: subscriptions-and-invoicing §1.2 */
+export interface NewSubscription {
+  subscriptionId: string;
+  at: string;
+  customerId: string;
+  planId: string;
+  currency: string;
+  billingPeriod: string;
+  billingPeriodCount: number;
+  billingCycle: string;
+  billingAnchor: string | null;
+  startDate: string | null;
+  endDate: string | null;
+  lookupKey: string;
+  metadata: Record<string, string>;
+  collectionMethod: string;
+  paymentBehavior: string;
+  paymentTerms: string | null;
+  prorationBehavior: string;
+  explicitProration: boolean;
+  lineItemGrouping: string;
+  timezone: string | null;
+  includePriceIds: string[] | null;
+  trialPeriodDays: number | null;
+  gatewayPaymentMethodId: string | null;
+}
+
 /** What the creation fixes of a subscription's time line. */
 export interface OpeningTerms {
   billingPeriod: BillingPeriod;
@@ -105,19 +132,7 @@ export function closePeriod(state: SubscriptionState): ClosedPeriod {
   const elapsed = { start: state.currentPeriodStart, end: boundary };
   const cancelDue = state.cancelAt !== null && state.cancelAt <= boundary;
   const endReached = state.endDate !== null && state.endDate <= boundary;
-  if (cancelDue || endReached) {
-    return {
-      state: {
-        ...state,
-        status: 'cancelled',
-        cancelAt: state.cancelAt ?? boundary,
-        cancelledAt: boundary,
-        endDate: boundary,
-      },
-      elapsed,
-      next: null,
-    };
-  }
+  if (cancelDue || endReached) return { state: endedAt(state, boundary), elapsed, next: null };
   const end = earlier(periodEndAfter(state, boundary), state.cancelAt);
   return {
     state: { ...state, currentPeriodStart: boundary, currentPeriodEnd: end },
@@ -134,19 +149,7 @@ export function endTrial(state: SubscriptionState, statusAfter: SubscriptionStat
   const boundary = state.currentPeriodEnd;
   const elapsed = { start: state.currentPeriodStart, end: boundary };
   const ended = [state.cancelAt, state.endDate].some((instant) => instant !== null && instant <= boundary);
-  if (ended) {
-    return {
-      state: {
-        ...state,
-        status: 'cancelled',
-        cancelAt: state.cancelAt ?? boundary,
-        cancelledAt: boundary,
-        endDate: boundary,
-      },
-      elapsed,
-      next: null,
-    };
-  }
+  if (ended) return { state: endedAt(state, boundary), elapsed, next: null };
   const anchored = { ...state, billingAnchor: boundary, trialEnd: boundary };
   const end = earlier(periodEndAfter(anchored, boundary), state.cancelAt);
   return {
@@ -159,6 +162,16 @@ export function endTrial(state: SubscriptionState, statusAfter: SubscriptionStat
 /** The opening invoice is paid: an incomplete subscription becomes active; any other status stays. spec: §2.4 */
 export function settleOpening(state: SubscriptionState): SubscriptionState {
   return state.status === 'incomplete' ? { ...state, status: 'active' } : state;
+}
+
+function endedAt(state: SubscriptionState, boundary: string): SubscriptionState {
+  return {
+    ...state,
+    status: 'cancelled',
+    cancelAt: state.cancelAt ?? boundary,
+    cancelledAt: boundary,
+    endDate: boundary,
+  };
 }
 
 function earlier(instant: string, other: string | null): string {

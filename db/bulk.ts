@@ -3,6 +3,17 @@ import type { Sql } from './transaction.ts';
 /** The columns of a set of rows: member name → PostgreSQL type. Member names are the camelCase of the column names. */
 export type Columns = Readonly<Record<string, string>>;
 
+/** The columns every record is born with. */
+export const recordColumnTypes: Columns = {
+  id: 'text',
+  tenantId: 'text',
+  environmentId: 'text',
+  createdAt: 'timestamptz',
+  createdBy: 'text',
+  updatedAt: 'timestamptz',
+  updatedBy: 'text',
+};
+
 /** The column of a member: `currentPeriodEnd` is `current_period_end`. */
 export function columnName(member: string): string {
   return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

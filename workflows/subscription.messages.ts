@@ -1,4 +1,5 @@
 import { defineUpdate } from '@temporalio/workflow';
+import type { NewSubscription } from '../billing/subscription.ts';
 import type { CancellationType } from '../billing/subscription-cancel.ts';
 import type { LifecycleSnapshot } from './lifecycle.messages.ts';
 
@@ -15,32 +16,8 @@ export interface Caller {
 }
 
 /** The creation as the route checked it; facts (does the customer exist?) are decided by its transaction. spec: §1.2 */
-export interface CreateSubscriptionCommand {
+export interface CreateSubscriptionCommand extends NewSubscription {
   caller: Caller;
-  subscriptionId: string;
-  /** The customer's present when the request came. */
-  at: string;
-  customerId: string;
-  planId: string;
-  currency: string;
-  billingPeriod: string;
-  billingPeriodCount: number;
-  billingCycle: string;
-  billingAnchor: string | null;
-  startDate: string | null;
-  endDate: string | null;
-  lookupKey: string;
-  metadata: Record<string, string>;
-  collectionMethod: string;
-  paymentBehavior: string;
-  paymentTerms: string | null;
-  prorationBehavior: string;
-  explicitProration: boolean;
-  lineItemGrouping: string;
-  timezone: string | null;
-  includePriceIds: string[] | null;
-  trialPeriodDays: number | null;
-  gatewayPaymentMethodId: string | null;
 }
 
 export interface CancelSubscriptionCommand {

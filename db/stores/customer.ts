@@ -142,9 +142,9 @@ export async function deleteCustomer(tx: Transaction, id: string): Promise<void>
 }
 
 /** One customer of the environment, archived ones included. Throws `not_found`. spec: platform §10.2 */
-export async function findCustomer(tx: Transaction, id: string): Promise<Customer> {
+export async function findCustomer(tx: Transaction, id: string, field = 'id'): Promise<Customer> {
   const customer = await tx.em.findOne(Customer, { id, environmentId: tx.scope.environmentId });
-  if (!customer) throw missing('customer', id);
+  if (!customer) throw missing('customer', id, field);
   return customer;
 }
 

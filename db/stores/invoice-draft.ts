@@ -5,7 +5,7 @@ import { computeInvoice, type InvoiceAmounts } from '../../billing/invoice.ts';
 import type { InvoiceConfig } from '../../billing/invoice-config.ts';
 import { decimal } from '../../billing/money.ts';
 import type { Period } from '../../billing/subscription.ts';
-import { type Columns, insertText, writeRows } from '../bulk.ts';
+import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
@@ -48,13 +48,7 @@ const amountColumns: Columns = {
 };
 
 const invoiceColumns: Columns = {
-  id: 'text',
-  tenantId: 'text',
-  environmentId: 'text',
-  createdAt: 'timestamptz',
-  createdBy: 'text',
-  updatedAt: 'timestamptz',
-  updatedBy: 'text',
+  ...recordColumnTypes,
   customerId: 'text',
   subscriptionId: 'text',
   subscriptionCustomerId: 'text',
@@ -77,13 +71,7 @@ const invoiceColumns: Columns = {
 };
 
 const lineColumns: Columns = {
-  id: 'text',
-  tenantId: 'text',
-  environmentId: 'text',
-  createdAt: 'timestamptz',
-  createdBy: 'text',
-  updatedAt: 'timestamptz',
-  updatedBy: 'text',
+  ...recordColumnTypes,
   invoiceId: 'text',
   customerId: 'text',
   subscriptionId: 'text',

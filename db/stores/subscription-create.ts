@@ -7,7 +7,7 @@ import {
 } from '../../billing/calendar.ts';
 import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
 import { inheritedTrialDays, selectPrices } from '../../billing/price-selection.ts';
-import { openSubscription, type SubscriptionState } from '../../billing/subscription.ts';
+import { type NewSubscription, openSubscription, type SubscriptionState } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';
@@ -15,6 +15,7 @@ import { badField, missing, takenKey } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { insertLineItems, lineItemsOf, type PlanPrice, readPlanPrices } from './subscription-item.ts';
 import { issueOpening } from './subscription-opening.ts';
@@ -25,33 +26,6 @@ import {
   subscriptionRecord,
 } from './subscription-row.ts';
 import { type AttendedSubscription, one, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
-
-/** What a creation asks for, shapes checked; instants are ISO strings. spec: subscriptions-and-invoicing §1.2 */
-export interface NewSubscription {
-  subscriptionId: string;
-  at: string;
-  customerId: string;
-  planId: string;
-  currency: string;
-  billingPeriod: string;
-  billingPeriodCount: number;
-  billingCycle: string;
-  billingAnchor: string | null;
-  startDate: string | null;
-  endDate: string | null;
-  lookupKey: string;
-  metadata: Record<string, string>;
-  collectionMethod: string;
-  paymentBehavior: string;
-  paymentTerms: string | null;
-  prorationBehavior: string;
-  explicitProration: boolean;
-  lineItemGrouping: string;
-  timezone: string | null;
-  includePriceIds: string[] | null;
-  trialPeriodDays: number | null;
-  gatewayPaymentMethodId: string | null;
-}
 
 /**
  * Creates a subscription with its line items and its opening (or trial-start) invoice in the caller's transaction. The same
@@ -67,6 +41,7 @@ export async function createSubscription(
   if (existing.size > 0) return one(await readAgendas(sql, scope.environmentId, [...existing.values()]));
   const customer = await readCustomer(sql, scope, input.customerId);
   const plan = await readPlan(sql, scope, input.planId);
+  await checkPaymentMethod(sql, scope, customer.id, input.gatewayPaymentMethodId);
   const candidates = await readPlanPrices(
     sql,
     scope.environmentId,
@@ -213,6 +188,13 @@ async function readPlan(sql: Sql, scope: Scope, planId: string): Promise<{ name:
   if (row.status !== 'published')
     throw badField('plan_id', `names plan ${planId}, which is ${row.status}; choose a published plan`);
   return row;
+}
+
+/** A method that is not the customer's could never be charged, so naming one is refused at once. spec: §1.2 gateway_payment_method_id */
+async function checkPaymentMethod(sql: Sql, scope: Scope, customerId: string, id: string | null): Promise<void> {
+  if (id === null) return;
+  const method = await chargeableMethod({ rows: sql.rows, scope }, customerId, id);
+  if (!method) throw missing('payment method', id, 'gateway_payment_method_id');
 }
 
 async function insertRow(sql: Sql, scope: Scope, row: SubscriptionRow): Promise<void> {

@@ -1,5 +1,5 @@
 import type { BillingPeriod } from '../../billing/calendar.ts';
-import { type Columns, insertText, writeRows } from '../bulk.ts';
+import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
 import { decimalText, instantText } from '../columns.ts';
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
@@ -109,7 +109,7 @@ export function lineItemsOf(
     billingPeriodCount: price.billingPeriodCount,
     invoiceCadence: price.invoiceCadence,
     trialPeriodDays: price.trialPeriodDays,
-    startDate: price.startDate > row.startDate ? price.startDate : row.startDate,
+    startDate: [price.startDate, row.startDate].sort()[1] as string,
     endDate: [price.endDate, row.endDate].filter((end) => end !== null).sort()[0] ?? null,
   }));
 }
@@ -121,13 +121,7 @@ function quantityOf(price: PlanPrice): string {
 }
 
 const itemColumns: Columns = {
-  id: 'text',
-  tenantId: 'text',
-  environmentId: 'text',
-  createdAt: 'timestamptz',
-  createdBy: 'text',
-  updatedAt: 'timestamptz',
-  updatedBy: 'text',
+  ...recordColumnTypes,
   subscriptionId: 'text',
   customerId: 'text',
   entityType: 'text',
