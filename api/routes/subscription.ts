@@ -224,7 +224,7 @@ function customerOf(
   tx: Transaction,
   body: { customer_id?: string | null | undefined; external_customer_id?: string | null | undefined },
 ) {
-  if (body.customer_id) return findCustomer(tx, body.customer_id);
+  if (body.customer_id) return findCustomer(tx, body.customer_id, 'customer_id');
   if (body.external_customer_id) return findCustomerByExternalId(tx, body.external_customer_id);
   throw badField('customer_id', 'or external_customer_id is required');
 }
