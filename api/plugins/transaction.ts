@@ -8,6 +8,7 @@ import {
   claimKey,
   type IdempotencyKey,
   releaseKey,
+  renewClaim,
   storeAnswer,
 } from '../../db/stores/idempotent-request.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
@@ -39,13 +40,15 @@ declare module 'fastify' {
   }
 }
 
-/** Longer than a request waits for its workflow; after a crash a retry waits this long at most. */
-const claimMs = 40_000;
+/** A claim is renewed while its request is under way; after a crash a retry waits this long at most. */
+const claimMs = 10_000;
+const renewalMs = 3_000;
 const maxKeyLength = 255;
 
 /** A key in force for one request, and for a lifecycle route the instant of its first claim. */
 interface KeyInForce extends IdempotencyKey {
   claimedAt: string | null;
+  renewal?: NodeJS.Timeout;
 }
 
 /** `request.transaction`, `request.newId`, the success status, and the `Idempotency-Key`. spec: platform §1.6, §1.7 */
@@ -82,6 +85,7 @@ export function registerTransactions(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const key = keys.get(request);
     if (!key?.claimedAt) return;
+    clearInterval(key.renewal);
     const { database } = app.dependencies;
     const done = reply.statusCode < 300;
     const answer = { statusCode: reply.statusCode, body: typeof payload === 'string' ? payload : '' };
@@ -121,12 +125,17 @@ const shownOnce = {
 };
 
 async function claim(request: FastifyRequest, key: KeyInForce): Promise<void> {
-  const until = new Date(Date.now() + claimMs).toISOString();
-  const outcome = await inSqlTransaction(request.server.dependencies.database, request.scope, (tx) =>
-    claimKey(tx, request.scope, key, until),
-  );
+  const { database } = request.server.dependencies;
+  const until = () => new Date(Date.now() + claimMs).toISOString();
+  const outcome = await inSqlTransaction(database, request.scope, (tx) => claimKey(tx, request.scope, key, until()));
   if ('statusCode' in outcome) throw new AnsweredBefore(outcome.statusCode, outcome.body);
   key.claimedAt = outcome.claimedAt;
+  key.renewal = setInterval(() => {
+    // A renewal that fails is followed by another; a claim that lapses meets workflows that do nothing twice.
+    inSqlTransaction(database, request.scope, (tx) => renewClaim(tx, request.scope, key, until())).catch(
+      (err: unknown) => request.log.warn({ err }, 'a claim was not renewed'),
+    );
+  }, renewalMs);
 }
 
 function idSource(request: FastifyRequest, key: KeyInForce | undefined): (prefix: string) => string {

@@ -78,6 +78,14 @@ export async function claimKey(
   return { statusCode: row.status_code, body: row.body };
 }
 
+/** Lets a claim lapse later, while its operation is still under way. */
+export async function renewClaim(sql: Sql, scope: Scope, key: IdempotencyKey, until: string): Promise<void> {
+  await sql.rows(
+    `update idempotent_request set body = $3 where environment_id = $1 and key = $2 and status_code = ${underWay} and body <> ''`,
+    [scope.environmentId, key.key, until],
+  );
+}
+
 /** Gives a claim up after a refusal, so that the caller can try again at once. */
 export async function releaseKey(sql: Sql, scope: Scope, key: IdempotencyKey): Promise<void> {
   await sql.rows(

@@ -18,7 +18,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Together with the pauses this outlasts the 40 s for which a killed API holds on to a key. */
+/** Together with the pauses this outlasts a restart and the 10 s for which a killed API holds on to a key. */
 const maxTries = 20;
 const firstPauseMs = 100;
 const maxPauseMs = 3_000;

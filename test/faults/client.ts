@@ -18,7 +18,7 @@ export interface FaultClient extends DemoClient {
 }
 
 const requestLimitMs = 20_000;
-/** Longer than the 40 s for which a killed API holds on to a key, and several restarts of everything. */
+/** Longer than several restarts of everything, and the 10 s for which a killed API holds on to a key. */
 const patienceMs = 150_000;
 const pauseMs = 150;
 /** One answer in so many is thrown away and asked for again. */
