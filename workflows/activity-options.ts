@@ -1,4 +1,5 @@
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
+import type { AgendaItem } from '../billing/agenda.ts';
 
 /**
  * Short idempotent database work. Outages are retried for as long as they last; what is not an outage ends the activity
@@ -16,3 +17,8 @@ export const externalStep: ActivityOptions = {
   heartbeatTimeout: '20s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
 };
+
+/** What a step shows in the Temporal UI: the agenda entry it performs, `closePeriod · 2026-02-01T00:00:00.000Z`. */
+export function summaryOf(item: AgendaItem): { summary: string } {
+  return { summary: [item.kind, item.ref, item.at].filter((part) => part !== '').join(' · ') };
+}

@@ -1,4 +1,6 @@
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities/payment.ts';
+import { databaseStep, externalStep } from './activity-options.ts';
 import { followPayment } from './followers.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 
@@ -10,16 +12,18 @@ type RecordedPayment = Awaited<ReturnType<PaymentActivities['recordPayment']>>;
  */
 export async function collectPayment(
   start: LifecycleStart,
-  local: Pick<PaymentActivities, 'recordPayment' | 'attendPayment'>,
-  external: Pick<PaymentActivities, 'chargePayment'>,
   collection: { paymentId: string; at: string; clockTime: string | null },
 ): Promise<RecordedPayment> {
-  const payment = { tenantId: start.tenantId, environmentId: start.environmentId, paymentId: collection.paymentId };
-  const outcome = await external.chargePayment(payment);
-  const recorded = await local.recordPayment({ ...payment, outcome, at: collection.at });
+  const { paymentId, at } = collection;
+  const summary = `payment ${paymentId}`;
+  const gateway = proxyActivities<PaymentActivities>({ ...externalStep, summary });
+  const local = proxyLocalActivities<PaymentActivities>({ ...databaseStep, summary });
+  const payment = { tenantId: start.tenantId, environmentId: start.environmentId, paymentId };
+  const outcome = await gateway.chargePayment(payment);
+  const recorded = await local.recordPayment({ ...payment, outcome, at });
   if (recorded.awaitsGateway) {
-    await local.attendPayment({ ...payment, at: collection.at });
-    await followPayment(start, collection.paymentId, collection.clockTime);
+    await local.attendPayment({ ...payment, at });
+    await followPayment(start, paymentId, collection.clockTime);
   }
   return recorded;
 }

@@ -1,14 +1,12 @@
 import {
   continueAsNew,
   getExternalWorkflowHandle,
-  proxyActivities,
   proxyLocalActivities,
   setHandler,
 } from '@temporalio/workflow';
 import type { InvoiceActivities } from '../activities/invoice.ts';
-import type { PaymentActivities } from '../activities/payment.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
-import { databaseStep, externalStep } from './activity-options.ts';
+import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
 import { nudge } from './followers.ts';
 import {
@@ -22,8 +20,7 @@ import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { subscriptionWorkflowId } from './subscription.messages.ts';
 
-const local = proxyLocalActivities<InvoiceActivities & PaymentActivities>(databaseStep);
-const external = proxyActivities<PaymentActivities>(externalStep);
+const local = proxyLocalActivities<InvoiceActivities>(databaseStep);
 
 /**
  * An issued invoice that is not settled: charges, retries after a decline, the overdue notice, and what people ask of it.
@@ -37,11 +34,7 @@ export async function invoice(start: LifecycleStart): Promise<void> {
     const open = snapshot.agenda.find((item) => item.kind === 'chargePayment');
     if (!open) return snapshot;
     const clockTime = lifecycle.clock.heardTime;
-    const { invoicePaid, subscriptionId } = await collectPayment(start, local, external, {
-      paymentId: open.ref,
-      at,
-      clockTime,
-    });
+    const { invoicePaid, subscriptionId } = await collectPayment(start, { paymentId: open.ref, at, clockTime });
     if (invoicePaid && subscriptionId !== null) {
       await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
     }
@@ -49,13 +42,14 @@ export async function invoice(start: LifecycleStart): Promise<void> {
   }
 
   async function perform(item: AgendaItem, snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot> {
+    const step = proxyLocalActivities<InvoiceActivities>({ ...databaseStep, ...summaryOf(item) });
     switch (item.kind) {
       case 'chargePayment':
         return charge(snapshot, item.at);
       case 'retryPayment':
-        return charge(await local.openRetry({ ...self, attempt: Number(item.ref), at: item.at }), item.at);
+        return charge(await step.openRetry({ ...self, attempt: Number(item.ref), at: item.at }), item.at);
       case 'noteOverdue':
-        return local.noteOverdue({ ...self, at: item.at });
+        return step.noteOverdue({ ...self, at: item.at });
       default:
         throw new Error(`an invoice has no agenda entry ${item.kind}`);
     }

@@ -1,8 +1,7 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
-import type { PaymentActivities } from '../activities/payment.ts';
+import { continueAsNew, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { SubscriptionActivities } from '../activities/subscription.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
-import { databaseStep, externalStep } from './activity-options.ts';
+import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
 import { followInvoice } from './followers.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
@@ -14,8 +13,7 @@ import {
   updateSubscription,
 } from './subscription.messages.ts';
 
-const local = proxyLocalActivities<SubscriptionActivities & PaymentActivities>(databaseStep);
-const external = proxyActivities<PaymentActivities>(externalStep);
+const local = proxyLocalActivities<SubscriptionActivities>(databaseStep);
 
 /**
  * The whole life of one subscription: it waits for the first entry of its agenda or for a message, performs it with the
@@ -26,26 +24,23 @@ export async function subscription(start: LifecycleStart): Promise<void> {
   const self = { ...owner, subscriptionId: start.objectId };
 
   async function perform(item: AgendaItem): Promise<SubscriptionSnapshot> {
+    const step = proxyLocalActivities<SubscriptionActivities>({ ...databaseStep, ...summaryOf(item) });
     switch (item.kind) {
       case 'closePeriod':
-        return local.closePeriod({ ...self, at: item.at });
+        return step.closePeriod({ ...self, at: item.at });
       case 'endTrial':
-        return local.endTrial({ ...self, at: item.at });
+        return step.endTrial({ ...self, at: item.at });
       case 'activateSubscription':
-        return local.activateSubscription({ ...self, at: item.at });
+        return step.activateSubscription({ ...self, at: item.at });
       case 'noticeRenewal':
-        return local.noticeRenewal({ ...self, at: item.at });
+        return step.noticeRenewal({ ...self, at: item.at });
       case 'finalizeInvoice':
-        return local.finalizeInvoice({ ...self, invoiceId: item.ref, at: item.at });
+        return step.finalizeInvoice({ ...self, invoiceId: item.ref, at: item.at });
       case 'chargePayment':
-        await collectPayment(start, local, external, {
-          paymentId: item.ref,
-          at: item.at,
-          clockTime: lifecycle.clock.heardTime,
-        });
-        return local.refreshSubscription({ ...self, at: item.at });
+        await collectPayment(start, { paymentId: item.ref, at: item.at, clockTime: lifecycle.clock.heardTime });
+        return step.refreshSubscription({ ...self, at: item.at });
       case 'attendInvoice': {
-        const attended = await local.attendInvoice({ ...self, invoiceId: item.ref, at: item.at });
+        const attended = await step.attendInvoice({ ...self, invoiceId: item.ref, at: item.at });
         await followInvoice(start, item.ref, lifecycle.clock.heardTime);
         return attended;
       }

@@ -213,7 +213,7 @@ async function readBilled(sql: Sql, environmentId: string, subscriptionIds: stri
     `select i.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end
      from invoice i join invoice_line_item l on l.invoice_id = i.id and l.environment_id = i.environment_id
      where i.environment_id = $1 and i.subscription_id = any($2) and i.invoice_status in ('DRAFT', 'FINALIZED')
-       and i.period_end >= (select min(s.current_period_start) from subscription s where s.id = i.subscription_id) - interval '1 day'
+       and greatest(i.period_end, l.period_end) >= (select min(s.current_period_start) from subscription s where s.id = i.subscription_id) - interval '1 day'
        and l.subscription_line_item_id is not null and l.period_start is not null and l.amount >= 0`,
     [environmentId, subscriptionIds],
   );
