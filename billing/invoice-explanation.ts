@@ -128,7 +128,7 @@ export function explainDates(invoice: StoredInvoice): DateStep[] {
       invoice.dueDate,
       'Payment is due: the end of the period plus the payment terms, not before the invoice was finalized, unless somebody moved it.',
     ],
-    ['paid_at', invoice.paidAt, 'Nothing was left to pay.'],
+    ['paid_at', invoice.paidAt, 'Paid in full at this instant.'],
     ['voided_at', invoice.voidedAt, 'The invoice was voided: it keeps its number and is not collected.'],
   ];
   return candidates.flatMap(([date, at, sentence]) => (at === null ? [] : [{ date, at, sentence }]));

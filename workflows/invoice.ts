@@ -1,9 +1,4 @@
-import {
-  continueAsNew,
-  getExternalWorkflowHandle,
-  proxyLocalActivities,
-  setHandler,
-} from '@temporalio/workflow';
+import { continueAsNew, getExternalWorkflowHandle, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { InvoiceActivities } from '../activities/invoice.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
