@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkInvariants } from '../../activities/check.ts';
@@ -206,4 +207,34 @@ test('I20: a workflow that waits for something else than its row says', async ()
   await move('1 hour');
   expect((await check(0)).violations.map(({ object }) => object)).toEqual([world.subscriptionId]);
   await move('-1 hour');
+});
+
+test('npm run check prints a line an invariant, and ends with 1 and the object when one does not hold', async () => {
+  const check = () =>
+    new Promise<{ code: number; lines: string[] }>((resolve) => {
+      const env = {
+        ...process.env,
+        DATABASE_URL: base.applicationUrl,
+        TEMPORAL_ADDRESS: temporal.address,
+        TEMPORAL_NAMESPACE: temporal.namespace,
+      };
+      execFile(process.execPath, ['dev/check.ts'], { env }, (error, stdout) =>
+        resolve({ code: Number(error?.code ?? 0), lines: stdout.trim().split('\n') }),
+      );
+    });
+  const setVersion = (by: number) =>
+    inSqlTransaction(base.database, base.scope, (tx) =>
+      tx.rows('update subscription set version = version + $2 where id = $1', [world.subscriptionId, by]),
+    );
+  const sound = await check();
+  expect(sound.lines.at(-1)).toBe('Every invariant holds.');
+  expect(sound.code).toBe(0);
+  for (let number = 1; number <= 20; number += 1) {
+    expect(sound.lines.filter((line) => line.startsWith(`I${number} `))).toHaveLength(1);
+  }
+  await setVersion(1);
+  const broken = await check();
+  expect(broken.lines.join('\n')).toContain(`${world.subscriptionId}: version is`);
+  expect(broken.code).toBe(1);
+  await setVersion(-1);
 });
