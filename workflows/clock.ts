@@ -2,8 +2,8 @@ import { condition } from '@temporalio/workflow';
 
 /** What an object waits by: real time for most, a test clock's time for customers on one. design: architecture §4 */
 export interface Clock {
-  /** The present of this object. */
-  now(): string;
+  /** What this object calls now. */
+  present(): string;
   /** A test clock's time as last heard of; null for real time. Carried through continue-as-new. */
   readonly heardTime: string | null;
   /** Tells that the test clock shows `instant`; a clock never goes back. Real time ignores it. */
@@ -21,9 +21,8 @@ export function createClock(
 }
 
 function realClock(spreadMs: () => number): Clock {
-  const now = () => new Date().toISOString();
   return {
-    now,
+    present: () => new Date().toISOString(),
     heardTime: null,
     hear: () => {},
     async waitUntil(instant, wake, summary) {
@@ -37,7 +36,7 @@ function realClock(spreadMs: () => number): Clock {
 function testClock(clockTime: string | null): Clock {
   let time = clockTime ?? '';
   return {
-    now: () => time,
+    present: () => time,
     get heardTime() {
       return time;
     },

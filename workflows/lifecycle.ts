@@ -179,7 +179,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
 
   private firstDue(): AgendaItem | null {
     const first = this.snapshot?.blockedOn ? null : (this.snapshot?.agenda[0] ?? null);
-    return first !== null && first.at <= this.clock.now() ? first : null;
+    return first !== null && first.at <= this.clock.present() ? first : null;
   }
 
   private quiet(): boolean {

@@ -78,14 +78,14 @@ export async function payment(start: LifecycleStart): Promise<void> {
 
   const lifecycle: Lifecycle<PaymentSnapshot> = createLifecycle<PaymentSnapshot>({
     start,
-    load: () => load(lifecycle.clock.now()),
+    load: () => load(lifecycle.clock.present()),
     perform,
     park: (item, reason) => local.parkPayment({ ...self, at: now(item.at), step: item.kind, reason }),
-    unpark: () => local.unparkPayment({ ...self, at: lifecycle.clock.now() }),
+    unpark: () => local.unparkPayment({ ...self, at: lifecycle.clock.present() }),
     rollOver: (next) => continueAsNew<typeof payment>(next),
   });
   /** A test clock performs entries at their own instants, real time at the moment it has reached. */
-  const now = (due: string) => (start.testClockId === null ? lifecycle.clock.now() : due);
+  const now = (due: string) => (start.testClockId === null ? lifecycle.clock.present() : due);
 
   const changed = (snapshot: PaymentSnapshot) => ({ paymentId: start.objectId, paymentStatus: snapshot.paymentStatus });
   setHandler(processPayment, async (command) =>
@@ -94,7 +94,7 @@ export async function payment(start: LifecycleStart): Promise<void> {
   setHandler(cancelPayment, async (command) =>
     changed(await lifecycle.command('cancelPayment', command.at, () => cancel(command))),
   );
-  const ask = async () => record(await external.lookUpPayment(self), lifecycle.clock.now());
+  const ask = async () => record(await external.lookUpPayment(self), lifecycle.clock.present());
   setHandler(refreshPayment, async () => changed(await lifecycle.command('refreshPayment', null, ask)));
   setHandler(gatewayNotified, async () => {
     // A question that failed is asked again by the agenda; nobody waits for the answer of a signal.
