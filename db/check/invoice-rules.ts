@@ -99,6 +99,29 @@ export const invoiceRules: readonly InvariantRule[] = [
   },
   {
     id: 'I6',
+    rule: 'what is paid of an invoice is the sum of its captured payments',
+    examines: `select count(*) from payment where destination_type = 'INVOICE'`,
+    violations: `
+      select i.id as object, format('paid %s, captured payments sum to %s', i.amount_paid, sums.captured) as problem
+      from invoice i cross join lateral (
+        select coalesce(sum(p.amount), 0) as captured from payment p
+        where p.environment_id = i.environment_id and p.destination_type = 'INVOICE' and p.destination_id = i.id
+          and p.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED')
+      ) sums
+      where i.amount_paid <> sums.captured`,
+  },
+  {
+    id: 'I6',
+    rule: 'lines and payments have the currency of their invoice',
+    examines: 'select (select count(*) from invoice_line_item) + (select count(*) from payment)',
+    violations: `
+      select part.id as object, format('in %s, its invoice %s in %s', part.currency, i.id, i.currency) as problem
+      from (select id, invoice_id, currency from invoice_line_item
+        union all select id, destination_id, currency from payment where destination_type = 'INVOICE') part
+      join invoice i on i.id = part.invoice_id where part.currency <> i.currency`,
+  },
+  {
+    id: 'I6',
     rule: 'the amount of a line is the one its derivation ends with',
     examines: 'select count(*) from invoice_line_item where derivation is not null',
     violations: `

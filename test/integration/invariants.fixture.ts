@@ -100,6 +100,19 @@ export const plantings: Planting[] = [
     by: 'invoiceId',
   },
   {
+    id: 'I6',
+    what: 'a payment the invoice does not count',
+    sql: `update payment set payment_status = 'FAILED' where id = '$1'`,
+    by: 'paymentId',
+    names: 'invoiceId',
+  },
+  {
+    id: 'I6',
+    what: 'a payment in another currency',
+    sql: `update payment set currency = 'eur' where id = '$1'`,
+    by: 'paymentId',
+  },
+  {
     id: 'I10',
     what: 'a gap in the events of an object',
     sql: `delete from outbox_event where entity_id = '$1' and sequence = 1`,
