@@ -113,7 +113,7 @@ describe('GET /events/{id}', () => {
         { properties: { n: 2 }, same_payload: true },
       ]);
       expect(body).toMatchObject({ status: 'processed', processed_events: [{ meter_id: meter.id, qty_total: '2' }] });
-      expect(body.debug_tracker.failure_point).toEqual({ failure_point_type: 'price_lookup' });
+      expect(body.debug_tracker.failure_point).toEqual({ failure_point_type: 'price_lookup', error: null });
     }
   });
 
