@@ -15,6 +15,7 @@ import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../workflows/invoice.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
+import { timerSpread } from './timer-spread.ts';
 
 export interface InvoiceActivityDependencies {
   database: Database;
@@ -38,7 +39,7 @@ export type InvoiceActivities = ReturnType<typeof createInvoiceActivities>;
 export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: InvoiceActivityDependencies) {
   const inScope = <T>(owner: InvoiceReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
     inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
-  const snapshot = (invoice: AttendedInvoice) => snapshotOf(invoice, timerSpreadMs);
+  const snapshot = (invoice: AttendedInvoice) => snapshotOf(invoice, timerSpread(invoice.id, timerSpreadMs));
 
   return {
     /** Reads the invoice and writes its agenda down: what others did to its row may have changed what is due. */

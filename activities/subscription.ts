@@ -13,6 +13,7 @@ import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.mes
 import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
 import { createSubscriptionCommands } from './subscription-command.ts';
+import { timerSpread } from './timer-spread.ts';
 
 export interface SubscriptionActivityDependencies {
   database: Database;
@@ -52,7 +53,8 @@ export type SubscriptionActivities = ReturnType<typeof createSubscriptionActivit
 /** What subscription workflows do: each is one transaction, named like the agenda entry or the command it performs. */
 export function createSubscriptionActivities(dependencies: SubscriptionActivityDependencies) {
   const { database, readUsage } = dependencies;
-  const snapshot = (attended: AttendedSubscription) => snapshotOf(attended, dependencies.timerSpreadMs);
+  const snapshot = (attended: AttendedSubscription) =>
+    snapshotOf(attended, timerSpread(attended.row.id, dependencies.timerSpreadMs));
   const inScope = <T>(owner: Owner, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
     inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
 
