@@ -28,7 +28,7 @@ import { benchSettings } from './server.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** A database of its own with a sandbox tenant. */
+/** A database of its own with a sandbox tenant, and the API over it. Without Temporal only records and streams work. */
 export interface BenchDatabase {
   database: Database;
   applicationUrl: string;
@@ -38,15 +38,14 @@ export interface BenchDatabase {
   metering: UsageStore;
   gateway: SandboxGateway;
   postgres: RunningPostgres;
+  /** Calls `/v1` + path, which must succeed, and returns the body. */
+  api<Body = { id: string }>(method: Method, path: string, body?: unknown): Promise<Body>;
   /** Fails unless every invariant of quality.md holds. */
   checkInvariants(): Promise<void>;
 }
 
 /** A whole Perennial in this process, on a PostgreSQL and a Temporal of its own. */
 export interface BenchPlatform extends BenchDatabase {
-  app: FastifyInstance;
-  /** Calls `/v1` + path, which must succeed, and returns the body. */
-  api<Body = { id: string }>(method: Method, path: string, body?: unknown): Promise<Body>;
   temporal: Client;
   temporalServer: { address: string; program: RunningProgram };
   connection: NativeConnection;
@@ -78,7 +77,11 @@ async function withClosing<T>(work: (onClose: OnClose) => Promise<T>): Promise<T
   }
 }
 
-async function openBenchDatabase(onClose: OnClose, directory = newDirectory(onClose)): Promise<BenchDatabase> {
+async function openBenchDatabase(
+  onClose: OnClose,
+  temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1', connectTimeout: '200ms' }) }),
+): Promise<BenchDatabase> {
+  const directory = newDirectory(onClose);
   const postgres = await startPostgres({
     directory: join(directory, 'postgres'),
     port: await freePort(),
@@ -99,14 +102,34 @@ async function openBenchDatabase(onClose: OnClose, directory = newDirectory(onCl
   onClose(() => gateway.close());
   const sandbox = await createSandbox(database, { tenantName: 'Bench' });
   const scope = { ...sandbox, actor: 'system', requestId: 'bench' };
+  const app = await buildApp({
+    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
+    database,
+    temporal,
+    metering,
+    gateways: paymentGateways([gateway]),
+    logger: false,
+  });
+  onClose(() => app.close());
+  const api = apiOf(app, sandbox.apiKey);
   const check = () => assertInvariants({ database, metering, applicationUrl });
-  return { database, applicationUrl, ownerUrl, sandbox, scope, metering, gateway, postgres, checkInvariants: check };
+  return {
+    database,
+    applicationUrl,
+    ownerUrl,
+    sandbox,
+    scope,
+    metering,
+    gateway,
+    postgres,
+    api,
+    checkInvariants: check,
+  };
 }
 
 async function openPlatform(onClose: OnClose): Promise<BenchPlatform> {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const directory = newDirectory(onClose);
-  const base = await openBenchDatabase(onClose, directory);
   const server = await startTemporal({
     cli: await temporalCli((line) => console.error(line)),
     port: await freePort(),
@@ -123,17 +146,9 @@ async function openPlatform(onClose: OnClose): Promise<BenchPlatform> {
   const temporal = new Client({ connection: clientConnection, namespace });
   const connection = await NativeConnection.connect({ address: server.address });
   onClose(() => connection.close());
-  const gateways = paymentGateways([base.gateway]);
+  const base = await openBenchDatabase(onClose, temporal);
   const { database, metering } = base;
-  const app = await buildApp({
-    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
-    database,
-    temporal,
-    metering,
-    gateways,
-    logger: false,
-  });
-  onClose(() => app.close());
+  const gateways = paymentGateways([base.gateway]);
   const bundle = await bundleWorkflows();
   const startWorkers: BenchPlatform['startWorkers'] = async (options = {}) => {
     const defaults = { connection, namespace, temporal, database, metering, gateways, workflowBundle: bundle };
@@ -148,8 +163,7 @@ async function openPlatform(onClose: OnClose): Promise<BenchPlatform> {
     onClose(stop);
     return stop;
   };
-  const api = apiOf(app, base.sandbox.apiKey);
-  return { ...base, app, api, temporal, temporalServer: server, connection, namespace, bundle, startWorkers };
+  return { ...base, temporal, temporalServer: server, connection, namespace, bundle, startWorkers };
 }
 
 function apiOf(app: FastifyInstance, apiKey: string): BenchPlatform['api'] {

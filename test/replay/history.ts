@@ -42,11 +42,14 @@ export function payloadsOf(value: unknown): string[] {
   return Object.values(value).flatMap(payloadsOf);
 }
 
-/** Drops what names the machine of the recording: host, process and the lines of stack traces. Replay reads none of it. */
+const ofTheMachine = new Set(['identity', 'stackTrace', 'workerVersion', 'binaryChecksum', 'taskId', 'requestId']);
+
+/** Drops what names the machine of the recording: hosts, processes and lines of stack traces. Replay reads none of it. */
 export function withoutMachine<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutMachine) as T;
   if (typeof value !== 'object' || value === null) return value;
-  const machine = new Set(['identity', 'stackTrace', 'workerVersion', 'binaryChecksum', 'lastWorkerIdentity']);
-  const kept = Object.entries(value).filter(([key]) => !machine.has(key));
-  return Object.fromEntries(kept.map(([key, each]) => [key, withoutMachine(each)])) as T;
+  const kept = Object.entries(value).filter(([key]) => !ofTheMachine.has(key));
+  const clean = kept.map(([key, each]) => [key, withoutMachine(each)] as const);
+  const { kind } = value as { kind?: unknown };
+  return { ...Object.fromEntries(clean), ...(kind === 'TASK_QUEUE_KIND_STICKY' ? { name: 'sticky' } : {}) } as T;
 }

@@ -1,9 +1,11 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { makePlan } from '../../bench/account.ts';
 import { type BenchPlatform, withBenchPlatform } from '../../bench/platform.ts';
+import { poll } from '../../dev/processes.ts';
 import { historiesDirectory, type RecordedHistory, shapeOf, withoutMachine } from './history.ts';
 import { personal } from './personal.ts';
 import { scenarios } from './scenarios.ts';
@@ -48,8 +50,7 @@ async function record(
   for await (const { workflowId, runId, type } of temporal.workflow.list()) {
     if (taken.has(runId)) continue;
     taken.add(runId);
-    const history = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-    const recorded = withoutMachine(JSON.parse(historyToJSON(history)) as RecordedHistory);
+    const recorded = await historyAtRest(temporal.workflow.getHandle(workflowId, runId));
     const shape = shapeOf(recorded);
     if (shapes.has(shape)) continue;
     shapes.add(shape);
@@ -59,4 +60,14 @@ async function record(
     writeFileSync(join(historiesDirectory, `${scenario}.${type}.${number}.json`), `{"events":[\n${lines}\n]}\n`);
   }
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** The history of a run once no task of it is under way. */
+async function historyAtRest(run: WorkflowHandle): Promise<RecordedHistory> {
+  const history = await poll(async () => {
+    const { events } = JSON.parse(historyToJSON(await run.fetchHistory())) as RecordedHistory;
+    return /WORKFLOW_TASK_(SCHEDULED|STARTED)$/.test(events.at(-1)?.eventType ?? '') ? undefined : { events };
+  }, 20_000);
+  if (!history) throw new Error(`${run.workflowId} does not come to rest`);
+  return withoutMachine(history);
 }

@@ -29,7 +29,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
     for (const month of ['01', '02', '07']) {
       await sendCalls(stage.platform.api, { ...calls, timestamp: `2026-${month}-20T00:00:00Z` });
     }
-    await advanceClock(stage.platform.api, clockId, '2027-01-20T00:00:00Z');
+    await advanceClock(stage.platform.api, clockId, '2026-09-20T00:00:00Z');
   },
   'trial-on-clock': async (stage) => {
     const { clockId } = await onClock(stage, { card: 'succeeds', subscription: { trial_period_days: 14 } });
@@ -68,6 +68,8 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
     await stage.platform.temporal.workflow.getHandle(paymentWorkflowId(paymentId)).executeUpdate(retry);
   },
   'payer-asked-on-clock': payerAsked,
+  'payment-by-hand': paymentByHand,
+  'invoice-parked-and-retried': invoiceParked,
   'period-parked-and-retried': periodParked,
   'creation-refused': async (stage) => {
     const { api } = stage.platform;
@@ -102,6 +104,10 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
     const { subscriptionId } = await inRealTime(stage, { card: 'loses_answer' });
     const workflow = await until(() => paymentWorkflowOf(stage, subscriptionId));
     await workflow.executeUpdate(refreshPayment).catch(() => undefined);
+    await until(async () => (await paidInvoices(stage, subscriptionId)) >= 1 || undefined);
+  },
+  'real-time-late-answer': async (stage) => {
+    const { subscriptionId } = await inRealTime(stage, { card: 'answers_late', count: 1 });
     await until(async () => (await paidInvoices(stage, subscriptionId)) >= 1 || undefined);
   },
   'real-time-notified': async (stage) => {
@@ -189,6 +195,39 @@ async function payerAsked(stage: Stage): Promise<void> {
   await advanceClock(api, clockId, '2026-01-20T00:00:00Z');
 }
 
+/** A card that is saved after the invoice and charged by request. */
+async function paymentByHand(stage: Stage): Promise<void> {
+  const { api } = stage.platform;
+  const { subscriptionId, customerId } = await onClock(stage, {});
+  const text = `select id, amount_remaining from invoice where subscription_id = $1 and invoice_status = 'FINALIZED'`;
+  const invoice = await until(() => rowOf(stage, text, [subscriptionId]));
+  const card = { gateway: 'sandbox', card_number: sandboxCardNumber('succeeds'), set_default: true };
+  await api('POST', `/customers/${customerId}/payment-methods`, card);
+  await api('POST', '/payments', {
+    destination_type: 'INVOICE',
+    destination_id: invoice.id,
+    payment_method_type: 'CARD',
+    amount: invoice.amount_remaining,
+    currency: 'usd',
+  });
+}
+
+/** The second attempt on an invoice fails for a reason that is no outage. */
+async function invoiceParked(stage: Stage): Promise<void> {
+  const { api, temporal } = stage.platform;
+  const { clockId, subscriptionId } = await onClock(stage, { card: 'declines_times', count: 1 });
+  await advanceClock(api, clockId, '2026-01-15T12:00:00Z');
+  const { workflowId } = await until(() => invoiceWorkflowOf(stage, subscriptionId));
+  await asOwner(stage, 'alter table payment add constraint none_now check (false) not valid');
+  try {
+    await advanceClock(api, clockId, '2026-01-16T12:00:00Z');
+  } finally {
+    await asOwner(stage, 'alter table payment drop constraint none_now');
+  }
+  await temporal.workflow.getHandle(workflowId).executeUpdate(retry);
+  await advanceClock(api, clockId, '2026-01-20T00:00:00Z');
+}
+
 /** A price that nobody can compute stops one subscription until it is mended. */
 async function periodParked(stage: Stage): Promise<void> {
   const { api } = stage.platform;
@@ -234,7 +273,7 @@ async function clockParked(stage: Stage): Promise<void> {
     await asOwner(stage, 'alter table agenda_entry_away rename to agenda_entry');
   }
   await workflow.executeUpdate(retry);
-  await advanceClock(api, clockId, '2026-01-17T00:00:00Z');
+  await advanceClock(api, clockId, '2026-01-16T00:00:00Z');
 }
 
 async function rowOf(stage: Stage, text: string, values: unknown[]): Promise<Record<string, string> | undefined> {

@@ -1,0 +1,2 @@
+export * from '../../workflows/index.ts';
+export { empty } from './empty.ts';
