@@ -17,14 +17,29 @@ const event = (entityId: string, name = 'thing.changed') => ({
   payload: { thing: { id: entityId } },
   occurredAt: '2026-01-31T00:00:00.000Z',
 });
-const emit = (...entityIds: string[]) =>
-  inSqlTransaction(database, scope, (tx) =>
+
+/** Transactions of this file that are open on purpose. */
+let openTransactions = 0;
+
+/**
+ * Returns when everything committed so far is below the oldest running transaction. Transactions of other test files run on
+ * the same server and hold the feed back for a moment, as anybody's would.
+ */
+async function visible(): Promise<void> {
+  const hidden = 'select 1 from outbox_event where transaction_id >= pg_snapshot_xmin(pg_current_snapshot()) limit 1';
+  while (openTransactions === 0 && (await inSqlTransaction(database, scope, (tx) => tx.rows(hidden))).length > 0);
+}
+
+async function emit(...entityIds: string[]): Promise<void> {
+  await inSqlTransaction(database, scope, (tx) =>
     writeEvents(
       tx,
       scope,
       entityIds.map((id) => event(id)),
     ),
   );
+  await visible();
+}
 const read = (after: string | null, limit = 1000, as: Scope = scope) =>
   inSqlTransaction(database, as, (tx) => readOutboundEvents(tx, { after, limit }));
 const latest = async () => (await read('latest')).next;
@@ -41,15 +56,19 @@ async function openTransaction(work: (tx: SqlTransaction) => Promise<void>) {
   });
   done.catch(working.reject);
   await working.promise;
+  openTransactions += 1;
   const end = async (how: 'commit' | 'rollback') => {
     ending.resolve(how);
     await done.catch((error: Error) => expect(error.message).toBe('rolled back'));
+    openTransactions -= 1;
+    await visible();
   };
   return { commit: () => end('commit'), rollback: () => end('rollback') };
 }
 
 /** Reads on from `after` until nothing more comes. */
 async function readAll(after: string, limit: number): Promise<FeedEvent[]> {
+  await visible();
   const events: FeedEvent[] = [];
   for (let page = await read(after, limit); page.events.length > 0; page = await read(page.next, limit)) {
     events.push(...page.events);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { type Api, type TestApp, testApp } from './app.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
@@ -162,13 +163,17 @@ export async function invoicesOf(api: Api, subscriptionId: string): Promise<Invo
   return [...body.items].sort((a, b) => a.billing_sequence - b.billing_sequence);
 }
 
-/** The types of the outbound events of an object, in order. */
+/**
+ * The types of the outbound events of an object, in order. The feed shows an event when no older transaction of the server
+ * runs, whosever it is; so a marker is written now, and once the feed shows it, it shows everything before it.
+ */
 export async function eventsOf(api: Api, entityId: string): Promise<string[]> {
+  const { id: marker } = await created(api, '/customers', { external_id: `marker-${randomUUID()}`, name: 'Marker' });
   const names: string[] = [];
   for (let after = ''; ; ) {
-    const { body } = await api<FeedPage>('GET', `/outbound-events?limit=1000${after}`);
+    const { body } = await api<FeedPage>('GET', `/outbound-events?limit=1000&wait=5${after}`);
     names.push(...body.items.filter((event) => event.entity_id === entityId).map((event) => event.event_type));
-    if (!body.has_more) return names;
+    if (body.items.some((event) => event.entity_id === marker)) return names;
     after = `&after=${body.next}`;
   }
 }
