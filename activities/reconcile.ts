@@ -10,6 +10,7 @@ import {
   lifecycleKinds,
   lifecycleStartOptions,
   lifecycleTaskQueue,
+  workflowTaskTimeout,
 } from '../workflows/start.messages.ts';
 import { testClockWorkflowId, testClockWorkflowType } from '../workflows/test-clock.messages.ts';
 
@@ -84,6 +85,7 @@ async function startClock(temporal: Client, object: LiveObject): Promise<boolean
       taskQueue: lifecycleTaskQueue,
       args: [{ tenantId: object.tenantId, environmentId: object.environmentId, testClockId: object.objectId }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      workflowTaskTimeout,
       staticSummary: `Test clock ${object.objectId}`,
     }),
   );

@@ -4,6 +4,7 @@ import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
 import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
+import { workflowTaskTimeout } from './start.messages.ts';
 
 /** The workflow that looks after `objectId` from here on; it outlives the one that starts it. */
 async function startFollower(
@@ -15,6 +16,7 @@ async function startFollower(
       workflowId: follower.workflowId,
       args: follower.args,
       parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowTaskTimeout,
       staticSummary: follower.summary,
       typedSearchAttributes: [
         { key: tenantIdKey, value: start.tenantId },

@@ -18,6 +18,12 @@ export type LifecycleKind = keyof typeof lifecycleKinds;
 export const lifecycleTaskQueue = 'lifecycle';
 
 /**
+ * How long the server waits for a worker that took a task and was killed; local activities that take longer prolong it.
+ * Temporal's own 10 s are what a command under way would stand still after each crash.
+ */
+export const workflowTaskTimeout = '4s';
+
+/**
  * How the workflow of an object is started, whoever starts it: the API with its first command, a test clock, reconcile.
  * A running one is used; a closed one is started again, because what makes that safe are the rows. design: architecture §3
  */
@@ -29,6 +35,7 @@ export function lifecycleStartOptions(kind: LifecycleKind, start: LifecycleStart
     args: [start] as [LifecycleStart],
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowTaskTimeout,
     staticSummary: `${noun} ${start.objectId}, customer ${start.customerId}`,
     priority: { fairnessKey: start.tenantId.slice(0, 64) },
     typedSearchAttributes: [

@@ -2,7 +2,7 @@ import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Scope } from '../../db/scope.ts';
 import { createTestClock, deleteTestClock, listTestClocks, readTestClock } from '../../db/stores/test-clock.ts';
-import { lifecycleTaskQueue } from '../../workflows/start.messages.ts';
+import { lifecycleTaskQueue, workflowTaskTimeout } from '../../workflows/start.messages.ts';
 import { advance, testClockWorkflowId, testClockWorkflowType } from '../../workflows/test-clock.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -118,6 +118,7 @@ async function advanceAtWorkflow(temporal: Client, scope: Scope, testClockId: st
       args: [start],
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      workflowTaskTimeout,
       staticSummary: `Test clock ${testClockId}`,
     }),
   });

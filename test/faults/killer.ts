@@ -11,6 +11,8 @@ export interface KillerOptions {
   progress(): Promise<number | undefined>;
   /** Whether to go on. */
   isWanted(): boolean;
+  /** Whether another kill is due; otherwise there are only pauses. */
+  mayKill(): boolean;
   onKill(name: PartName): void;
   onPause(name: PartName): void;
 }
@@ -22,14 +24,12 @@ const victims: readonly PartName[] = [
   'PostgreSQL',
   'Temporal',
   'Temporal',
-  'Temporal',
-  'API',
   'API',
   'API',
   'worker',
 ];
 const pausable: readonly PartName[] = ['PostgreSQL', 'Temporal', 'API', 'worker'];
-const progressLimitMs = 4_000;
+const progressLimitMs = 3_000;
 const readyLimitMs = 60_000;
 const longestPauseMs = 600;
 const longestWaitMs = 500;
@@ -40,7 +40,7 @@ export async function killInTurn(options: KillerOptions): Promise<void> {
   while (options.isWanted()) {
     await someProgress(options);
     await delay(random.whole(longestWaitMs));
-    if (random.whole(4) === 0) {
+    if (random.whole(4) === 0 || !options.mayKill()) {
       const name = random.oneOf(pausable);
       if (await installation.parts[name].pause(100 + random.whole(longestPauseMs - 100))) options.onPause(name);
       continue;

@@ -32,6 +32,7 @@ const [killsWanted, seed, airports] = [values.kills, values.seed, values.airport
   number,
   number,
 ];
+const armedAtOnce = 5;
 const startedMs = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
 const random = seededRandom(seed);
@@ -62,10 +63,17 @@ function fail(problem: string): void {
   failure ??= new Error(problem);
 }
 
-/** All points not reached yet; when each had its turn, one of them at one of its next times. */
+/**
+ * A few of the points not reached yet, so that work goes on between two crashes: a workflow whose every step meets one is
+ * given ever more time by the server. When each had its turn, any of them, at one of the next times it is reached.
+ */
 function armedPoints(): string {
   if (isHealing || !values.points || !isWanted()) return '';
-  return unreached.size > 0 ? [...unreached].join(',') : `${random.oneOf(points)}:${1 + random.whole(5)}`;
+  if (unreached.size === 0) return `${random.oneOf(points)}:${1 + random.whole(5)}`;
+  const left = [...unreached];
+  return Array.from({ length: Math.min(armedAtOnce, left.length) }, () =>
+    left.splice(random.whole(left.length), 1),
+  ).join(',');
 }
 
 function noteCrashes(): void {
@@ -86,17 +94,25 @@ async function progressOf(pool: pg.Pool): Promise<number | undefined> {
   }
 }
 
-/** Waves of the main job until enough was killed; the last one is finished in peace. */
+/** Two lanes of waves of the main job until enough was killed; the last ones are finished in peace. */
 async function billThroughFaults(running: Installation): Promise<Wave[]> {
   const api = faultClient(running.apiUrl, running.apiKey, seededRandom(seed + 1));
   const pool = new pg.Pool({ connectionString: running.ownerUrl, max: 1 });
   pool.on('error', () => undefined);
   const waves: Wave[] = [];
+  const billInTurn = async () => {
+    do {
+      waves.push(await runWave(api, airports));
+      say(`wave ${waves.length} is billed; ${killsSoFar()} kills`);
+    } while (isWanted());
+  };
   const killing = killInTurn({
     installation: running,
     random,
     progress: () => progressOf(pool),
     isWanted,
+    // The last kills are those of the crash points.
+    mayKill: () => killsSoFar() + unreached.size < killsWanted,
     onKill(name) {
       kills[name] += 1;
       say(`killed ${name} (${killsSoFar()})`);
@@ -107,10 +123,8 @@ async function billThroughFaults(running: Installation): Promise<Wave[]> {
     },
   }).catch((error: Error) => fail(error.message));
   try {
-    do {
-      waves.push(await runWave(api, airports));
-      say(`wave ${waves.length} is billed; ${killsSoFar()} kills`);
-    } while (isWanted());
+    // While what one wave waits for is away the other goes on.
+    await Promise.all([billInTurn(), billInTurn()]);
   } catch (error) {
     failure ??= error as Error;
   } finally {
