@@ -116,7 +116,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
 
   /** Nothing is left to wait for; a command that comes before everybody has their answer is still carried out. */
   private async isOver(snapshot: Snapshot): Promise<boolean> {
-    announce(snapshot, this.announced);
+    announce(snapshot, this.announced, this.clock.heardTime !== null);
     this.busy = false;
     await condition(() => allHandlersFinished() || this.inbox.length > 0 || this.stale);
     this.busy = true;
@@ -169,7 +169,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private async waitForMore(): Promise<void> {
     const { snapshot } = this;
     if (snapshot === null) return;
-    announce(snapshot, this.announced);
+    announce(snapshot, this.announced, this.clock.heardTime !== null);
     const next = snapshot.blockedOn ? null : (snapshot.agenda[0] ?? null);
     this.busy = false;
     const wake = () => this.inbox.length > 0 || this.stale;
@@ -216,12 +216,13 @@ function shouldRollOver(): boolean {
 }
 
 /** Shows an operator where the object stands; search attributes are written only when they change. */
-function announce(snapshot: LifecycleSnapshot, announced: { status: string; next: string; blockedOn: string }): void {
+function announce(
+  snapshot: LifecycleSnapshot,
+  announced: { status: string; next: string; blockedOn: string },
+  onTestClock: boolean,
+): void {
   const next = snapshot.agenda[0] ?? null;
-  const then = next ? ` · then: ${next.kind} ${next.at}` : '';
-  setCurrentDetails(
-    snapshot.blockedOn ? `parked: ${snapshot.blockedOn} · ${snapshot.details}` : `${snapshot.details}${then}`,
-  );
+  setCurrentDetails(standingLine(snapshot, onTestClock));
   const standing = { status: snapshot.status, next: next?.at ?? '', blockedOn: snapshot.blockedOn ?? '' };
   const changes = [
     ...(announced.status === standing.status ? [] : [{ key: statusKey, value: standing.status }]),
@@ -230,6 +231,14 @@ function announce(snapshot: LifecycleSnapshot, announced: { status: string; next
   ];
   if (changes.length > 0) upsertSearchAttributes(changes);
   Object.assign(announced, standing);
+}
+
+/** How the object stands and what it waits for, in one line that tells a person what can be done. */
+function standingLine({ details, blockedOn, agenda, ended }: LifecycleSnapshot, onTestClock: boolean): string {
+  if (blockedOn) return `${details} · parked at ${blockedOn}: GET /v1/billing-run tells why, the Update retry goes on`;
+  const next = agenda[0];
+  if (!next) return `${details} · ${ended ? 'nothing left to wait for' : 'waits for commands only'}`;
+  return `${details} · next: ${next.kind} at ${next.at}${onTestClock ? ' by its test clock' : ''}`;
 }
 
 /** Whatever a command threw as a failure that fits through an Update: a plain error in a handler would block the workflow. */
