@@ -14,6 +14,7 @@ import { registerTransactions } from './plugins/transaction.ts';
 import { apiKeyRoutes } from './routes/api-key.ts';
 import { billingRunRoutes } from './routes/billing-run.ts';
 import { customerRoutes } from './routes/customer.ts';
+import { customerUsageRoutes } from './routes/customer-usage.ts';
 import { entitlementRoutes } from './routes/entitlement.ts';
 import { environmentRoutes } from './routes/environment.ts';
 import { eventRoutes } from './routes/event.ts';
@@ -49,6 +50,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(apiKeyRoutes);
   await v1.register(billingRunRoutes);
   await v1.register(customerRoutes);
+  await v1.register(customerUsageRoutes);
   await v1.register(environmentRoutes);
   await v1.register(rbacRoutes);
   await v1.register(settingRoutes);

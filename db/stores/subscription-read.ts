@@ -126,7 +126,8 @@ async function conditions(tx: Transaction, filters: SubscriptionFilters): Promis
   return { $and: every };
 }
 
-async function withContent(tx: Transaction, rows: readonly Subscription[]): Promise<SubscriptionContent[]> {
+/** Subscriptions with their line items, prices and customers, each read once for all of them. */
+export async function withContent(tx: Transaction, rows: readonly Subscription[]): Promise<SubscriptionContent[]> {
   const environmentId = tx.scope.environmentId;
   const items = await tx.em.find(
     SubscriptionLineItem,

@@ -6,6 +6,7 @@ import { billingCalls } from './areas/billing.ts';
 import { catalogueCalls } from './areas/catalogue.ts';
 import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
+import { usageCalls } from './areas/usage.ts';
 import { conversation, legible } from './conversation.ts';
 import { implementedOperations, operations } from './operations.ts';
 
@@ -20,6 +21,7 @@ const areas = {
   ...catalogueCalls(talk),
   ...eventCalls(talk),
   ...billingCalls(talk),
+  ...usageCalls(talk),
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {

@@ -2,6 +2,7 @@ import type { Adapters } from '../adapter.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
+import { entitlementAdapters } from './entitlement.ts';
 import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
@@ -13,6 +14,7 @@ export const adapters: Adapters = {
   ...catalogueAdapters,
   ...calendarAdapters,
   ...chargeAdapters,
+  ...entitlementAdapters,
   ...httpAdapters,
   ...invoiceAdapters,
   ...meteringAdapters,

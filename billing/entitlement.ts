@@ -1,0 +1,119 @@
+/** One grant of a feature, by a plan, an add-on or a subscription. spec: catalogue-and-metering §8.3 */
+export interface EntitlementPart {
+  id: string;
+  subscriptionId: string;
+  entityType: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
+  /** On a subscription's part: the plan part it overrides. */
+  parentEntitlementId: string | null;
+  isEnabled: boolean;
+  isSoftLimit: boolean;
+  /** null is unlimited. */
+  usageLimit: string | null;
+  /** DAILY … ANNUAL, NEVER; null is the billing period. */
+  usageResetPeriod: string | null;
+  staticValue: string | null;
+  configValue: Record<string, unknown> | null;
+  startDate: string | null;
+  endDate: string | null;
+}
+
+/** What all parts of a feature grant together. */
+export interface AggregatedEntitlement {
+  isEnabled: boolean;
+  /** null is unlimited, and what a feature that is not metered has. */
+  usageLimit: string | null;
+  isSoftLimit: boolean;
+  usageResetPeriod: string | null;
+  staticValues: string[];
+  configValues: Record<string, unknown>[];
+}
+
+const nothing: AggregatedEntitlement = {
+  isEnabled: false,
+  usageLimit: '0',
+  isSoftLimit: false,
+  usageResetPeriod: null,
+  staticValues: [],
+  configValues: [],
+};
+
+/**
+ * The parts in force at an instant, from parts given oldest first: plan parts first, an override in the place of the plan
+ * part it names, with that part's members where it has none of its own. An override without a live parent stands for itself.
+ * spec: catalogue-and-metering §8.3
+ */
+export function partsInForce<Part extends EntitlementPart>(parts: readonly Part[], at: string): Part[] {
+  const live = parts.filter(
+    ({ startDate, endDate }) => (startDate === null || startDate <= at) && (endDate === null || endDate > at),
+  );
+  const overrides = new Map<string, Part>();
+  const standing: Part[] = [];
+  for (const part of live) {
+    const parent = live.find((other) => other.entityType === 'PLAN' && isOverride(part, other));
+    if (parent) overrides.set(keyOf(parent), part);
+    else standing.push(part);
+  }
+  const ordered = [
+    ...standing.filter((part) => part.entityType === 'PLAN'),
+    ...standing.filter((part) => part.entityType !== 'PLAN'),
+  ];
+  return ordered.map((part) => overridden(part, overrides.get(keyOf(part))));
+}
+
+/**
+ * The sum of parts in their order: the limits add up and one unlimited part makes all unlimited; soft if any part is; of the
+ * reset periods the most frequent, on a tie the one that comes first. Disabled parts count for nothing, and without an enabled
+ * one nothing is granted. spec: catalogue-and-metering §8.3
+ */
+export function aggregateEntitlement(featureType: string, parts: readonly EntitlementPart[]): AggregatedEntitlement {
+  const enabled = parts.filter((part) => part.isEnabled);
+  if (enabled.length === 0) return nothing;
+  const granted = { ...nothing, isEnabled: true, usageLimit: null };
+  if (featureType === 'metered') {
+    return {
+      ...granted,
+      usageLimit: limitOf(enabled),
+      isSoftLimit: enabled.some((part) => part.isSoftLimit),
+      usageResetPeriod: mostFrequent(enabled.map((part) => part.usageResetPeriod)),
+    };
+  }
+  if (featureType === 'static') {
+    return { ...granted, staticValues: [...new Set(enabled.flatMap((part) => part.staticValue ?? []))] };
+  }
+  if (featureType === 'config')
+    return { ...granted, configValues: enabled.flatMap((part) => (part.configValue ? [part.configValue] : [])) };
+  return granted;
+}
+
+function isOverride(part: EntitlementPart, parent: EntitlementPart): boolean {
+  return part.parentEntitlementId === parent.id && part.subscriptionId === parent.subscriptionId;
+}
+
+/** Two subscriptions of one plan have its part each. */
+function keyOf(part: EntitlementPart): string {
+  return `${part.subscriptionId} ${part.id}`;
+}
+
+/** Only the limit, the switch and the values can be overridden. spec: catalogue-and-metering §8.2 */
+function overridden<Part extends EntitlementPart>(parent: Part, override: Part | undefined): Part {
+  if (!override) return parent;
+  const { isSoftLimit, usageResetPeriod } = parent;
+  return { ...override, isSoftLimit, usageResetPeriod };
+}
+
+/** Limits are integers of any size. */
+function limitOf(parts: readonly EntitlementPart[]): string | null {
+  let limit = 0n;
+  for (const { usageLimit } of parts) {
+    if (usageLimit === null) return null;
+    limit += BigInt(usageLimit);
+  }
+  return limit.toString();
+}
+
+function mostFrequent(periods: readonly (string | null)[]): string | null {
+  const counts = new Map<string | null, number>();
+  for (const period of periods) counts.set(period, (counts.get(period) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return periods.find((period) => counts.get(period) === most) ?? null;
+}

@@ -1,0 +1,161 @@
+import { later } from '../../billing/calendar.ts';
+import {
+  type AggregatedEntitlement,
+  aggregateEntitlement,
+  type EntitlementPart,
+  partsInForce,
+} from '../../billing/entitlement.ts';
+import { customerNow } from '../clock.ts';
+import type { Feature } from '../entities/feature.ts';
+import type { Meter } from '../entities/meter.ts';
+import { Subscription } from '../entities/subscription.ts';
+import { anyOf } from '../list.ts';
+import { missing } from '../record.ts';
+import type { Transaction } from '../transaction.ts';
+import { publishedEntitlements } from './entitlement.ts';
+import { featuresById } from './feature.ts';
+import { metersById } from './meter.ts';
+import { plansById } from './plan.ts';
+
+/** A part as it is shown: with who grants it. */
+export interface EntitlementSource extends EntitlementPart {
+  featureId: string;
+  /** The plan, add-on or subscription. */
+  entityId: string;
+  entityName: string;
+}
+
+/** A feature with everything that is granted of it. spec: catalogue-and-metering §8.3 */
+export interface AggregatedFeature {
+  feature: Feature;
+  meter: Meter | null;
+  entitlement: AggregatedEntitlement;
+  sources: EntitlementSource[];
+}
+
+/** Absent, empty and null narrow nothing; ids and keys that exist nowhere match nothing. */
+export interface FeatureFilters {
+  featureIds?: readonly string[] | undefined;
+  featureLookupKeys?: readonly string[] | undefined;
+}
+
+const grantingStatuses = ['active', 'trialing'];
+
+/** The subscriptions through which a customer has features at an instant: begun, active or trialing; oldest first. spec: platform §10.3 */
+export async function grantingSubscriptions(
+  tx: Transaction,
+  customerId: string,
+  at: string,
+  subscriptionIds?: readonly string[],
+): Promise<Subscription[]> {
+  const where = {
+    environmentId: tx.scope.environmentId,
+    status: 'published',
+    customerId,
+    subscriptionStatus: { $in: grantingStatuses },
+    startDate: { $lte: at },
+    ...anyOf('id', subscriptionIds),
+  };
+  return tx.em.find(Subscription, where, { orderBy: { startDate: 'asc', id: 'asc' } });
+}
+
+/**
+ * What subscriptions of one customer grant at its present, feature by feature, aggregated over all of them; metered features
+ * first, then static, boolean and config, each by name. spec: catalogue-and-metering §7.7, §8.3
+ */
+export async function aggregatedFeatures(
+  tx: Transaction,
+  subscriptions: readonly Subscription[],
+  filters: FeatureFilters,
+  at: string,
+): Promise<AggregatedFeature[]> {
+  const byFeature = Map.groupBy(await entitlementSources(tx, subscriptions), (source) => source.featureId);
+  const features = await featuresById(tx, [...byFeature.keys()]);
+  const wanted = [...features.values()].filter((feature) => isWanted(feature, filters)).sort(byTypeAndName);
+  const meters = await metersById(
+    tx,
+    wanted.map((feature) => feature.meterId ?? null),
+  );
+  return wanted.flatMap((feature) => {
+    const sources = partsInForce(byFeature.get(feature.id) ?? [], at);
+    if (sources.length === 0) return [];
+    const entitlement = aggregateEntitlement(feature.type, sources);
+    return [{ feature, meter: meters.get(feature.meterId ?? '') ?? null, entitlement, sources }];
+  });
+}
+
+/** What a customer has through its subscriptions at its present. spec: catalogue-and-metering §8.1 */
+export async function customerEntitlements(
+  tx: Transaction,
+  customerId: string,
+  filters: FeatureFilters & { subscriptionIds?: readonly string[] | undefined },
+): Promise<{ subscriptions: Subscription[]; features: AggregatedFeature[] }> {
+  const at = await customerNow(tx, customerId);
+  const subscriptions = await grantingSubscriptions(tx, customerId, at, filters.subscriptionIds);
+  return { subscriptions, features: await aggregatedFeatures(tx, subscriptions, filters, at) };
+}
+
+/**
+ * What one subscription grants, whatever its status; one that has not begun is shown as of its start. Throws `not_found`.
+ * spec: catalogue-and-metering §8.1
+ */
+export async function subscriptionEntitlements(
+  tx: Transaction,
+  id: string,
+  filters: FeatureFilters,
+): Promise<{ subscription: Subscription; features: AggregatedFeature[] }> {
+  const where = { id, environmentId: tx.scope.environmentId, status: 'published' };
+  const subscription = await tx.em.findOne(Subscription, where);
+  if (!subscription) throw missing('subscription', id);
+  const at = later(await customerNow(tx, subscription.customerId), subscription.startDate);
+  return { subscription, features: await aggregatedFeatures(tx, [subscription], filters, at) };
+}
+
+/** The subscription, if it can be given credits. Throws `not_found` for any but an active or trialing one. spec: wallets §1.2 */
+export async function requireGrantingSubscription(tx: Transaction, id: string): Promise<void> {
+  const granting = { $in: grantingStatuses };
+  const where = { id, environmentId: tx.scope.environmentId, status: 'published', subscriptionStatus: granting };
+  if (!(await tx.em.findOne(Subscription, where))) throw missing('active or trialing subscription', id);
+}
+
+/** Every part of every subscription, oldest first. Plans are all that grants in this release. */
+async function entitlementSources(
+  tx: Transaction,
+  subscriptions: readonly Subscription[],
+): Promise<EntitlementSource[]> {
+  const planIds = [...new Set(subscriptions.map((subscription) => subscription.planId))];
+  const plans = await plansById(tx, planIds);
+  const ofPlan = await publishedEntitlements(tx, planIds);
+  return subscriptions.flatMap((subscription) =>
+    (ofPlan.get(subscription.planId) ?? []).map((row) => ({
+      id: row.id,
+      subscriptionId: subscription.id,
+      featureId: row.featureId,
+      entityType: 'PLAN' as const,
+      entityId: row.entityId,
+      entityName: plans.get(row.entityId)?.name ?? '',
+      parentEntitlementId: row.parentEntitlementId ?? null,
+      isEnabled: row.isEnabled,
+      isSoftLimit: row.isSoftLimit,
+      usageLimit: row.usageLimit ?? null,
+      usageResetPeriod: row.usageResetPeriod ?? null,
+      staticValue: row.staticValue ?? null,
+      configValue: row.configValue ?? null,
+      startDate: row.startDate ?? null,
+      endDate: row.endDate ?? null,
+    })),
+  );
+}
+
+function isWanted(feature: Feature, { featureIds = [], featureLookupKeys = [] }: FeatureFilters): boolean {
+  if (featureIds.length > 0 && !featureIds.includes(feature.id)) return false;
+  return featureLookupKeys.length === 0 || featureLookupKeys.includes(feature.lookupKey);
+}
+
+const typeOrder = ['metered', 'static', 'boolean', 'config'];
+
+function byTypeAndName(a: Feature, b: Feature): number {
+  const byType = typeOrder.indexOf(a.type) - typeOrder.indexOf(b.type);
+  if (byType !== 0) return byType;
+  return a.name < b.name || (a.name === b.name && a.id < b.id) ? -1 : 1;
+}
