@@ -116,7 +116,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
 
   /** Nothing is left to wait for; a command that comes before everybody has their answer is still carried out. */
   private async isOver(snapshot: Snapshot): Promise<boolean> {
-    announce(snapshot, this.announced, this.clock.heardTime !== null);
+    announce(snapshot, this.announced, this.definition.start);
     this.busy = false;
     await condition(() => allHandlersFinished() || this.inbox.length > 0 || this.stale);
     this.busy = true;
@@ -169,7 +169,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private async waitForMore(): Promise<void> {
     const { snapshot } = this;
     if (snapshot === null) return;
-    announce(snapshot, this.announced, this.clock.heardTime !== null);
+    announce(snapshot, this.announced, this.definition.start);
     const next = snapshot.blockedOn ? null : (snapshot.agenda[0] ?? null);
     this.busy = false;
     const wake = () => this.inbox.length > 0 || this.stale;
@@ -219,10 +219,12 @@ function shouldRollOver(): boolean {
 function announce(
   snapshot: LifecycleSnapshot,
   announced: { status: string; next: string; blockedOn: string },
-  onTestClock: boolean,
+  start: LifecycleStart,
 ): void {
   const next = snapshot.agenda[0] ?? null;
-  setCurrentDetails(standingLine(snapshot, onTestClock));
+  // The static summary ends with the first run; these details are told by every run.
+  const identity = `${workflowInfo().workflowType} ${start.objectId}, customer ${start.customerId}`;
+  setCurrentDetails(`${identity}\n\n${standingLine(snapshot, start.testClockId !== null)}`);
   const standing = { status: snapshot.status, next: next?.at ?? '', blockedOn: snapshot.blockedOn ?? '' };
   const changes = [
     ...(announced.status === standing.status ? [] : [{ key: statusKey, value: standing.status }]),
