@@ -27,7 +27,7 @@ export function usagePeriods(subscription: PeriodicSubscription, window: Interva
   let start = startDate;
   for (let step = 0; start < window.end; step += 1) {
     const inTrial = trialEnd !== null && start < trialEnd;
-    const end = inTrial ? trialEnd : nextBoundary({ ...cadence, anchor, periodStart: start });
+    const end = inTrial ? trialEnd : nextBoundary({ ...cadence, anchor, periodStart: start, endDate: null });
     if (end > window.start) periods.push({ start: later(start, window.start), end: earlier(end, window.end) });
     if (periods.length > mostPeriods || step > walkBound) {
       throw refuse('validation_error', `start_time and end_time must span at most ${mostPeriods} billing periods`, {

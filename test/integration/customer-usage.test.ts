@@ -28,6 +28,20 @@ function grant(planId: string, feature: Wire, fields: object = {}): Promise<Wire
   return created(api, '/entitlements', { ...owner, ...fields });
 }
 
+/** A plan that can be subscribed to has a price. */
+async function addFee(planId: string): Promise<void> {
+  await created(api, '/prices', {
+    plan_id: planId,
+    type: 'FIXED',
+    billing_model: 'FLAT_FEE',
+    billing_period: 'MONTHLY',
+    invoice_cadence: 'ADVANCE',
+    currency: 'usd',
+    amount: '0',
+    start_date: '2020-01-01T00:00:00Z',
+  });
+}
+
 async function use(eventName: string, externalId: string, timestamps: string[]): Promise<void> {
   const events = timestamps.map((timestamp) => ({
     event_name: eventName,
@@ -203,6 +217,76 @@ describe('reset periods', () => {
       usage_percent: '0.75',
       next_usage_reset_at: '2026-03-31T09:00:00.000Z',
     });
+  });
+});
+
+describe('what decides a window', () => {
+  async function ownerOf(planId: string, fields: object = {}) {
+    const owner = await clockedCustomer(api, { frozenTime: '2026-01-01T00:00:00Z' });
+    const { id } = await subscribe(api, { customer_id: owner.customerId, plan_id: planId, ...fields });
+    return { ...owner, id, summary: () => read(`/customers/${owner.customerId}/usage`) };
+  }
+
+  test('a running meter counts since the subscription began, over every reset', async () => {
+    const { id: planId } = await created(api, '/plans', { name: 'Seats' });
+    const seats = await created<Wire>(api, '/features', {
+      name: 'Seats',
+      type: 'metered',
+      meter: { name: 'Seats', event_name: 'seat', aggregation: { type: 'COUNT' }, reset_usage: 'NEVER' },
+    });
+    await grant(planId, seats, { usage_limit: 10, usage_reset_period: 'MONTHLY' });
+    await addFee(planId);
+    const owner = await ownerOf(planId);
+    await use('seat', owner.externalId, ['2026-01-02T00:00:00Z', '2026-02-02T00:00:00Z']);
+    await advanceTo(api, owner.clockId, '2026-02-10T00:00:00Z');
+    expect((await owner.summary()).features).toMatchObject([
+      { current_usage: '2', usage_percent: '0.2', next_usage_reset_at: '2026-03-01T00:00:00.000Z' },
+    ]);
+  });
+
+  test('a bucketed meter shows the sum of its buckets', async () => {
+    const { id: planId } = await created(api, '/plans', { name: 'Storage' });
+    const aggregation = { type: 'SUM', field: 'size', bucket_size: 'HOUR' };
+    const storage = await created<Wire>(api, '/features', {
+      name: 'Storage',
+      type: 'metered',
+      meter: { name: 'Storage', event_name: 'stored', aggregation, reset_usage: 'BILLING_PERIOD' },
+    });
+    await grant(planId, storage, { usage_limit: 8 });
+    await addFee(planId);
+    const owner = await ownerOf(planId);
+    for (const [timestamp, size] of [
+      ['2026-01-02T00:10:00Z', '1.5'],
+      ['2026-01-02T05:10:00Z', '0.5'],
+    ]) {
+      const about = { event_name: 'stored', external_customer_id: owner.externalId };
+      await created(api, '/events', { ...about, timestamp, properties: { size } });
+    }
+    await advanceTo(api, owner.clockId, '2026-01-10T00:00:00Z');
+    expect((await owner.summary()).features).toMatchObject([{ current_usage: '2', usage_percent: '0.25' }]);
+  });
+
+  test('a scheduled cancellation ends it', async () => {
+    const own = await monthlyPlan(api, { fee: '0' });
+    await grant(own.planId, await featureOf(own.meterId), { usage_limit: 5, usage_reset_period: 'ANNUAL' });
+    const owner = await ownerOf(own.planId);
+    const resetAt = async () => (await owner.summary()).features[0].next_usage_reset_at;
+    expect(await resetAt()).toBe('2027-01-01T00:00:00.000Z');
+    await created(api, `/subscriptions/${owner.id}/cancel`, { cancellation_type: 'end_of_period' });
+    expect(await resetAt()).toBe('2026-02-01T00:00:00.000Z');
+  });
+
+  test('a trial counts by itself', async () => {
+    const own = await monthlyPlan(api, { fee: '0' });
+    await grant(own.planId, await featureOf(own.meterId), { usage_limit: 5 });
+    const owner = await ownerOf(own.planId, { trial_period_days: 14 });
+    await use(own.eventName, owner.externalId, ['2026-01-02T00:00:00Z', '2026-01-20T00:00:00Z']);
+    await advanceTo(api, owner.clockId, '2026-01-10T00:00:00Z');
+    const trial = { current_usage: '1', next_usage_reset_at: '2026-01-15T00:00:00.000Z' };
+    expect((await owner.summary()).features).toMatchObject([trial]);
+    await advanceTo(api, owner.clockId, '2026-01-25T00:00:00Z');
+    const paid = { current_usage: '1', next_usage_reset_at: '2026-02-15T00:00:00.000Z' };
+    expect((await owner.summary()).features).toMatchObject([paid]);
   });
 });
 
