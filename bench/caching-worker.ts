@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { bundleWorkflows, createWorkers } from '../activities/workers.ts';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createWorkers } from '../activities/workers.ts';
 import { openDatabase } from '../db/orm.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 
@@ -11,10 +11,13 @@ export interface CachingWorker {
   address: string;
   namespace: string;
   databaseUrl: string;
+  /** The file of the workflow bundle. */
+  codePath: string;
 }
 
 /** Entry file of the processes whose memory workflow-memory measures: one worker, told over IPC what to do. */
 const options = JSON.parse(process.argv[2] ?? '{}') as CachingWorker;
+const workflowBundle = { codePath: options.codePath };
 const maxCachedWorkflows = 5_000;
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
@@ -36,16 +39,12 @@ async function productWorker(): Promise<{ run(): Promise<void>; shutdown(): void
     database,
     metering: openPostgresUsageStore(database),
     gateways: new Map(),
-    workflowBundle: await bundleWorkflows(),
+    workflowBundle,
     maxCachedWorkflows,
   });
 }
 
 async function emptyWorker(): Promise<{ run(): Promise<void>; shutdown(): void }> {
-  const workflowBundle = await bundleWorkflowCode({
-    workflowsPath: new URL('./workflows/empty.ts', import.meta.url).pathname,
-    logger: new DefaultLogger('ERROR'),
-  });
   const { namespace } = options;
   return Worker.create({ connection, namespace, taskQueue: 'lifecycle', workflowBundle, maxCachedWorkflows });
 }

@@ -118,10 +118,14 @@ function emptyActivities() {
     date.setUTCMonth(date.getUTCMonth() + 1);
     return date.toISOString();
   };
+  const ends = new Map<string, string>();
   return {
-    // A run that rolled over goes on at its next boundary; an early one is a close without work.
-    loadSubscription: async () => until(boundaryAfter(1)),
-    closePeriod: async ({ at }: { at: string }) => until(next(at)),
+    loadSubscription: async (self: { subscriptionId: string }) =>
+      until(ends.get(self.subscriptionId) ?? boundaryAfter(1)),
+    closePeriod: async ({ subscriptionId, at }: { subscriptionId: string; at: string }) => {
+      ends.set(subscriptionId, next(at));
+      return until(next(at));
+    },
   };
 }
 

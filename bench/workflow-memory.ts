@@ -1,6 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { lifecycleStartOptions } from '../workflows/start.messages.ts';
 import { makePlan } from './account.ts';
 import type { CachingWorker } from './caching-worker.ts';
@@ -23,13 +27,20 @@ export async function run(): Promise<void> {
     const { planId } = await makePlan(platform.api, { fee: '30', perCall: '0.10', eventName: 'call' });
     const start = new Date(Date.now() - hourMs).toISOString();
     const subscribed = await subscribeDirectly(platform, { count: before + counted, planId, start });
-    await compare({
-      bench: 'workflow-memory',
-      warmUps: 0,
-      reference: () => memoryOf(platform, 'empty', (index) => startEmpty(platform, index), before + counted),
-      product: () =>
-        memoryOf(platform, 'product', (index) => startSubscription(platform, subscribed[index]), subscribed.length),
-    });
+    const directory = mkdtempSync(join(tmpdir(), 'perennial-bundles-'));
+    const count = before + counted;
+    try {
+      const empty = writeBundle(directory, 'empty', (await bundleEmpty()).code, platform);
+      const product = writeBundle(directory, 'product', platform.bundle.code, platform);
+      await compare({
+        bench: 'workflow-memory',
+        warmUps: 0,
+        reference: () => memoryOf(platform, empty, (index) => startEmpty(platform, index), count),
+        product: () => memoryOf(platform, product, (index) => startSubscription(platform, subscribed[index]), count),
+      });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
     await platform.checkInvariants();
   });
 }
@@ -37,8 +48,8 @@ export async function run(): Promise<void> {
 type Start = (index: number) => Promise<string>;
 
 /** Starts the workflows in a fresh worker process and returns the KiB that each of the later ones added. */
-async function memoryOf(platform: BenchPlatform, kind: CachingWorker['kind'], start: Start, count: number) {
-  const worker = await startWorker(platform, kind);
+async function memoryOf(platform: BenchPlatform, options: CachingWorker, start: Start, count: number) {
+  const worker = await startWorker(options);
   const started: string[] = [];
   try {
     started.push(...(await startAll(platform, start, 0, before)));
@@ -53,18 +64,30 @@ async function memoryOf(platform: BenchPlatform, kind: CachingWorker['kind'], st
   }
 }
 
-async function startWorker(platform: BenchPlatform, kind: CachingWorker['kind']): Promise<ChildProcess> {
-  const options: CachingWorker = {
-    kind,
-    address: platform.temporalServer.address,
-    namespace: platform.namespace,
-    databaseUrl: platform.applicationUrl,
-  };
+function bundleEmpty(): Promise<{ code: string }> {
+  const workflowsPath = new URL('./workflows/empty.ts', import.meta.url).pathname;
+  return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+}
+
+/** Writes a bundle where the worker processes find it, and says what they need beside it. */
+function writeBundle(
+  directory: string,
+  kind: CachingWorker['kind'],
+  code: string,
+  platform: BenchPlatform,
+): CachingWorker {
+  const codePath = join(directory, `${kind}.js`);
+  writeFileSync(codePath, code);
+  const { namespace, applicationUrl: databaseUrl } = platform;
+  return { kind, codePath, address: platform.temporalServer.address, namespace, databaseUrl };
+}
+
+async function startWorker(options: CachingWorker): Promise<ChildProcess> {
   const worker = fork(new URL('./caching-worker.ts', import.meta.url), [JSON.stringify(options)], {
     execArgv: ['--expose-gc'],
   });
   const [said] = await Promise.race([once(worker, 'message'), once(worker, 'exit')]);
-  if (said !== 'ready') throw new Error(`the worker of ${kind} workflows did not start: ${said}`);
+  if (said !== 'ready') throw new Error(`the worker of ${options.kind} workflows did not start: ${said}`);
   return worker;
 }
 
