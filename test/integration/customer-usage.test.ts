@@ -244,28 +244,6 @@ describe('what decides a window', () => {
     ]);
   });
 
-  test('a bucketed meter shows the sum of its buckets', async () => {
-    const { id: planId } = await created(api, '/plans', { name: 'Storage' });
-    const aggregation = { type: 'SUM', field: 'size', bucket_size: 'HOUR' };
-    const storage = await created<Wire>(api, '/features', {
-      name: 'Storage',
-      type: 'metered',
-      meter: { name: 'Storage', event_name: 'stored', aggregation, reset_usage: 'BILLING_PERIOD' },
-    });
-    await grant(planId, storage, { usage_limit: 8 });
-    await addFee(planId);
-    const owner = await ownerOf(planId);
-    for (const [timestamp, size] of [
-      ['2026-01-02T00:10:00Z', '1.5'],
-      ['2026-01-02T05:10:00Z', '0.5'],
-    ]) {
-      const about = { event_name: 'stored', external_customer_id: owner.externalId };
-      await created(api, '/events', { ...about, timestamp, properties: { size } });
-    }
-    await advanceTo(api, owner.clockId, '2026-01-10T00:00:00Z');
-    expect((await owner.summary()).features).toMatchObject([{ current_usage: '2', usage_percent: '0.25' }]);
-  });
-
   test('a scheduled cancellation ends it', async () => {
     const own = await monthlyPlan(api, { fee: '0' });
     await grant(own.planId, await featureOf(own.meterId), { usage_limit: 5, usage_reset_period: 'ANNUAL' });
