@@ -16,7 +16,7 @@ export function isOutage(error: unknown): boolean {
     const code = String((cause as { code?: unknown }).code ?? '');
     if (outageCodes.has(code) || outageStates.test(code)) return true;
     if (
-      /connection (terminated|closed)|timeout exceeded when trying to connect|server closed the connection/i.test(
+      /connection (terminated|closed)|not queryable|timeout exceeded when trying to connect|server closed the connection/i.test(
         cause.message,
       )
     )

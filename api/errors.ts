@@ -168,7 +168,7 @@ function isUnreachable(error: unknown): boolean {
     if (isGrpcServiceError(cause) && grpcUnreachable.has(cause.code)) return true;
     const { code } = cause as { code?: unknown };
     if (typeof code === 'string' && (socketErrors.has(code) || /^(08...|57P..|53300)$/.test(code))) return true;
-    if (/connection terminated|timeout exceeded when trying to connect/i.test(cause.message)) return true;
+    if (/connection terminated|not queryable|timeout exceeded when trying to connect/i.test(cause.message)) return true;
   }
   return false;
 }

@@ -40,11 +40,12 @@ export async function killInTurn(options: KillerOptions): Promise<void> {
   while (options.isWanted()) {
     await someProgress(options);
     await delay(random.whole(longestWaitMs));
-    if (random.whole(4) === 0 || !options.mayKill()) {
+    if (random.whole(4) === 0) {
       const name = random.oneOf(pausable);
       if (await installation.parts[name].pause(100 + random.whole(longestPauseMs - 100))) options.onPause(name);
       continue;
     }
+    if (!options.mayKill()) continue;
     const name = random.oneOf(victims);
     const part = installation.parts[name];
     const isUp = await poll(() => part.isReady || !options.isWanted() || undefined, readyLimitMs);

@@ -32,7 +32,7 @@ const [killsWanted, seed, airports] = [values.kills, values.seed, values.airport
   number,
   number,
 ];
-const armedAtOnce = 5;
+const armedAtOnce = 8;
 const startedMs = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
 const random = seededRandom(seed);
@@ -130,8 +130,14 @@ async function billThroughFaults(running: Installation): Promise<Wave[]> {
   } finally {
     await killing;
     await pool.end();
-    for (const [reason, count] of api.counts.retries) say(`retried ${count} requests after ${reason}`);
-    say(`${api.counts.requests} requests, ${api.counts.repeated} repeated after their answer`);
+    const { retries, requests, repeated } = api.counts;
+    for (const [reason, count] of retries) say(`${count} tries ended with ${reason}`);
+    say(`${requests} requests, ${repeated} of them repeated after their answer`);
+    const wrong = [...retries].filter(([reason]) => reason.startsWith('500'));
+    record(
+      'what cannot be answered for an outage is answered 503',
+      wrong.map(([reason, count]) => `${count} times ${reason}`).join(),
+    );
   }
   return waves;
 }
