@@ -61,7 +61,7 @@ export async function computeCharges(
       next: request.next,
       ...(request.usageUntil === undefined ? {} : { usageUntil: request.usageUntil }),
       items: own.map(({ item }) => item),
-      allowances: allowances.get(subscription.planId) ?? {},
+      allowances: allowancesOf(allowances, request),
       billed: request.withoutBilled
         ? []
         : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),
@@ -171,30 +171,56 @@ function priceTerms(row: ItemRow): PriceTerms {
   };
 }
 
-/** The live metered entitlements of plans by meter: plan parts only, the others come with add-ons and overrides. */
-async function readAllowances(sql: Sql, environmentId: string, planIds: string[]) {
+/** A metered entitlement of a plan and the time it is in force. */
+interface PlanAllowance extends Allowance {
+  planId: string;
+  meterId: string;
+  startDate: string | null;
+  endDate: string | null;
+}
+
+/** The published metered entitlements of plans: plan parts only, the others come with add-ons and overrides. */
+async function readAllowances(sql: Sql, environmentId: string, planIds: string[]): Promise<PlanAllowance[]> {
   const rows = await sql.rows<{
     plan_id: string;
     meter_id: string;
     usage_limit: string | null;
     usage_reset_period: Allowance['usageResetPeriod'];
+    start_date: string | null;
+    end_date: string | null;
   }>(
-    `select e.entity_id as plan_id, f.meter_id, e.usage_limit, e.usage_reset_period
+    `select e.entity_id as plan_id, f.meter_id, e.usage_limit, e.usage_reset_period, e.start_date, e.end_date
      from entitlement e join feature f on f.id = e.feature_id
      where e.environment_id = $1 and e.entity_type = 'PLAN' and e.entity_id = any($2) and e.status = 'published'
        and e.feature_type = 'metered' and e.is_enabled and f.meter_id is not null`,
     [environmentId, planIds],
   );
-  const byPlan = new Map<string, Record<string, Allowance>>();
-  for (const row of rows) {
-    const ofPlan = byPlan.get(row.plan_id) ?? {};
-    ofPlan[row.meter_id] = {
-      usageLimit: row.usage_limit === null ? null : decimalText(row.usage_limit),
-      usageResetPeriod: row.usage_reset_period,
-    };
-    byPlan.set(row.plan_id, ofPlan);
-  }
-  return byPlan;
+  return rows.map((row) => ({
+    planId: row.plan_id,
+    meterId: row.meter_id,
+    usageLimit: row.usage_limit === null ? null : decimalText(row.usage_limit),
+    usageResetPeriod: row.usage_reset_period,
+    startDate: row.start_date ? instantText(row.start_date) : null,
+    endDate: row.end_date ? instantText(row.end_date) : null,
+  }));
+}
+
+/**
+ * The allowances of a plan by meter for a period being billed: those in force up to its end, which is what the usage summary
+ * showed last. spec: catalogue-and-metering §8.3
+ */
+function allowancesOf(
+  all: readonly PlanAllowance[],
+  { subscription, elapsed, next }: ChargeRequest,
+): Record<string, Allowance> {
+  const end = elapsed?.end ?? next?.start ?? subscription.currentPeriodStart;
+  const inForce = all.filter(
+    ({ planId, startDate, endDate }) =>
+      planId === subscription.planId && (startDate === null || startDate < end) && (endDate === null || endDate >= end),
+  );
+  return Object.fromEntries(
+    inForce.map(({ meterId, usageLimit, usageResetPeriod }) => [meterId, { usageLimit, usageResetPeriod }]),
+  );
 }
 
 interface BilledRow extends BilledService {

@@ -324,3 +324,26 @@ test.each(refused)('a subscription with %s is refused and leaves nothing', async
   const { body } = await api<{ items: unknown[] }>('GET', `/subscriptions?customer_id=${customerId}`);
   expect(body.items).toEqual([]);
 });
+
+test('an allowance counts only in periods it is in force in', async () => {
+  const limited = await monthlyPlan(api);
+  const { body: features } = await api<{ items: { id: string; meter_id: string }[] }>('GET', '/features?limit=1000');
+  const feature = features.items.find(({ meter_id }) => meter_id === limited.meterId);
+  await created(api, '/entitlements', {
+    plan_id: limited.planId,
+    feature_id: feature?.id,
+    feature_type: 'metered',
+    usage_limit: 1,
+    end_date: '2026-02-01T00:00:00Z',
+  });
+  const { clockId, customerId, externalId } = await clockedCustomer(api, { frozenTime: '2026-01-01T00:00:00Z', card });
+  const { id } = await subscribe(api, { customer_id: customerId, plan_id: limited.planId });
+  const events = ['2026-01-05T00:00:00Z', '2026-01-06T00:00:00Z', '2026-02-05T00:00:00Z'].map((timestamp) => ({
+    event_name: limited.eventName,
+    external_customer_id: externalId,
+    timestamp,
+  }));
+  await created(api, '/events/bulk', { events });
+  await advanceTo(api, clockId, '2026-03-01T03:00:00Z');
+  expect((await invoicesOf(api, id)).map((invoice) => invoice.total)).toEqual(['30', '30.1', '30.1']);
+});
