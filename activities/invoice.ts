@@ -3,12 +3,7 @@ import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { noteOverdue, openAttempt, openRetry } from '../db/stores/invoice-collect.ts';
 import { issueInvoices } from '../db/stores/invoice-issue.ts';
-import {
-  type AttendedInvoice,
-  attendInvoice,
-  readAttendedInvoice,
-  refreshInvoiceAgenda,
-} from '../db/stores/invoice-snapshot.ts';
+import { type AttendedInvoice, attendInvoice, readAttendedInvoice } from '../db/stores/invoice-snapshot.ts';
 import { voidInvoice } from '../db/stores/invoice-void.ts';
 import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
@@ -42,9 +37,12 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
   const snapshot = (invoice: AttendedInvoice) => snapshotOf(invoice, timerSpread(invoice.id, timerSpreadMs));
 
   return {
-    /** Reads the invoice and writes its agenda down: what others did to its row may have changed what is due. */
+    /**
+     * Reads the invoice for its own workflow, which from now on looks after it, and writes its agenda down: what others did
+     * to its row may have changed what is due.
+     */
     refreshInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot> =>
-      inScope(self, async (tx) => snapshot(await refreshInvoiceAgenda(tx, tx.scope, self.invoiceId))),
+      inScope(self, async (tx) => snapshot(await attendInvoice(tx, tx.scope, self.invoiceId))),
 
     /** A person finalizes: what is no draft is refused, a skipped one stays. spec: subscriptions-and-invoicing §2.15.1 */
     issueInvoice: (input: InvoiceReference & { command: InvoiceCommand }): Promise<InvoiceSnapshot> =>

@@ -108,8 +108,12 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
         input.caller,
       ),
 
+    /** Reads the payment for its own workflow, which from now on waits for the gateway. */
     loadPayment: (input: PaymentMoment): Promise<PaymentSnapshot> =>
-      inScope(input, async (tx) => snapshotOf(await loadPaymentState(tx, input.paymentId, input.at))),
+      inScope(input, async (tx) => {
+        await attendPayment(tx, input.paymentId, input.at);
+        return snapshotOf(await loadPaymentState(tx, input.paymentId, input.at));
+      }),
 
     parkPayment: (input: PaymentMoment & { step: string; reason: string }): Promise<PaymentSnapshot> =>
       inScope(input, async (tx) => {

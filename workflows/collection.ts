@@ -22,8 +22,9 @@ export async function collectPayment(
   const outcome = await gateway.chargePayment(payment);
   const recorded = await local.recordPayment({ ...payment, outcome, at });
   if (recorded.awaitsGateway) {
-    await local.attendPayment({ ...payment, at });
+    // In this order: a task lost in between cannot leave the payment to nobody.
     await followPayment(start, paymentId, collection.clockTime);
+    await local.attendPayment({ ...payment, at });
   }
   return recorded;
 }

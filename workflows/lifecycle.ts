@@ -48,7 +48,7 @@ interface InboxEntry<Snapshot> {
 }
 
 /** A run rolls over past this many history events, so that replaying any live object stays cheap. */
-const maxHistoryEvents = 120;
+const maxHistoryEvents = 60;
 const creationTimeoutMs = 60_000;
 
 /** Makes the loop of one object and registers its handlers. Call it before the first await of a workflow. */

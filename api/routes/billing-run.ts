@@ -25,7 +25,7 @@ export async function billingRunRoutes(app: Api): Promise<void> {
       const at = request.query.at ?? realNow();
       const since = new Date(Date.parse(at) - (request.query.hours ?? 24) * 3_600_000).toISOString();
       const run = await request.transaction((tx) =>
-        readBillingRun(tx, tx.scope, { at, since, limit: request.query.limit ?? 50 }),
+        readBillingRun(tx, tx.scope, { asked: request.query.at ?? null, at, since, limit: request.query.limit ?? 50 }),
       );
       return viewBillingRun(at, run);
     },

@@ -10,7 +10,7 @@ const wholeNumber = (max: number, rule: string) =>
     .refine((value) => value >= 1 && value <= max, rule);
 
 export const billingRunQuery = z.object({
-  /** The instant to look at; now when absent. */
+  /** The instant to look at; when absent, each object's own present: its test clock's time, or now. */
   at: timestampInput().optional(),
   /** How far back "done" reaches. */
   hours: wholeNumber(8760, 'must be a number of hours from 1 to 8760').optional(),

@@ -38,10 +38,12 @@ interface StepRow {
   [column: string]: unknown;
 }
 
+// Without an instant asked for, each object is judged by its own present: its test clock's time, or real time.
 const ofAgenda = `select a.object_type, a.object_id, a.customer_id, a.test_clock_id, a.kind as step, a.due_at as at, null as reason, count(*) over () as total
-  from agenda_entry a
+  from agenda_entry a left join test_clock c on c.id = a.test_clock_id
   where a.environment_id = $1 and not exists (
     select 1 from parked_object o where o.environment_id = a.environment_id and o.object_type = a.object_type and o.object_id = a.object_id)`;
+const present = 'coalesce($2::timestamptz, c.frozen_time, $3::timestamptz)';
 
 /**
  * The billing run around an instant: what is due by then and not done, what waits for later, what was done since `since`, and
@@ -50,19 +52,20 @@ const ofAgenda = `select a.object_type, a.object_id, a.customer_id, a.test_clock
 export async function readBillingRun(
   sql: Sql,
   scope: Scope,
-  window: { at: string; since: string; limit: number },
+  window: { asked: string | null; at: string; since: string; limit: number },
 ): Promise<BillingRun> {
   const { environmentId } = scope;
-  const due = await section(sql, `${ofAgenda} and a.due_at <= $2 order by a.due_at, a.object_id limit $3`, [
-    environmentId,
-    window.at,
-    window.limit,
-  ]);
-  const waiting = await section(sql, `${ofAgenda} and a.due_at > $2 order by a.due_at, a.object_id limit $3`, [
-    environmentId,
-    window.at,
-    window.limit,
-  ]);
+  const asked = [environmentId, window.asked, window.at, window.limit];
+  const due = await section(
+    sql,
+    `${ofAgenda} and a.due_at <= ${present} order by a.due_at, a.object_id limit $4`,
+    asked,
+  );
+  const waiting = await section(
+    sql,
+    `${ofAgenda} and a.due_at > ${present} order by a.due_at, a.object_id limit $4`,
+    asked,
+  );
   const parked = await section(
     sql,
     `select object_type, object_id, null as customer_id, null as test_clock_id, step, parked_at as at, reason, count(*) over () as total

@@ -107,11 +107,11 @@ export async function refreshInvoiceAgenda(sql: Sql, scope: Scope, invoiceId: st
   return invoice;
 }
 
-/** From now on the invoice's own workflow looks after it. Said twice it changes nothing. */
+/** From now on an issued invoice's own workflow looks after it. Said twice it changes nothing. */
 export async function attendInvoice(sql: Sql, scope: Scope, invoiceId: string): Promise<AttendedInvoice> {
-  await sql.rows('update invoice set attended = true where environment_id = $1 and id = $2 and not attended', [
-    scope.environmentId,
-    invoiceId,
-  ]);
+  await sql.rows(
+    `update invoice set attended = true where environment_id = $1 and id = $2 and invoice_status = 'FINALIZED' and not attended`,
+    [scope.environmentId, invoiceId],
+  );
   return refreshInvoiceAgenda(sql, scope, invoiceId);
 }

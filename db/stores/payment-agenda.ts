@@ -54,7 +54,7 @@ export async function loadPaymentState(tx: PaymentTransaction, paymentId: string
  */
 export async function attendPayment(tx: PaymentTransaction, paymentId: string, at: string): Promise<void> {
   const [row] = await tx.rows<OwnedPayment>(
-    `update payment set attended = true where id = $1 and environment_id = $2 and payment_status = 'PROCESSING'
+    `update payment set attended = true where id = $1 and environment_id = $2 and payment_status = 'PROCESSING' and not attended
      returning id, environment_id, tenant_id, customer_id, test_clock_id`,
     [paymentId, tx.scope.environmentId],
   );
