@@ -29,7 +29,7 @@ export interface LifecycleSnapshot {
   blockedOn: string | null;
 }
 
-/** Sent by a test clock: do everything due up to `to`, then answer. `again` asks to be called once more (the run rolls over). */
+/** Sent by a test clock: do everything due up to `to`, then answer. `again` asks to be called once more, because the run rolls over and the next one has not loaded the object yet. */
 export const settle = defineUpdate<{ again: boolean; parked: boolean }, [{ to: string }]>('settle');
 
 /** Sent by an operator: try the step again at which the object was parked. */

@@ -189,7 +189,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private async settle(to: string): Promise<{ again: boolean; parked: boolean }> {
     this.clock.hear(to);
     await condition(() => this.quiet() || this.rolling);
-    return { again: this.rolling && !this.quiet(), parked: this.snapshot?.blockedOn != null };
+    return { again: this.rolling, parked: this.snapshot?.blockedOn != null };
   }
 
   private async retry(): Promise<{ performing: string }> {
