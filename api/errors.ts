@@ -114,6 +114,10 @@ function answerTo(error: FastifyError, requestId: string): Answer {
   }
   const malformed = malformedRequest(error);
   if (malformed) return invalid(malformed);
+  if (isBusyWorkflow(error)) {
+    const message = 'The workflow of this object cannot take the request now; send it again.';
+    return outage('service_unavailable', message, requestId);
+  }
   if (isUnreachable(error)) {
     return outage('service_unavailable', 'The service is temporarily unavailable; try again.', requestId);
   }
@@ -159,7 +163,14 @@ function isClientError(status: number | undefined): boolean {
 }
 
 const grpcUnreachable = new Set([4, 14]);
+// RESOURCE_EXHAUSTED: too many messages at once. FAILED_PRECONDITION: its last workflow task failed and is tried again.
+const grpcBusy = new Set([8, 9]);
 const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
+
+/** Temporal answers, but the workflow a message is for cannot take it before it, or its worker, has recovered. */
+function isBusyWorkflow(error: unknown): boolean {
+  return [...causes(error)].some((cause) => isGrpcServiceError(cause) && grpcBusy.has(cause.code));
+}
 
 /** Temporal or PostgreSQL does not answer. */
 function isUnreachable(error: unknown): boolean {
