@@ -7,16 +7,20 @@ import { refusalIn } from '../billing/refusal.ts';
 const triesBeforeParking = 5;
 
 const outageCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+/** Of gRPC, which numbers them: cancelled, deadline exceeded, resource exhausted, unavailable. */
+const grpcOutages = new Set([1, 4, 8, 14]);
 // Connection exceptions, insufficient resources, operator intervention, serialization and deadlock.
 const outageStates = /^(08|53|57P|40001|40P01)/;
 
 /** True when trying again later can help without anybody doing anything: the database or a peer is away or overloaded. */
 export function isOutage(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    const code = String((cause as { code?: unknown }).code ?? '');
+    const given = (cause as { code?: unknown }).code;
+    if (typeof given === 'number' && grpcOutages.has(given)) return true;
+    const code = String(given ?? '');
     if (outageCodes.has(code) || outageStates.test(code)) return true;
     if (
-      /connection (terminated|closed)|not queryable|timeout exceeded when trying to connect|server closed the connection/i.test(
+      /connection (terminated|closed)|not queryable|timeout exceeded when trying to connect|server closed the connection|workflow task in failed state/i.test(
         cause.message,
       )
     )

@@ -176,12 +176,17 @@ function isBusyWorkflow(error: unknown): boolean {
 function isUnreachable(error: unknown): boolean {
   for (const cause of causes(error)) {
     if (cause instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
-    if (isGrpcServiceError(cause) && grpcUnreachable.has(cause.code)) return true;
+    if (isGrpcServiceError(cause) && (grpcUnreachable.has(cause.code) || isBetweenTasks(cause))) return true;
     const { code } = cause as { code?: unknown };
     if (typeof code === 'string' && (socketErrors.has(code) || /^(08...|57P..|53300)$/.test(code))) return true;
     if (/connection terminated|not queryable|timeout exceeded when trying to connect/i.test(cause.message)) return true;
   }
   return false;
+}
+
+/** After several crashes of a worker the server takes no Update for a workflow until a task of it has ended well. */
+function isBetweenTasks({ message }: Error): boolean {
+  return message.includes('Workflow Task in failed state');
 }
 
 function isDatabaseError(error: unknown): boolean {

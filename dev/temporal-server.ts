@@ -61,6 +61,8 @@ function serverArguments(options: TemporalOptions): string[] {
   for (const name of ['matching.enableFairness', 'system.enableActivityEagerExecution']) {
     flags.push('--dynamic-config-value', `${name}=true`);
   }
+  // After several crashes of a worker the server waits ever longer for a task, up to ten minutes, before it gives it away.
+  flags.push('--dynamic-config-value', 'history.workflowTaskRetryMaxInterval="5s"');
   return ['server', 'start-dev', ...flags];
 }
 

@@ -10,12 +10,15 @@ export const databaseStep: LocalActivityOptions = {
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '20s' },
 };
 
-/** One call to the outside world, with heartbeats, on a task queue of its own, so that a slow gateway delays no period. */
+/**
+ * One call to the outside world, with heartbeats, on a task queue of its own, so that a slow gateway delays no period. As
+ * above, what is no outage ends it after a few tries: killed workers and an absent database must not use them up.
+ */
 export const externalStep: ActivityOptions = {
   taskQueue: 'external',
   startToCloseTimeout: '2m',
-  heartbeatTimeout: '20s',
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '20s' },
 };
 
 /** What a step shows in the Temporal UI: the agenda entry it performs, `closePeriod · 2026-02-01T00:00:00.000Z`. */

@@ -89,9 +89,12 @@ export function registerTransactions(app: FastifyInstance): void {
     const { database } = app.dependencies;
     const done = reply.statusCode < 300;
     const answer = { statusCode: reply.statusCode, body: typeof payload === 'string' ? payload : '' };
-    await inSqlTransaction(database, request.scope, (tx) =>
+    const noted = inSqlTransaction(database, request.scope, (tx) =>
       done ? storeAnswer(tx, request.scope, key, answer) : releaseKey(tx, request.scope, key),
     );
+    if (done) await noted;
+    // A refusal or failure is told even while the database is away: the claim lapses by itself.
+    else await noted.catch((err: unknown) => request.log.warn({ err }, 'a claim was not released'));
   });
 }
 

@@ -68,9 +68,10 @@ export async function claimKey(
      values ($1, $2, $3, ${underWay}, $4, $5)
      on conflict (environment_id, key) do update set body = excluded.body
      where idempotent_request.status_code = ${underWay} and idempotent_request.request_hash = excluded.request_hash
-       and idempotent_request.body <= $5::text
+       and idempotent_request.body <= $6
      returning created_at`,
-    [scope.environmentId, key.key, key.requestHash, until, now],
+    // The instant as text once more: the cast of a timestamptz has another form, which no claim of the day would precede.
+    [scope.environmentId, key.key, key.requestHash, until, now, now],
   );
   if (claimed) return { claimedAt: instantText(claimed.created_at) };
   const row = await find(sql, scope, key);

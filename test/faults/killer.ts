@@ -24,6 +24,7 @@ const victims: readonly PartName[] = [
   'PostgreSQL',
   'Temporal',
   'Temporal',
+  'Temporal',
   'API',
   'API',
   'worker',

@@ -61,6 +61,7 @@ export async function startCluster(options: ClusterOptions): Promise<{ address: 
 const dynamicConfiguration = `
 matching.enableFairness: [{value: true}]
 system.enableActivityEagerExecution: [{value: true}]
+history.workflowTaskRetryMaxInterval: [{value: 5s}]
 `;
 
 /** The schemas are embedded in the tool; every step may run again. */
