@@ -5,8 +5,8 @@ import { Counter, Histogram, Registry } from 'prom-client';
 export interface Metrics {
   registry: Registry;
   requestDuration: Histogram<'method' | 'route' | 'status'>;
-  /** Usage events by what became of them: `accepted`, `duplicate`, `rejected`. The event routes count here. */
-  ingestedEvents: Counter<'outcome'>;
+  /** Usage events that are stored and were answered 202: `accepted`. A second copy of an id is stored, so it counts too. */
+  ingestedEvents: Counter<'result'>;
 }
 
 declare module 'fastify' {
@@ -29,11 +29,13 @@ export function registerMetrics(app: FastifyInstance): void {
     }),
     ingestedEvents: new Counter({
       name: 'perennial_ingested_events_total',
-      help: 'Usage events received, by outcome',
-      labelNames: ['outcome'],
+      help: 'Usage events stored, by result',
+      labelNames: ['result'],
       registers: [registry],
     }),
   };
+  // Without a first value a rate over the first events would miss them.
+  metrics.ingestedEvents.inc({ result: 'accepted' }, 0);
   app.decorate('metrics', metrics);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';

@@ -83,6 +83,7 @@ function ingestionRoutes(app: Api): void {
 async function append(request: FastifyRequest, reply: FastifyReply, events: readonly PreparedEvent[]): Promise<void> {
   try {
     await request.server.dependencies.metering.append(request.scope, events);
+    request.server.metrics.ingestedEvents.inc({ result: 'accepted' }, events.length);
   } catch (error) {
     if (refusalIn(error)?.code === 'too_many_requests') void reply.header('retry-after', '1');
     throw error;

@@ -82,6 +82,18 @@ describe('POST /events/bulk', () => {
     expect(answer.status).toBe(400);
   });
 
+  it('counts what was accepted, and nothing else, for Prometheus', async () => {
+    const accepted = async () => {
+      const { body } = await app.inject('/metrics');
+      return Number(/^perennial_ingested_events_total\{result="accepted"\} (\d+)$/m.exec(body)?.[1]);
+    };
+    const before = await accepted();
+    expect((await post('/events/bulk', { events: [event(), event(), event()] })).status).toBe(202);
+    expect((await post('/events', event())).status).toBe(202);
+    expect((await post('/events/bulk', { events: [event(), event({ event_name: '' })] })).status).toBe(400);
+    expect((await accepted()) - before).toBe(4);
+  });
+
   it('refuses a body over 32 MiB with 400', async () => {
     const properties = { text: 'x'.repeat(33 * 1024 * 1024) };
     expect((await post('/events/bulk', { events: [event({ properties })] })).status).toBe(400);
