@@ -1,9 +1,11 @@
 import type { Derivation, DerivedAllowance, DerivedPart, DerivedProration, ProrationReason } from './derivation.ts';
 import type { CostStep, PriceTerms } from './price.ts';
 
-/** One step of a line's amount in words. `kind` says which part of the derivation it tells. */
+type StepKind = 'quantity' | 'usage' | 'allowance' | 'price' | 'proration' | 'rounding' | 'sum';
+
+/** One step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
 export interface ExplanationStep {
-  kind: 'quantity' | 'usage' | 'allowance' | 'price' | 'proration' | 'rounding' | 'sum' | 'discount' | 'credit';
+  kind: StepKind | 'discount' | 'credit' | 'late_usage';
   sentence: string;
 }
 

@@ -10,6 +10,8 @@ export interface StoredLine {
   prepaidCreditsApplied: string;
   /** Null for a line whose amount somebody gave. */
   derivation: Derivation | null;
+  /** What came after the invoice was final; null where nothing is measured. */
+  lateUsage: { eventCount: number; quantity: string } | null;
 }
 
 /** An invoice's amounts and dates as they are stored. */
@@ -73,7 +75,16 @@ export function explainLine(line: StoredLine): ExplanationStep[] {
       kind: 'credit',
       sentence: `Prepaid credits pay ${line.prepaidCreditsApplied} ${currency} of it.`,
     }),
+    ...explainLateUsage(line.lateUsage),
   ];
+}
+
+function explainLateUsage(late: StoredLine['lateUsage']): ExplanationStep[] {
+  if (late === null || late.eventCount === 0) return [];
+  const one = late.eventCount === 1;
+  const events = one ? '1 event' : `${late.eventCount} events`;
+  const sentence = `${events} arrived after this invoice was final (quantity ${late.quantity}); ${one ? 'it is' : 'they are'} not billed.`;
+  return [{ kind: 'late_usage', sentence }];
 }
 
 /** The amount pipeline with the values the invoice stores, in its order; nothing is computed. spec: §2.16 */

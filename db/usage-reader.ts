@@ -26,3 +26,29 @@ export type UsageReader = (
   scope: Scope,
   questions: readonly UsageReadQuestion[],
 ) => Promise<Map<string, UsageAnswer>>;
+
+/** A time whose usage was billed, as it was asked for, and the watermark of its answer. */
+export interface BilledWindow {
+  /** The caller's name for it, unique in one call. */
+  key: string;
+  meterId: string;
+  customerId: string;
+  from: string;
+  to: string;
+  filters: Record<string, string[]> | null;
+  watermark: string;
+}
+
+/** What a meter knows of a billed time that the bill does not. */
+export interface LateUsage {
+  eventCount: number;
+  /** What the meter's answer grew by; below zero where a late event lowered it. */
+  quantity: string;
+}
+
+/** Tells for every window, by its key, what came after its watermark. Implemented by the usage engine. */
+export type LateUsageReader = (
+  sql: Sql,
+  scope: Scope,
+  windows: readonly BilledWindow[],
+) => Promise<Map<string, LateUsage>>;

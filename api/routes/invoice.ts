@@ -13,6 +13,7 @@ import { customerInvoiceSummary } from '../../db/stores/invoice-summary.ts';
 import { updateInvoice } from '../../db/stores/invoice-update.ts';
 import { listSubscriptions } from '../../db/stores/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import { lateUsageReader } from '../../metering/late-usage.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import { attemptPayment, finalizeInvoice, voidInvoice } from '../../workflows/invoice.messages.ts';
 import type { Api } from '../app.ts';
@@ -126,13 +127,18 @@ function readingRoutes(app: Api): void {
       operationId: 'explainInvoice',
       tags,
       summary: 'Explain every amount, date and payment of an invoice',
-      description: 'Reads the derivation that was stored when each line was computed; nothing is computed again.',
+      description:
+        'Reads the derivation that was stored when each line was computed; nothing is computed again. `late_usage` counts what arrived after the invoice was final, as of now.',
       params: idParams,
       response: { 200: invoiceExplanation, ...errorResponses },
     },
     config: { permission: 'invoice:read' },
-    handler: async (request) =>
-      request.transaction(async (tx) => viewInvoiceExplanation(await readInvoiceEvidence(tx, request.params.id))),
+    handler: async (request) => {
+      const readLate = lateUsageReader(app.dependencies.metering);
+      return request.transaction(async (tx) =>
+        viewInvoiceExplanation(await readInvoiceEvidence(tx, request.params.id, readLate)),
+      );
+    },
   });
 
   app.post('/invoices/preview', {

@@ -12,6 +12,13 @@ import { decimalOutput, timestampOutput } from './scalars.ts';
 
 const step = z.object({ kind: z.string(), sentence: z.string() });
 
+const lateUsage = z
+  .object({
+    event_count: z.int(),
+    quantity: decimalOutput().describe("What the meter's answer grew by; below zero where a late event lowered it."),
+  })
+  .meta({ id: 'LateUsage' });
+
 const explainedLine = z
   .object({
     line_item_id: z.string(),
@@ -22,6 +29,9 @@ const explainedLine = z
     period_end: timestampOutput().nullable(),
     quantity: decimalOutput(),
     amount: decimalOutput(),
+    late_usage: lateUsage
+      .nullable()
+      .describe('What arrived after the invoice was final, which is not billed; null for a fixed line and a draft.'),
     steps: z.array(step).describe('Why the line costs what it costs, a sentence for each step, in order.'),
     derivation: z
       .record(z.string(), z.unknown())
@@ -82,6 +92,7 @@ const example = {
       period_end: '2026-02-15T00:00:00.000Z',
       quantity: '12',
       amount: '1.2',
+      late_usage: { event_count: 0, quantity: '0' },
       steps: [
         { kind: 'usage', sentence: 'Meter meter_01JCXYZ was asked for … and answered 12.' },
         { kind: 'price', sentence: 'Flat fee: 12 × 0.1 = 1.2 usd.' },
@@ -90,6 +101,7 @@ const example = {
       derivation: { version: 1, charge: 'usage', currency: 'usd', amount: '1.20', parts: [] },
     },
   ],
+  late_usage: { event_count: 0 },
   totals: [{ step: 'subtotal', amount: '1.2', sentence: 'The lines add up to 1.2 usd.' }],
   dates: [{ date: 'finalized_at', at: '2026-02-15T02:00:00.000Z', sentence: 'The invoice was finalized.' }],
   payments: [
@@ -129,6 +141,10 @@ export const invoiceExplanation = z
     currency: z.string(),
     number: z.string().describe('How the invoice got its number, or why it has none.'),
     lines: z.array(explainedLine),
+    late_usage: z
+      .object({ event_count: z.int() })
+      .nullable()
+      .describe('Of all lines; null until the invoice is final.'),
     totals: z.array(z.object({ step: z.string(), amount: decimalOutput(), sentence: z.string() })),
     dates: z.array(z.object({ date: z.string(), at: timestampOutput(), sentence: z.string() })),
     payments: z.array(explainedPayment),
@@ -139,6 +155,7 @@ export const invoiceExplanation = z
 export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<typeof invoiceExplanation> {
   const { row } = evidence;
   const stored: StoredInvoice = { ...amountsOf(row), ...datesOf(row), lineCount: evidence.lines.length };
+  const late = evidence.lines.reduce((count, line) => count + (line.lateUsage?.eventCount ?? 0), 0);
   return {
     invoice_id: row.id,
     invoice_number: row.invoiceNumber ?? null,
@@ -148,6 +165,7 @@ export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<type
     currency: row.currency,
     number: explainNumber(stored),
     lines: evidence.lines.map(viewLine),
+    late_usage: row.finalizedAt ? { event_count: late } : null,
     totals: explainTotals(stored),
     dates: explainDates(stored),
     payments: evidence.payments.map(viewPayment),
@@ -165,7 +183,7 @@ export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<type
   };
 }
 
-function viewLine(line: InvoiceEvidence['lines'][number]): z.output<typeof explainedLine> {
+function viewLine({ row: line, lateUsage: late }: InvoiceEvidence['lines'][number]): z.output<typeof explainedLine> {
   const derivation = (line.derivation ?? null) as Derivation | null;
   return {
     line_item_id: line.id,
@@ -176,7 +194,8 @@ function viewLine(line: InvoiceEvidence['lines'][number]): z.output<typeof expla
     period_end: line.periodEnd ?? null,
     quantity: line.quantity,
     amount: line.amount,
-    steps: explainLine({ ...line, derivation }),
+    late_usage: late && { event_count: late.eventCount, quantity: late.quantity },
+    steps: explainLine({ ...line, derivation, lateUsage: late }),
     derivation: line.derivation ?? null,
   };
 }

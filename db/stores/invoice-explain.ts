@@ -5,21 +5,36 @@ import { Payment } from '../entities/payment.ts';
 import { PaymentAttempt } from '../entities/payment-attempt.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
+import type { LateUsage, LateUsageReader } from '../usage-reader.ts';
+import { readLateUsage } from './invoice-late-usage.ts';
 
 /** Everything that is stored about how an invoice came to be what it is. */
 export interface InvoiceEvidence {
   row: Invoice;
-  /** With their derivations. */
-  lines: InvoiceLineItem[];
+  lines: LineEvidence[];
   payments: { row: Payment; attempts: PaymentAttempt[] }[];
   /** Audit rows of the invoice and its payments, oldest first, at most 1 000. */
   history: AuditEntry[];
 }
 
+export interface LineEvidence {
+  /** With its derivation. */
+  row: InvoiceLineItem;
+  /** What came too late for the line; null where nothing is measured and while the invoice is not final. */
+  lateUsage: LateUsage | null;
+}
+
 const maxHistory = 1_000;
 
-/** Reads the evidence of an invoice; nothing is computed again. Throws `not_found`. design: architecture §7 */
-export async function readInvoiceEvidence(tx: Transaction, id: string): Promise<InvoiceEvidence> {
+/**
+ * Reads the evidence of an invoice; nothing is computed again, and what is late is told beside it. Throws `not_found`.
+ * design: architecture §7; spec: README decision 11
+ */
+export async function readInvoiceEvidence(
+  tx: Transaction,
+  id: string,
+  readLate: LateUsageReader,
+): Promise<InvoiceEvidence> {
   const { environmentId } = tx.scope;
   const row = await tx.em.findOne(Invoice, { id, environmentId });
   if (!row) throw missing('invoice', id);
@@ -28,6 +43,7 @@ export async function readInvoiceEvidence(tx: Transaction, id: string): Promise<
     { environmentId, invoiceId: id, status: 'published' },
     { orderBy: { position: 'asc' } },
   );
+  const late = await readLateUsage(tx, row, lines, readLate);
   const payments = await tx.em.find(
     Payment,
     { environmentId, destinationType: 'INVOICE', destinationId: id, status: 'published' },
@@ -47,7 +63,7 @@ export async function readInvoiceEvidence(tx: Transaction, id: string): Promise<
   const byPayment = Map.groupBy(attempts, (attempt) => attempt.paymentId);
   return {
     row,
-    lines,
+    lines: lines.map((line) => ({ row: line, lateUsage: late.get(line.id) ?? null })),
     payments: payments.map((payment) => ({ row: payment, attempts: byPayment.get(payment.id) ?? [] })),
     history,
   };

@@ -123,10 +123,26 @@ describe('the sentences of a line', () => {
   });
 
   it('add what was taken off afterwards, and only that', () => {
-    const line = { currency: 'usd', amount: '10', invoiceLevelDiscount: '0', derivation: null };
+    const line = { currency: 'usd', amount: '10', invoiceLevelDiscount: '0', derivation: null, lateUsage: null };
     const told = explainLine({ ...line, lineItemDiscount: '2.50', prepaidCreditsApplied: '0.00' });
     expect(told.map((step) => step.kind)).toEqual(['sum', 'discount']);
     expect(told[0]?.sentence).toBe('The amount of 10 usd was given, not computed.');
+  });
+});
+
+describe('late usage', () => {
+  const none = { lineItemDiscount: '0', invoiceLevelDiscount: '0', prepaidCreditsApplied: '0' };
+  const told = (eventCount: number, quantity: string) =>
+    explainLine({ currency: 'usd', amount: '1', ...none, derivation: null, lateUsage: { eventCount, quantity } })
+      .filter((step) => step.kind === 'late_usage')
+      .map((step) => step.sentence);
+
+  it('is told where there is some', () => {
+    expect(told(0, '0')).toEqual([]);
+    expect(told(1, '3')).toEqual(['1 event arrived after this invoice was final (quantity 3); it is not billed.']);
+    expect(told(2, '-0.5')).toEqual([
+      '2 events arrived after this invoice was final (quantity -0.5); they are not billed.',
+    ]);
   });
 });
 

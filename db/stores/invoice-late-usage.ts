@@ -1,0 +1,72 @@
+import type { Derivation } from '../../billing/derivation.ts';
+import { decimal, decimalString, sum } from '../../billing/money.ts';
+import type { Invoice } from '../entities/invoice.ts';
+import type { InvoiceLineItem } from '../entities/invoice-line-item.ts';
+import { Price } from '../entities/price.ts';
+import type { Transaction } from '../transaction.ts';
+import type { BilledWindow, LateUsage, LateUsageReader } from '../usage-reader.ts';
+
+/**
+ * What arrived too late for each usage line of a final invoice, by line id: for every time the line billed, what its meter
+ * answers now less what it answered at the watermark that the line keeps. Empty while the invoice is not final.
+ * spec: README decision 11, catalogue-and-metering §14
+ */
+export async function readLateUsage(
+  tx: Transaction,
+  invoice: Invoice,
+  lines: readonly InvoiceLineItem[],
+  readLate: LateUsageReader,
+): Promise<Map<string, LateUsage>> {
+  const derivations = lines.map((line) => ({ line, derivation: (line.derivation ?? null) as Derivation | null }));
+  const measured = derivations.flatMap(({ line, derivation }) =>
+    derivation?.charge === 'usage' ? [{ line, derivation }] : [],
+  );
+  if (!invoice.finalizedAt || measured.length === 0) return new Map();
+  const customerId = invoice.subscriptionCustomerId ?? invoice.customerId;
+  const filters = await filtersOfPrices(tx, lines);
+  const billed = measured.map(({ line, derivation }) => {
+    const asked = { customerId, filters: filters.get(line.priceId ?? '') ?? null };
+    return { id: line.id, windows: windowsOf(line.id, derivation, asked) };
+  });
+  const windows = billed.flatMap((line) => line.windows);
+  const answers = windows.length === 0 ? new Map<string, LateUsage>() : await readLate(tx, tx.scope, windows);
+  return new Map(billed.map((line) => [line.id, lateUsageOf(line.windows, answers)]));
+}
+
+/** Conditions of the prices that lines were billed by, by price id. */
+async function filtersOfPrices(tx: Transaction, lines: readonly InvoiceLineItem[]) {
+  const ids = lines.flatMap((line) => line.priceId ?? []);
+  const prices = await tx.em.find(Price, { environmentId: tx.scope.environmentId, id: { $in: ids } });
+  return new Map(prices.map((price) => [price.id, price.filterValues ?? null]));
+}
+
+/** An empty time asked nothing and has nothing late. */
+function windowsOf(
+  lineId: string,
+  { parts }: Derivation,
+  asked: Pick<BilledWindow, 'customerId' | 'filters'>,
+): BilledWindow[] {
+  return parts.flatMap(({ usage }, part) => {
+    if (!usage?.watermark || usage.from >= usage.to) return [];
+    const { meterId, from, to, watermark } = usage;
+    return [{ key: `${lineId} ${part}`, meterId, from, to, watermark, ...asked }];
+  });
+}
+
+/**
+ * The parts of a line together. Times with the same start lie one in the other, as those of a meter that never resets do:
+ * the longest of them counts their events.
+ */
+function lateUsageOf(windows: readonly BilledWindow[], answers: ReadonlyMap<string, LateUsage>): LateUsage {
+  const late = windows.flatMap(({ key, from }) => {
+    const answer = answers.get(key);
+    return answer ? [{ from, ...answer }] : [];
+  });
+  const counts = [...Map.groupBy(late, ({ from }) => from).values()].map((nested) =>
+    Math.max(...nested.map(({ eventCount }) => eventCount)),
+  );
+  return {
+    eventCount: counts.reduce((total, count) => total + count, 0),
+    quantity: decimalString(sum(late.map(({ quantity }) => decimal(quantity)))),
+  };
+}

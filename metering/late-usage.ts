@@ -1,0 +1,34 @@
+import { decimal, decimalString } from '../billing/money.ts';
+import type { LateUsageReader } from '../db/usage-reader.ts';
+import type { UsageStore } from './usage-store.ts';
+
+/**
+ * What came after the watermark of each window: what its meter answers now less what it answers at the watermark, both
+ * under the meter's definition of now, so that only late events differ. Every window is asked in one call.
+ * spec: README decision 11, catalogue-and-metering §14
+ */
+export function lateUsageReader(store: UsageStore): LateUsageReader {
+  return async (sql, scope, windows) => {
+    const questions = windows.flatMap(({ key, meterId, customerId, from, to, filters, watermark }) => {
+      const question = { meterId, customerIds: [customerId], from, to, ...(filters ? { filters } : {}) };
+      return [
+        { ...question, key: `now ${key}` },
+        { ...question, key: `then ${key}`, watermark },
+      ];
+    });
+    const answers = await store.usage(sql, scope, questions);
+    const answerOf = (key: string) => {
+      const answer = answers.get(key);
+      if (!answer) throw new Error(`usage question ${key} has no answer`);
+      return answer;
+    };
+    return new Map(
+      windows.map(({ key }) => {
+        const now = answerOf(`now ${key}`);
+        const then = answerOf(`then ${key}`);
+        const quantity = decimalString(decimal(now.value).minus(then.value));
+        return [key, { eventCount: now.eventCount - then.eventCount, quantity }];
+      }),
+    );
+  };
+}
