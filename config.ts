@@ -16,6 +16,11 @@ const schema = z.object({
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: port(8080),
+  /** Where a worker serves its metrics for Prometheus; it serves none without. */
+  METRICS_ADDRESS: z
+    .string()
+    .regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:]+\]):\d{1,5}$/i, 'must be an IP address and a port, as 127.0.0.1:9464')
+    .optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** Requests a second for one API key, with bursts of twice as many; 0 switches the limit off. spec: platform §1.9 */
   RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
@@ -38,6 +43,7 @@ export interface Config {
   temporalNamespace: string;
   host: string;
   port: number;
+  metricsAddress: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimitPerSecond: number;
   maxEventLoopDelayMs: number;
@@ -68,6 +74,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     temporalNamespace: values.TEMPORAL_NAMESPACE,
     host: values.HOST,
     port: values.PORT,
+    metricsAddress: values.METRICS_ADDRESS ?? null,
     logLevel: values.LOG_LEVEL,
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
     maxEventLoopDelayMs: values.MAX_EVENT_LOOP_DELAY_MS,

@@ -1,17 +1,17 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
-import { pino } from 'pino';
 import { readConfig } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { runtimeOptions, workerLogger } from './logging.ts';
 import { reconcile } from './reconcile.ts';
 import { createWorkers } from './workers.ts';
 
 /** A worker process: runs workflows and activities until it is told to stop, then finishes what it has begun. */
 const config = readConfig(process.env);
-const logger = pino({ level: config.logLevel, base: { process: 'worker' } });
-Runtime.install({ shutdownSignals: ['SIGINT', 'SIGTERM'] });
+const logger = workerLogger({ level: config.logLevel });
+Runtime.install(runtimeOptions({ logger, metricsAddress: config.metricsAddress }));
 
 const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
 const connection = await NativeConnection.connect({ address: config.temporalAddress });

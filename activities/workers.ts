@@ -1,5 +1,11 @@
 import type { Client } from '@temporalio/client';
-import { bundleWorkflowCode, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  type NativeConnection,
+  Runtime,
+  Worker,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import type { Database } from '../db/orm.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import { usageReader } from '../metering/usage-reader.ts';
@@ -39,6 +45,8 @@ export async function bundleWorkflows(): Promise<{ code: string }> {
     workflowsPath: new URL('../workflows/index.ts', import.meta.url).pathname,
     // Only its types and failures are used; the ORM and the engine never get into a workflow.
     ignoreModules: ['node:crypto'],
+    // Without it the bundler writes plain text between the lines of the log.
+    logger: Runtime.instance().logger,
   });
 }
 

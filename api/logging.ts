@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { DestinationStream } from 'pino';
+import { describeError } from '../db/error-description.ts';
 import { newUlid } from '../db/id.ts';
 
 export interface LoggerOptions {
@@ -35,46 +36,6 @@ export function loggerSettings(options: LoggerOptions | false): NonNullable<Fast
       err: (error) => ({ ...describeError(error) }),
     },
   };
-}
-
-const secretLike =
-  /\b(?:[spr]k|pm|whsec|cs)_[A-Za-z0-9_-]{20,}|\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?|\/\/[^/\s:@]+:[^/\s@]+@/g;
-
-interface DescribedError {
-  type: string;
-  code?: unknown;
-  message: string;
-  stack: string;
-  cause?: DescribedError;
-}
-
-/** An error as the log may show it: a database error without its statement and values, any text without what looks secret. */
-export function describeError(error: unknown, depth = 0): DescribedError {
-  if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error', stack: '' };
-  const { code, sqlMessage } = error as { code?: unknown; sqlMessage?: unknown };
-  const isDatabase = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);
-  const message = isDatabase ? withoutValues(String(sqlMessage ?? lastLine(error.message))) : error.message;
-  const cause = error.cause instanceof Error && depth < 5 ? describeError(error.cause, depth + 1) : undefined;
-  return {
-    type: error.constructor.name,
-    ...(code === undefined ? {} : { code }),
-    message: message.replace(secretLike, '[redacted]').slice(0, 2_000),
-    stack: (error.stack ?? '')
-      .split('\n')
-      .filter((line) => /^\s+at /.test(line))
-      .slice(0, 20)
-      .join('\n'),
-    ...(cause ? { cause } : {}),
-  };
-}
-
-function lastLine(message: string): string {
-  return message.slice(message.lastIndexOf(' - ') + 1);
-}
-
-/** `invalid input syntax for type numeric: "…"` tells what a caller sent. */
-function withoutValues(message: string): string {
-  return message.replace(/: ".*/s, '');
 }
 
 /** One line a request, with ids and the pattern of the route instead of its path; none for health checks. */

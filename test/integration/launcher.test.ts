@@ -15,9 +15,11 @@ const home = mkdtempSync(join(tmpdir(), 'launcher-'));
 const startLimitMs = 60_000;
 const launchers: Launched[] = [];
 let port: number;
+let metricsAddress: string;
 
 beforeAll(async () => {
   port = await freePort();
+  metricsAddress = `127.0.0.1:${await freePort()}`;
 });
 
 afterAll(async () => {
@@ -36,7 +38,7 @@ interface Launched {
 
 async function launch(args: string[] = []): Promise<Launched> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../dev/start.ts'), ...args], {
-    env: { ...process.env, PERENNIAL_HOME: home, PORT: String(port) },
+    env: { ...process.env, PERENNIAL_HOME: home, PORT: String(port), METRICS_ADDRESS: metricsAddress },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -86,6 +88,18 @@ async function endOf({ child }: Launched): Promise<number | null> {
 async function allGone(pids: number[]): Promise<boolean> {
   return (await poll(() => (pids.some(isAlive) ? undefined : true), 15_000)) === true;
 }
+
+test('a worker serves its metrics, and every line of its log is JSON', { timeout: 180_000 }, async () => {
+  const launched = await launch();
+  const metrics = await (await fetch(`http://${metricsAddress}/metrics`)).text();
+  expect(metrics).toMatch(/^temporal_num_pollers\{.*task_queue="lifecycle"/m);
+  launched.child.kill('SIGINT');
+  expect(await endOf(launched)).toBe(0);
+  const lines = readFileSync(join(home, 'worker.log'), 'utf8').trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ level: 'info', process: 'worker', msg: 'worker started' }),
+  );
+});
 
 test('Ctrl-C stops everything in order, and the next start continues with the same key and data', {
   timeout: 180_000,

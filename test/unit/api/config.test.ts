@@ -11,6 +11,13 @@ it('has a default for everything but the database', () => {
   });
 });
 
+it('takes the address of the metrics as an IP address with a port', () => {
+  expect(readConfig({ DATABASE_URL: url }).metricsAddress).toBeNull();
+  for (const METRICS_ADDRESS of ['0.0.0.0:9464', '[::1]:9464'])
+    expect(readConfig({ DATABASE_URL: url, METRICS_ADDRESS }).metricsAddress).toBe(METRICS_ADDRESS);
+  expect(() => readConfig({ DATABASE_URL: url, METRICS_ADDRESS: '9464' })).toThrow(/METRICS_ADDRESS: .*127.0.0.1:9464/);
+});
+
 it('names every bad variable and shows no value', () => {
   const bad = { DATABASE_URL: 'mysql://s3cret', PORT: '99999', RATE_LIMIT_PER_SECOND: 'many', TRUST_PROXY: 'yes' };
   for (const name of Object.keys(bad)) expect(() => readConfig(bad)).toThrow(name);
