@@ -52,7 +52,6 @@ const exceptions: Record<string, RegExp[]> = {
   'billing/refusal.ts': [/^@temporalio\/common$/],
   'db/migrate.ts': [/^config\.ts$/, /^integrations\//],
   'activities/worker.ts': [/^config\.ts$/],
-  'activities/reconcile-once.ts': [/^config\.ts$/],
   'api/server.ts': [/^config\.ts$/],
 };
 
