@@ -7,6 +7,7 @@ type History = ReturnType<typeof historyFromJSON>;
 
 const repetitions = 5;
 const shortReplays = 200;
+const maxWorkers = 10;
 
 /**
  * Milliseconds to replay the slowest recorded history, which is a subscription just before it rolls over, against a history
@@ -47,6 +48,17 @@ export async function run(): Promise<void> {
 /** The time each history took, in order. A history that does not replay is an error. */
 async function replayMs(code: string, histories: readonly History[]): Promise<number[]> {
   const times: number[] = [];
+  // A replay worker sometimes ends before its last history on a crowded machine; another goes on where it was.
+  for (let workers = 0; times.length < histories.length; workers += 1) {
+    if (workers === maxWorkers) throw new Error(`replay workers ended ${maxWorkers} times by themselves`);
+    await replayInto(times, code, histories.slice(times.length)).catch((error: unknown) => {
+      if ((error as Error).name !== 'ShutdownError') throw error;
+    });
+  }
+  return times;
+}
+
+async function replayInto(times: number[], code: string, histories: readonly History[]): Promise<void> {
   const waiting = histories.map((history, index) => ({ workflowId: `replay-${index}`, history }));
   let began = 0;
   async function* oneByOne() {
@@ -59,7 +71,6 @@ async function replayMs(code: string, histories: readonly History[]): Promise<nu
     if (error) throw error;
     times.push(performance.now() - began);
   }
-  return times;
 }
 
 function median(values: readonly number[]): number {
