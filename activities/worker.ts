@@ -29,6 +29,7 @@ try {
     metering,
     gateways: gateways.registry,
     timerSpreadMs: config.timerSpreadMs,
+    ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),
   });
   const started = await reconcile({ database, temporal });
   logger.info(started, 'worker started');

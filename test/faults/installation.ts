@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleWorkflows } from '../../activities/workers.ts';
 import { applicationRole, prepareDatabase } from '../../db/prepare.ts';
 import { freePort } from '../../dev/ports.ts';
 import { startPostgres } from '../../dev/postgres.ts';
@@ -113,10 +115,13 @@ async function keepServices(
 ): Promise<string> {
   const port = await freePort();
   const apiUrl = `http://127.0.0.1:${port}`;
+  const bundle = join(directory, 'workflows.js');
+  writeFileSync(bundle, (await bundleWorkflows()).code);
   const env = {
     ...process.env,
     NODE_COMPILE_CACHE: 'node_modules/.cache/compile',
     DATABASE_URL: addresses.applicationUrl,
+    WORKFLOW_BUNDLE: bundle,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     HOST: '127.0.0.1',

@@ -30,7 +30,7 @@ const victims: readonly PartName[] = [
   'worker',
 ];
 const pausable: readonly PartName[] = ['PostgreSQL', 'Temporal', 'API', 'worker'];
-const progressLimitMs = 3_000;
+const progressLimitMs = 2_000;
 const readyLimitMs = 60_000;
 const longestPauseMs = 600;
 const longestWaitMs = 500;

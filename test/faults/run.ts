@@ -32,7 +32,7 @@ const [killsWanted, seed, airports] = [values.kills, values.seed, values.airport
   number,
   number,
 ];
-const armedAtOnce = 5;
+const armedAtOnce = 8;
 const startedMs = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
 const random = seededRandom(seed);
