@@ -1,4 +1,12 @@
-import type { Derivation, DerivedAllowance, DerivedPart, DerivedProration, ProrationReason } from './derivation.ts';
+import type {
+  Derivation,
+  DerivedAllowance,
+  DerivedPart,
+  DerivedProration,
+  DerivedUsage,
+  ProrationReason,
+} from './derivation.ts';
+import { amountText, moneyText, shortInstant, watermarkInstant } from './explanation-text.ts';
 import type { CostStep, PriceTerms } from './price.ts';
 
 type StepKind = 'quantity' | 'usage' | 'allowance' | 'price' | 'proration' | 'rounding' | 'sum';
@@ -17,39 +25,50 @@ const prorationReasons: Record<ProrationReason, string> = {
 };
 
 /**
- * The derivation of a line in words, step by step, with the numbers as they are stored; nothing is computed.
- * design: architecture §7
+ * The derivation of a line in words, step by step, with the numbers as they are stored; nothing is computed. A meter is
+ * called by its name, or by its id where the name is not known. design: architecture §7
  */
-export function explainCharge(derivation: Derivation): ExplanationStep[] {
+export function explainCharge(derivation: Derivation, meterName: string | null): ExplanationStep[] {
   const { parts, currency, amount } = derivation;
-  const steps = parts.flatMap((part) => explainPart(part, derivation));
+  const steps = parts.flatMap((part) => explainPart(part, derivation, meterName));
   if (parts.length < 2) return steps;
-  return [...steps, { kind: 'sum', sentence: `The ${parts.length} charge periods add up to ${amount} ${currency}.` }];
+  const sentence = `The ${parts.length} charge periods add up to ${moneyText(amount, currency)}.`;
+  return [...steps, { kind: 'sum', sentence }];
 }
 
-function explainPart(part: DerivedPart, { charge, price, currency }: Derivation): ExplanationStep[] {
+function explainPart(
+  part: DerivedPart,
+  { charge, price, currency }: Derivation,
+  meterName: string | null,
+): ExplanationStep[] {
   return [
-    ...explainQuantity(part, charge),
+    ...(part.usage ? explainUsage(part.usage, meterName) : explainQuantity(part, charge)),
     ...explainAllowance(part.allowance),
     ...explainPrice(part, price, currency),
     ...explainProration(part, part.proration, currency),
     {
       kind: 'rounding',
-      sentence: `Rounded once, half away from zero, to ${part.rounding.precision} decimals: ${part.amount} ${currency}.`,
+      sentence: `Rounded once, half away from zero, to ${part.rounding.precision} decimals: ${moneyText(part.amount, currency)}.`,
     },
   ];
 }
 
 function explainQuantity(part: DerivedPart, charge: Derivation['charge']): ExplanationStep[] {
-  const { usage } = part;
-  if (usage === null) {
-    const kind = charge === 'onetime' ? 'One-time charge' : 'Fixed charge';
-    const sentence = `${kind} for a quantity of ${part.quantity} from ${part.periodStart} until ${part.periodEnd}.`;
-    return [{ kind: 'quantity', sentence }];
-  }
-  const freshness = usage.watermark === null ? '' : `, counting every event known at watermark ${usage.watermark}`;
-  const sentence = `Meter ${usage.meterId} was asked for ${usage.from} until ${usage.to} and answered ${usage.quantity}${freshness}.`;
+  const kind = charge === 'onetime' ? 'One-time charge' : 'Fixed charge';
+  const sentence = `${kind} for a quantity of ${part.quantity} ${spanText(part.periodStart, part.periodEnd)}.`;
+  return [{ kind: 'quantity', sentence }];
+}
+
+function explainUsage(usage: DerivedUsage, meterName: string | null): ExplanationStep[] {
+  const meter = meterName ? `"${meterName}"` : usage.meterId;
+  const asOf = watermarkInstant(usage.watermark);
+  const known = asOf === null ? '' : `, counting every event received by ${shortInstant(asOf)}`;
+  const sentence = `Meter ${meter} measured ${usage.quantity} ${spanText(usage.from, usage.to)}${known}.`;
   return [{ kind: 'usage', sentence }];
+}
+
+function spanText(start: string, end: string): string {
+  return `from ${shortInstant(start)} until ${shortInstant(end)}`;
 }
 
 function explainAllowance(allowance: DerivedAllowance | null): ExplanationStep[] {
@@ -65,7 +84,7 @@ function explainAllowance(allowance: DerivedAllowance | null): ExplanationStep[]
         : `, after other lines of the meter had used ${window.aheadBefore} before and ${window.aheadTotal} by its end`;
     return {
       kind: 'allowance',
-      sentence: `From ${window.start} until ${window.end} usage went from ${window.usageBefore} to ${window.usageTotal}${ahead}: ${window.billable} is billable.`,
+      sentence: `From ${shortInstant(window.start)} until ${shortInstant(window.end)} usage went from ${window.usageBefore} to ${window.usageTotal}${ahead}: ${window.billable} is billable.`,
     };
   });
   return [
@@ -80,20 +99,23 @@ function explainAllowance(allowance: DerivedAllowance | null): ExplanationStep[]
 
 function explainPrice(part: DerivedPart, price: PriceTerms, currency: string): ExplanationStep[] {
   if (part.buckets !== null) {
-    const sentence = `${part.buckets.length} buckets were priced one by one, each starting the price anew: ${part.cost} ${currency} for ${part.quantity}.`;
+    const sentence = `${part.buckets.length} buckets were priced one by one, each starting the price anew: ${moneyText(part.cost, currency)} for ${part.quantity}.`;
     return [{ kind: 'price', sentence }];
   }
   if (part.steps.length === 0) {
-    return [{ kind: 'price', sentence: `A quantity of ${part.quantity} costs ${part.cost} ${currency}.` }];
+    return [{ kind: 'price', sentence: `A quantity of ${part.quantity} costs ${moneyText(part.cost, currency)}.` }];
   }
   const steps = part.steps.map((step): ExplanationStep => ({ kind: 'price', sentence: stepSentence(step, price) }));
   if (steps.length === 1) return steps;
-  return [...steps, { kind: 'price', sentence: `The tiers add up to ${part.cost} ${currency}.` }];
+  return [...steps, { kind: 'price', sentence: `The tiers add up to ${moneyText(part.cost, currency)}.` }];
 }
 
 function stepSentence(step: CostStep, price: PriceTerms): string {
-  const flat = step.flat_amount === '0' ? '' : ` + ${step.flat_amount} flat`;
-  const sum = `${step.quantity} × ${step.unit_amount}${flat} = ${step.amount} ${price.currency}`;
+  const { currency } = price;
+  // What a percentage multiplies by is a rate, not money.
+  const unit = price.billing_model === 'PERCENTAGE' ? step.unit_amount : amountText(step.unit_amount, currency);
+  const flat = step.flat_amount === '0' ? '' : ` + ${amountText(step.flat_amount, currency)} flat`;
+  const sum = `${step.quantity} × ${unit}${flat} = ${moneyText(step.amount, currency)}`;
   switch (price.billing_model) {
     case 'FLAT_FEE':
       return `Flat fee: ${sum}.`;
@@ -113,10 +135,9 @@ function stepSentence(step: CostStep, price: PriceTerms): string {
 
 function explainProration(part: DerivedPart, share: DerivedProration | null, currency: string): ExplanationStep[] {
   if (share === null) return [];
-  return [
-    {
-      kind: 'proration',
-      sentence: `Billed for ${share.numeratorMs} of the ${share.denominatorMs} milliseconds from ${share.fullStart} until ${share.fullEnd}, because ${prorationReasons[share.why]}: ${part.cost} × ${share.numeratorMs} / ${share.denominatorMs} = ${part.exactAmount} ${currency}.`,
-    },
-  ];
+  const shareOfWhole = `${share.numeratorMs} of the ${share.denominatorMs} milliseconds`;
+  const whole = spanText(share.fullStart, share.fullEnd);
+  const product = `${amountText(part.cost, currency)} × ${share.numeratorMs} / ${share.denominatorMs}`;
+  const sentence = `Billed for ${shareOfWhole} ${whole}, because ${prorationReasons[share.why]}: ${product} = ${moneyText(part.exactAmount, currency)}.`;
+  return [{ kind: 'proration', sentence }];
 }

@@ -1,5 +1,6 @@
 import { type ExplanationStep, explainCharge } from './charge-explanation.ts';
 import type { Derivation } from './derivation.ts';
+import { amountText, moneyText } from './explanation-text.ts';
 
 /** An invoice line as it is stored, decimals as strings. */
 export interface StoredLine {
@@ -10,6 +11,8 @@ export interface StoredLine {
   prepaidCreditsApplied: string;
   /** Null for a line whose amount somebody gave. */
   derivation: Derivation | null;
+  /** Null where nothing is measured. */
+  meterName: string | null;
   /** What came after the invoice was final; null where nothing is measured. */
   lateUsage: { eventCount: number; quantity: string } | null;
 }
@@ -59,21 +62,21 @@ export interface DateStep {
 export function explainLine(line: StoredLine): ExplanationStep[] {
   const { currency } = line;
   const charge: ExplanationStep[] = line.derivation
-    ? explainCharge(line.derivation)
-    : [{ kind: 'sum', sentence: `The amount of ${line.amount} ${currency} was given, not computed.` }];
+    ? explainCharge(line.derivation, line.meterName)
+    : [{ kind: 'sum', sentence: `The amount of ${moneyText(line.amount, currency)} was given, not computed.` }];
   return [
     ...charge,
     ...unlessZero(line.lineItemDiscount, {
       kind: 'discount',
-      sentence: `Coupons of the line take ${line.lineItemDiscount} ${currency} off.`,
+      sentence: `Coupons of the line take ${moneyText(line.lineItemDiscount, currency)} off.`,
     }),
     ...unlessZero(line.invoiceLevelDiscount, {
       kind: 'discount',
-      sentence: `Its share of the invoice's coupons is ${line.invoiceLevelDiscount} ${currency}.`,
+      sentence: `Its share of the invoice's coupons is ${moneyText(line.invoiceLevelDiscount, currency)}.`,
     }),
     ...unlessZero(line.prepaidCreditsApplied, {
       kind: 'credit',
-      sentence: `Prepaid credits pay ${line.prepaidCreditsApplied} ${currency} of it.`,
+      sentence: `Prepaid credits pay ${moneyText(line.prepaidCreditsApplied, currency)} of it.`,
     }),
     ...explainLateUsage(line.lateUsage),
   ];
@@ -89,7 +92,8 @@ function explainLateUsage(late: StoredLine['lateUsage']): ExplanationStep[] {
 
 /** The amount pipeline with the values the invoice stores, in its order; nothing is computed. spec: §2.16 */
 export function explainTotals(invoice: StoredInvoice): TotalStep[] {
-  const money = (amount: string) => `${amount} ${invoice.currency}`;
+  const money = (amount: string) => moneyText(amount, invoice.currency);
+  const digits = (amount: string) => amountText(amount, invoice.currency);
   const step = (name: string, amount: string, sentence: string): TotalStep => ({ step: name, amount, sentence });
   return [
     step(
@@ -107,12 +111,12 @@ export function explainTotals(invoice: StoredInvoice): TotalStep[] {
     step(
       'total',
       invoice.total,
-      `The total is ${invoice.subtotal} − ${invoice.totalDiscount} − ${invoice.totalPrepaidCreditsApplied} plus exclusive tax, at least 0: ${money(invoice.total)}.`,
+      `The total is ${digits(invoice.subtotal)} − ${digits(invoice.totalDiscount)} − ${digits(invoice.totalPrepaidCreditsApplied)} plus exclusive tax, at least 0: ${money(invoice.total)}.`,
     ),
     step(
       'amount_due',
       invoice.amountDue,
-      `Less adjustments of ${invoice.adjustmentAmount}, due are ${money(invoice.amountDue)}.`,
+      `Less adjustments of ${digits(invoice.adjustmentAmount)}, due are ${money(invoice.amountDue)}.`,
     ),
     step('amount_paid', invoice.amountPaid, `Payments received: ${money(invoice.amountPaid)}.`),
     step('amount_remaining', invoice.amountRemaining, `Left to pay: ${money(invoice.amountRemaining)}.`),

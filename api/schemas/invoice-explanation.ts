@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Derivation } from '../../billing/derivation.ts';
+import { moneyText, shortInstant } from '../../billing/explanation-text.ts';
 import {
   explainDates,
   explainLine,
@@ -94,15 +95,15 @@ const example = {
       amount: '1.2',
       late_usage: { event_count: 0, quantity: '0' },
       steps: [
-        { kind: 'usage', sentence: 'Meter meter_01JCXYZ was asked for … and answered 12.' },
-        { kind: 'price', sentence: 'Flat fee: 12 × 0.1 = 1.2 usd.' },
+        { kind: 'usage', sentence: 'Meter "Calls" measured 12 from … until …, counting every event received by ….' },
+        { kind: 'price', sentence: 'Flat fee: 12 × 0.10 = 1.20 usd.' },
         { kind: 'rounding', sentence: 'Rounded once, half away from zero, to 2 decimals: 1.20 usd.' },
       ],
       derivation: { version: 1, charge: 'usage', currency: 'usd', amount: '1.20', parts: [] },
     },
   ],
   late_usage: { event_count: 0 },
-  totals: [{ step: 'subtotal', amount: '1.2', sentence: 'The lines add up to 1.2 usd.' }],
+  totals: [{ step: 'subtotal', amount: '1.2', sentence: 'The one line comes to 1.20 usd.' }],
   dates: [{ date: 'finalized_at', at: '2026-02-15T02:00:00.000Z', sentence: 'The invoice was finalized.' }],
   payments: [
     {
@@ -111,7 +112,7 @@ const example = {
       payment_method_type: 'CARD',
       payment_gateway: 'sandbox',
       amount: '1.2',
-      sentence: '1.2 usd by CARD at sandbox: SUCCEEDED at 2026-02-15T02:00:00.000Z.',
+      sentence: '1.20 usd by CARD at sandbox: SUCCEEDED at 2026-02-15T02:00:00Z.',
       attempts: [],
     },
   ],
@@ -183,7 +184,11 @@ export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<type
   };
 }
 
-function viewLine({ row: line, lateUsage: late }: InvoiceEvidence['lines'][number]): z.output<typeof explainedLine> {
+function viewLine({
+  row: line,
+  meterName,
+  lateUsage: late,
+}: InvoiceEvidence['lines'][number]): z.output<typeof explainedLine> {
   const derivation = (line.derivation ?? null) as Derivation | null;
   return {
     line_item_id: line.id,
@@ -195,14 +200,15 @@ function viewLine({ row: line, lateUsage: late }: InvoiceEvidence['lines'][numbe
     quantity: line.quantity,
     amount: line.amount,
     late_usage: late && { event_count: late.eventCount, quantity: late.quantity },
-    steps: explainLine({ ...line, derivation, lateUsage: late }),
+    steps: explainLine({ ...line, derivation, meterName, lateUsage: late }),
     derivation: line.derivation ?? null,
   };
 }
 
 function viewPayment({ row, attempts }: InvoiceEvidence['payments'][number]): z.output<typeof explainedPayment> {
   const by = row.paymentGateway === null ? row.paymentMethodType : `${row.paymentMethodType} at ${row.paymentGateway}`;
-  const when = row.succeededAt ?? row.failedAt ?? null;
+  const at = row.succeededAt ?? row.failedAt ?? null;
+  const when = at === null ? '' : ` at ${shortInstant(at)}`;
   const because = row.errorMessage ? `: ${row.errorMessage}` : '';
   return {
     payment_id: row.id,
@@ -210,7 +216,7 @@ function viewPayment({ row, attempts }: InvoiceEvidence['payments'][number]): z.
     payment_method_type: row.paymentMethodType,
     payment_gateway: row.paymentGateway ?? null,
     amount: row.amount,
-    sentence: `${row.amount} ${row.currency} by ${by}: ${row.paymentStatus}${when ? ` at ${when}` : ''}${because}.`,
+    sentence: `${moneyText(row.amount, row.currency)} by ${by}: ${row.paymentStatus}${when}${because}.`,
     attempts: attempts.map((attempt) => ({
       attempt_number: attempt.attemptNumber,
       payment_status: attempt.paymentStatus,

@@ -1,6 +1,7 @@
 import { AuditEntry } from '../entities/audit-entry.ts';
 import { Invoice } from '../entities/invoice.ts';
 import { InvoiceLineItem } from '../entities/invoice-line-item.ts';
+import { Meter } from '../entities/meter.ts';
 import { Payment } from '../entities/payment.ts';
 import { PaymentAttempt } from '../entities/payment-attempt.ts';
 import { missing } from '../record.ts';
@@ -20,6 +21,8 @@ export interface InvoiceEvidence {
 export interface LineEvidence {
   /** With its derivation. */
   row: InvoiceLineItem;
+  /** Null where nothing is measured. */
+  meterName: string | null;
   /** What came too late for the line; null where nothing is measured and while the invoice is not final. */
   lateUsage: LateUsage | null;
 }
@@ -43,6 +46,7 @@ export async function readInvoiceEvidence(
     { environmentId, invoiceId: id, status: 'published' },
     { orderBy: { position: 'asc' } },
   );
+  const meterNames = await readMeterNames(tx, lines);
   const late = await readLateUsage(tx, row, lines, readLate);
   const payments = await tx.em.find(
     Payment,
@@ -63,8 +67,19 @@ export async function readInvoiceEvidence(
   const byPayment = Map.groupBy(attempts, (attempt) => attempt.paymentId);
   return {
     row,
-    lines: lines.map((line) => ({ row: line, lateUsage: late.get(line.id) ?? null })),
+    lines: lines.map((line) => ({
+      row: line,
+      meterName: line.meterDisplayName ?? meterNames.get(line.meterId ?? '') ?? null,
+      lateUsage: late.get(line.id) ?? null,
+    })),
     payments: payments.map((payment) => ({ row: payment, attempts: byPayment.get(payment.id) ?? [] })),
     history,
   };
+}
+
+/** What the meters of lines are called, by meter id. */
+async function readMeterNames(tx: Transaction, lines: readonly InvoiceLineItem[]): Promise<Map<string, string>> {
+  const ids = lines.flatMap((line) => line.meterId ?? []);
+  const meters = await tx.em.find(Meter, { environmentId: tx.scope.environmentId, id: { $in: ids } });
+  return new Map(meters.map((meter) => [meter.id, meter.name]));
 }

@@ -220,8 +220,9 @@ describe('GET /invoices/{id}/explain', () => {
     const usage = body.lines[1];
     expect(usage.derivation).toMatchObject({ charge: 'usage', amount: '1.20' });
     expect(usage.steps.map((step: Wire) => step.kind)).toEqual(['usage', 'price', 'rounding']);
-    expect(usage.steps[0].sentence).toContain('answered 12');
-    expect(usage.steps[1].sentence).toBe('Flat fee: 12 × 0.1 = 1.2 usd.');
+    const measured = 'Meter "Calls" measured 12 from 2026-01-15T00:00:00Z until 2026-02-15T00:00:00Z';
+    expect(usage.steps[0].sentence).toMatch(new RegExp(`^${measured}, counting every event received by 20\\S+Z\\.$`));
+    expect(usage.steps[1].sentence).toBe('Flat fee: 12 × 0.10 = 1.20 usd.');
     expect(body.totals.find((step: Wire) => step.step === 'amount_due').amount).toBe('31.2');
     expect(body.number).toContain(whole.invoice_number);
     expect(body.dates.map((step: Wire) => step.date)).toContain('finalized_at');

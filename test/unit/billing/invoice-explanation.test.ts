@@ -19,6 +19,7 @@ function derived(
   change: Partial<ChargeItem>,
   measured = '0',
   limit: string | null | undefined = undefined,
+  { watermark = '77:79:77,78@1769911205.25', currency = 'usd' } = {},
 ): Derivation {
   const item: ChargeItem = {
     id: 'item',
@@ -40,7 +41,7 @@ function derived(
   const planned = planCharges({
     reason: 'cycle',
     subscription: {
-      currency: 'usd',
+      currency,
       billingPeriod: 'MONTHLY',
       billingPeriodCount: 1,
       billingCycle: 'anniversary',
@@ -54,20 +55,37 @@ function derived(
     allowances: limit === undefined ? {} : { meter_1: { usageLimit: limit, usageResetPeriod: null } },
     billed: [],
   });
-  const answers = usageQuestions(planned).map(({ key }) => [key, { quantity: measured, watermark: '77' }]);
+  const answers = usageQuestions(planned).map(({ key }) => [key, { quantity: measured, watermark }]);
   return priceCharges(planned, Object.fromEntries(answers))[0]!.derivation;
 }
 
-const sentences = (derivation: Derivation) => explainCharge(derivation).map((step) => step.sentence);
+const sentences = (derivation: Derivation, meterName: string | null = 'API calls') =>
+  explainCharge(derivation, meterName).map((step) => step.sentence);
 const price = (terms: Partial<PriceTerms>): PriceTerms => ({ billing_model: 'TIERED', currency: 'usd', ...terms });
 
 describe('the sentences of a line', () => {
   it('tell what was asked, answered, priced and rounded', () => {
     expect(sentences(derived({}, '12'))).toEqual([
-      'Meter meter_1 was asked for 2026-01-01T00:00:00.000Z until 2026-02-01T00:00:00.000Z and answered 12, counting every event known at watermark 77.',
-      'Flat fee: 12 × 0.1 = 1.2 usd.',
+      'Meter "API calls" measured 12 from 2026-01-01T00:00:00Z until 2026-02-01T00:00:00Z, counting every event received by 2026-02-01T02:00:05.250Z.',
+      'Flat fee: 12 × 0.10 = 1.20 usd.',
       'Rounded once, half away from zero, to 2 decimals: 1.20 usd.',
     ]);
+  });
+
+  it('name the meter by its id where it has no name, and no moment that the watermark does not tell', () => {
+    const plain = 'measured 12 from 2026-01-01T00:00:00Z until 2026-02-01T00:00:00Z.';
+    expect(sentences(derived({}, '12', undefined, { watermark: '77' }), null)[0]).toBe(`Meter meter_1 ${plain}`);
+  });
+
+  it("show money with the currency's decimals, or with all it has", () => {
+    const flat = (amount: string, currency: string) =>
+      sentences(derived({ price: { billing_model: 'FLAT_FEE', currency, amount } }, '10000', undefined, { currency }));
+    expect(flat('0.03125', 'usd')[1]).toBe('Flat fee: 10000 × 0.03125 = 312.50 usd.');
+    expect(flat('0.1117688', 'usd').slice(1)).toEqual([
+      'Flat fee: 10000 × 0.1117688 = 1117.688 usd.',
+      'Rounded once, half away from zero, to 2 decimals: 1117.69 usd.',
+    ]);
+    expect(flat('2', 'jpy')[1]).toBe('Flat fee: 10000 × 2 = 20000 jpy.');
   });
 
   it('tell the tiers that were walked', () => {
@@ -76,12 +94,12 @@ describe('the sentences of a line', () => {
       { up_to: null, unit_amount: '0.5', flat_amount: '3' },
     ];
     expect(sentences(derived({ price: price({ tier_mode: 'SLAB', tiers }) }, '12')).slice(1, 4)).toEqual([
-      'Tier 1 (up to 10) prices the part in it: 10 × 1 = 10 usd.',
-      'Tier 2 (without an upper bound) prices the part in it: 2 × 0.5 + 3 flat = 4 usd.',
-      'The tiers add up to 14 usd.',
+      'Tier 1 (up to 10) prices the part in it: 10 × 1.00 = 10.00 usd.',
+      'Tier 2 (without an upper bound) prices the part in it: 2 × 0.50 + 3.00 flat = 4.00 usd.',
+      'The tiers add up to 14.00 usd.',
     ]);
     expect(sentences(derived({ price: price({ tier_mode: 'VOLUME', tiers }) }, '12'))[1]).toBe(
-      'Tier 2 (without an upper bound) prices the whole quantity: 12 × 0.5 + 3 flat = 9 usd.',
+      'Tier 2 (without an upper bound) prices the whole quantity: 12 × 0.50 + 3.00 flat = 9.00 usd.',
     );
   });
 
@@ -92,16 +110,16 @@ describe('the sentences of a line', () => {
       transform_quantity: { divide_by: 10, round: 'up' },
     } as const;
     expect(sentences(derived({ price: price(packages) }, '12'))[1]).toBe(
-      'Packages of 10, a started one whole: 2 × 5 = 10 usd.',
+      'Packages of 10, a started one whole: 2 × 5.00 = 10.00 usd.',
     );
     const percentage = { billing_model: 'PERCENTAGE', percentage_rate: '2.5' } as const;
-    expect(sentences(derived({ price: price(percentage) }, '200'))[1]).toBe('2.5 percent: 200 × 0.025 = 5 usd.');
+    expect(sentences(derived({ price: price(percentage) }, '200'))[1]).toBe('2.5 percent: 200 × 0.025 = 5.00 usd.');
   });
 
   it('tell what the entitlement included', () => {
     expect(sentences(derived({}, '12', '10')).slice(1, 4)).toEqual([
       'The entitlement includes 10 per billing period.',
-      'From 2026-01-01T00:00:00.000Z until 2026-02-01T00:00:00.000Z usage went from 0 to 12: 2 is billable.',
+      'From 2026-01-01T00:00:00Z until 2026-02-01T00:00:00Z usage went from 0 to 12: 2 is billable.',
       'The entitlement took 10 off; 2 is billed.',
     ]);
     expect(sentences(derived({}, '12', null))[1]).toContain('unlimited');
@@ -111,29 +129,41 @@ describe('the sentences of a line', () => {
     const endDate = '2026-01-11T00:00:00.000Z';
     const fixed = { priceType: 'FIXED', meterId: null, endDate, quantity: '3' } as const;
     const told = sentences(derived({ ...fixed, price: price({ billing_model: 'FLAT_FEE', amount: '31' }) }));
-    expect(told[0]).toBe(
-      'Fixed charge for a quantity of 3 from 2026-01-01T00:00:00.000Z until 2026-01-11T00:00:00.000Z.',
-    );
+    expect(told[0]).toBe('Fixed charge for a quantity of 3 from 2026-01-01T00:00:00Z until 2026-01-11T00:00:00Z.');
     expect(told[2]).toContain('the item was active for only this part of its charge period');
-    expect(told[2]).toContain('93 × 864000000 / 2678400000 = 30 usd');
+    expect(told[2]).toContain('93.00 × 864000000 / 2678400000 = 30.00 usd');
   });
 
   it('say when nothing was used', () => {
-    expect(sentences(derived({}, '0'))[1]).toBe('A quantity of 0 costs 0 usd.');
+    expect(sentences(derived({}, '0'))[1]).toBe('A quantity of 0 costs 0.00 usd.');
   });
 
   it('add what was taken off afterwards, and only that', () => {
-    const line = { currency: 'usd', amount: '10', invoiceLevelDiscount: '0', derivation: null, lateUsage: null };
+    const line = {
+      currency: 'usd',
+      amount: '10',
+      invoiceLevelDiscount: '0',
+      derivation: null,
+      lateUsage: null,
+      meterName: null,
+    };
     const told = explainLine({ ...line, lineItemDiscount: '2.50', prepaidCreditsApplied: '0.00' });
     expect(told.map((step) => step.kind)).toEqual(['sum', 'discount']);
-    expect(told[0]?.sentence).toBe('The amount of 10 usd was given, not computed.');
+    expect(told[0]?.sentence).toBe('The amount of 10.00 usd was given, not computed.');
   });
 });
 
 describe('late usage', () => {
   const none = { lineItemDiscount: '0', invoiceLevelDiscount: '0', prepaidCreditsApplied: '0' };
   const told = (eventCount: number, quantity: string) =>
-    explainLine({ currency: 'usd', amount: '1', ...none, derivation: null, lateUsage: { eventCount, quantity } })
+    explainLine({
+      currency: 'usd',
+      amount: '1',
+      ...none,
+      derivation: null,
+      meterName: null,
+      lateUsage: { eventCount, quantity },
+    })
       .filter((step) => step.kind === 'late_usage')
       .map((step) => step.sentence);
 
@@ -186,7 +216,9 @@ describe('the invoice', () => {
       'amount_paid',
       'amount_remaining',
     ]);
-    expect(steps[0]).toMatchObject({ amount: '31.2', sentence: 'The 2 lines add up to 31.2 usd.' });
+    expect(steps[0]).toMatchObject({ amount: '31.2', sentence: 'The 2 lines add up to 31.20 usd.' });
+    expect(steps[4]?.sentence).toBe('The total is 31.20 − 0.00 − 0.00 plus exclusive tax, at least 0: 31.20 usd.');
+    expect(steps[5]?.sentence).toBe('Less adjustments of 0.00, due are 31.20 usd.');
   });
 
   it('tells refunds and overpayment only where there are some', () => {
