@@ -12,9 +12,9 @@ import {
   writeRunning,
   writeSettings,
 } from './home.ts';
-import { freePort, isPortFree } from './ports.ts';
+import { freePort, isPortFree, onFreePorts } from './ports.ts';
 import { endFormerPostgres, startPostgres } from './postgres.ts';
-import { endFormerProgram, type RunningProgram, StartupProblem } from './processes.ts';
+import { endFormerProgram, hasEnded, type RunningProgram, StartupProblem } from './processes.ts';
 import { makeTenant } from './sandbox.ts';
 import { apiAnswers, lastWords, startReady, workerPolls } from './services.ts';
 import { temporalCli } from './temporal-binary.ts';
@@ -53,14 +53,15 @@ const stopOrder = ['API', 'worker', 'Temporal', 'PostgreSQL'];
 
 /** One command mode: embedded PostgreSQL, Temporal's dev server, API and worker as processes. design: architecture §8 */
 export function createLauncher(options: LaunchOptions): Launcher {
-  const programs: RunningProgram[] = [];
+  let programs: RunningProgram[] = [];
   const interruption = new AbortController();
   let starting: Promise<Addresses> | undefined;
   let stopping: Promise<void> | undefined;
   let holdsHome = false;
 
   const onStart = (program: RunningProgram) => {
-    programs.push(program);
+    // A part that is tried again, on another port, takes the place of its former try.
+    programs = [...programs.filter((other) => other.name !== program.name || !hasEnded(other)), program];
     if (interruption.signal.aborted) void program.stop();
   };
 
@@ -79,6 +80,10 @@ export function createLauncher(options: LaunchOptions): Launcher {
       findTemporal(options, settings, interruption.signal, onStart),
     ]);
     interruption.signal.throwIfAborted();
+    writeSettings(options.directory, {
+      ...settings,
+      ports: { ...settings.ports, ...database.ports, ...temporal.ports },
+    });
     const apiUrl = `http://127.0.0.1:${options.apiPort}`;
     await startServices(options, onStart, {
       apiUrl,
@@ -155,21 +160,23 @@ type OnStart = (program: RunningProgram) => void;
 type Settings = Awaited<ReturnType<typeof choosePorts>>;
 
 async function startDatabase({ directory, say }: LaunchOptions, settings: Settings, onStart: OnStart) {
-  const postgres = await startPostgres({
-    directory: join(directory, 'postgres'),
-    port: settings.ports.postgres,
-    password: settings.postgresPassword,
-    logFile: join(directory, 'postgres.log'),
-    onStart,
-  });
+  const { server, ports } = await onFreePorts({ postgres: settings.ports.postgres }, ({ postgres: port }) =>
+    startPostgres({
+      directory: join(directory, 'postgres'),
+      port,
+      password: settings.postgresPassword,
+      logFile: join(directory, 'postgres.log'),
+      onStart,
+    }),
+  );
   const prepared = await prepareDatabase({
-    ownerUrl: postgres.url('perennial'),
+    ownerUrl: server.url('perennial'),
     applicationPassword: settings.applicationPassword,
   });
   await installSandboxGateway(prepared.ownerUrl, applicationRole);
   if (prepared.migrations.length > 0) say(`PostgreSQL is ready; applied ${prepared.migrations.length} migrations.`);
   await makeTenant(prepared.applicationUrl, 'Sandbox', settings.apiKey);
-  return { ...prepared, apiKey: settings.apiKey };
+  return { ...prepared, apiKey: settings.apiKey, ports };
 }
 
 async function findTemporal(
@@ -180,20 +187,23 @@ async function findTemporal(
 ) {
   if (env.TEMPORAL_ADDRESS) {
     await prepareNamespace(env.TEMPORAL_ADDRESS, namespace);
-    return { address: env.TEMPORAL_ADDRESS, uiUrl: null };
+    return { address: env.TEMPORAL_ADDRESS, uiUrl: null, ports: {} };
   }
   const cli = await temporalCli(say, env, signal);
-  const { address } = await startTemporal({
-    cli,
-    port: settings.ports.temporal,
-    uiPort: settings.ports.temporalUi,
-    databaseFile: join(directory, 'temporal.db'),
-    logFile: join(directory, 'temporal.log'),
-    pidFile: join(directory, 'temporal.pid'),
-    onStart,
-  });
-  await prepareNamespace(address, namespace);
-  return { address, uiUrl: `http://127.0.0.1:${settings.ports.temporalUi}` };
+  const preferred = { temporal: settings.ports.temporal, temporalUi: settings.ports.temporalUi };
+  const { server, ports } = await onFreePorts(preferred, ({ temporal: port, temporalUi: uiPort }) =>
+    startTemporal({
+      cli,
+      port,
+      uiPort,
+      databaseFile: join(directory, 'temporal.db'),
+      logFile: join(directory, 'temporal.log'),
+      pidFile: join(directory, 'temporal.pid'),
+      onStart,
+    }),
+  );
+  await prepareNamespace(server.address, namespace);
+  return { address: server.address, uiUrl: `http://127.0.0.1:${ports.temporalUi}`, ports };
 }
 
 /** Starts the production entry files and waits until both are ready. */

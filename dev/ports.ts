@@ -1,4 +1,31 @@
 import { connect, createServer } from 'node:net';
+import { StartupProblem } from './processes.ts';
+
+/** A server did not start because somebody else has its port, who took it after it was found free. */
+export class PortTaken extends StartupProblem {}
+
+const maxPortTries = 4;
+
+/**
+ * Starts a server on `preferred` ports, and on others for as long as somebody else takes them first: between looking for a
+ * free port and listening on it another program, as a launcher started at the same moment, may do the same. Returns what
+ * was started and where. Throws what `start` throws; PortTaken after four tries.
+ */
+export async function onFreePorts<Name extends string, Server>(
+  preferred: Record<Name, number>,
+  start: (ports: Record<Name, number>) => Promise<Server>,
+): Promise<{ server: Server; ports: Record<Name, number> }> {
+  let ports = preferred;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { server: await start(ports), ports };
+    } catch (error) {
+      if (!(error instanceof PortTaken) || tries === maxPortTries) throw error;
+      const fresh = Object.keys(preferred).map(async (name) => [name, await freePort()]);
+      ports = Object.fromEntries(await Promise.all(fresh)) as Record<Name, number>;
+    }
+  }
+}
 
 /** A loopback port nobody listens on: `preferred` when it is free, else one the system chooses. */
 export async function freePort(preferred = 0): Promise<number> {

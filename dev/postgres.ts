@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PortTaken } from './ports.ts';
 import { type PostgresInstallation, postgresInstallation, reachableDirectory } from './postgres-account.ts';
 import {
   commandOf,
@@ -46,7 +47,7 @@ export interface RunningPostgres {
 /**
  * Starts the embedded PostgreSQL on the loopback address, initialising its data directory on the first start. A server
  * that an earlier launcher left running on the same data is stopped first, and a `postmaster.pid` that names no
- * PostgreSQL is removed, so a start after `kill -9` of everything recovers.
+ * PostgreSQL is removed, so a start after `kill -9` of everything recovers. Throws PortTaken when another has its port.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const installation = postgresInstallation();
@@ -140,9 +141,8 @@ async function startServer(
       await program.stop();
       const said = readLog(options.logFile).slice(before);
       if (said.includes('shared memory block') && said.includes('still in use')) return undefined;
-      throw new StartupProblem(
-        `PostgreSQL did not start on port ${options.port}: ${lastLine(said)} (all of it in ${options.logFile})`,
-      );
+      const problem = `PostgreSQL did not start on port ${options.port}: ${lastLine(said)} (all of it in ${options.logFile})`;
+      throw said.includes('Address already in use') ? new PortTaken(problem) : new StartupProblem(problem);
     },
     10_000,
     250,

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as searchAttributeKeys from '../workflows/search-attributes.ts';
-import { accepts } from './ports.ts';
+import { accepts, PortTaken } from './ports.ts';
 import { endFormerProgram, hasEnded, poll, type RunningProgram, StartupProblem, startProgram } from './processes.ts';
 
 /** What operators search workflows by, with Temporal's spelling of the types: `TenantId` is a `Keyword`. */
@@ -28,21 +28,28 @@ export interface RunningTemporal {
   stop(): Promise<void>;
 }
 
-/** Starts Temporal's dev server with the settings that architecture §3 measured, and waits until it answers. */
+/**
+ * Starts Temporal's dev server with the settings that architecture §3 measured, and waits until it answers. Throws
+ * PortTaken when another has one of its ports.
+ */
 export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
   if (options.databaseFile) mkdirSync(dirname(options.databaseFile), { recursive: true });
   await endFormerProgram(options.pidFile, 'SIGTERM');
   const { cli: file, logFile, pidFile, onStart } = options;
+  const before = readLog(logFile).length;
+  const said = () => readLog(logFile).slice(before);
   const program = startProgram({ name: 'Temporal', file, args: serverArguments(options), logFile, pidFile, onStart });
+  const startedMs = performance.now();
+  // Who accepts may be another server that took the port: ours says that it listens, or, of another version, lives on.
+  const isOurs = () => saysItListens.test(said()) || performance.now() - startedMs > patienceForWordsMs;
   const answered = await poll(
-    async () => (hasEnded(program) ? false : (await accepts(options.port)) || undefined),
+    async () => (hasEnded(program) ? false : ((await accepts(options.port)) && isOurs()) || undefined),
     30_000,
   );
   if (!answered) {
     await program.stop();
-    throw new StartupProblem(
-      `Temporal did not start on port ${options.port}: ${lastLine(options.logFile)} (all of it in ${options.logFile})`,
-    );
+    const problem = `Temporal did not start on port ${options.port}: ${lastLine(said())} (all of it in ${logFile})`;
+    throw said().includes('address already in use') ? new PortTaken(problem) : new StartupProblem(problem);
   }
   return {
     address: `127.0.0.1:${options.port}`,
@@ -66,6 +73,13 @@ function serverArguments(options: TemporalOptions): string[] {
   return ['server', 'start-dev', ...flags];
 }
 
-function lastLine(file: string): string {
-  return readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '';
+const saysItListens = /^(Temporal )?Server:\s/m;
+const patienceForWordsMs = 5_000;
+
+function readLog(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { accepts, freePort, isPortFree } from '../../dev/ports.ts';
+import { accepts, freePort, isPortFree, onFreePorts, PortTaken } from '../../dev/ports.ts';
 import { endFormerProgram, hasEnded, isAlive, poll, startProgram } from '../../dev/processes.ts';
 
 let directory: string;
@@ -68,4 +68,31 @@ test('a port in use is not chosen', async () => {
   server.close();
   await once(server, 'close');
   expect(await freePort(port)).toBe(port);
+});
+
+test('a port that somebody takes between looking and listening is given up for another', async () => {
+  const tried: number[] = [];
+  const start = (takenTimes: number) => async (ports: { one: number }) => {
+    tried.push(ports.one);
+    if (tried.length <= takenTimes) throw new PortTaken('taken');
+    return 'server';
+  };
+  const { server, ports } = await onFreePorts({ one: 5480 }, start(2));
+  expect(server).toBe('server');
+  expect(tried).toEqual([5480, expect.any(Number), ports.one]);
+  expect(tried).not.toContain(0);
+
+  tried.length = 0;
+  await expect(onFreePorts({ one: 5480 }, start(9))).rejects.toThrow('taken');
+  expect(tried).toHaveLength(4);
+});
+
+test('what is no matter of ports is not tried again', async () => {
+  let tries = 0;
+  const start = async () => {
+    tries += 1;
+    throw new Error('broken');
+  };
+  await expect(onFreePorts({ one: 5480 }, start)).rejects.toThrow('broken');
+  expect(tries).toBe(1);
 });

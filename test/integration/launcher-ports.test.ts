@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort, onFreePorts, PortTaken } from '../../dev/ports.ts';
+import { startPostgres } from '../../dev/postgres.ts';
+import { removeDirectory } from '../../dev/postgres-account.ts';
+import { temporalCli } from '../../dev/temporal-binary.ts';
+import { startTemporal } from '../../dev/temporal-server.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'launcher-ports-'));
+chmodSync(directory, 0o711);
+// What took the port accepts connections, as the server of another launcher would.
+const other = createServer((socket) => socket.destroy());
+let taken: number;
+
+beforeAll(async () => {
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  taken = (other.address() as { port: number }).port;
+});
+afterAll(() => {
+  other.close();
+  removeDirectory(join(directory, 'postgres'));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('PostgreSQL whose port was taken starts on another', { timeout: 90_000 }, async () => {
+  const start = (port: number) =>
+    startPostgres({
+      directory: join(directory, 'postgres'),
+      port,
+      password: 'test',
+      logFile: join(directory, 'postgres.log'),
+    });
+  await expect(start(taken)).rejects.toThrow(PortTaken);
+  const { server, ports } = await onFreePorts({ postgres: taken }, ({ postgres }) => start(postgres));
+  await server.stop();
+  expect(server.port).toBe(ports.postgres);
+  expect(server.port).not.toBe(taken);
+});
+
+test('Temporal does not take the server of another for itself', { timeout: 60_000 }, async () => {
+  const cli = await temporalCli(() => undefined);
+  const files = { logFile: join(directory, 'temporal.log'), pidFile: join(directory, 'temporal.pid') };
+  await expect(startTemporal({ cli, port: taken, ...files })).rejects.toThrow(PortTaken);
+  await expect(startTemporal({ cli, port: await freePort(), uiPort: taken, ...files })).rejects.toThrow(PortTaken);
+  const server = await startTemporal({ cli, port: await freePort(), ...files });
+  await server.stop();
+});
