@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { ChargeLine } from '../../billing/charge.ts';
 import { subscriptionDueDate } from '../../billing/due-date.ts';
 import { computeInvoice, type InvoiceAmounts } from '../../billing/invoice.ts';
 import type { InvoiceConfig } from '../../billing/invoice-config.ts';
@@ -9,6 +8,7 @@ import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import type { BilledLine } from './subscription-charge.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 export type BillingReason =
@@ -30,7 +30,7 @@ export interface DraftRequest {
   planName: string;
   reason: BillingReason;
   period: Period;
-  lines: readonly ChargeLine[];
+  lines: readonly BilledLine[];
   billingSequence: number;
   config: InvoiceConfig;
   /** When it is computed, on the customer's clock. */
@@ -86,6 +86,7 @@ const lineColumns: Columns = {
   priceType: 'text',
   invoiceCadence: 'text',
   meterId: 'text',
+  meterDisplayName: 'text',
   currency: 'text',
   quantity: 'numeric',
   amount: 'numeric',
@@ -210,6 +211,7 @@ export function computedLines(
     priceType: line.priceType,
     invoiceCadence: line.invoiceCadence,
     meterId: line.meterId,
+    meterDisplayName: line.meterDisplayName,
     currency: subscription.currency,
     quantity: line.quantity,
     adjustedEntitlementQuantity: line.adjustedEntitlementQuantity,

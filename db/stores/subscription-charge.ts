@@ -31,6 +31,11 @@ export interface ChargeRequest {
   withoutBilled?: boolean;
 }
 
+/** A computed line with the name its meter had, which stays on the invoice. */
+export interface BilledLine extends ChargeLine {
+  meterDisplayName: string | null;
+}
+
 /**
  * Computes the lines of any number of invoices of one environment: items, prices, allowances and usage are each read once
  * for all of them. The same function serves previews, closes and recomputations. spec: subscriptions-and-invoicing §2.6
@@ -40,7 +45,7 @@ export async function computeCharges(
   scope: Scope,
   requests: readonly ChargeRequest[],
   readUsage: UsageReader,
-): Promise<Map<string, ChargeLine[]>> {
+): Promise<Map<string, BilledLine[]>> {
   const subscriptions = new Map(requests.map((request) => [request.subscription.id, request.subscription]));
   const ids = [...subscriptions.keys()];
   const items = await readItems(sql, scope.environmentId, ids);
@@ -66,7 +71,8 @@ export async function computeCharges(
         ? []
         : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),
     });
-    return { request, planned, filters: new Map(own.map(({ item, filters }) => [item.id, filters])) };
+    const meterNames = new Map(own.map(({ item, meterName }) => [item.id, meterName]));
+    return { request, planned, meterNames, filters: new Map(own.map(({ item, filters }) => [item.id, filters])) };
   });
 
   const questions: UsageReadQuestion[] = plans.flatMap(({ request, planned, filters }) =>
@@ -84,11 +90,15 @@ export async function computeCharges(
   );
   const answers = questions.length === 0 ? new Map() : await readUsage(sql, scope, questions);
   return new Map(
-    plans.map(({ request, planned }) => {
+    plans.map(({ request, planned, meterNames }) => {
       const own = Object.fromEntries(
         usageQuestions(planned).map(({ key }) => [key, answers.get(`${request.key} ${key}`)]),
       );
-      return [request.key, priceCharges(planned, own)];
+      const lines = priceCharges(planned, own);
+      return [
+        request.key,
+        lines.map((line) => ({ ...line, meterDisplayName: meterNames.get(line.subscriptionLineItemId) ?? null })),
+      ];
     }),
   );
 }
@@ -97,6 +107,7 @@ interface ItemRow {
   id: string;
   subscription_id: string;
   display_name: string;
+  meter_display_name: string | null;
   quantity: string;
   start_date: string;
   end_date: string | null;
@@ -120,7 +131,7 @@ interface ItemRow {
 }
 
 const itemsText = `
-select l.id, l.subscription_id, l.display_name, l.quantity, l.start_date, l.end_date, l.price_id, l.price_type, l.invoice_cadence,
+select l.id, l.subscription_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id, l.price_type, l.invoice_cadence,
   l.billing_period, l.billing_period_count, l.meter_id, p.billing_model, p.amount, p.currency, p.tier_mode, p.tiers,
   p.transform_quantity, p.percentage_rate, p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage
 from subscription_line_item l
@@ -131,10 +142,13 @@ order by l.start_date, l.id`;
 
 async function readItems(sql: Sql, environmentId: string, subscriptionIds: string[]) {
   const rows = await sql.rows<ItemRow>(itemsText, [environmentId, subscriptionIds]);
-  const bySubscription = new Map<string, { item: ChargeItem; filters: Record<string, string[]> | null }[]>();
+  const bySubscription = new Map<
+    string,
+    { item: ChargeItem; meterName: string | null; filters: Record<string, string[]> | null }[]
+  >();
   for (const row of rows) {
     const list = bySubscription.get(row.subscription_id) ?? [];
-    list.push({ item: chargeItem(row), filters: row.filter_values });
+    list.push({ item: chargeItem(row), meterName: row.meter_display_name, filters: row.filter_values });
     bySubscription.set(row.subscription_id, list);
   }
   return bySubscription;

@@ -1,4 +1,4 @@
-import type { ChargeLine, ChargeReason } from '../../billing/charge.ts';
+import type { ChargeReason } from '../../billing/charge.ts';
 import type { InvoiceConfig } from '../../billing/invoice-config.ts';
 import { type ClosedPeriod, closePeriod, endTrial, type SubscriptionStatus } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
@@ -11,7 +11,7 @@ import { readBillingContext } from './billing-context.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
-import { type ChargeRequest, computeCharges } from './subscription-charge.ts';
+import { type BilledLine, type ChargeRequest, computeCharges } from './subscription-charge.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { endLineItems } from './subscription-item.ts';
 import { periodOf } from './subscription-period.ts';
@@ -185,7 +185,7 @@ function chargeRequest({ row, closed }: Crossing, boundary: Boundary): ChargeReq
 function crossed(
   scope: Scope,
   crossing: Crossing,
-  lines: ChargeLine[],
+  lines: BilledLine[],
   boundary: Boundary,
   config: InvoiceConfig,
   planName: string,

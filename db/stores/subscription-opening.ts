@@ -1,5 +1,4 @@
 import type { BillingPeriodInterval } from '../../billing/calendar.ts';
-import type { ChargeLine } from '../../billing/charge.ts';
 import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
@@ -9,7 +8,7 @@ import { readBillingContext } from './billing-context.ts';
 import { type BillingReason, draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
-import { computeCharges } from './subscription-charge.ts';
+import { type BilledLine, computeCharges } from './subscription-charge.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 
 export interface Opening {
@@ -56,7 +55,7 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
 }
 
 /** A line of a trial: what will be charged later, at nothing. */
-function freeLine(line: ChargeLine): ChargeLine {
+function freeLine(line: BilledLine): BilledLine {
   return {
     ...line,
     amount: '0',
