@@ -31,7 +31,7 @@ export function runtimeOptions(options: { logger: Logger; metricsAddress: string
     logger: runtimeLogger(options.logger),
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
-      ...(bindAddress === null ? {} : { metrics: { prometheus: { bindAddress, countersTotalSuffix: true } } }),
+      ...(bindAddress === null ? {} : { metrics: { prometheus: { bindAddress } } }),
     },
   };
 }
