@@ -5,6 +5,24 @@ import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
+const introduction = `Self-hosted billing for recurring and usage-based pricing.
+
+**Credential.** Send the header \`x-api-key\`. A key belongs to one environment of one tenant; \`npm start\` prints one,
+\`POST /v1/secrets/api/keys\` makes more.
+
+**Sending again.** Send an \`Idempotency-Key\` with everything that changes something. The same key with the same request gives
+the stored answer of the first time and no second effect; with another request it is \`409 already_exists\`.
+
+**Errors.** One shape: \`code\` is for programs, \`message\` says which field is wrong, why, and what would be accepted, and
+\`details.fields\` says it per field. Nothing of a refused request is written. A \`501 not_implemented\` names a field that is
+not part of this release. After a \`503\` or \`429\` wait for \`Retry-After\` and send the request again with the same key.
+
+**Values.** Amounts and quantities are decimals, sent as strings or numbers, read exactly and answered as strings; times are
+RFC 3339 and are answered in UTC.
+
+**More.** \`docs/api.md\` of the repository tells what holds for every request and how lists and usage events work,
+\`docs/test-clocks.md\` how to try a year of billing in a minute.`;
+
 /** Collects the routes registered after it into the OpenAPI document. */
 export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -13,7 +31,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
       info: {
         title: 'Perennial',
         version: '1.0',
-        description: 'Self-hosted billing for recurring and usage-based pricing.',
+        description: introduction,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
@@ -76,7 +94,9 @@ export async function registerReferencePage(app: FastifyInstance): Promise<void>
         withDefaultFonts: false,
         telemetry: false,
         hideClientButton: true,
+        showDeveloperTools: 'never',
         agent: { disabled: true },
+        mcp: { disabled: true },
       },
     });
   });

@@ -9,6 +9,7 @@ import {
   idListQuery,
   metadataInput,
   metadataOutput,
+  notInThisRelease,
   recordOutput,
   timezoneInput,
   viewRecord,
@@ -42,8 +43,8 @@ const customerFields = {
   tax_treatment: z.enum(['taxable', 'exempt']).nullish(),
   parent_customer_id: z.string().max(255).nullish(),
   parent_customer_external_id: z.string().max(255).nullish(),
-  tax_rate_overrides: z.array(z.unknown()).nullish(),
-  integration_entity_mapping: z.array(z.unknown()).nullish(),
+  tax_rate_overrides: z.array(z.unknown()).nullish().describe(notInThisRelease),
+  integration_entity_mapping: z.array(z.unknown()).nullish().describe(notInThisRelease),
   skip_onboarding_workflow: z.boolean().nullish(),
   onboarding_workflow_name: z.string().nullish(),
 };

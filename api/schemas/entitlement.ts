@@ -5,18 +5,18 @@ import type { NewEntitlement } from '../../db/stores/entitlement-rules.ts';
 import type { EntitlementWithFeature } from '../../db/stores/plan-content.ts';
 import { feature, featureTypes, viewFeature } from './feature.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
-import { recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
+import { notInThisRelease, recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
 
 export const entitlementEntityTypes = ['PLAN', 'ADDON', 'SUBSCRIPTION'] as const;
 const resetPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'NEVER'] as const;
 
 /** Members of a grant configuration; anything in them is refused until grants exist. spec: catalogue-and-metering §9.1 */
 const grantFields = {
-  grant_allocation_behavior: z.unknown().optional(),
-  grant_duration_unit: z.unknown().optional(),
-  grant_duration_value: z.unknown().optional(),
-  grant_measure: z.unknown().optional(),
-  grant_quota: z.unknown().optional(),
+  grant_allocation_behavior: z.unknown().optional().describe(notInThisRelease),
+  grant_duration_unit: z.unknown().optional().describe(notInThisRelease),
+  grant_duration_value: z.unknown().optional().describe(notInThisRelease),
+  grant_measure: z.unknown().optional().describe(notInThisRelease),
+  grant_quota: z.unknown().optional().describe(notInThisRelease),
 };
 
 /** What an entitlement grants. spec: catalogue-and-metering §8.2 */

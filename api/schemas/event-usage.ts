@@ -6,7 +6,7 @@ import { utcInstant } from '../../metering/timestamp.ts';
 import type { UsageAnswer, UsageQuestion } from '../../metering/usage-store.ts';
 import { jsonNumber } from '../decimal.ts';
 import { windowSizes } from './meter.ts';
-import { decimalInput, numberOutput } from './scalars.ts';
+import { decimalInput, notInThisRelease, numberOutput } from './scalars.ts';
 
 const windowSize = z.enum(windowSizes);
 
@@ -16,7 +16,7 @@ const common = {
   start_time: z.string().nullish(),
   end_time: z.string().nullish(),
   window_size: windowSize.nullish(),
-  bucket_size: windowSize.nullish(),
+  bucket_size: windowSize.nullish().describe(notInThisRelease),
   filters: z.record(z.string(), z.array(z.string())).nullish(),
   billing_anchor: z.string().nullish(),
   timezone: z.string().nullish(),
@@ -33,8 +33,11 @@ export const usageBody = z
       .pipe(z.enum(aggregationTypes)),
     property_name: z.string().nullish(),
     multiplier: decimalInput({ above: '0' }).nullish(),
-    group_by: z.union([groupKey(), z.array(groupKey())]).nullish(),
-    group_by_property: groupKey().nullish(),
+    group_by: z
+      .union([groupKey(), z.array(groupKey())])
+      .nullish()
+      .describe(notInThisRelease),
+    group_by_property: groupKey().nullish().describe(notInThisRelease),
   })
   .meta({ id: 'GetUsageRequest' });
 

@@ -12,6 +12,7 @@ import {
   idListInput,
   idListQuery,
   metadataInput,
+  notInThisRelease,
   timestampInput,
 } from './scalars.ts';
 
@@ -99,8 +100,11 @@ export function invoicePartsOf(input: Filters): InvoiceParts & { subscription: b
 
 export const invoiceQuery = z.object({
   expand: expandInput(expandable).optional(),
-  expand_by_source: booleanQuery().optional(),
-  group_by: z.union([z.string(), z.array(z.string())]).optional(),
+  expand_by_source: booleanQuery().optional().describe(notInThisRelease),
+  group_by: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .describe(notInThisRelease),
 });
 
 /** The parts of one invoice. Throws `not_implemented` for the analysis of its usage, which has a chapter of its own. */
@@ -124,7 +128,7 @@ export const updateInvoiceBody = z
     metadata: metadataInput().nullish(),
     invoice_pdf_url: pdfUrl.nullish(),
     due_date: timestampInput().nullish(),
-    apply_discount: z.boolean().nullish(),
+    apply_discount: z.boolean().nullish().describe(notInThisRelease),
   })
   .meta({ examples: [{ due_date: '2026-03-01T00:00:00Z', metadata: { purchase_order: 'PO-17' } }] });
 

@@ -5,7 +5,7 @@ import { entitlement, planEntitlementElement, viewEntitlement } from './entitlem
 import { planFields, viewPlanFields } from './plan-record.ts';
 import { price, priceWithNumbers, viewPrice, withNumbers } from './price.ts';
 import { planPriceElement } from './price-input.ts';
-import { metadataInput } from './scalars.ts';
+import { metadataInput, notInThisRelease } from './scalars.ts';
 
 const name = z.string().max(255);
 const ownFields = {
@@ -27,7 +27,7 @@ export const updatePlanBody = z.object({
   name: name.nullish(),
   prices: z.array(planPriceElement).max(100).nullish(),
   entitlements: z.array(planEntitlementElement).max(100).nullish(),
-  credit_grants: z.array(z.looseObject({})).max(100).nullish(),
+  credit_grants: z.array(z.looseObject({})).max(100).nullish().describe(notInThisRelease),
 });
 
 export function newPlan(body: z.output<typeof createPlanBody>): NewPlan {

@@ -3,7 +3,7 @@ import type { StoredTier } from '../../db/entities/price.ts';
 import type { PriceChange } from '../../db/stores/price-change.ts';
 import type { NewPrice, SentPrice, SomeTerms } from '../../db/stores/price-rules.ts';
 import { windowSizes } from './meter.ts';
-import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
+import { currencyInput, decimalInput, metadataInput, notInThisRelease, timestampInput } from './scalars.ts';
 
 export const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'ONETIME'] as const;
 export const priceEntityTypes = ['PLAN', 'ADDON', 'SUBSCRIPTION', 'COSTSHEET', 'PRICE'] as const;
@@ -59,7 +59,10 @@ const priceFields = {
     .nullish(),
   meter_id: z.string().max(255).nullish(),
   filter_values: z.record(z.string().min(1), z.array(z.string().max(1000)).max(1000)).nullish(),
-  bucket_size: z.union([z.literal(''), z.enum(windowSizes)]).nullish(),
+  bucket_size: z
+    .union([z.literal(''), z.enum(windowSizes)])
+    .nullish()
+    .describe(notInThisRelease),
   min_quantity: decimalInput({ min: '0' }).nullish(),
   trial_period: days,
   trial_period_days: days,

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { atStoredScale, canonicalDecimal } from '../decimal.ts';
 
+/** The description of a field whose chapter is not built: whoever reads the reference learns it before sending it. */
+export const notInThisRelease = 'Not in this release: refused with 501 when not empty.';
+
 /**
  * A decimal of a request: a JSON string or a JSON number, never through a float; the handler gets its canonical string
  * at the stored scale. spec: catalogue-and-metering §1.1 N1–N3

@@ -9,6 +9,7 @@ import {
   idListInput,
   idListQuery,
   metadataInput,
+  notInThisRelease,
   timestampInput,
   timezoneInput,
 } from './scalars.ts';
@@ -41,10 +42,9 @@ const laterFields = [
   'checkout',
 ] as const;
 
-const laterShape = Object.fromEntries(laterFields.map((field) => [field, z.unknown().optional()])) as Record<
-  (typeof laterFields)[number],
-  z.ZodOptional<z.ZodUnknown>
->;
+const laterShape = Object.fromEntries(
+  laterFields.map((field) => [field, z.unknown().optional().describe(notInThisRelease)]),
+) as Record<(typeof laterFields)[number], z.ZodOptional<z.ZodUnknown>>;
 
 export const createSubscriptionBody = z
   .object({
@@ -63,7 +63,10 @@ export const createSubscriptionBody = z
     end_date: timestampInput().nullish(),
     lookup_key: z.string().max(255).nullish(),
     metadata: metadataInput().nullish(),
-    subscription_status: z.string().nullish(),
+    subscription_status: z
+      .string()
+      .nullish()
+      .describe('The status is derived: leave it out. Drafts are not in this release: refused with 501.'),
     collection_method: z.enum(['charge_automatically', 'send_invoice', 'default_incomplete']).nullish(),
     payment_behavior: z
       .enum(['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'default_active'])
@@ -147,12 +150,14 @@ function isGiven(value: unknown): boolean {
   return typeof value === 'object' ? Object.keys(value).length > 0 : value !== 0;
 }
 
+const notUpdatable = 'Not in this release: refused with 501. POST /subscriptions/{id}/cancel cancels.';
+
 export const updateSubscriptionBody = z
   .object({
     metadata: metadataInput().nullish(),
-    cancel_at: z.unknown().optional(),
-    cancel_at_period_end: z.boolean().nullish(),
-    parent_subscription_id: z.unknown().optional(),
+    cancel_at: z.unknown().optional().describe(notUpdatable),
+    cancel_at_period_end: z.boolean().nullish().describe(notUpdatable),
+    parent_subscription_id: z.unknown().optional().describe(notUpdatable),
     status: z.string().nullish(),
     subscription_status: z.string().nullish(),
   })

@@ -139,6 +139,9 @@ describe('health, metrics and the reference', () => {
     expect(page.statusCode).toBe(200);
     const sources = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
     expect(sources.length).toBeGreaterThan(0);
+    // Neither a way to other services nor tools for whoever designs the page.
+    expect(page.body).toMatch(/"mcp":\s*\{\s*"disabled":\s*true/);
+    expect(page.body).toMatch(/"showDeveloperTools":\s*"never"/);
     for (const source of sources) expect(source).not.toMatch(/^(https?:)?\/\//);
     const document = await app.inject('/openapi.json');
     expect(document.json().paths['/v1/customers'].post.operationId).toBe('createCustomer');

@@ -21,6 +21,28 @@ it('every operation has an id of its own, a summary, a tag and its errors', () =
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
 });
 
+it('begins with what a reader needs before the first call', () => {
+  const { info } = JSON.parse(generated) as { info: { description: string } };
+  for (const text of ['x-api-key', 'Idempotency-Key', 'Retry-After', 'docs/api.md'])
+    expect(info.description).toContain(text);
+});
+
+it.each([
+  ['/v1/subscriptions', ['addons', 'coupons', 'phases', 'credit_grants', 'line_items']],
+  ['/v1/customers', ['tax_rate_overrides', 'integration_entity_mapping']],
+  ['/v1/prices', ['bucket_size']],
+  ['/v1/entitlements', ['grant_quota']],
+])('POST %s says which fields this release refuses', (path, fields) => {
+  const { paths } = JSON.parse(generated) as { paths: Record<string, { post: { requestBody: Body } }> };
+  const { properties } = paths[path]?.post.requestBody.content['application/json'].schema ?? {};
+  for (const field of fields)
+    expect(properties?.[field]?.description).toBe('Not in this release: refused with 501 when not empty.');
+});
+
+interface Body {
+  content: { 'application/json': { schema: { properties: Record<string, { description?: string }> } } };
+}
+
 interface Operation {
   operationId: string;
   summary?: string;
