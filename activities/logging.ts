@@ -71,6 +71,7 @@ const fieldNames: Record<string, string> = {
   attempt: 'attempt',
   taskQueue: 'task_queue',
   durationMs: 'duration_ms',
+  state: 'state',
 };
 
 function fieldsOf(attributes: Attributes): Record<string, unknown> {

@@ -53,6 +53,12 @@ test('a refusal is an answer and no fault: it is logged at debug, wherever it wa
   expect(talkative.lines()).toMatchObject([{ level: 'debug', failure: 'validation_error', msg: 'Activity failed' }]);
 });
 
+test('a worker that changes its state says to which', () => {
+  const { sdk, lines } = logOf('info');
+  sdk.info('Worker state changed', { sdkComponent: 'worker', taskQueue: 'lifecycle', state: 'DRAINING' });
+  expect(lines()).toMatchObject([{ task_queue: 'lifecycle', state: 'DRAINING' }]);
+});
+
 test('what waits for a person, and what a refusal blames on us, stays a warning', () => {
   const { sdk, lines } = logOf('info');
   const parked = ApplicationFailure.create({ type: 'parked', message: 'closePeriod: broken', nonRetryable: true });
