@@ -48,7 +48,7 @@ interface InboxEntry<Snapshot> {
 }
 
 /** A run rolls over past this many history events, so that replaying any live object stays cheap. */
-const maxHistoryEvents = 60;
+const maxHistoryEvents = 120;
 const creationTimeoutMs = 60_000;
 
 /** Makes the loop of one object and registers its handlers. Call it before the first await of a workflow. */
@@ -221,14 +221,16 @@ function announce(
   announced: { status: string; next: string; blockedOn: string },
   start: LifecycleStart,
 ): void {
-  const next = snapshot.agenda[0] ?? null;
+  const next = snapshot.agenda[0];
   // The static summary ends with the first run; these details are told by every run.
   const identity = `${workflowInfo().workflowType} ${start.objectId}, customer ${start.customerId}`;
   setCurrentDetails(`${identity}\n\n${standingLine(snapshot, start.testClockId !== null)}`);
-  const standing = { status: snapshot.status, next: next?.at ?? '', blockedOn: snapshot.blockedOn ?? '' };
+  // A test clock's instants would only mix with real ones, and its objects are due many times a second.
+  const dueAt = start.testClockId === null ? (next?.at ?? '') : '';
+  const standing = { status: snapshot.status, next: dueAt, blockedOn: snapshot.blockedOn ?? '' };
   const changes = [
     ...(announced.status === standing.status ? [] : [{ key: statusKey, value: standing.status }]),
-    ...(announced.next === standing.next ? [] : [{ key: nextDueAtKey, value: next ? new Date(next.at) : null }]),
+    ...(announced.next === standing.next ? [] : [{ key: nextDueAtKey, value: dueAt === '' ? null : new Date(dueAt) }]),
     ...(announced.blockedOn === standing.blockedOn ? [] : [{ key: blockedOnKey, value: snapshot.blockedOn }]),
   ];
   if (changes.length > 0) upsertSearchAttributes(changes);
