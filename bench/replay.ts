@@ -1,5 +1,6 @@
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { withShallowStacks } from '../activities/workers.ts';
 import { recordedHistories } from '../test/replay/history.ts';
 import { compare } from './measure.ts';
 
@@ -15,11 +16,12 @@ const maxWorkers = 10;
  */
 export async function run(): Promise<void> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const { code } = await bundleWorkflowCode({
+  const { code: bundled } = await bundleWorkflowCode({
     workflowsPath: new URL('./workflows/index.ts', import.meta.url).pathname,
     ignoreModules: ['node:crypto'],
     logger: new DefaultLogger('ERROR'),
   });
+  const code = withShallowStacks(bundled);
   const recorded = [...recordedHistories()].map(([file, history]) => ({ file, history: historyFromJSON(history) }));
   const short = historyFromJSON(fiveEvents);
   await compare({
