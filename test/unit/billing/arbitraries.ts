@@ -42,45 +42,85 @@ export function decimals(digits: number, decimalsAtMost: number): fc.Arbitrary<s
     .map(([whole, fraction]) => (fraction === '' ? String(whole) : `${whole}.${fraction}`));
 }
 
-export const quantities = fc.oneof(decimals(4, 3), decimals(12, 15), fc.constantFrom('0', '1', '10', '100', '1000'));
+export const quantities = fc.oneof(
+  decimals(4, 3),
+  decimals(12, 15),
+  decimals(30, 17),
+  fc.constantFrom('0', '1', '10', '100', '1000'),
+);
 
+/** Amounts of a price list: round ones, very small ones, zero, and with more decimals than are kept. */
+const priceAmounts = fc.oneof(decimals(3, 2), decimals(6, 15), decimals(2, 18), fc.constant('0'));
+
+/** One to six tiers in any order; the last one open or bounded, flat amounts given or left out. */
 const tierList: fc.Arbitrary<TierTerms[]> = fc
   .tuple(
-    fc.uniqueArray(fc.integer({ min: 1, max: 3000 }), { minLength: 0, maxLength: 4 }),
+    fc.uniqueArray(fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 10_000_000 })), {
+      minLength: 1,
+      maxLength: 6,
+    }),
     fc.boolean(),
-    fc.array(fc.tuple(decimals(3, 6), decimals(3, 2)), { minLength: 5, maxLength: 5 }),
-    fc.boolean(),
+    fc.array(fc.tuple(priceAmounts, fc.option(priceAmounts, { nil: undefined })), { minLength: 6, maxLength: 6 }),
   )
-  .map(([limits, open, amounts, reversed]) => {
-    const upTos: (string | null)[] = limits.map(String);
-    if (open || upTos.length === 0) upTos.push(null);
-    const tiers = upTos.map((up_to, position) => ({
-      up_to,
-      unit_amount: amounts[position % 5]![0],
-      flat_amount: amounts[position % 5]![1],
-    }));
-    return reversed ? tiers.reverse() : tiers;
+  .chain(([limits, isOpen, amounts]) => {
+    const tiers = limits.map((limit, position): TierTerms => {
+      const [unit_amount, flat_amount] = amounts[position]!;
+      const up_to = isOpen && position === limits.length - 1 ? null : String(limit);
+      return { up_to, unit_amount, ...(flat_amount === undefined ? {} : { flat_amount }) };
+    });
+    return fc.shuffledSubarray(tiers, { minLength: tiers.length });
   });
 
-export const tieredPrices = fc
-  .tuple(tierList, fc.constantFrom<'VOLUME' | 'SLAB'>('VOLUME', 'SLAB'), currencies)
-  .map(([tiers, tier_mode, currency]): PriceTerms => ({ billing_model: 'TIERED', tiers, tier_mode, currency }));
+const tieredPricesOf = (...modes: ('VOLUME' | 'SLAB' | null)[]) =>
+  fc
+    .record({ tiers: tierList, tier_mode: fc.constantFrom(...modes), currency: currencies })
+    .map((terms): PriceTerms => ({ billing_model: 'TIERED', ...terms }));
 
-export const prices: fc.Arbitrary<PriceTerms> = fc.oneof(
-  tieredPrices,
-  fc.record({ billing_model: fc.constant('FLAT_FEE' as const), amount: decimals(6, 15), currency: currencies }),
-  fc.record({
-    billing_model: fc.constant('PERCENTAGE' as const),
-    percentage_rate: decimals(2, 6),
-    currency: currencies,
-  }),
+export const slabPrices = tieredPricesOf('SLAB');
+/** A tier table without a mode is priced by volume. */
+export const volumePrices = tieredPricesOf('VOLUME', null);
+export const tieredPrices = fc.oneof(slabPrices, volumePrices);
+
+export const flatPrices: fc.Arbitrary<PriceTerms> = fc.record({
+  billing_model: fc.constant('FLAT_FEE' as const),
+  amount: priceAmounts,
+  currency: currencies,
+});
+
+export const percentagePrices: fc.Arbitrary<PriceTerms> = fc.record({
+  billing_model: fc.constant('PERCENTAGE' as const),
+  percentage_rate: priceAmounts,
+  currency: currencies,
+});
+
+const packagePricesOf = (...rounds: ('up' | 'down' | null)[]): fc.Arbitrary<PriceTerms> =>
   fc.record({
     billing_model: fc.constant('PACKAGE' as const),
-    amount: decimals(6, 4),
+    amount: priceAmounts,
     transform_quantity: fc.record({
-      divide_by: fc.integer({ min: 1, max: 5000 }),
-      round: fc.constantFrom<'up' | 'down'>('up', 'down'),
+      divide_by: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 1_000_000_000 })),
+      round: fc.constantFrom(...rounds),
     }),
     currency: currencies,
-  }),
-);
+  });
+
+export const packagePricesUp = packagePricesOf('up', null);
+export const packagePricesDown = packagePricesOf('down');
+
+/** Every price of a fiat currency there can be. */
+export const prices = fc.oneof(tieredPrices, flatPrices, percentagePrices, packagePricesUp, packagePricesDown);
+
+/** A quantity for a price, often on or one atom beside where the price changes: a tier's limit, a whole package. */
+export function quantitiesFor(terms: PriceTerms): fc.Arbitrary<string> {
+  const limits = (terms.tiers ?? []).flatMap(({ up_to }) => up_to ?? []);
+  const size = terms.transform_quantity ? [String(terms.transform_quantity.divide_by)] : [];
+  const edges = [...limits, ...size];
+  if (edges.length === 0) return quantities;
+  const atoms = fc
+    .tuple(fc.constantFrom(...edges), fc.integer({ min: 1, max: 3 }), fc.constantFrom(-1n, 0n, 1n))
+    .map(([edge, factor, beside]) => {
+      const text = (BigInt(edge) * BigInt(factor) * 10n ** 15n + beside).toString().padStart(16, '0');
+      return `${text.slice(0, -15)}.${text.slice(-15)}`;
+    });
+  return fc.oneof(quantities, atoms);
+}
