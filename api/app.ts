@@ -13,6 +13,7 @@ import { registerOpenApi, registerReferencePage } from './plugins/reference.ts';
 import { registerTransactions } from './plugins/transaction.ts';
 import { apiKeyRoutes } from './routes/api-key.ts';
 import { billingRunRoutes } from './routes/billing-run.ts';
+import { costsheetRoutes } from './routes/costsheet.ts';
 import { customerRoutes } from './routes/customer.ts';
 import { customerUsageRoutes } from './routes/customer-usage.ts';
 import { entitlementRoutes } from './routes/entitlement.ts';
@@ -49,6 +50,7 @@ async function registerResources(v1: Api): Promise<void> {
   registerTransactions(v1);
   await v1.register(apiKeyRoutes);
   await v1.register(billingRunRoutes);
+  await v1.register(costsheetRoutes);
   await v1.register(customerRoutes);
   await v1.register(customerUsageRoutes);
   await v1.register(environmentRoutes);

@@ -11,6 +11,7 @@ const recorded = [
   'payment_method',
   'test_clock',
   'setting',
+  'costsheet',
 ];
 
 /** Events that a state cannot have been reached without: table, condition on its row `o`, event. */

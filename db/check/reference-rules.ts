@@ -22,7 +22,17 @@ const ofCustomer = [
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
 const objectTypes = ['subscription', 'invoice', 'payment'];
-const auditedTypes = ['customer', 'plan', 'price', 'feature', 'meter', 'entitlement', 'payment_method', 'test_clock'];
+const auditedTypes = [
+  'customer',
+  'plan',
+  'price',
+  'feature',
+  'meter',
+  'entitlement',
+  'payment_method',
+  'test_clock',
+  'costsheet',
+];
 
 /** Every column that names a row of the same environment. A test compares the list with the columns that exist. */
 export const references: readonly Reference[] = [
@@ -37,6 +47,7 @@ export const references: readonly Reference[] = [
     target: 'plan',
     where: "upper(t.entity_type) = 'PLAN'",
   })),
+  { table: 'price', column: 'entity_id', target: 'costsheet', where: "upper(t.entity_type) = 'COSTSHEET'" },
   ...['price', 'entitlement'].map((table) => ({
     table,
     column: 'entity_id',

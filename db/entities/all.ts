@@ -1,6 +1,7 @@
 import { AgendaEntry } from './agenda-entry.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
+import { Costsheet } from './costsheet.ts';
 import { Customer } from './customer.ts';
 import { Entitlement } from './entitlement.ts';
 import { Environment } from './environment.ts';
@@ -31,6 +32,7 @@ export const entities = [
   AgendaEntry,
   ApiKey,
   AuditEntry,
+  Costsheet,
   Customer,
   Entitlement,
   Environment,

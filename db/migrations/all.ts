@@ -2,6 +2,7 @@ import { Migration20261121_01_initial } from './20261121_01_initial.ts';
 import { Migration20261121_02_usage } from './20261121_02_usage.ts';
 import { Migration20261121_03_row_level_security } from './20261121_03_row_level_security.ts';
 import { Migration20261121_04_tenant_setting } from './20261121_04_tenant_setting.ts';
+import { Migration20261122_07_cost_sheets } from './20261122_07_cost_sheets.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -9,4 +10,5 @@ export const migrations = [
   { name: '20261121_02_usage', class: Migration20261121_02_usage },
   { name: '20261121_03_row_level_security', class: Migration20261121_03_row_level_security },
   { name: '20261121_04_tenant_setting', class: Migration20261121_04_tenant_setting },
+  { name: '20261122_07_cost_sheets', class: Migration20261122_07_cost_sheets },
 ];

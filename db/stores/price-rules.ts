@@ -109,7 +109,7 @@ const termRules: readonly Rule<PricingTerms>[] = [
 const priceRules: readonly Rule<NewPrice>[] = [
   {
     field: 'entity_type',
-    problem: 'PRICE cannot own a price; use PLAN or SUBSCRIPTION',
+    problem: 'PRICE cannot own a price; use PLAN, SUBSCRIPTION or COSTSHEET',
     when: (p) => p.entityType === 'PRICE',
   },
   { field: 'entity_type', problem: 'or plan_id is required', when: (p) => !p.entityType },

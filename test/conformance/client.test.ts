@@ -4,6 +4,7 @@ import { testPlatform } from '../support/billing.ts';
 import { accountCalls } from './areas/account.ts';
 import { billingCalls } from './areas/billing.ts';
 import { catalogueCalls } from './areas/catalogue.ts';
+import { costsheetCalls } from './areas/costsheet.ts';
 import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
 import { usageCalls } from './areas/usage.ts';
@@ -22,6 +23,7 @@ const areas = {
   ...eventCalls(talk),
   ...billingCalls(talk),
   ...usageCalls(talk),
+  ...costsheetCalls(talk),
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {
