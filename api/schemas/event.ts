@@ -49,7 +49,7 @@ export function preparedEvents(events: readonly EventInput[], key: string | null
   });
 }
 
-const event = z
+export const event = z
   .object({
     id: z.string(),
     external_customer_id: z.string(),
@@ -235,8 +235,10 @@ function tracker(found: EventWithCopies): z.output<typeof eventWithCopies>['debu
     { type: 'price_lookup', done: lines.length > 0 },
     { type: 'subscription_line_item_lookup', done: lines.some((line) => line.coversEvent) },
   ];
-  const status = (index: number) => (steps[index]?.done ? 'found' : 'not_found');
   const failed = steps.find((each) => !each.done);
+  // Behind the first failing step nothing was looked up any more; what is known all the same is shown.
+  const status = (index: number) =>
+    steps[index]?.done ? 'found' : steps[index] === failed ? 'not_found' : 'unprocessed';
   return {
     customer_lookup: { status: status(0), customer_id: found.event.customerId, customer: null, error: null },
     meter_matching: {
