@@ -21,6 +21,16 @@ const maxActivePricesPerOwner = 5000;
  * spec: catalogue-and-metering §4.1, §13 rows 11–22
  */
 export async function createPrice(tx: Transaction, input: NewPrice, path = ''): Promise<Price> {
+  const price = await insertPrice(tx, await newPriceColumns(tx, input, path));
+  await auditPrice(tx, price, 'created');
+  return price;
+}
+
+/**
+ * What a new price will be, nothing written: the rules of `createPrice` but for the lookup key, which only storing can claim.
+ * spec: catalogue-and-metering §4.1
+ */
+export async function newPriceColumns(tx: Transaction, input: NewPrice, path = ''): Promise<PriceColumns> {
   checkPrice(input, path);
   refuseUnbuilt(input, path);
   const owner = await publishedOwner(tx, input, path);
@@ -28,7 +38,7 @@ export async function createPrice(tx: Transaction, input: NewPrice, path = ''): 
   if (input.groupId) throw badField(`${path}group_id`, `names group ${input.groupId}, which does not exist`);
   await refuseTooMany(tx, input, path);
   const oneTime = isOneTime(input);
-  const price = await insertPrice(tx, {
+  return {
     ...pricingTerms(input),
     entityType: input.entityType!,
     entityId: input.entityId!,
@@ -52,9 +62,7 @@ export async function createPrice(tx: Transaction, input: NewPrice, path = ''): 
     description: input.description ?? '',
     lookupKey: input.lookupKey ?? '',
     metadata: input.metadata ?? {},
-  });
-  await auditPrice(tx, price, 'created');
-  return price;
+  };
 }
 
 /** Creates prices, all or none; a refusal names the item. spec: catalogue-and-metering §4.2, §13 row 23 */
