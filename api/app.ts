@@ -11,6 +11,7 @@ import { registerMetrics } from './plugins/metrics.ts';
 import { registerProtection } from './plugins/protection.ts';
 import { registerOpenApi, registerReferencePage } from './plugins/reference.ts';
 import { registerTransactions } from './plugins/transaction.ts';
+import { addonRoutes } from './routes/addon.ts';
 import { apiKeyRoutes } from './routes/api-key.ts';
 import { billingRunRoutes } from './routes/billing-run.ts';
 import { costsheetRoutes } from './routes/costsheet.ts';
@@ -49,6 +50,7 @@ export type Api = FastifyInstance<
 async function registerResources(v1: Api): Promise<void> {
   registerAuthentication(v1);
   registerTransactions(v1);
+  await v1.register(addonRoutes);
   await v1.register(apiKeyRoutes);
   await v1.register(billingRunRoutes);
   await v1.register(costsheetRoutes);

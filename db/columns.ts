@@ -35,6 +35,19 @@ export class NumericType extends Type<string, string> {
   }
 }
 
+/** Any JSON, kept as its text so that no digit of a number is lost: `jsonb` in PostgreSQL, a JSON text in the code. */
+export class JsonTextType extends Type<string, string> {
+  override convertToJSValueSQL(key: string): string {
+    return `${key}::text`;
+  }
+  override getColumnType(): string {
+    return 'jsonb';
+  }
+  override compareAsType(): string {
+    return 'string';
+  }
+}
+
 /** PostgreSQL's text of a timestamptz (or a Date) as the one form instants have in the code. */
 export function instantText(value: string | Date): string {
   return (
@@ -51,6 +64,7 @@ export function decimalText(value: string | number): string {
 
 export const instant = () => p.type(InstantType);
 export const numeric = () => p.type(NumericType);
+export const jsonText = () => p.type(JsonTextType).defaultRaw(`'{}'`);
 /** A jsonb map of string to string; `{}` when nothing was sent. */
 export const metadata = () => p.json<Record<string, string>>().defaultRaw(`'{}'`);
 

@@ -92,7 +92,7 @@ export async function entitlementRoutes(app: Api): Promise<void> {
       transaction(async (tx) => {
         const inputs = body.items.map((item, index) => newEntitlement(item, `items[${index}].`));
         const created = await createEntitlements(tx, inputs);
-        const rows = await entitlementsWithParts(tx, created, { features: true, plans: false });
+        const rows = await entitlementsWithParts(tx, created, { features: true, plans: false, addons: false });
         return { items: rows.map(viewEntitlement) };
       }),
   });
@@ -171,7 +171,7 @@ function registerEntitlementReads(app: Api): void {
 }
 
 async function viewWhole(tx: Transaction, row: Entitlement) {
-  const [whole] = await entitlementsWithParts(tx, [row], { features: true, plans: true });
+  const [whole] = await entitlementsWithParts(tx, [row], { features: true, plans: true, addons: true });
   return viewEntitlement(whole!);
 }
 
@@ -188,7 +188,11 @@ async function entitlementPage(tx: Transaction, search: EntitlementSearch) {
     hasGrantConfig: search?.has_grant_config,
   });
   const asked = search?.expand ?? [];
-  const parts = { features: asked.includes('features'), plans: asked.includes('plans') };
+  const parts = {
+    features: asked.includes('features'),
+    plans: asked.includes('plans'),
+    addons: asked.includes('addons'),
+  };
   const rows = await entitlementsWithParts(tx, page.rows, parts);
   return viewList({ ...page, rows }, viewEntitlement, 'next');
 }

@@ -223,7 +223,7 @@ function isPaged(query: { limit?: number | undefined; offset?: number | undefine
 async function entitlementsOfPlan(tx: Transaction, id: string, query: ReturnType<typeof toListQuery>, paged: boolean) {
   const owner = await findPlan(tx, id);
   const page = await listEntitlements(tx, paged ? query : { ...query, limit: allRows }, { planIds: [owner.id] });
-  const rows = await entitlementsWithParts(tx, page.rows, { features: true, plans: true });
+  const rows = await entitlementsWithParts(tx, page.rows, { features: true, plans: true, addons: false });
   const list = viewList({ ...page, rows, limit: paged ? page.limit : 0 }, viewEntitlement, 'next');
   return { ...viewPlanRecord(owner), ...list };
 }

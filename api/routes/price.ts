@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Price } from '../../db/entities/price.ts';
+import { addonsById } from '../../db/stores/addon.ts';
 import { listPrices } from '../../db/stores/catalogue-lists.ts';
 import { plansById } from '../../db/stores/plan.ts';
 import { pricesWithMeters } from '../../db/stores/plan-content.ts';
@@ -158,7 +159,10 @@ async function pricePage(tx: Transaction, search: PriceSearch) {
   const expand = search?.expand ?? [];
   const rows = await pricesWithMeters(tx, page.rows, expand.includes('meters'));
   const plans = await plansById(tx, expand.includes('plan') ? page.rows.map((row) => row.entityId) : []);
-  const view = (row: (typeof rows)[number]) =>
-    viewPrice(row.price, { ...row, plan: plans.get(row.price.entityId) ?? null });
+  const addons = await addonsById(tx, expand.includes('addons') ? page.rows.map((row) => row.entityId) : []);
+  const view = (row: (typeof rows)[number]) => {
+    const { entityId } = row.price;
+    return viewPrice(row.price, { ...row, plan: plans.get(entityId) ?? null, addon: addons.get(entityId) ?? null });
+  };
   return viewList({ ...page, rows }, view, 'next');
 }

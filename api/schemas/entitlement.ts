@@ -3,6 +3,7 @@ import { refuse } from '../../billing/refusal.ts';
 import type { EntitlementChange } from '../../db/stores/entitlement.ts';
 import type { NewEntitlement } from '../../db/stores/entitlement-rules.ts';
 import type { EntitlementWithFeature } from '../../db/stores/plan-content.ts';
+import { addonRecord, viewAddonRecord } from './addon-record.ts';
 import { feature, featureTypes, viewFeature } from './feature.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
 import { notInThisRelease, recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
@@ -154,7 +155,7 @@ export const entitlement = z
     grant_duration_value: z.null(),
     grant_measure: z.null(),
     grant_quota: z.null(),
-    addon: z.null(),
+    addon: addonRecord.nullable(),
     plan: planRecord.nullable(),
   })
   .meta({ id: 'Entitlement' });
@@ -187,7 +188,7 @@ export function viewEntitlement(content: EntitlementWithFeature): EntitlementVie
     grant_duration_value: null,
     grant_measure: null,
     grant_quota: null,
-    addon: null,
+    addon: content.addon ? viewAddonRecord(content.addon) : null,
     plan: content.plan ? viewPlanRecord(content.plan) : null,
   };
 }

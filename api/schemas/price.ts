@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { currencySymbol } from '../../billing/money.ts';
+import type { Addon } from '../../db/entities/addon.ts';
 import type { Meter } from '../../db/entities/meter.ts';
 import type { Plan } from '../../db/entities/plan.ts';
 import type { Price } from '../../db/entities/price.ts';
 import { jsonNumber } from '../decimal.ts';
+import { addonRecord, viewAddonRecord } from './addon-record.ts';
 import { meter, viewMeter } from './meter.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
 import { decimalOutput, metadataOutput, numberOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
@@ -53,7 +55,7 @@ const priceShape = <T extends z.ZodType>(amount: T) => ({
   metadata: metadataOutput(),
   meter: meter.nullable(),
   plan: planRecord.nullable(),
-  addon: z.null(),
+  addon: addonRecord.nullable(),
   group: z.null(),
   pricing_unit: z.null(),
   feature: z.null(),
@@ -68,7 +70,10 @@ export const priceWithNumbers = z.object(priceShape(numberOutput())).meta({ id: 
 type PriceView = z.output<typeof price>;
 
 /** The wire form of a price; what is not given beside it was not asked for and is null. */
-export function viewPrice(row: Price, beside: { meter?: Meter | null; plan?: Plan | null } = {}): PriceView {
+export function viewPrice(
+  row: Price,
+  beside: { meter?: Meter | null; plan?: Plan | null; addon?: Addon | null } = {},
+): PriceView {
   return {
     ...viewRecord(row),
     ...viewOwner(row),
@@ -95,7 +100,7 @@ export function viewPrice(row: Price, beside: { meter?: Meter | null; plan?: Pla
     metadata: row.metadata,
     meter: beside.meter ? viewMeter(beside.meter) : null,
     plan: beside.plan ? viewPlanRecord(beside.plan) : null,
-    addon: null,
+    addon: beside.addon ? viewAddonRecord(beside.addon) : null,
     group: null,
     pricing_unit: null,
     feature: null,

@@ -23,6 +23,7 @@ const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
 const objectTypes = ['subscription', 'invoice', 'payment'];
 const auditedTypes = [
+  'addon',
   'customer',
   'plan',
   'price',
@@ -68,6 +69,16 @@ export const references: readonly Reference[] = [
     target: type,
     where: `t.entity_type = '${type}'`,
   })),
+  ...[...ofLine, 'price', 'entitlement'].map((table) => ({
+    table,
+    column: 'entity_id',
+    target: 'addon',
+    where: "upper(t.entity_type) = 'ADDON'",
+  })),
+  { table: 'addon_association', column: 'addon_id', target: 'addon' },
+  { table: 'addon_association', column: 'entity_id', target: 'subscription' },
+  { table: 'addon_association', column: 'invoice_id', target: 'invoice' },
+  { table: 'subscription_line_item', column: 'addon_association_id', target: 'addon_association' },
   { table: 'customer', column: 'parent_customer_id', target: 'customer' },
   { table: 'entitlement', column: 'feature_id', target: 'feature' },
   { table: 'entitlement', column: 'parent_entitlement_id', target: 'entitlement' },

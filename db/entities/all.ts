@@ -1,3 +1,5 @@
+import { Addon } from './addon.ts';
+import { AddonAssociation } from './addon-association.ts';
 import { AgendaEntry } from './agenda-entry.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
@@ -29,6 +31,8 @@ import { UserAccount } from './user-account.ts';
 
 /** Every mapped table. The usage tables are not here: they are named SQL (metering/postgres). */
 export const entities = [
+  Addon,
+  AddonAssociation,
   AgendaEntry,
   ApiKey,
   AuditEntry,

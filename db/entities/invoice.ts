@@ -66,7 +66,7 @@ const schema = defineEntity({
     {
       name: 'invoice_period_unique',
       expression: (c, t, n) =>
-        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.subscriptionId}, ${c.periodStart}, ${c.periodEnd}, ${c.billingReason}) where ${c.invoiceStatus} <> 'VOIDED' and ${c.subscriptionId} is not null`,
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.subscriptionId}, ${c.periodStart}, ${c.periodEnd}, ${c.billingReason}) where ${c.invoiceStatus} <> 'VOIDED' and ${c.subscriptionId} is not null and ${c.invoiceType} = 'SUBSCRIPTION'`,
     },
   ],
   indexes: [

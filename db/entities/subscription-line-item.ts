@@ -11,6 +11,7 @@ const schema = defineEntity({
     customerId: p.text(),
     entityType: p.text(),
     entityId: p.text(),
+    addonAssociationId: p.text().nullable(),
     planDisplayName: p.text().default(''),
     displayName: p.text().default(''),
     priceId: p.text(),

@@ -3,6 +3,7 @@ import { Migration20261121_02_usage } from './20261121_02_usage.ts';
 import { Migration20261121_03_row_level_security } from './20261121_03_row_level_security.ts';
 import { Migration20261121_04_tenant_setting } from './20261121_04_tenant_setting.ts';
 import { Migration20261122_07_cost_sheets } from './20261122_07_cost_sheets.ts';
+import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -11,4 +12,5 @@ export const migrations = [
   { name: '20261121_03_row_level_security', class: Migration20261121_03_row_level_security },
   { name: '20261121_04_tenant_setting', class: Migration20261121_04_tenant_setting },
   { name: '20261122_07_cost_sheets', class: Migration20261122_07_cost_sheets },
+  { name: '20261122_09_add_ons', class: Migration20261122_09_add_ons },
 ];

@@ -11,28 +11,30 @@ import { badField, inElement, missing, newRecord, refuseArchived, refuseInvalid,
 import type { Scope } from '../scope.ts';
 import type { Sql, Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
+import { publishedAddon } from './addon.ts';
 import { checkEntitlement, checkGrantedValue, type NewEntitlement } from './entitlement-rules.ts';
 
 /**
- * Grants a feature to a plan. Throws `validation_error`, `not_found` for an unknown plan or feature, `invalid_operation` for
- * an archived one, `already_exists` for a second grant of the feature, `not_implemented` for add-ons and subscriptions.
+ * Grants a feature to a plan or an add-on. Throws `validation_error`, `not_found` for an unknown owner or feature, `invalid_operation` for
+ * an archived one, `already_exists` for a second grant of the feature, `not_implemented` for subscriptions.
  *
  * spec: catalogue-and-metering §8.2, §13 rows 42–44
  */
 export async function createEntitlement(tx: Transaction, input: NewEntitlement, path = ''): Promise<Entitlement> {
   checkEntitlement(input, path);
-  if (input.entityType !== 'PLAN') {
+  if (input.entityType === 'SUBSCRIPTION') {
     throw refuse(
       'not_implemented',
-      `${path}entity_type ${input.entityType} is not available; grant the feature to a PLAN`,
+      `${path}entity_type SUBSCRIPTION is not available; grant the feature to a PLAN or an ADDON`,
     );
   }
-  await publishedPlan(tx, input.entityId!, path);
+  if (input.entityType === 'ADDON') await publishedAddon(tx, input.entityId!, `${path}entity_id`);
+  else await publishedPlan(tx, input.entityId!, path);
   const feature = await publishedFeature(tx, input, path);
   const metered = feature.type === 'metered';
   const limit = input.usageLimit ?? null;
   const entitlement = await insertEntitlement(tx, {
-    entityType: 'PLAN',
+    entityType: input.entityType!,
     entityId: input.entityId!,
     featureId: feature.id,
     featureType: feature.type,

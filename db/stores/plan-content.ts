@@ -1,9 +1,11 @@
+import type { Addon } from '../entities/addon.ts';
 import type { Entitlement } from '../entities/entitlement.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
 import type { Plan } from '../entities/plan.ts';
 import type { Price } from '../entities/price.ts';
 import type { Transaction } from '../transaction.ts';
+import { addonsById } from './addon.ts';
 import { publishedEntitlements } from './entitlement.ts';
 import { featuresById } from './feature.ts';
 import { metersById } from './meter.ts';
@@ -19,6 +21,7 @@ export interface EntitlementWithFeature {
   feature: Feature | null;
   meter: Meter | null;
   plan: Plan | null;
+  addon: Addon | null;
 }
 /** A plan with what hangs on it; null for what was not asked for. */
 export interface PlanContent {
@@ -54,6 +57,7 @@ export async function planContents(tx: Transaction, plans: readonly Plan[], part
   const granted = await entitlementsWithParts(tx, [...entitlements.values()].flat(), {
     features: parts.features,
     plans: false,
+    addons: false,
   });
   const pricedOf = Map.groupBy(priced, ({ price }) => price.entityId);
   const grantedOf = Map.groupBy(granted, ({ entitlement }) => entitlement.entityId);
@@ -80,11 +84,11 @@ export async function pricesWithMeters(
   return prices.map((price) => ({ price, meter: byId.get(price.meterId ?? '') ?? null }));
 }
 
-/** Entitlements, each with its feature (and through it the meter) and its plan when they are asked for. */
+/** Entitlements, each with its feature (and through it the meter) and its plan or add-on when they are asked for. */
 export async function entitlementsWithParts(
   tx: Transaction,
   entitlements: readonly Entitlement[],
-  parts: { features: boolean; plans: boolean },
+  parts: { features: boolean; plans: boolean; addons: boolean },
 ): Promise<EntitlementWithFeature[]> {
   const features = parts.features
     ? await featuresById(
@@ -102,6 +106,12 @@ export async function entitlementsWithParts(
         entitlements.map((row) => row.entityId),
       )
     : new Map<string, Plan>();
+  const addons = parts.addons
+    ? await addonsById(
+        tx,
+        entitlements.map((row) => row.entityId),
+      )
+    : new Map<string, Addon>();
   return entitlements.map((entitlement) => {
     const feature = features.get(entitlement.featureId) ?? null;
     return {
@@ -109,6 +119,7 @@ export async function entitlementsWithParts(
       feature,
       meter: meters.get(feature?.meterId ?? '') ?? null,
       plan: plans.get(entitlement.entityId) ?? null,
+      addon: addons.get(entitlement.entityId) ?? null,
     };
   });
 }

@@ -8,6 +8,7 @@ import { Subscription } from '../entities/subscription.ts';
 import { badField, inElement, missing, newRecord, refuseInvalid, takenKey, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
+import { publishedAddon } from './addon.ts';
 import { lockCostsheetForPrice } from './costsheet.ts';
 import { checkPrice, isOneTime, type NewPrice, pricingTerms } from './price-rules.ts';
 
@@ -16,7 +17,7 @@ const maxActivePricesPerOwner = 5000;
 /**
  * Creates a price. `path` is where it stands in the request. Throws `validation_error` for members that do not fit,
  * `not_found` for an unknown owner or meter, `invalid_operation` for an archived owner, `already_exists` for a taken
- * lookup key, `not_implemented` for custom price units, add-on owners and price-level buckets.
+ * lookup key, `not_implemented` for custom price units and price-level buckets.
  *
  * spec: catalogue-and-metering §4.1, §13 rows 11–22
  */
@@ -235,6 +236,7 @@ async function publishedOwner(tx: Transaction, input: NewPrice, path: string): P
       throw refuseInvalid('entity_id', `subscription ${where.id} is ${subscription.status}`);
     return { name: '' };
   }
+  if (input.entityType === 'ADDON') return publishedAddon(tx, where.id, `${path}entity_id`);
   if (input.entityType === 'COSTSHEET') return lockCostsheetForPrice(tx, where.id, `${path}entity_id`);
   // Shared with other additions, held against archiving the plan meanwhile.
   const plan = await tx.em.findOne(Plan, where, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
@@ -272,9 +274,6 @@ function refuseUnbuilt(input: NewPrice, path: string): void {
       'not_implemented',
       `${path}price_unit_type CUSTOM is not available; price in a fiat currency with FIAT`,
     );
-  }
-  if (input.entityType === 'ADDON') {
-    throw refuse('not_implemented', `${path}entity_type ADDON is not available; use PLAN, SUBSCRIPTION or COSTSHEET`);
   }
   if (input.bucketSize) {
     throw refuse('not_implemented', `${path}bucket_size is not available on prices; set it on the meter`);

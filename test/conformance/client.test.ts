@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { testPlatform } from '../support/billing.ts';
 import { accountCalls } from './areas/account.ts';
+import { addonCalls } from './areas/addon.ts';
 import { billingCalls } from './areas/billing.ts';
 import { catalogueCalls } from './areas/catalogue.ts';
 import { costsheetCalls } from './areas/costsheet.ts';
@@ -20,6 +21,7 @@ const areas = {
   ...accountCalls(talk),
   ...customerCalls(talk),
   ...catalogueCalls(talk),
+  ...addonCalls(talk),
   ...eventCalls(talk),
   ...billingCalls(talk),
   ...usageCalls(talk),

@@ -12,6 +12,7 @@ export interface Conversation {
     externalId: string;
     clockId: string;
     planId: string;
+    addonId: string;
     featureId: string;
     meterId: string;
     eventName: string;
@@ -30,6 +31,7 @@ export function conversation(address: string, apiKey: string, api: Api): Convers
     externalId: '',
     clockId: '',
     planId: '',
+    addonId: '',
     featureId: '',
     meterId: '',
     eventName: '',

@@ -16,6 +16,7 @@ const feature = await createFeature({ lookup_key: 'taken' });
 const archivedFeature = await createFeature({ type: 'boolean' });
 await call('DELETE', `/v1/features/${archivedFeature.id}`);
 const statics = await createFeature({ type: 'static' });
+await call('POST', '/v1/addons', { body: { name: 'Taken', lookup_key: 'taken' } });
 const granted = await createFeature();
 await createEntitlement(plan, granted);
 await createPrice(plan, { lookup_key: 'taken' });
@@ -51,8 +52,8 @@ const cases: Case[] = [
   [2, 'a bad decimal', 'POST', '/prices', { ...price, amount: 'ten' }, 400, 'amount'],
   [2, 'metadata that is not text', 'POST', '/plans', { name: 'x', metadata: { a: 1 } }, 400, 'metadata.a'],
   [2, 'no body', 'POST', '/plans', undefined, 400, 'body'],
-  ...['plans', 'prices', 'features', 'meters', 'entitlements'].map((noun): Case => [3, `an unknown id of ${noun}`, 'GET', `/${noun}/none`, undefined, 404, 'none']),
-  ...['plans', 'prices', 'features', 'entitlements'].flatMap((noun): Case[] => [
+  ...['plans', 'prices', 'features', 'meters', 'entitlements', 'addons'].map((noun): Case => [3, `an unknown id of ${noun}`, 'GET', `/${noun}/none`, undefined, 404, 'none']),
+  ...['plans', 'prices', 'features', 'entitlements', 'addons'].flatMap((noun): Case[] => [
     [4, `a limit above 1000 on ${noun}`, 'POST', `/${noun}/search`, { limit: 1001 }, 400, 'limit'],
     [4, `a negative limit on ${noun}`, 'GET', `/${noun}?limit=-1`, undefined, 400, 'limit'],
     [4, `a negative offset on ${noun}`, 'POST', `/${noun}/search`, { offset: -1 }, 400, 'offset'],
@@ -70,6 +71,7 @@ const cases: Case[] = [
   [6, 'a blank name', 'POST', '/plans', { name: ' ' }, 400, 'name'],
   [7, 'a taken lookup key of a plan', 'POST', '/plans', { name: 'x', lookup_key: 'taken' }, 409, 'taken', 'already_exists'],
   [7, 'a taken lookup key of a feature', 'POST', '/features', { name: 'x', type: 'boolean', lookup_key: 'taken' }, 409, 'taken', 'already_exists'],
+  [7, 'a taken lookup key of an add-on', 'POST', '/addons', { name: 'x', lookup_key: 'taken' }, 409, 'taken', 'already_exists'],
   [7, 'a taken lookup key of a clone', 'POST', `/plans/${plan.id}/clone`, { name: 'x', lookup_key: 'taken' }, 409, 'taken', 'already_exists'],
   [7, 'a taken lookup key of a feature clone', 'POST', `/features/${feature.id}/clone`, { name: 'x', lookup_key: 'taken' }, 409, 'taken', 'already_exists'],
   [9, 'a clone without a name', 'POST', `/plans/${plan.id}/clone`, { lookup_key: 'x' }, 400, 'name'],
@@ -174,6 +176,7 @@ const cases: Case[] = [
   [42, 'a negative limit', 'POST', '/entitlements', { ...metered, usage_limit: -1 }, 400, 'usage_limit'],
   [42, 'no owner', 'POST', '/entitlements', { ...metered, plan_id: undefined }, 400, 'plan_id'],
   [42, 'an end before the start', 'POST', '/entitlements', { ...metered, start_date: '2026-02-01T00:00:00Z', end_date: '2026-01-01T00:00:00Z' }, 400, 'end_date'],
+  [43, 'an unknown add-on', 'POST', '/entitlements', { ...metered, plan_id: undefined, entity_type: 'ADDON', entity_id: 'addon_none' }, 404, 'addon_none'],
   [43, 'an unknown plan', 'POST', '/entitlements', { ...metered, plan_id: 'plan_none' }, 404, 'plan_none'],
   [43, 'an unknown feature', 'POST', '/entitlements', { ...metered, feature_id: 'feat_none' }, 404, 'feat_none'],
   [43, 'an archived feature', 'POST', '/entitlements', { ...metered, feature_id: archivedFeature.id, feature_type: 'boolean' }, 400, archivedFeature.id, 'invalid_operation'],
@@ -210,7 +213,7 @@ describe('the error table', () => {
   });
 
   it('row 1 refuses a call without a key', async () => {
-    for (const path of ['/v1/plans', '/v1/prices', '/v1/features', '/v1/meters', '/v1/entitlements']) {
+    for (const path of ['/v1/plans', '/v1/prices', '/v1/features', '/v1/meters', '/v1/entitlements', '/v1/addons']) {
       expect(await call('GET', path, { apiKey: null })).toMatchObject({
         status: 401,
         body: { code: 'permission_denied' },
