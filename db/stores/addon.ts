@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import { writeAudit } from '../audit.ts';
+import { realNow } from '../clock.ts';
 import { Addon } from '../entities/addon.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../list.ts';
 import { badField, missing, newRecord, refuseArchived, refuseInvalid, takenKey, touch } from '../record.ts';
@@ -106,7 +107,7 @@ export async function updateAddon(tx: Transaction, id: string, change: AddonChan
 export async function archiveAddon(tx: Transaction, id: string): Promise<void> {
   const addon = await lockAddon(tx, id);
   if (addon.status !== 'published') return;
-  const [user] = await tx.rows<{ entity_id: string }>(activeUseText, [tx.scope.environmentId, id]);
+  const [user] = await tx.rows<{ entity_id: string }>(activeUseText, [tx.scope.environmentId, id, realNow()]);
   if (user) {
     throw badField('id', `names add-on ${id}, which is attached to subscription ${user.entity_id}; detach it first`);
   }
@@ -119,7 +120,7 @@ export async function archiveAddon(tx: Transaction, id: string): Promise<void> {
 const activeUseText = `
 select a.entity_id from addon_association a join subscription s on s.id = a.entity_id
 left join test_clock c on c.id = s.test_clock_id
-cross join lateral (select coalesce(c.frozen_time, clock_timestamp()) as instant) present
+cross join lateral (select coalesce(c.frozen_time, $3::timestamptz) as instant) present
 where a.environment_id = $1 and a.addon_id = $2 and a.status = 'published' and (
   (a.addon_status <> 'cancelled' and (a.end_date is null or a.end_date > present.instant))
   or exists (select from subscription_line_item l where l.environment_id = a.environment_id and l.subscription_id = a.entity_id
