@@ -30,6 +30,7 @@ import { paymentRoutes } from './routes/payment.ts';
 import { paymentMethodRoutes } from './routes/payment-method.ts';
 import { planRoutes } from './routes/plan.ts';
 import { priceRoutes } from './routes/price.ts';
+import { priceEstimateRoutes } from './routes/price-estimate.ts';
 import { rbacRoutes } from './routes/rbac.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
@@ -72,6 +73,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(paymentRoutes);
   await v1.register(planRoutes);
   await v1.register(priceRoutes);
+  await v1.register(priceEstimateRoutes);
   await v1.register(subscriptionRoutes);
   await v1.register(testClockRoutes);
 }
