@@ -21,6 +21,7 @@ import { entitlementRoutes } from './routes/entitlement.ts';
 import { environmentRoutes } from './routes/environment.ts';
 import { eventRoutes } from './routes/event.ts';
 import { eventExplainRoutes } from './routes/event-explain.ts';
+import { eventRejectedRoutes } from './routes/event-rejected.ts';
 import { featureRoutes } from './routes/feature.ts';
 import { healthRoutes } from './routes/health.ts';
 import { invoiceRoutes } from './routes/invoice.ts';
@@ -65,6 +66,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(entitlementRoutes);
   await v1.register(eventRoutes);
   await v1.register(eventExplainRoutes);
+  await v1.register(eventRejectedRoutes);
   await v1.register(featureRoutes);
   await v1.register(invoiceRoutes);
   await v1.register(meterRoutes);

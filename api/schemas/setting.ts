@@ -88,6 +88,7 @@ const shapes: Record<SettingKey, z.ZodType> = {
     ),
   }),
   draft_invoice_recompute_config: z.strictObject({ enabled: z.boolean() }),
+  event_rejection_config: z.strictObject({ enabled: z.boolean() }),
 };
 
 function areUnique(items: readonly { id: string }[]): boolean {

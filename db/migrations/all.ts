@@ -4,6 +4,7 @@ import { Migration20261121_03_row_level_security } from './20261121_03_row_level
 import { Migration20261121_04_tenant_setting } from './20261121_04_tenant_setting.ts';
 import { Migration20261122_07_cost_sheets } from './20261122_07_cost_sheets.ts';
 import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
+import { Migration20261122_16_event_rejection } from './20261122_16_event_rejection.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   { name: '20261121_04_tenant_setting', class: Migration20261121_04_tenant_setting },
   { name: '20261122_07_cost_sheets', class: Migration20261122_07_cost_sheets },
   { name: '20261122_09_add_ons', class: Migration20261122_09_add_ons },
+  { name: '20261122_16_event_rejection', class: Migration20261122_16_event_rejection },
 ];

@@ -57,6 +57,8 @@ export const settingDefaults = {
   bonus_credits_topup_config: { enabled: false, slabs: [] as unknown[] },
   payment_mandate_limits: { mandate_limits: { UPI: { max_amount: '100000', currency: 'INR' } } },
   draft_invoice_recompute_config: { enabled: false },
+  // Own: keeps and tells events that no meter counted. spec: catalogue-and-metering §6.6
+  event_rejection_config: { enabled: false },
 };
 
 export type SettingKey = keyof typeof settingDefaults;

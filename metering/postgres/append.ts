@@ -2,11 +2,12 @@ import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import { digest, type PreparedEvent } from '../event.ts';
-import type { CompiledMeter } from '../meter.ts';
+import type { CompiledMeter, Contribution } from '../meter.ts';
 import { decimalOfScaled } from '../quantity.ts';
 import { appendText } from './append-text.ts';
 import { plainArray, textArray } from './array-text.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
+import { recordRejected } from './rejected-event.ts';
 
 const appendPlain = { name: 'usage-append', text: appendText(false) };
 const appendWithLatest = { name: 'usage-append-latest', text: appendText(true) };
@@ -35,6 +36,12 @@ export async function appendBatch(
   }
 }
 
+/** What the event at a place of the batch adds to a meter. */
+export interface EventContribution extends Contribution {
+  readonly ord: number;
+  readonly meter: CompiledMeter;
+}
+
 interface Resolved {
   catalogue: Catalogue;
   subjects: ReadonlyMap<string, string>;
@@ -50,6 +57,7 @@ async function appendIn(
   const catalogue = await cache.locked(tx, scope);
   const subjects = await resolveSubjects(tx, catalogue, events);
   const eventNames = await resolveEventNames(tx, catalogue, events);
+  const contributions = contributionsOf(events, catalogue);
   const values = [
     catalogue.env,
     ...eventColumns(
@@ -57,11 +65,12 @@ async function appendIn(
       (text) => catalogue.subjects.get(text) ?? subjects.get(text),
       (text) => catalogue.eventNames.get(text) ?? eventNames.get(text),
     ),
-    ...contributionColumns(events, catalogue),
+    ...contributionColumns(contributions),
   ];
   const meters = events.flatMap((event) => catalogue.metersByEventName.get(event.eventName) ?? []);
   const statement = meters.some((meter) => meter.keepsLatest) ? appendWithLatest : appendPlain;
   await tx.client.query({ ...statement, values });
+  if (catalogue.reportsRejected) await recordRejected(tx, catalogue, events, contributions);
   return { catalogue, subjects, eventNames };
 }
 
@@ -140,29 +149,26 @@ function found<T>(number: T | undefined): T {
 }
 
 /** What each event adds to each meter; repeats inside the batch add nothing. */
-function contributionColumns(events: readonly PreparedEvent[], catalogue: Catalogue): unknown[] {
-  const ords: number[] = [];
-  const meters: CompiledMeter[] = [];
-  const quantities: string[] = [];
-  const digests: (string | null)[] = [];
+function contributionsOf(events: readonly PreparedEvent[], catalogue: Catalogue): EventContribution[] {
+  const contributions: EventContribution[] = [];
   const met = new Set<string>();
   for (const [ord, event] of events.entries()) {
     if (met.size === met.add(event.key).size) continue;
     for (const meter of catalogue.metersByEventName.get(event.eventName) ?? []) {
       const contribution = meter.contribution(event.properties);
-      if (!contribution) continue;
-      ords.push(ord);
-      meters.push(meter);
-      quantities.push(decimalOfScaled(contribution.quantity));
-      digests.push(contribution.distinct === null ? null : digest(contribution.distinct));
+      if (contribution) contributions.push({ ord, meter, ...contribution });
     }
   }
+  return contributions;
+}
+
+function contributionColumns(contributions: readonly EventContribution[]): unknown[] {
   return [
-    plainArray(ords),
-    plainArray(meters.map((meter) => meter.number)),
-    plainArray(meters.map((meter) => meter.version)),
-    plainArray(quantities),
-    plainArray(digests),
-    plainArray(meters.map((meter) => meter.keepsLatest)),
+    plainArray(contributions.map(({ ord }) => ord)),
+    plainArray(contributions.map(({ meter }) => meter.number)),
+    plainArray(contributions.map(({ meter }) => meter.version)),
+    plainArray(contributions.map(({ quantity }) => decimalOfScaled(quantity))),
+    plainArray(contributions.map(({ distinct }) => (distinct === null ? null : digest(distinct)))),
+    plainArray(contributions.map(({ meter }) => meter.keepsLatest)),
   ];
 }

@@ -8,6 +8,10 @@ export interface Catalogue {
   readonly env: number;
   readonly version: string;
   readonly metersByEventName: ReadonlyMap<string, readonly CompiledMeter[]>;
+  /** Numbers of the archived ones among them. */
+  readonly archivedMeters: ReadonlySet<number>;
+  /** Events that no meter counts are kept with the reason and told. spec: catalogue-and-metering §6.6 */
+  readonly reportsRejected: boolean;
   /** External id → number of its live subject. Grows; a holder that lets an id go raises the version. */
   readonly subjects: Map<string, string>;
   readonly eventNames: Map<string, number>;
@@ -34,7 +38,8 @@ export class CatalogueCache {
     const loaded: Catalogue = {
       env,
       version,
-      metersByEventName: await loadMeters(tx, scope),
+      ...(await loadMeters(tx, scope)),
+      reportsRejected: await reportsRejected(tx, scope),
       subjects: new Map(),
       eventNames: cached?.eventNames ?? new Map(),
     };
@@ -70,17 +75,27 @@ async function lockedVersion(tx: SqlTransaction, env: number): Promise<string> {
   return results[1]?.rows[0]?.version ?? '0';
 }
 
-async function loadMeters(tx: SqlTransaction, scope: Scope): Promise<Map<string, CompiledMeter[]>> {
+async function loadMeters(tx: SqlTransaction, scope: Scope) {
   // Archived meters go on counting: line items that use them keep metering. spec: catalogue-and-metering §11
-  const rows = await tx.rows<MeterDefinition>(
-    `select number, version, event_name, aggregation, filters from meter where environment_id = $1 order by number`,
+  const rows = await tx.rows<MeterDefinition & { status: string }>(
+    `select number, version, event_name, aggregation, filters, status from meter where environment_id = $1 order by number`,
     [scope.environmentId],
   );
-  const meters = new Map<string, CompiledMeter[]>();
+  const metersByEventName = new Map<string, CompiledMeter[]>();
   for (const row of rows) {
-    const compiled = meters.get(row.event_name) ?? [];
+    const compiled = metersByEventName.get(row.event_name) ?? [];
     compiled.push(compileMeter(row));
-    meters.set(row.event_name, compiled);
+    metersByEventName.set(row.event_name, compiled);
   }
-  return meters;
+  const archivedMeters = new Set(rows.filter((row) => row.status !== 'published').map((row) => row.number));
+  return { metersByEventName, archivedMeters };
+}
+
+async function reportsRejected(tx: SqlTransaction, scope: Scope): Promise<boolean> {
+  const rows = await tx.rows(
+    `select 1 from setting where environment_id = $1 and key = 'event_rejection_config' and status = 'published'
+       and value -> 'enabled' = 'true'`,
+    [scope.environmentId],
+  );
+  return rows.length > 0;
 }
