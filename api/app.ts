@@ -23,6 +23,7 @@ import { eventRoutes } from './routes/event.ts';
 import { eventExplainRoutes } from './routes/event-explain.ts';
 import { eventRejectedRoutes } from './routes/event-rejected.ts';
 import { featureRoutes } from './routes/feature.ts';
+import { groupRoutes } from './routes/group.ts';
 import { healthRoutes } from './routes/health.ts';
 import { invoiceRoutes } from './routes/invoice.ts';
 import { meterRoutes } from './routes/meter.ts';
@@ -68,6 +69,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(eventExplainRoutes);
   await v1.register(eventRejectedRoutes);
   await v1.register(featureRoutes);
+  await v1.register(groupRoutes);
   await v1.register(invoiceRoutes);
   await v1.register(meterRoutes);
   await v1.register(outboundEventRoutes);

@@ -8,6 +8,7 @@ import {
   findFeature,
   updateFeature,
 } from '../../db/stores/feature.ts';
+import { groupsById } from '../../db/stores/group.ts';
 import { metersById } from '../../db/stores/meter.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';
@@ -156,10 +157,11 @@ function registerFeatureReads(app: Api): void {
   });
 }
 
-/** The view of a feature whose meter, if this call made or changed it, counts from now on. */
+/** The view of a feature with its meter and group; the meter, if this call made or changed it, counts from now on. */
 async function viewMetered(tx: Transaction, found: FeatureWithMeter) {
   if (found.meter && found.meterChanged) await beginMetering(tx, found.meter);
-  return viewFeature(found.feature, found.meter);
+  const groups = await groupsById(tx, [found.feature.groupId]);
+  return viewFeature(found.feature, found.meter, groups.get(found.feature.groupId ?? '') ?? null);
 }
 
 async function featurePage(tx: Transaction, search: FeatureSearch) {

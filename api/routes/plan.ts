@@ -206,6 +206,7 @@ function partsOf(asked: readonly string[]): PlanParts {
   return {
     prices: asked.some((name) => name.split('.')[0] === 'prices'),
     meters: asked.includes('meters') || asked.includes('prices.meters'),
+    groups: false,
     entitlements: asked.some((name) => name.split('.')[0] === 'entitlements'),
     features: asked.includes('entitlements.features'),
     creditGrants: asked.includes('credit_grant'),

@@ -3,9 +3,9 @@ import type { Price } from '../../db/entities/price.ts';
 import { addonsById } from '../../db/stores/addon.ts';
 import { listPrices } from '../../db/stores/catalogue-lists.ts';
 import { plansById } from '../../db/stores/plan.ts';
-import { pricesWithMeters } from '../../db/stores/plan-content.ts';
 import { createPrice, createPrices, endPrice, findPrice, findPriceByLookupKey } from '../../db/stores/price.ts';
 import { updatePrice } from '../../db/stores/price-change.ts';
+import { priceContents } from '../../db/stores/price-parts.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -39,7 +39,7 @@ export async function priceRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'price:write' },
     handler: async ({ body, transaction }) =>
-      transaction(async (tx) => viewWithMeter(tx, await createPrice(tx, newPrice(body)))),
+      transaction(async (tx) => viewWhole(tx, await createPrice(tx, newPrice(body)))),
   });
 
   app.post('/prices/bulk', {
@@ -57,7 +57,7 @@ export async function priceRoutes(app: Api): Promise<void> {
           tx,
           body.items.map((item) => newPrice(item)),
         );
-        return { items: (await pricesWithMeters(tx, created, true)).map((row) => viewPrice(row.price, row)) };
+        return { items: (await priceContents(tx, created)).map((row) => viewPrice(row.price, row)) };
       }),
   });
 
@@ -72,9 +72,7 @@ export async function priceRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'price:write' },
     handler: async ({ params, body, transaction }) =>
-      transaction(async (tx) =>
-        withNumbers(await viewWithMeter(tx, await updatePrice(tx, params.id, priceChange(body)))),
-      ),
+      transaction(async (tx) => withNumbers(await viewWhole(tx, await updatePrice(tx, params.id, priceChange(body))))),
   });
 
   app.delete('/prices/:id', {
@@ -132,7 +130,7 @@ function registerPriceReads(app: Api): void {
     },
     config: { permission: 'price:read' },
     handler: async ({ params, transaction }) =>
-      transaction(async (tx) => viewWithMeter(tx, await findPriceByLookupKey(tx, params.lookup_key))),
+      transaction(async (tx) => viewWhole(tx, await findPriceByLookupKey(tx, params.lookup_key))),
   });
 
   app.get('/prices/:id', {
@@ -145,19 +143,20 @@ function registerPriceReads(app: Api): void {
     },
     config: { permission: 'price:read' },
     handler: async ({ params, transaction }) =>
-      transaction(async (tx) => viewWithMeter(tx, await findPrice(tx, params.id))),
+      transaction(async (tx) => viewWhole(tx, await findPrice(tx, params.id))),
   });
 }
 
-async function viewWithMeter(tx: Transaction, row: Price) {
-  const [found] = await pricesWithMeters(tx, [row], true);
+async function viewWhole(tx: Transaction, row: Price) {
+  const [found] = await priceContents(tx, [row]);
   return viewPrice(row, found);
 }
 
 async function pricePage(tx: Transaction, search: PriceSearch) {
   const page = await listPrices(tx, toListQuery(search), priceFilters(search));
   const expand = search?.expand ?? [];
-  const rows = await pricesWithMeters(tx, page.rows, expand.includes('meters'));
+  const parts = { meters: expand.includes('meters'), groups: expand.includes('groups') };
+  const rows = await priceContents(tx, page.rows, parts);
   const plans = await plansById(tx, expand.includes('plan') ? page.rows.map((row) => row.entityId) : []);
   const addons = await addonsById(tx, expand.includes('addons') ? page.rows.map((row) => row.entityId) : []);
   const view = (row: (typeof rows)[number]) => {

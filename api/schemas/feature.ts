@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Feature } from '../../db/entities/feature.ts';
+import type { Group } from '../../db/entities/group.ts';
 import type { Meter } from '../../db/entities/meter.ts';
 import type { FeatureChange, FeatureCopy, NewFeature } from '../../db/stores/feature.ts';
 import type { AlertSettings } from '../../db/stores/feature-rules.ts';
 import { jsonNumber } from '../decimal.ts';
+import { group, viewGroup } from './group.ts';
 import { createMeterBody, meter, newMeter, updateMeterBody, viewMeter } from './meter.ts';
 import {
   decimalInput,
@@ -149,7 +151,7 @@ export const feature = z
     meter_id: z.string().nullable(),
     meter: meter.nullable(),
     group_id: z.string().nullable(),
-    group: z.null(),
+    group: group.nullable(),
     unit_singular: z.string().nullable(),
     unit_plural: z.string().nullable(),
     reporting_unit: z
@@ -167,8 +169,12 @@ export const feature = z
   })
   .meta({ id: 'Feature' });
 
-/** The wire form of a feature; `meterRow` null leaves the meter out. The reporting rate is a number. spec: interface, Feature */
-export function viewFeature(row: Feature, meterRow: Meter | null): z.output<typeof feature> {
+/** The wire form of a feature; a `meterRow` or `groupRow` of null leaves it out. The reporting rate is a number. spec: interface, Feature */
+export function viewFeature(
+  row: Feature,
+  meterRow: Meter | null,
+  groupRow: Group | null = null,
+): z.output<typeof feature> {
   const unit = row.reportingUnit;
   return {
     ...viewRecord(row),
@@ -179,7 +185,7 @@ export function viewFeature(row: Feature, meterRow: Meter | null): z.output<type
     meter_id: row.meterId ?? null,
     meter: meterRow ? viewMeter(meterRow) : null,
     group_id: row.groupId ?? null,
-    group: null,
+    group: groupRow ? viewGroup(groupRow) : null,
     unit_singular: row.unitSingular || null,
     unit_plural: row.unitPlural || null,
     reporting_unit: unit ? { ...unit, conversion_rate: jsonNumber(unit.conversion_rate) } : null,

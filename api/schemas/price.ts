@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { currencySymbol } from '../../billing/money.ts';
 import type { Addon } from '../../db/entities/addon.ts';
+import type { Group } from '../../db/entities/group.ts';
 import type { Meter } from '../../db/entities/meter.ts';
 import type { Plan } from '../../db/entities/plan.ts';
 import type { Price } from '../../db/entities/price.ts';
 import { jsonNumber } from '../decimal.ts';
 import { addonRecord, viewAddonRecord } from './addon-record.ts';
+import { group, viewGroup } from './group.ts';
 import { meter, viewMeter } from './meter.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
 import { decimalOutput, metadataOutput, numberOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
@@ -56,7 +58,7 @@ const priceShape = <T extends z.ZodType>(amount: T) => ({
   meter: meter.nullable(),
   plan: planRecord.nullable(),
   addon: addonRecord.nullable(),
-  group: z.null(),
+  group: group.nullable(),
   pricing_unit: z.null(),
   feature: z.null(),
 });
@@ -69,11 +71,15 @@ export const priceWithNumbers = z.object(priceShape(numberOutput())).meta({ id: 
 
 type PriceView = z.output<typeof price>;
 
+interface BesidePrice {
+  meter?: Meter | null;
+  plan?: Plan | null;
+  addon?: Addon | null;
+  group?: Group | null;
+}
+
 /** The wire form of a price; what is not given beside it was not asked for and is null. */
-export function viewPrice(
-  row: Price,
-  beside: { meter?: Meter | null; plan?: Plan | null; addon?: Addon | null } = {},
-): PriceView {
+export function viewPrice(row: Price, beside: BesidePrice = {}): PriceView {
   return {
     ...viewRecord(row),
     ...viewOwner(row),
@@ -101,7 +107,7 @@ export function viewPrice(
     meter: beside.meter ? viewMeter(beside.meter) : null,
     plan: beside.plan ? viewPlanRecord(beside.plan) : null,
     addon: beside.addon ? viewAddonRecord(beside.addon) : null,
-    group: null,
+    group: beside.group ? viewGroup(beside.group) : null,
     pricing_unit: null,
     feature: null,
   };

@@ -2,6 +2,8 @@ import type { InvariantRule } from './invariant.ts';
 
 const versioned = { subscription: 1, payment: 1, invoice: 2 };
 const recorded = [
+  'catalogue_group',
+  'price_unit',
   'customer',
   'plan',
   'price',

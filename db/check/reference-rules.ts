@@ -31,6 +31,7 @@ const auditedTypes = [
   'meter',
   'entitlement',
   'payment_method',
+  'price_unit',
   'test_clock',
   'costsheet',
 ];
@@ -49,6 +50,9 @@ export const references: readonly Reference[] = [
     where: "upper(t.entity_type) = 'PLAN'",
   })),
   { table: 'price', column: 'entity_id', target: 'costsheet', where: "upper(t.entity_type) = 'COSTSHEET'" },
+  ...['price', 'feature'].map((table) => ({ table, column: 'group_id', target: 'catalogue_group' })),
+  { table: 'audit_entry', column: 'object_id', target: 'catalogue_group', where: "t.object_type = 'group'" },
+  ...['price', 'invoice_line_item'].map((table) => ({ table, column: 'price_unit_id', target: 'price_unit' })),
   ...['price', 'entitlement'].map((table) => ({
     table,
     column: 'entity_id',
@@ -105,13 +109,11 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'api_key.user_id',
   'audit_entry.request_id',
   'customer.external_id',
-  'feature.group_id',
   'outbox_event.transaction_id',
   'outbox_sequence.entity_id',
   'payment.gateway_payment_id',
   'payment.gateway_tracking_id',
   'payment_attempt.gateway_attempt_id',
-  'price.group_id',
   'subscription.active_pause_id',
 ]);
 

@@ -8,6 +8,7 @@ import { Customer } from './customer.ts';
 import { Entitlement } from './entitlement.ts';
 import { Environment } from './environment.ts';
 import { Feature } from './feature.ts';
+import { Group } from './group.ts';
 import { IdempotentRequest } from './idempotent-request.ts';
 import { Invoice } from './invoice.ts';
 import { InvoiceLineItem } from './invoice-line-item.ts';
@@ -21,6 +22,7 @@ import { PaymentAttempt } from './payment-attempt.ts';
 import { PaymentMethod } from './payment-method.ts';
 import { Plan } from './plan.ts';
 import { Price } from './price.ts';
+import { PriceUnit } from './price-unit.ts';
 import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
 import { SubscriptionLineItem } from './subscription-line-item.ts';
@@ -41,6 +43,7 @@ export const entities = [
   Entitlement,
   Environment,
   Feature,
+  Group,
   IdempotentRequest,
   Invoice,
   InvoiceLineItem,
@@ -54,6 +57,7 @@ export const entities = [
   PaymentMethod,
   Plan,
   Price,
+  PriceUnit,
   Setting,
   Subscription,
   SubscriptionLineItem,

@@ -26,7 +26,11 @@ const schema = defineEntity({
         `create unique index "${n}" on ${t} (${c.environmentId}, ${c.lookupKey}) where ${c.status} = 'published' and ${c.lookupKey} <> ''`,
     },
   ],
-  indexes: [{ properties: ['environmentId', 'createdAt', 'id'] }, { properties: ['environmentId', 'meterId'] }],
+  indexes: [
+    { properties: ['environmentId', 'createdAt', 'id'] },
+    { properties: ['environmentId', 'meterId'] },
+    { properties: ['environmentId', 'groupId'] },
+  ],
 });
 export class Feature extends schema.class {}
 schema.setClass(Feature);

@@ -26,6 +26,12 @@ const schema = defineEntity({
     quantity: numeric(),
     amount: numeric(),
     adjustedEntitlementQuantity: numeric().nullable(),
+    priceUnit: p.text().nullable(),
+    priceUnitId: p.text().nullable(),
+    /** `amount` in the custom currency, rounded; `priceUnitCost` is what the line costs in it, before rounding. */
+    priceUnitAmount: numeric().nullable(),
+    priceUnitCost: numeric().nullable(),
+    conversionRate: numeric().nullable(),
     lineItemDiscount: numeric().default('0'),
     invoiceLevelDiscount: numeric().default('0'),
     prepaidCreditsApplied: numeric().default('0'),

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { PriceUnitTotal } from '../../billing/price-unit.ts';
 import { instant, metadata, numeric, recordColumns } from '../columns.ts';
 
 /** What a customer owes and why. Amounts are final once `invoiceStatus` is FINALIZED. spec: subscriptions-and-invoicing §2.15 */
@@ -20,6 +21,8 @@ const schema = defineEntity({
     billingSequence: p.integer().nullable(),
     collectionMethod: p.text(),
     currency: p.text(),
+    /** What is billed in custom currencies: each one's total and the rate it was turned into `currency` with. */
+    priceUnitTotals: p.json<PriceUnitTotal[]>().nullable(),
     subtotal: numeric(),
     totalDiscount: numeric().default('0'),
     totalTax: numeric().default('0'),

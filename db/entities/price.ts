@@ -30,6 +30,12 @@ const schema = defineEntity({
     transformQuantity: p.json<{ divide_by: number; round: 'up' | 'down' }>().nullable(),
     percentageRate: numeric().nullable(),
     priceUnitType: p.text().default('FIAT'),
+    /** What a CUSTOM price was made of: its unit's code and id, its amounts in the unit, and the rate of the fiat ones above. */
+    priceUnit: p.text().nullable(),
+    priceUnitId: p.text().nullable(),
+    priceUnitAmount: numeric().nullable(),
+    priceUnitTiers: p.json<StoredTier[]>().nullable(),
+    conversionRate: numeric().nullable(),
     meterId: p.text().nullable(),
     filterValues: p.json<Record<string, string[]>>().nullable(),
     bucketSize: p.text().nullable(),
@@ -54,6 +60,8 @@ const schema = defineEntity({
   indexes: [
     { properties: ['environmentId', 'entityType', 'entityId'] },
     { properties: ['environmentId', 'meterId'] },
+    { properties: ['environmentId', 'groupId'] },
+    { properties: ['environmentId', 'priceUnitId'] },
     { properties: ['environmentId', 'createdAt', 'id'] },
   ],
 });

@@ -2,17 +2,13 @@ import type { Addon } from '../entities/addon.ts';
 import { Entitlement } from '../entities/entitlement.ts';
 import { Price } from '../entities/price.ts';
 import type { Transaction } from '../transaction.ts';
-import {
-  type EntitlementWithFeature,
-  entitlementsWithParts,
-  type PriceWithMeter,
-  pricesWithMeters,
-} from './plan-content.ts';
+import { type EntitlementWithFeature, entitlementsWithParts } from './plan-content.ts';
+import { type PriceContent, priceContents } from './price-parts.ts';
 
 /** An add-on with what hangs on it; null for what was not asked for. */
 export interface AddonContent {
   addon: Addon;
-  prices: PriceWithMeter[] | null;
+  prices: PriceContent[] | null;
   entitlements: EntitlementWithFeature[] | null;
   /** Grants do not exist yet: an empty list where they were asked for. */
   creditGrants: never[] | null;
@@ -41,7 +37,7 @@ export async function addonContents(
   const oldestFirst = { orderBy: { createdAt: 'asc', id: 'asc' } } as const;
   const prices = parts.prices ? await tx.em.find(Price, owned, oldestFirst) : [];
   const entitlements = parts.entitlements ? await tx.em.find(Entitlement, owned, oldestFirst) : [];
-  const priced = Map.groupBy(await pricesWithMeters(tx, prices, true), ({ price }) => price.entityId);
+  const priced = Map.groupBy(await priceContents(tx, prices), ({ price }) => price.entityId);
   const granted = Map.groupBy(
     await entitlementsWithParts(tx, entitlements, { features: true, plans: false, addons: false }),
     ({ entitlement }) => entitlement.entityId,

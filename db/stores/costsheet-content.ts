@@ -1,12 +1,12 @@
 import type { Costsheet } from '../entities/costsheet.ts';
 import { Price } from '../entities/price.ts';
 import type { Transaction } from '../transaction.ts';
-import { type PriceWithMeter, pricesWithMeters } from './plan-content.ts';
+import { type PriceContent, priceContents } from './price-parts.ts';
 
 /** A cost sheet with its prices; null where they were not asked for. */
 export interface CostsheetContent {
   costsheet: Costsheet;
-  prices: PriceWithMeter[] | null;
+  prices: PriceContent[] | null;
 }
 
 /** A cost sheet with its published prices, ended ones too, in the order of creation. */
@@ -21,5 +21,5 @@ export async function costsheetContent(tx: Transaction, costsheet: Costsheet): P
     },
     { orderBy: { createdAt: 'asc', id: 'asc' } },
   );
-  return { costsheet, prices: await pricesWithMeters(tx, prices, true) };
+  return { costsheet, prices: await priceContents(tx, prices) };
 }

@@ -15,6 +15,7 @@ import {
   mergedAlertSettings,
   type ReportingUnit,
 } from './feature-rules.ts';
+import { groupToJoin, holdGroups } from './group.ts';
 import { archiveMeter, copyMeter, createMeter, extendMeterFilters, metersById } from './meter.ts';
 import type { NewMeter } from './meter-rules.ts';
 
@@ -61,7 +62,7 @@ export async function createFeature(tx: Transaction, input: NewFeature): Promise
   };
   checkFeatureDisplay(display);
   checkMeterChoice(input);
-  refuseGroup(input.groupId);
+  const group = await groupToJoin(tx, input.groupId, 'feature');
   const meter = input.meter ? await createMeter(tx, input.meter, 'meter.') : await publishedMeter(tx, input.meterId);
   const feature = await insertFeature(tx, {
     ...display,
@@ -69,6 +70,7 @@ export async function createFeature(tx: Transaction, input: NewFeature): Promise
     lookupKey: input.lookupKey || defaultLookupKey(input.name),
     description: input.description ?? '',
     meterId: meter?.id ?? null,
+    groupId: group?.id ?? null,
     metadata: input.metadata ?? {},
   });
   return { feature, meter, meterChanged: input.meter !== undefined };
@@ -95,10 +97,10 @@ export async function featuresById(tx: Transaction, ids: readonly string[]): Pro
  * spec: catalogue-and-metering §5.1 Update, §13 row 30
  */
 export async function updateFeature(tx: Transaction, id: string, change: FeatureChange): Promise<FeatureWithMeter> {
+  const group = await groupToJoin(tx, change.groupId, 'feature');
   const feature = await lockFeature(tx, id);
   refuseArchived('feature', feature);
   refuseImmutable(feature, change);
-  refuseGroup(change.groupId);
   const display = {
     name: change.name ?? feature.name,
     unitSingular: change.unitSingular ?? feature.unitSingular,
@@ -112,6 +114,7 @@ export async function updateFeature(tx: Transaction, id: string, change: Feature
     ? await extendMeterFilters(tx, feature.meterId!, change.filters)
     : await meterOf(tx, feature);
   tx.em.assign(feature, { ...display, alertSettings: display.alertSettings as Record<string, unknown> | null });
+  if (change.groupId !== undefined) feature.groupId = group?.id ?? null;
   if (change.description !== undefined) feature.description = change.description;
   if (change.metadata !== undefined) feature.metadata = change.metadata;
   touch(tx, feature);
@@ -162,6 +165,7 @@ export async function cloneFeature(tx: Transaction, id: string, copy: FeatureCop
   if (copy.name.trim() === '') throw badField('name', 'must not be blank');
   const { feature: source, meter: sourceMeter } = await findFeature(tx, id);
   const meter = sourceMeter ? await copyMeter(tx, sourceMeter) : null;
+  const groups = await holdGroups(tx, [source.groupId]);
   const { type, unitSingular, unitPlural, reportingUnit } = source;
   const feature = await insertFeature(tx, {
     name: copy.name,
@@ -173,6 +177,7 @@ export async function cloneFeature(tx: Transaction, id: string, copy: FeatureCop
     lookupKey: copy.lookupKey,
     description: copy.description ?? source.description,
     meterId: meter?.id ?? null,
+    groupId: source.groupId && groups.has(source.groupId) ? source.groupId : null,
     metadata: { ...source.metadata, ...copy.metadata, source_feature_id: source.id },
   });
   return { feature, meter, meterChanged: meter !== null };
@@ -185,6 +190,7 @@ type FeatureColumns = Pick<
   | 'lookupKey'
   | 'description'
   | 'meterId'
+  | 'groupId'
   | 'metadata'
   | 'unitSingular'
   | 'unitPlural'
@@ -195,7 +201,7 @@ type FeatureColumns = Pick<
 
 async function insertFeature(tx: Transaction, columns: FeatureColumns): Promise<Feature> {
   const alertSettings = columns.alertSettings as Record<string, unknown> | null;
-  const feature = tx.em.create(Feature, { ...newRecord(tx, 'feat'), ...columns, alertSettings, groupId: null });
+  const feature = tx.em.create(Feature, { ...newRecord(tx, 'feat'), ...columns, alertSettings });
   await flushUnique(tx, { feature_lookup_key_unique: () => takenKey('feature', columns.lookupKey) });
   await report(tx, feature, 'created');
   return feature;
@@ -228,11 +234,6 @@ function refuseImmutable(feature: Feature, change: FeatureChange): void {
       throw badField(field, 'cannot be changed; create another feature or leave it out');
     }
   }
-}
-
-/** Groups are not part of this release, so every group id is unknown; an empty one clears nothing. spec: catalogue-and-metering §4.6 */
-function refuseGroup(groupId: string | undefined): void {
-  if (groupId) throw badField('group_id', `names group ${groupId}, which does not exist`);
 }
 
 function changedAlerts(

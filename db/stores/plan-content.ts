@@ -11,11 +11,8 @@ import { featuresById } from './feature.ts';
 import { metersById } from './meter.ts';
 import { plansById } from './plan.ts';
 import { pricesOfPlans } from './price.ts';
+import { type PriceContent, priceContents } from './price-parts.ts';
 
-export interface PriceWithMeter {
-  price: Price;
-  meter: Meter | null;
-}
 export interface EntitlementWithFeature {
   entitlement: Entitlement;
   feature: Feature | null;
@@ -26,7 +23,7 @@ export interface EntitlementWithFeature {
 /** A plan with what hangs on it; null for what was not asked for. */
 export interface PlanContent {
   plan: Plan;
-  prices: PriceWithMeter[] | null;
+  prices: PriceContent[] | null;
   entitlements: EntitlementWithFeature[] | null;
   /** Grants do not exist yet: an empty list where they were asked for. */
   creditGrants: never[] | null;
@@ -36,6 +33,7 @@ export interface PlanContent {
 export interface PlanParts {
   prices: boolean;
   meters: boolean;
+  groups: boolean;
   entitlements: boolean;
   features: boolean;
   creditGrants: boolean;
@@ -43,6 +41,7 @@ export interface PlanParts {
 export const wholePlan: PlanParts = {
   prices: true,
   meters: true,
+  groups: true,
   entitlements: true,
   features: true,
   creditGrants: true,
@@ -53,7 +52,7 @@ export async function planContents(tx: Transaction, plans: readonly Plan[], part
   const ids = plans.map((plan) => plan.id);
   const prices = parts.prices ? await pricesOfPlans(tx, ids) : new Map<string, Price[]>();
   const entitlements = parts.entitlements ? await publishedEntitlements(tx, ids) : new Map<string, Entitlement[]>();
-  const priced = await pricesWithMeters(tx, [...prices.values()].flat(), parts.meters);
+  const priced = await priceContents(tx, [...prices.values()].flat(), parts);
   const granted = await entitlementsWithParts(tx, [...entitlements.values()].flat(), {
     features: parts.features,
     plans: false,
@@ -67,21 +66,6 @@ export async function planContents(tx: Transaction, plans: readonly Plan[], part
     entitlements: parts.entitlements ? (grantedOf.get(plan.id) ?? []) : null,
     creditGrants: parts.creditGrants ? [] : null,
   }));
-}
-
-/** Prices, each with its meter when `meters` asks for it. */
-export async function pricesWithMeters(
-  tx: Transaction,
-  prices: readonly Price[],
-  meters: boolean,
-): Promise<PriceWithMeter[]> {
-  const byId = meters
-    ? await metersById(
-        tx,
-        prices.map((price) => price.meterId ?? null),
-      )
-    : new Map<string, Meter>();
-  return prices.map((price) => ({ price, meter: byId.get(price.meterId ?? '') ?? null }));
 }
 
 /** Entitlements, each with its feature (and through it the meter) and its plan or add-on when they are asked for. */

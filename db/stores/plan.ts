@@ -7,6 +7,7 @@ import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '.
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
 import { insertEntitlement, publishedEntitlements } from './entitlement.ts';
+import { holdGroups } from './group.ts';
 import { auditPrice, insertPrice, pricesOfPlans } from './price.ts';
 import { columnsOf } from './price-change.ts';
 
@@ -126,9 +127,21 @@ export async function clonePlan(tx: Transaction, id: string, copy: PlanCopy): Pr
 
 async function copyPrices(tx: Transaction, source: Plan, plan: Plan): Promise<void> {
   const prices = (await pricesOfPlans(tx, [source.id], true)).get(source.id) ?? [];
+  const groups = await holdGroups(
+    tx,
+    prices.map((price) => price.groupId),
+  );
   for (const price of prices) {
     const displayName = price.type === 'FIXED' && price.displayName === source.name ? plan.name : price.displayName;
-    const own = { entityId: plan.id, parentPriceId: null, lookupKey: '', startDate: plan.createdAt, displayName };
+    const groupId = price.groupId && groups.has(price.groupId) ? price.groupId : null;
+    const own = {
+      entityId: plan.id,
+      parentPriceId: null,
+      lookupKey: '',
+      startDate: plan.createdAt,
+      displayName,
+      groupId,
+    };
     const copy = await insertPrice(tx, { ...columnsOf(price), ...own });
     await auditPrice(tx, copy, 'created', { copy_of: price.id });
   }

@@ -3,6 +3,7 @@ import { columnName } from '../bulk.ts';
 import type { Price } from '../entities/price.ts';
 import { badField, refuseArchived, refuseInvalid, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
+import { groupToJoin, holdGroups } from './group.ts';
 import { auditPrice, closePrice, flushPrices, insertPrice, lockPrice } from './price.ts';
 import { checkTerms, isOneTime, type SentPrice, type SomeTerms, supersededTerms } from './price-rules.ts';
 
@@ -36,11 +37,28 @@ export async function updatePrice(tx: Transaction, id: string, change: PriceChan
       'dates a new amount; send it together with amount, tiers or another pricing member',
     );
   }
-  const price = await lockPrice(tx, id);
+  await groupToJoin(tx, change.groupId, 'price');
+  const price = supersedes ? await lockWithParts(tx, id) : await lockPrice(tx, id);
   refuseArchived('price', price);
-  if (change.groupId) throw badField('group_id', `names group ${change.groupId}, which does not exist`);
   if (supersedes) return supersede(tx, price, change);
   await present(tx, price, change);
+  return price;
+}
+
+/**
+ * Locks a price after what its successor will name too, which is the order in which that is archived. Throws `not_found`,
+ * `version_conflict` when the price was put elsewhere meanwhile.
+ */
+async function lockWithParts(tx: Transaction, id: string): Promise<Price> {
+  const [seen] = await tx.rows<{ group_id: string | null }>(
+    'select group_id from price where id = $1 and environment_id = $2',
+    [id, tx.scope.environmentId],
+  );
+  await holdGroups(tx, [seen?.group_id]);
+  const price = await lockPrice(tx, id);
+  if ((price.groupId ?? null) !== (seen?.group_id ?? null)) {
+    throw refuse('version_conflict', `price ${id} was put into another group by another request; read it again`);
+  }
   return price;
 }
 
@@ -50,6 +68,7 @@ async function present(tx: Transaction, price: Price, change: PresentationChange
   if (change.lookupKey !== undefined) price.lookupKey = change.lookupKey;
   if (change.metadata !== undefined) price.metadata = change.metadata;
   if (change.displayName !== undefined) price.displayName = change.displayName;
+  if (change.groupId !== undefined) price.groupId = change.groupId || null;
   touch(tx, price);
   await flushPrices(tx, price.lookupKey);
   await auditPrice(tx, price, 'updated');
@@ -80,6 +99,7 @@ async function supersede(tx: Transaction, price: Price, change: PriceChange): Pr
     description: change.description ?? price.description,
     lookupKey: change.lookupKey ?? price.lookupKey,
     metadata: change.metadata ?? price.metadata,
+    groupId: change.groupId === undefined ? price.groupId : change.groupId || null,
   });
   await auditPrice(tx, price, 'superseded', { successor_id: successor.id });
   await auditPrice(tx, successor, 'created', { supersedes: price.id });
@@ -105,6 +125,11 @@ export function columnsOf(price: Price) {
     transformQuantity: price.transformQuantity,
     percentageRate: price.percentageRate,
     priceUnitType: price.priceUnitType,
+    priceUnit: price.priceUnit,
+    priceUnitId: price.priceUnitId,
+    priceUnitAmount: price.priceUnitAmount,
+    priceUnitTiers: price.priceUnitTiers,
+    conversionRate: price.conversionRate,
     meterId: price.meterId,
     filterValues: price.filterValues,
     bucketSize: price.bucketSize,

@@ -10,6 +10,7 @@ import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
 import { publishedAddon } from './addon.ts';
 import { lockCostsheetForPrice } from './costsheet.ts';
+import { groupToJoin } from './group.ts';
 import { checkPrice, isOneTime, type NewPrice, pricingTerms } from './price-rules.ts';
 
 const maxActivePricesPerOwner = 5000;
@@ -36,7 +37,7 @@ export async function newPriceColumns(tx: Transaction, input: NewPrice, path = '
   refuseUnbuilt(input, path);
   const owner = await publishedOwner(tx, input, path);
   const meter = input.type === 'USAGE' ? await publishedMeter(tx, input.meterId!, path) : null;
-  if (input.groupId) throw badField(`${path}group_id`, `names group ${input.groupId}, which does not exist`);
+  const group = await groupToJoin(tx, input.groupId, 'price', path);
   await refuseTooMany(tx, input, path);
   const oneTime = isOneTime(input);
   return {
@@ -51,12 +52,17 @@ export async function newPriceColumns(tx: Transaction, input: NewPrice, path = '
     invoiceCadence: input.invoiceCadence,
     currency: input.currency,
     priceUnitType: 'FIAT',
+    priceUnit: null,
+    priceUnitId: null,
+    priceUnitAmount: null,
+    priceUnitTiers: null,
+    conversionRate: null,
     meterId: meter?.id ?? null,
     filterValues: input.filterValues ?? null,
     bucketSize: input.bucketSize ?? null,
     minQuantity: input.minQuantity ?? null,
     trialPeriodDays: input.trialPeriodDays ?? 0,
-    groupId: null,
+    groupId: group?.id ?? null,
     startDate: input.startDate ?? new Date().toISOString(),
     endDate: input.endDate ?? null,
     displayName: input.displayName || (meter?.name ?? owner.name),

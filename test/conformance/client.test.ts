@@ -8,6 +8,7 @@ import { catalogueCalls } from './areas/catalogue.ts';
 import { costsheetCalls } from './areas/costsheet.ts';
 import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
+import { groupCalls } from './areas/group.ts';
 import { usageCalls } from './areas/usage.ts';
 import { conversation, legible } from './conversation.ts';
 import { implementedOperations, operations } from './operations.ts';
@@ -22,6 +23,7 @@ const areas = {
   ...customerCalls(talk),
   ...catalogueCalls(talk),
   ...addonCalls(talk),
+  ...groupCalls(talk),
   ...eventCalls(talk),
   ...billingCalls(talk),
   ...usageCalls(talk),

@@ -11,6 +11,8 @@ const plan = await createPlan({ lookup_key: 'shared' });
 const feature = await createFeature({ lookup_key: 'shared' });
 const price = await createPrice(plan, { lookup_key: 'shared' });
 const entitlement = await createEntitlement(plan, feature);
+const grouping = { name: 'Shared', entity_type: 'price', lookup_key: 'shared' };
+const group = (await call('POST', '/v1/groups', { body: grouping })).body;
 
 describe('a record of another tenant', () => {
   it.each([
@@ -35,6 +37,8 @@ describe('a record of another tenant', () => {
     ['GET', `/entitlements/${entitlement.id}`, undefined],
     ['PUT', `/entitlements/${entitlement.id}`, {}],
     ['DELETE', `/entitlements/${entitlement.id}`, undefined],
+    ['GET', `/groups/${group.id}`, undefined],
+    ['DELETE', `/groups/${group.id}`, undefined],
     ['POST', '/prices', { ...flatPrice, plan_id: plan.id }],
     ['POST', '/features', { name: 'x', type: 'metered', meter_id: feature.meter_id }],
     ['POST', '/entitlements', { plan_id: plan.id, feature_id: feature.id, feature_type: 'metered' }],
@@ -43,7 +47,7 @@ describe('a record of another tenant', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 
-  it.each(['plans', 'prices', 'features', 'entitlements'])('is in no list: %s', async (noun) => {
+  it.each(['plans', 'prices', 'features', 'entitlements', 'groups'])('is in no list: %s', async (noun) => {
     const answer = await call('POST', `/v1/${noun}/search`, { apiKey: strangersKey, body: {} });
     expect(answer).toMatchObject({ status: 200, body: { items: [], pagination: { total: 0 } } });
   });
@@ -52,6 +56,7 @@ describe('a record of another tenant', () => {
     for (const [path, body] of [
       ['/plans', { name: 'x', lookup_key: 'shared' }],
       ['/features', { name: 'x', type: 'boolean', lookup_key: 'shared' }],
+      ['/groups', grouping],
     ] as const) {
       expect((await call('POST', `/v1${path}`, { apiKey: strangersKey, body })).status).toBe(201);
     }
