@@ -36,6 +36,7 @@ import { priceEstimateRoutes } from './routes/price-estimate.ts';
 import { rbacRoutes } from './routes/rbac.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
+import { taxRoutes } from './routes/tax.ts';
 import { tenantRoutes } from './routes/tenant.ts';
 import { testClockRoutes } from './routes/test-clock.ts';
 import { userRoutes } from './routes/user.ts';
@@ -79,6 +80,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(priceRoutes);
   await v1.register(priceEstimateRoutes);
   await v1.register(subscriptionRoutes);
+  await v1.register(taxRoutes);
   await v1.register(testClockRoutes);
 }
 

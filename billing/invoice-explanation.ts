@@ -1,6 +1,7 @@
 import { type ExplanationStep, explainCharge } from './charge-explanation.ts';
 import type { Derivation } from './derivation.ts';
 import { amountText, moneyText } from './explanation-text.ts';
+import type { NoTaxReason } from './tax.ts';
 
 /** An invoice line as it is stored, decimals as strings. */
 export interface StoredLine {
@@ -17,6 +18,15 @@ export interface StoredLine {
   lateUsage: { eventCount: number; quantity: string } | null;
 }
 
+/** A tax row of an invoice as it is stored. */
+export interface StoredTax {
+  name: string;
+  percentage: string;
+  taxBehavior: 'inclusive' | 'exclusive';
+  taxableAmount: string;
+  taxAmount: string;
+}
+
 /** An invoice's amounts and dates as they are stored. */
 export interface StoredInvoice {
   currency: string;
@@ -31,6 +41,8 @@ export interface StoredInvoice {
   amountRemaining: string;
   overpaidAmount: string;
   refundedAmount: string;
+  taxes: readonly StoredTax[];
+  noTaxReason: NoTaxReason | null;
   lineCount: number;
   invoiceNumber: string | null;
   invoiceStatus: string;
@@ -107,7 +119,7 @@ export function explainTotals(invoice: StoredInvoice): TotalStep[] {
       invoice.totalPrepaidCreditsApplied,
       `Prepaid credits pay ${money(invoice.totalPrepaidCreditsApplied)}.`,
     ),
-    step('total_tax', invoice.totalTax, `Taxes on what remains after coupons are ${money(invoice.totalTax)}.`),
+    step('total_tax', invoice.totalTax, taxSentence(invoice)),
     step(
       'total',
       invoice.total,
@@ -127,6 +139,24 @@ export function explainTotals(invoice: StoredInvoice): TotalStep[] {
       ? []
       : [step('refunded_amount', invoice.refundedAmount, `Given back: ${money(invoice.refundedAmount)}.`)]),
   ];
+}
+
+const withoutTax: Record<NoTaxReason, string> = {
+  customer_exempt: 'No tax: the customer is exempt.',
+  no_tax_rates: 'No tax: no rate is linked to the subscription for this period.',
+  zero_taxable_amount: 'No tax: nothing remains after coupons.',
+};
+
+/** Each rate with what it came to, in order of application. spec: §2.18.3 */
+function taxSentence({ taxes, noTaxReason, totalTax, currency }: StoredInvoice): string {
+  if (noTaxReason !== null) return withoutTax[noTaxReason];
+  const parts = taxes.map((tax) => {
+    const amount = moneyText(tax.taxAmount, currency);
+    const base = moneyText(tax.taxableAmount, currency);
+    const how = tax.taxBehavior === 'exclusive' ? 'added' : 'contained in the prices';
+    return `${tax.name}, ${tax.percentage} % of ${base}, is ${amount} (${how})`;
+  });
+  return `Taxes on what remains after coupons are ${moneyText(totalTax, currency)}: ${parts.join('; ')}.`;
 }
 
 /** The dates the invoice has, in the order they come about. spec: subscriptions-and-invoicing §2.15.2–2.15.7 */

@@ -51,6 +51,18 @@ export interface NewSubscription {
   includePriceIds: string[] | null;
   trialPeriodDays: number | null;
   gatewayPaymentMethodId: string | null;
+  /** None: copies of the invoiced customer's links. Absent in commands that were sent before there were taxes. */
+  taxRateOverrides?: NewTaxLink[];
+}
+
+/** A tax rate that a creation names. spec: subscriptions-and-invoicing §1.2 tax_rate_overrides */
+export interface NewTaxLink {
+  taxRateCode: string;
+  currency: string;
+  autoApply: boolean;
+  priority: number | null;
+  taxBehavior: 'inclusive' | 'exclusive' | null;
+  metadata: Record<string, string>;
 }
 
 /** What the creation fixes of a subscription's time line. */

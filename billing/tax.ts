@@ -1,5 +1,15 @@
 import type { InvoiceTaxRate, TaxAmounts } from './invoice.ts';
-import { type Decimal, decimal, hundred, least, moneyString, roundToCurrency, sum, zero } from './money.ts';
+import {
+  type Decimal,
+  decimal,
+  decimalString,
+  hundred,
+  least,
+  moneyString,
+  roundToCurrency,
+  sum,
+  zero,
+} from './money.ts';
 
 export type NoTaxReason = 'customer_exempt' | 'no_tax_rates' | 'zero_taxable_amount';
 
@@ -53,6 +63,67 @@ export function computeTaxes(
     };
   });
   return { rows, inclusive, exclusive, noTaxReason: null };
+}
+
+/** What tax rows come to by behaviour; exclusive tax is what was added to the total. spec: subscriptions-and-invoicing §2.16 */
+export function taxTotals(rows: readonly { taxBehavior: string; taxAmount: string }[]): {
+  inclusive: string;
+  exclusive: string;
+} {
+  const of = (behavior: string) =>
+    decimalString(sum(rows.filter((row) => row.taxBehavior === behavior).map((row) => decimal(row.taxAmount))));
+  return { inclusive: of('inclusive'), exclusive: of('exclusive') };
+}
+
+/** A link of a rate to a subscription, as stored. `currency` empty is every currency; instants are ISO strings. */
+export interface TaxLink {
+  associationId: string;
+  rateId: string;
+  percentage: string;
+  taxBehavior: 'inclusive' | 'exclusive';
+  currency: string;
+  autoApply: boolean;
+  start: string;
+  end: string | null;
+  priority: number;
+  createdAt: string;
+  rateStatus: string;
+  scope: string;
+}
+
+/**
+ * The links that tax a SUBSCRIPTION invoice, in order of application: in force at the end of its period, applied by themselves,
+ * of its currency or of none, their rate ACTIVE and INTERNAL (EXTERNAL is informational, ONETIME for one-off invoices). A rate
+ * linked twice, for the currency and for all, is charged once, by the first in order. spec: subscriptions-and-invoicing §2.18.1
+ */
+export function taxesInForce<Link extends TaxLink>(
+  links: readonly Link[],
+  invoice: { currency: string; periodEnd: string },
+): Link[] {
+  const rank = (link: TaxLink) =>
+    [String(link.priority).padStart(10, '0'), link.createdAt, link.associationId].join(' ');
+  const taken = new Set<string>();
+  return links
+    .filter((link) => link.autoApply && link.rateStatus === 'ACTIVE' && link.scope === 'INTERNAL')
+    .filter((link) => link.currency === '' || link.currency === invoice.currency)
+    .filter((link) => link.start <= invoice.periodEnd && (link.end === null || invoice.periodEnd < link.end))
+    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .filter((link) => !taken.has(link.rateId) && taken.add(link.rateId));
+}
+
+/**
+ * What of an entity's links a new entity below it gets: those applied by themselves that have not ended. One in force holds
+ * from the new entity's own start, so that its first period is taxed; one that is yet to begin keeps its beginning. `now` is
+ * the present of the entity above, `start` that of the new one. spec: subscriptions-and-invoicing §2.18.1
+ */
+export function copiedLinks<Link extends Pick<TaxLink, 'autoApply' | 'start' | 'end'>>(
+  links: readonly Link[],
+  { now, start }: { now: string; start: string },
+): Link[] {
+  return links
+    .filter((link) => link.autoApply && (link.end === null || (link.end > now && link.end > start)))
+    .map((link) => ({ ...link, start: link.start <= now ? start : link.start }))
+    .filter((link) => link.end === null || link.end > link.start);
 }
 
 /**

@@ -6,10 +6,10 @@ import {
   deleteCustomer,
   findCustomer,
   findCustomerByExternalId,
-  listCustomers,
   parentsOf,
   updateCustomer,
 } from '../../db/stores/customer.ts';
+import { listCustomers } from '../../db/stores/customer-list.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
 import type { Customer } from '../../db/entities/customer.ts';
 import { badField } from '../../db/record.ts';
-import type { CustomerFields, CustomerFilters } from '../../db/stores/customer.ts';
+import type { CustomerFields } from '../../db/stores/customer.ts';
+import type { CustomerFilters } from '../../db/stores/customer-list.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
 import {
   idListInput,
@@ -14,6 +15,7 @@ import {
   timezoneInput,
   viewRecord,
 } from './scalars.ts';
+import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
 const externalId = z
   .string()
@@ -43,7 +45,9 @@ const customerFields = {
   tax_treatment: z.enum(['taxable', 'exempt']).nullish(),
   parent_customer_id: z.string().max(255).nullish(),
   parent_customer_external_id: z.string().max(255).nullish(),
-  tax_rate_overrides: z.array(z.unknown()).nullish().describe(notInThisRelease),
+  tax_rate_overrides: taxRateOverrides
+    .nullish()
+    .describe('Left out: copies of what the environment applies by itself; empty: none. An update replaces the links.'),
   integration_entity_mapping: z.array(z.unknown()).nullish().describe(notInThisRelease),
   skip_onboarding_workflow: z.boolean().nullish(),
   onboarding_workflow_name: z.string().nullish(),
@@ -80,8 +84,8 @@ export const updateCustomerBody = z
  * `validation_error` for an onboarding workflow, because none can be configured.
  */
 export function customerFieldsOf(body: z.output<typeof updateCustomerBody>): CustomerFields {
-  for (const field of ['tax_rate_overrides', 'integration_entity_mapping'] as const) {
-    if (body[field]?.length) throw refuse('not_implemented', `${field} is not available yet; leave it out or empty`);
+  if (body.integration_entity_mapping?.length) {
+    throw refuse('not_implemented', 'integration_entity_mapping is not available yet; leave it out or empty');
   }
   if (body.onboarding_workflow_name) {
     throw badField('onboarding_workflow_name', 'must name a workflow of the setting customer_onboarding');
@@ -102,6 +106,7 @@ export function customerFieldsOf(body: z.output<typeof updateCustomerBody>): Cus
     taxTreatment: body.tax_treatment,
     parentCustomerId: body.parent_customer_id,
     parentCustomerExternalId: body.parent_customer_external_id,
+    taxRateOverrides: body.tax_rate_overrides ? taxOverridesOf(body.tax_rate_overrides) : undefined,
   };
 }
 

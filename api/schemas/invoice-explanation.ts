@@ -155,7 +155,8 @@ export const invoiceExplanation = z
 
 export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<typeof invoiceExplanation> {
   const { row } = evidence;
-  const stored: StoredInvoice = { ...amountsOf(row), ...datesOf(row), lineCount: evidence.lines.length };
+  const lineCount = evidence.lines.length;
+  const stored: StoredInvoice = { ...amountsOf(row), ...datesOf(row), ...taxesOf(evidence), lineCount };
   const late = evidence.lines.reduce((count, line) => count + (line.lateUsage?.eventCount ?? 0), 0);
   return {
     invoice_id: row.id,
@@ -231,6 +232,19 @@ function amountsOf(row: InvoiceEvidence['row']) {
   const { adjustmentAmount, amountDue, amountPaid, amountRemaining, overpaidAmount, refundedAmount } = row;
   const amounts = { subtotal, totalDiscount, totalPrepaidCreditsApplied, totalTax, total, adjustmentAmount };
   return { currency, ...amounts, amountDue, amountPaid, amountRemaining, overpaidAmount, refundedAmount };
+}
+
+function taxesOf({ row, taxes }: InvoiceEvidence): Pick<StoredInvoice, 'taxes' | 'noTaxReason'> {
+  return {
+    noTaxReason: (row.noTaxReason ?? null) as StoredInvoice['noTaxReason'],
+    taxes: taxes.map((tax) => ({
+      name: String(tax.taxRate.name),
+      percentage: String(tax.taxRate.percentageValue),
+      taxBehavior: tax.taxBehavior as 'inclusive' | 'exclusive',
+      taxableAmount: tax.taxableAmount,
+      taxAmount: tax.taxAmount,
+    })),
+  };
 }
 
 function datesOf(row: InvoiceEvidence['row']) {

@@ -5,6 +5,7 @@ import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
 import { jsonNumber } from '../decimal.ts';
 import { invoice, viewInvoice } from './invoice.ts';
 import { numberOutput, timestampInput } from './scalars.ts';
+import { appliedTax } from './tax.ts';
 
 export const previewInvoiceBody = z
   .object({
@@ -46,23 +47,45 @@ const invoiceNumbers = {
   refunded_amount: number,
 };
 
+const taxNumbers = { taxable_amount: number, tax_amount: number };
+const summaryNumbers = { total_inclusive_tax: number, total_exclusive_tax: number, total_tax: number };
+
 const previewLine = invoice.shape.line_items.element
   .extend({ ...lineNumbers, id: z.null(), invoice_id: z.null(), adjusted_entitlement_quantity: number.nullable() })
   .meta({ id: 'InvoicePreviewLineItem' });
 
+const previewTax = appliedTax
+  .extend({ ...taxNumbers, id: z.null(), entity_id: z.null(), idempotency_key: z.null() })
+  .meta({ id: 'InvoicePreviewTax' });
+const previewTaxSummary = invoice.shape.tax_summary.extend(summaryNumbers);
+
 /** An invoice that is not stored: without id and number, every decimal a JSON number. spec: §2.15.13 */
 export const invoicePreview = invoice
-  .extend({ ...invoiceNumbers, id: z.null(), line_items: z.array(previewLine) })
+  .extend({
+    ...invoiceNumbers,
+    id: z.null(),
+    line_items: z.array(previewLine),
+    taxes: z.array(previewTax),
+    tax_summary: previewTaxSummary,
+  })
   .meta({ id: 'InvoicePreview' });
 
 export function viewInvoicePreview(draft: DraftInvoice): z.output<typeof invoicePreview> {
-  const { line_items, ...view } = viewInvoice(contentOf(draft));
+  const { line_items, taxes, tax_summary, ...view } = viewInvoice(contentOf(draft));
   return {
     ...view,
     ...numbersOf(invoiceNumbers, view),
     id: null,
     idempotency_key: null,
     billing_sequence: null,
+    taxes: taxes.map((tax) => ({
+      ...tax,
+      ...numbersOf(taxNumbers, tax),
+      id: null,
+      entity_id: null,
+      idempotency_key: null,
+    })),
+    tax_summary: { ...tax_summary, ...numbersOf(summaryNumbers, tax_summary) },
     line_items: line_items.map((line) => ({
       ...line,
       ...numbersOf(lineNumbers, line),
@@ -83,7 +106,7 @@ function numbersOf<Numbers extends Record<string, unknown>>(
 }
 
 /** The draft as the rows it would be: what a row has by default stands beside what was computed. */
-function contentOf({ row, lines }: DraftInvoice): InvoiceContent {
+function contentOf({ row, lines, taxes }: DraftInvoice): InvoiceContent {
   const defaults = {
     status: 'published',
     adjustmentAmount: '0',
@@ -98,6 +121,7 @@ function contentOf({ row, lines }: DraftInvoice): InvoiceContent {
   return {
     row: { ...defaults, ...row } as unknown as InvoiceContent['row'],
     lines: lines.map((line) => ({ status: 'published', ...line })) as unknown as InvoiceContent['lines'],
+    taxes: taxes.map((tax) => ({ status: 'published', ...tax })) as unknown as InvoiceContent['taxes'],
     customer: null,
   };
 }

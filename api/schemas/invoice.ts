@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { decimal } from '../../billing/money.ts';
+import { type NoTaxReason, taxTotals } from '../../billing/tax.ts';
 import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
 import { listOf } from '../list.ts';
 import { customer, viewCustomer } from './customer.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
+import { appliedTax, viewAppliedTax } from './tax.ts';
 
 export const invoiceStatus = z.enum(['DRAFT', 'FINALIZED', 'VOIDED', 'SKIPPED']);
 export const invoiceType = z.enum(['SUBSCRIPTION', 'ONE_OFF', 'CREDIT']);
@@ -118,7 +119,7 @@ const invoiceFields = z.object({
   invoice_pdf_url: z.string().nullable(),
   line_items: z.array(invoiceLine),
   coupon_applications: z.array(z.unknown()),
-  taxes: z.array(z.unknown()),
+  taxes: z.array(appliedTax),
   tax_summary: taxSummary,
   checkout_session: z.null(),
   metadata: metadataOutput(),
@@ -158,8 +159,8 @@ export function viewInvoice(content: InvoiceContent, subscription: unknown = nul
     invoice_pdf_url: row.invoicePdfUrl ?? null,
     line_items: content.lines.map(viewInvoiceLine),
     coupon_applications: [],
-    taxes: [],
-    tax_summary: viewTaxes(row.totalTax),
+    taxes: content.taxes.map(viewAppliedTax),
+    tax_summary: viewTaxSummary(content),
     checkout_session: null,
     metadata: row.metadata,
     version: row.version,
@@ -196,13 +197,13 @@ function viewDates(row: InvoiceContent['row']) {
   };
 }
 
-/** No tax rate can be made yet, so every invoice is computed without any. spec: §1.11.3 tax_summary */
-function viewTaxes(totalTax: string): z.output<typeof taxSummary> {
+function viewTaxSummary({ row, taxes }: InvoiceContent): z.output<typeof taxSummary> {
+  const { inclusive, exclusive } = taxTotals(taxes);
   return {
-    total_inclusive_tax: '0',
-    total_exclusive_tax: totalTax,
-    total_tax: totalTax,
-    no_tax_reason: decimal(totalTax).isZero() ? 'no_tax_rates' : null,
+    total_inclusive_tax: inclusive,
+    total_exclusive_tax: exclusive,
+    total_tax: row.totalTax,
+    no_tax_reason: (row.noTaxReason ?? null) as NoTaxReason | null,
   };
 }
 

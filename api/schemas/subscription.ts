@@ -13,6 +13,7 @@ import {
   timestampInput,
   timezoneInput,
 } from './scalars.ts';
+import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
 const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
 const paymentTerms = ['15 NET', '30 NET', '45 NET', '60 NET', '75 NET', '90 NET'] as const;
@@ -26,7 +27,6 @@ const laterFields = [
   'overage_factor',
   'enable_true_up',
   'auto_invoice_threshold',
-  'tax_rate_overrides',
   'subscription_coupons',
   'coupons',
   'line_item_coupons',
@@ -78,6 +78,9 @@ export const createSubscriptionBody = z
     timezone: timezoneInput().nullish(),
     customer_timezone: timezoneInput().nullish(),
     include_price_ids: z.array(id).max(1000).nullish(),
+    tax_rate_overrides: taxRateOverrides
+      .nullish()
+      .describe('The only rates that hold, when there are any; else copies of those of the invoiced customer.'),
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
     ...laterShape,
   })
@@ -131,6 +134,7 @@ export function creationOf(
     includePriceIds: body.include_price_ids ?? null,
     trialPeriodDays: body.trial_period_days ?? null,
     gatewayPaymentMethodId: body.gateway_payment_method_id ?? null,
+    taxRateOverrides: taxOverridesOf(body.tax_rate_overrides ?? []),
   };
 }
 

@@ -11,6 +11,8 @@ const recorded = [
   'meter',
   'entitlement',
   'payment_method',
+  'tax_rate',
+  'tax_association',
   'test_clock',
   'setting',
   'costsheet',

@@ -5,8 +5,8 @@ const notEqual = (stored: string, computed: string) => `${stored} is distinct fr
 
 /**
  * I1, I2, I6, I13 and I19: what invoices say about periods, numbers and amounts. I13 is the bound that has a meaning in
- * stored rows: no time of a charge is billed twice. Taxes are taken as exclusive; coupons, credit notes and wallets have no
- * tables yet, so of I6 only their totals on the invoice and its lines are compared.
+ * stored rows: no time of a charge is billed twice. Coupons, credit notes and wallets have no tables yet, so of I6 only their
+ * totals on the invoice and its lines are compared.
  */
 export const invoiceRules: readonly InvariantRule[] = [
   {
@@ -88,15 +88,33 @@ export const invoiceRules: readonly InvariantRule[] = [
     rule: 'total, due, remaining and overpaid follow from each other and none is below zero',
     examines: 'select count(*) from invoice',
     violations: `
-      select id as object, format('subtotal %s, discount %s, credits %s, tax %s, total %s, adjusted %s, due %s, paid %s, remaining %s, overpaid %s, %s',
-        subtotal, total_discount, total_prepaid_credits_applied, total_tax, total, adjustment_amount, amount_due, amount_paid,
+      select id as object, format('subtotal %s, discount %s, credits %s, exclusive tax %s, total %s, adjusted %s, due %s, paid %s, remaining %s, overpaid %s, %s',
+        subtotal, total_discount, total_prepaid_credits_applied, tax.exclusive, total, adjustment_amount, amount_due, amount_paid,
         amount_remaining, overpaid_amount, payment_status) as problem
-      from invoice
-      where total <> greatest(subtotal - total_discount - total_prepaid_credits_applied + total_tax, 0)
+      from invoice cross join lateral (
+        select coalesce(sum(t.tax_amount), 0) as exclusive from tax_applied t
+        where t.environment_id = invoice.environment_id and t.entity_id = invoice.id and t.tax_behavior = 'exclusive'
+      ) tax
+      where total <> greatest(subtotal - total_discount - total_prepaid_credits_applied + tax.exclusive, 0)
         or amount_due <> total - adjustment_amount or amount_remaining <> greatest(amount_due - amount_paid, 0)
         or overpaid_amount <> greatest(amount_paid - amount_due, 0) or amount_paid < 0 or refunded_amount < 0
         or (payment_status in ('SUCCEEDED', 'OVERPAID') and amount_remaining <> 0)
         or (payment_status = 'OVERPAID') < (overpaid_amount > 0 and payment_status in ('PENDING', 'FAILED', 'SUCCEEDED'))`,
+  },
+  {
+    id: 'I6',
+    rule: 'the tax of an invoice is the sum of its tax rows, and without a row there is a reason',
+    examines: 'select count(*) from invoice',
+    violations: `
+      select i.id as object, format('total tax %s, %s rows sum to %s, taxed on %s to %s, reason %s', i.total_tax, sums.n, sums.tax,
+        sums.lowest, sums.highest, coalesce(i.no_tax_reason, 'none')) as problem
+      from invoice i cross join lateral (
+        select count(*) as n, coalesce(sum(t.tax_amount), 0) as tax, min(t.taxable_amount) as lowest, max(t.taxable_amount) as highest,
+          coalesce(sum(t.tax_amount) filter (where t.tax_behavior = 'inclusive'), 0) as inclusive
+        from tax_applied t where t.environment_id = i.environment_id and t.entity_id = i.id
+      ) sums
+      where i.total_tax <> sums.tax or (sums.n = 0) <> (i.no_tax_reason is not null) or sums.lowest <> sums.highest
+        or (sums.n > 0 and sums.highest + sums.inclusive <> i.subtotal - i.total_discount)`,
   },
   {
     id: 'I6',
@@ -113,11 +131,13 @@ export const invoiceRules: readonly InvariantRule[] = [
   },
   {
     id: 'I6',
-    rule: 'lines and payments have the currency of their invoice',
-    examines: 'select (select count(*) from invoice_line_item) + (select count(*) from payment)',
+    rule: 'lines, taxes and payments have the currency of their invoice',
+    examines:
+      'select (select count(*) from invoice_line_item) + (select count(*) from payment) + (select count(*) from tax_applied)',
     violations: `
       select part.id as object, format('in %s, its invoice %s in %s', part.currency, i.id, i.currency) as problem
       from (select id, invoice_id, currency from invoice_line_item
+        union all select id, entity_id, currency from tax_applied
         union all select id, destination_id, currency from payment where destination_type = 'INVOICE') part
       join invoice i on i.id = part.invoice_id where part.currency <> i.currency`,
   },

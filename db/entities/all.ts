@@ -27,6 +27,9 @@ import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
 import { SubscriptionLineItem } from './subscription-line-item.ts';
 import { SubscriptionSchedule } from './subscription-schedule.ts';
+import { TaxApplied } from './tax-applied.ts';
+import { TaxAssociation } from './tax-association.ts';
+import { TaxRate } from './tax-rate.ts';
 import { Tenant } from './tenant.ts';
 import { TestClock } from './test-clock.ts';
 import { UserAccount } from './user-account.ts';
@@ -62,6 +65,9 @@ export const entities = [
   Subscription,
   SubscriptionLineItem,
   SubscriptionSchedule,
+  TaxApplied,
+  TaxAssociation,
+  TaxRate,
   Tenant,
   TestClock,
   UserAccount,

@@ -26,6 +26,8 @@ const schema = defineEntity({
     subtotal: numeric(),
     totalDiscount: numeric().default('0'),
     totalTax: numeric().default('0'),
+    /** Why there is no tax row; null where there is one. */
+    noTaxReason: p.text().nullable(),
     totalPrepaidCreditsApplied: numeric().default('0'),
     total: numeric(),
     adjustmentAmount: numeric().default('0'),

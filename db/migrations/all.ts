@@ -5,6 +5,7 @@ import { Migration20261121_04_tenant_setting } from './20261121_04_tenant_settin
 import { Migration20261122_05_price_units_and_groups } from './20261122_05_price_units_and_groups.ts';
 import { Migration20261122_07_cost_sheets } from './20261122_07_cost_sheets.ts';
 import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
+import { Migration20261122_11_taxes } from './20261122_11_taxes.ts';
 import { Migration20261122_16_event_rejection } from './20261122_16_event_rejection.ts';
 
 /** Every migration in the order it runs. */
@@ -16,5 +17,6 @@ export const migrations = [
   { name: '20261122_05_price_units_and_groups', class: Migration20261122_05_price_units_and_groups },
   { name: '20261122_07_cost_sheets', class: Migration20261122_07_cost_sheets },
   { name: '20261122_09_add_ons', class: Migration20261122_09_add_ons },
+  { name: '20261122_11_taxes', class: Migration20261122_11_taxes },
   { name: '20261122_16_event_rejection', class: Migration20261122_16_event_rejection },
 ];

@@ -5,11 +5,11 @@ import { customerNow } from '../clock.ts';
 import { Customer } from '../entities/customer.ts';
 import { Subscription } from '../entities/subscription.ts';
 import { TestClock } from '../entities/test-clock.ts';
-import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../list.ts';
 import { writeEvents } from '../outbox.ts';
 import { badField, missing, newRecord, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
+import { linkCustomerTaxes, replaceCustomerTaxes, type TaxOverride } from './tax-link.ts';
 
 /** What a caller says about a customer; a key that is absent or null says nothing. spec: platform §10.1 */
 export interface CustomerFields {
@@ -28,6 +28,8 @@ export interface CustomerFields {
   taxTreatment?: string | null | undefined;
   parentCustomerId?: string | null | undefined;
   parentCustomerExternalId?: string | null | undefined;
+  /** On creation undefined takes what the environment applies by itself; on update it leaves the links. */
+  taxRateOverrides?: readonly TaxOverride[] | undefined;
 }
 
 export interface NewCustomer extends CustomerFields {
@@ -37,8 +39,8 @@ export interface NewCustomer extends CustomerFields {
 }
 
 /**
- * Creates a customer, on a test clock if one is named, and reports `customer.created`. Throws `not_found` for an unknown
- * test clock, `validation_error` for an unusable parent, `already_exists` when the external_id is taken. spec: platform §10
+ * Creates a customer, on a test clock if one is named, with its tax links, and reports `customer.created`. Throws `not_found`
+ * for an unknown test clock or tax rate, `validation_error` for an unusable parent, `already_exists` when the external_id is taken. spec: platform §10
  */
 export async function createCustomer(tx: Transaction, input: NewCustomer): Promise<Customer> {
   if (input.testClockId) await requireTestClock(tx, input.testClockId);
@@ -62,6 +64,8 @@ export async function createCustomer(tx: Transaction, input: NewCustomer): Promi
     testClockId: input.testClockId ?? null,
   });
   await flushCustomer(tx, customer);
+  const now = await customerNow(tx, customer.id);
+  await linkCustomerTaxes(tx, tx.scope, { id: customer.id, now }, input.taxRateOverrides);
   await report(tx, customer, 'created');
   return customer;
 }
@@ -84,6 +88,10 @@ export async function updateCustomer(tx: Transaction, id: string, fields: Custom
   }
   const parent = await parentFor(tx, fields, customer.id);
   if (parent !== undefined) customer.parentCustomerId = parent;
+  if (fields.taxRateOverrides) {
+    const now = await customerNow(tx, id);
+    await replaceCustomerTaxes(tx, tx.scope, { id, now }, fields.taxRateOverrides);
+  }
   if (stateText(customer) === before) return customer;
   touch(tx, customer);
   await flushCustomer(tx, customer);
@@ -174,49 +182,6 @@ export async function parentsOf(tx: Transaction, customers: readonly Customer[])
   if (ids.length === 0) return new Map();
   const parents = await tx.em.find(Customer, { id: { $in: ids }, environmentId: tx.scope.environmentId });
   return new Map(parents.map((parent) => [parent.id, parent]));
-}
-
-/** What a list of customers can be narrowed by. Ids that exist nowhere match nothing. */
-export interface CustomerFilters {
-  customerIds?: readonly string[] | null | undefined;
-  externalIds?: readonly string[] | null | undefined;
-  parentCustomerIds?: readonly string[] | null | undefined;
-  externalId?: string | null | undefined;
-  email?: string | null | undefined;
-}
-
-const customers: ListDefinition<Customer> = {
-  entity: Customer,
-  columns: {
-    external_id: 'string',
-    name: 'string',
-    email: 'string',
-    contact: 'string',
-    timezone: 'string',
-    address_line1: 'string',
-    address_line2: 'string',
-    address_city: 'string',
-    address_state: 'string',
-    address_postal_code: 'string',
-    address_country: 'string',
-    tax_treatment: 'string',
-    parent_customer_id: 'string',
-    test_clock_id: 'string',
-  },
-};
-
-/** A page of customers. spec: platform §1.5, §10.2 */
-export async function listCustomers(
-  tx: Transaction,
-  query: ListQuery,
-  filters: CustomerFilters,
-): Promise<ListPage<Customer>> {
-  return listPage(tx, customers, query, {
-    ...anyOf('id', filters.customerIds),
-    ...anyOf('parentCustomerId', filters.parentCustomerIds),
-    $and: [anyOf('externalId', filters.externalIds), filters.externalId ? { externalId: filters.externalId } : {}],
-    ...(filters.email ? { email: filters.email } : {}),
-  });
 }
 
 /** The published customer, locked: what is decided about it stays true until the transaction ends. */

@@ -37,17 +37,29 @@ const lineFacts = [
   'extract(epoch from l.period_end)',
   'l.derivation',
 ];
+const taxFacts = [
+  "'tax'",
+  't.tax_rate_id',
+  't.tax_behavior',
+  'trim_scale(t.taxable_amount)',
+  'trim_scale(t.tax_amount)',
+  't.tax_rate',
+];
 
 /**
  * Rows `(id, digest)` of the invoices `i` that `where` selects: SHA-256 over what a finalized document consists of, its lines
- * with their derivations included. What payments, refunds and people may change later is left out. design: quality.md I19
+ * with their derivations and its taxes included; without taxes they leave no trace in the digest. What payments, refunds and
+ * people may change later is left out. design: quality.md I19
  */
 export function documentDigestText(where: string): string {
   return `
-select i.id, encode(sha256(convert_to(jsonb_build_array(${invoiceFacts.join(', ')}, (
+select i.id, encode(sha256(convert_to((jsonb_build_array(${invoiceFacts.join(', ')}, (
   select jsonb_agg(jsonb_build_array(${lineFacts.join(', ')}) order by l.position, l.id)
   from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
-))::text, 'UTF8')), 'hex') as digest
+)) || coalesce((
+  select jsonb_agg(jsonb_build_array(${taxFacts.join(', ')}) order by t.position, t.id)
+  from tax_applied t where t.environment_id = i.environment_id and t.entity_id = i.id and t.status = 'published'
+), '[]'))::text, 'UTF8')), 'hex') as digest
 from invoice i where ${where}`;
 }
 

@@ -8,6 +8,14 @@ import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import {
+  appliedTaxes,
+  type InvoiceTaxes,
+  type SubscriptionTaxes,
+  taxesOfInvoice,
+  taxInput,
+  writeAppliedTaxes,
+} from './invoice-tax.ts';
 import type { BilledLine } from './subscription-charge.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -19,10 +27,11 @@ export type BillingReason =
   | 'SUBSCRIPTION_TRIAL_END'
   | 'PRORATION';
 
-/** An invoice of a subscription before it is written: its row and its lines, amounts computed. */
+/** An invoice of a subscription before it is written: its row, its lines and its taxes, amounts computed. */
 export interface DraftInvoice {
   row: Record<string, unknown> & { id: string; invoiceStatus: string; paymentStatus: string };
   lines: Record<string, unknown>[];
+  taxes: Record<string, unknown>[];
 }
 
 export interface DraftRequest {
@@ -33,6 +42,8 @@ export interface DraftRequest {
   lines: readonly BilledLine[];
   billingSequence: number;
   config: InvoiceConfig;
+  /** What `readBillingContext` says of the subscription. */
+  taxes: SubscriptionTaxes | undefined;
   /** When it is computed, on the customer's clock. */
   at: string;
 }
@@ -62,6 +73,7 @@ const invoiceColumns: Columns = {
   collectionMethod: 'text',
   currency: 'text',
   ...amountColumns,
+  noTaxReason: 'text',
   periodStart: 'timestamptz',
   periodEnd: 'timestamptz',
   dueDate: 'timestamptz',
@@ -103,7 +115,7 @@ const lineColumns: Columns = {
 const insertInvoiceRows = insertText('invoice', invoiceColumns);
 const insertLineRows = insertText('invoice_line_item', lineColumns);
 
-/** Writes drafts and their lines: two statements for any number of them. */
+/** Writes drafts with their lines and taxes: a statement a table for any number of them. */
 export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): Promise<void> {
   await writeRows(
     sql,
@@ -113,6 +125,10 @@ export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): P
   await insertLines(
     sql,
     drafts.flatMap((draft) => draft.lines),
+  );
+  await writeAppliedTaxes(
+    sql,
+    drafts.flatMap((draft) => draft.taxes),
   );
 }
 
@@ -128,7 +144,8 @@ export async function insertLines(sql: Sql, lines: readonly object[]): Promise<v
 export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice {
   const { subscription, period, reason } = request;
   const id = newId('inv');
-  const { lines, amounts } = computedLines(scope, id, request);
+  const taxes = taxesOfInvoice(request.taxes, { currency: subscription.currency, periodEnd: period.end });
+  const { lines, amounts } = computedLines(scope, id, request, taxes);
   const skipped = reason !== 'SUBSCRIPTION_TRIAL_START' && isEmpty(amounts);
   const now = new Date().toISOString();
   return {
@@ -165,6 +182,7 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
       testClockId: subscription.testClockId,
     },
     lines,
+    taxes: appliedTaxes(scope, { id, currency: subscription.currency, at: request.at }, amounts, taxes),
   };
 }
 
@@ -173,6 +191,7 @@ export function computedLines(
   scope: Scope,
   invoiceId: string,
   request: Pick<DraftRequest, 'subscription' | 'planName' | 'lines'>,
+  taxes: InvoiceTaxes,
 ): { lines: Record<string, unknown>[]; amounts: InvoiceAmounts } {
   const { subscription } = request;
   const ids = request.lines.map(() => newId('inv_line'));
@@ -185,8 +204,7 @@ export function computedLines(
     })),
     coupons: [],
     wallets: [],
-    taxes: [],
-    taxExempt: false,
+    ...taxInput(taxes),
   });
   const now = new Date().toISOString();
   const lines = request.lines.map((line, index) => ({
@@ -223,8 +241,8 @@ export function computedLines(
   return { lines, amounts };
 }
 
-/** The amounts of the invoice row. */
-export function totalsOf(amounts: InvoiceAmounts): Record<keyof typeof amountColumns, string> {
+/** The amounts of the invoice row, and why there is no tax among them. */
+export function totalsOf(amounts: InvoiceAmounts): Record<keyof typeof amountColumns, string | null> {
   return {
     subtotal: amounts.subtotal,
     totalDiscount: amounts.totalDiscount,
@@ -233,6 +251,7 @@ export function totalsOf(amounts: InvoiceAmounts): Record<keyof typeof amountCol
     total: amounts.total,
     amountDue: amounts.amountDue,
     amountRemaining: amounts.amountRemaining,
+    noTaxReason: amounts.noTaxReason,
   };
 }
 

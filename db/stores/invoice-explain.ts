@@ -4,15 +4,19 @@ import { InvoiceLineItem } from '../entities/invoice-line-item.ts';
 import { Meter } from '../entities/meter.ts';
 import { Payment } from '../entities/payment.ts';
 import { PaymentAttempt } from '../entities/payment-attempt.ts';
+import type { TaxApplied } from '../entities/tax-applied.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { LateUsage, LateUsageReader } from '../usage-reader.ts';
 import { readLateUsage } from './invoice-late-usage.ts';
+import { taxesOf } from './invoice-read.ts';
 
 /** Everything that is stored about how an invoice came to be what it is. */
 export interface InvoiceEvidence {
   row: Invoice;
   lines: LineEvidence[];
+  /** In order of application. */
+  taxes: TaxApplied[];
   payments: { row: Payment; attempts: PaymentAttempt[] }[];
   /** Audit rows of the invoice and its payments, oldest first, at most 1 000. */
   history: AuditEntry[];
@@ -48,6 +52,7 @@ export async function readInvoiceEvidence(
   );
   const meterNames = await readMeterNames(tx, lines);
   const late = await readLateUsage(tx, row, lines, readLate);
+  const taxes = (await taxesOf(tx, [row])).get(id) ?? [];
   const payments = await tx.em.find(
     Payment,
     { environmentId, destinationType: 'INVOICE', destinationId: id, status: 'published' },
@@ -72,6 +77,7 @@ export async function readInvoiceEvidence(
       meterName: line.meterDisplayName ?? meterNames.get(line.meterId ?? '') ?? null,
       lateUsage: late.get(line.id) ?? null,
     })),
+    taxes,
     payments: payments.map((payment) => ({ row: payment, attempts: byPayment.get(payment.id) ?? [] })),
     history,
   };

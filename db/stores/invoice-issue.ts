@@ -12,6 +12,15 @@ import type { UsageReader } from '../usage-reader.ts';
 import { documentDigests } from './invoice-digest.ts';
 import { isEmpty, totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
+import {
+  appliedTaxes,
+  readSubscriptionTaxes,
+  removeOtherTaxes,
+  type SubscriptionTaxes,
+  taxesOfInvoice,
+  taxInput,
+  writeAppliedTaxes,
+} from './invoice-tax.ts';
 import { refreshUsageLines } from './invoice-usage.ts';
 import { openPayments } from './payment.ts';
 
@@ -34,6 +43,8 @@ interface DraftRow {
   invoice_number: string | null;
   issue_date: string | null;
   due_date: string | null;
+  period_end: string | null;
+  no_tax_reason: string | null;
   is_manually_edited: boolean;
   version: number;
   collection_attempts: number;
@@ -45,7 +56,7 @@ interface DraftRow {
 
 const lockDrafts = `
 select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reason, i.collection_method, i.currency, i.adjustment_amount,
-  i.amount_paid, i.invoice_number, i.issue_date, i.due_date, i.is_manually_edited, i.version, i.collection_attempts,
+  i.amount_paid, i.invoice_number, i.issue_date, i.due_date, i.period_end, i.no_tax_reason, i.is_manually_edited, i.version, i.collection_attempts,
   (select s.gateway_payment_method_id from subscription s where s.id = i.subscription_id) as gateway_payment_method_id,
   (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type) order by l.position)
@@ -60,6 +71,7 @@ const issuedColumns: Columns = {
   subtotal: 'numeric',
   totalDiscount: 'numeric',
   totalTax: 'numeric',
+  noTaxReason: 'text',
   totalPrepaidCreditsApplied: 'numeric',
   total: 'numeric',
   amountDue: 'numeric',
@@ -85,6 +97,7 @@ const updateLineAmounts = updateText('invoice_line_item', {
 interface IssuedInvoice {
   row: Record<string, unknown> & { id: string; invoiceStatus: string };
   lineAmounts: object[];
+  taxRows: Record<string, unknown>[];
   draft: DraftRow;
   at: string;
 }
@@ -118,18 +131,14 @@ export async function issueInvoices(
       readUsage,
     );
   const config = invoiceConfig(locked[0]?.config ?? null);
-  const issued = wanted.map(({ draft, at }) => finalAmounts(draft, at, scope));
+  const taxes = await readSubscriptionTaxes(
+    sql,
+    scope.environmentId,
+    wanted.flatMap(({ draft }) => draft.subscription_id ?? []),
+  );
+  const issued = wanted.map(({ draft, at }) => finalAmounts(draft, at, scope, taxes.get(draft.subscription_id ?? '')));
   await assignNumbers(sql, scope, issued, config);
-  await writeRows(
-    sql,
-    updateLineAmounts,
-    issued.flatMap((invoice) => invoice.lineAmounts),
-  );
-  await writeRows(
-    sql,
-    updateIssued,
-    issued.map((invoice) => invoice.row),
-  );
+  await writeAmounts(sql, scope, issued);
   await writeEvents(
     sql,
     scope,
@@ -151,6 +160,18 @@ export async function issueInvoices(
   await openAutomaticPayments(sql, scope, issued);
 }
 
+async function writeAmounts(sql: Sql, scope: Scope, issued: readonly IssuedInvoice[]): Promise<void> {
+  const taxRows = issued.flatMap((invoice) => invoice.taxRows);
+  const lineAmounts = issued.flatMap((invoice) => invoice.lineAmounts);
+  const rows = issued.map((invoice) => invoice.row);
+  // A draft without a reason for having no tax has tax rows, and some of them may not hold any more.
+  const taxed = issued.filter(({ draft }) => draft.no_tax_reason === null).map(({ row }) => row.id);
+  await removeOtherTaxes(sql, scope.environmentId, taxed, taxRows);
+  await writeAppliedTaxes(sql, taxRows);
+  await writeRows(sql, updateLineAmounts, lineAmounts);
+  await writeRows(sql, updateIssued, rows);
+}
+
 function eventNames({ row }: IssuedInvoice): string[] {
   if (row.invoiceStatus === 'SKIPPED') return ['invoice.update'];
   return row.paymentStatus === 'SUCCEEDED'
@@ -159,7 +180,14 @@ function eventNames({ row }: IssuedInvoice): string[] {
 }
 
 /** The final amounts of a draft from its lines; a subscription's invoice without anything to bill is skipped instead. */
-function finalAmounts(draft: DraftRow, at: string, scope: Scope): IssuedInvoice {
+function finalAmounts(
+  draft: DraftRow,
+  at: string,
+  scope: Scope,
+  subscriptionTaxes: SubscriptionTaxes | undefined,
+): IssuedInvoice {
+  const periodEnd = draft.period_end ? instantText(draft.period_end) : null;
+  const taxes = taxesOfInvoice(subscriptionTaxes, { currency: draft.currency, periodEnd });
   const amounts = computeInvoice({
     currency: draft.currency,
     lines: draft.lines.map((line) => ({
@@ -169,8 +197,7 @@ function finalAmounts(draft: DraftRow, at: string, scope: Scope): IssuedInvoice 
     })),
     coupons: [],
     wallets: [],
-    taxes: [],
-    taxExempt: false,
+    ...taxInput(taxes),
     adjustmentAmount: decimalText(draft.adjustment_amount),
     amountPaid: decimalText(draft.amount_paid),
   });
@@ -184,6 +211,7 @@ function finalAmounts(draft: DraftRow, at: string, scope: Scope): IssuedInvoice 
     draft,
     at,
     lineAmounts: amounts.lines,
+    taxRows: appliedTaxes(scope, { id: draft.id, currency: draft.currency, at }, amounts, taxes),
     row: {
       id: draft.id,
       ...totalsOf(amounts),

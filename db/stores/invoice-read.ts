@@ -3,6 +3,7 @@ import { Customer } from '../entities/customer.ts';
 import { Invoice } from '../entities/invoice.ts';
 import { InvoiceLineItem } from '../entities/invoice-line-item.ts';
 import { Payment } from '../entities/payment.ts';
+import { TaxApplied } from '../entities/tax-applied.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 
@@ -10,6 +11,8 @@ import type { Transaction } from '../transaction.ts';
 export interface InvoiceContent {
   row: Invoice;
   lines: Omit<InvoiceLineItem, 'derivation'>[];
+  /** In order of application. */
+  taxes: TaxApplied[];
   customer: Customer | null;
 }
 
@@ -37,7 +40,7 @@ export async function findInvoices(
   return withContent(tx, await tx.em.find(Invoice, { environmentId: tx.scope.environmentId, id: { $in: ids } }), parts);
 }
 
-/** The lines and customers of invoices, in a fixed number of statements. */
+/** The lines, taxes and customers of invoices, in a fixed number of statements. */
 export async function withContent(
   tx: Transaction,
   rows: readonly Invoice[],
@@ -46,9 +49,11 @@ export async function withContent(
   if (rows.length === 0) return [];
   const lines = parts.lines ? await linesOf(tx, rows) : new Map<string, InvoiceContent['lines']>();
   const customers = parts.customer ? await customersOf(tx, rows) : new Map<string, Customer>();
+  const taxes = await taxesOf(tx, rows);
   return rows.map((row) => ({
     row,
     lines: lines.get(row.id) ?? [],
+    taxes: taxes.get(row.id) ?? [],
     customer: customers.get(row.customerId) ?? null,
   }));
 }
@@ -84,6 +89,19 @@ async function linesOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<s
     { exclude: ['derivation'], orderBy: { invoiceId: 'asc', position: 'asc' } },
   );
   return Map.groupBy(lines as InvoiceContent['lines'], (line) => line.invoiceId);
+}
+
+/** The tax rows of invoices by invoice id, in order of application. */
+export async function taxesOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<string, TaxApplied[]>> {
+  // An invoice that says why it has no tax has no rows to look for.
+  const ids = rows.filter((row) => (row.noTaxReason ?? null) === null).map((row) => row.id);
+  if (ids.length === 0) return new Map();
+  const taxes = await tx.em.find(
+    TaxApplied,
+    { environmentId: tx.scope.environmentId, entityId: { $in: ids } },
+    { orderBy: { entityId: 'asc', position: 'asc' } },
+  );
+  return Map.groupBy(taxes, (tax) => tax.entityId);
 }
 
 async function customersOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<string, Customer>> {

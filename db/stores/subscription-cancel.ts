@@ -138,7 +138,7 @@ async function issueClosing(
     [{ key: row.id, subscription: row, reason: 'closing', elapsed, next: null }],
     readUsage,
   );
-  const { config, planNames } = await readBillingContext(sql, scope.environmentId, [row.planId]);
+  const { config, planNames, taxes } = await readBillingContext(sql, scope.environmentId, [row]);
   const billed = { ...row, billingSequence: row.billingSequence + 1 };
   const draft = draftInvoice(scope, {
     subscription: billed,
@@ -148,6 +148,7 @@ async function issueClosing(
     lines: charges.get(row.id) ?? [],
     billingSequence: billed.billingSequence,
     config,
+    taxes: taxes.get(row.id),
     at: input.at,
   });
   await insertDrafts(sql, [draft]);

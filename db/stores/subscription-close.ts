@@ -1,5 +1,4 @@
 import type { ChargeReason } from '../../billing/charge.ts';
-import type { InvoiceConfig } from '../../billing/invoice-config.ts';
 import { type ClosedPeriod, closePeriod, endTrial, type SubscriptionStatus } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
@@ -115,20 +114,13 @@ async function bill(
     crossings.map((crossing) => chargeRequest(crossing, boundary)),
     readUsage,
   );
-  const { config, planNames } = await readBillingContext(
+  const context = await readBillingContext(
     sql,
     scope.environmentId,
-    crossings.map(({ row }) => row.planId),
+    crossings.map(({ row }) => row),
   );
   const results = crossings.map((crossing) =>
-    crossed(
-      scope,
-      crossing,
-      charges.get(crossing.row.id) ?? [],
-      boundary,
-      config,
-      planNames.get(crossing.row.planId) ?? '',
-    ),
+    crossed(scope, crossing, charges.get(crossing.row.id) ?? [], boundary, context),
   );
   const drafts = results.flatMap((result) => result.draft ?? []);
   await insertDrafts(sql, drafts);
@@ -187,8 +179,7 @@ function crossed(
   crossing: Crossing,
   lines: BilledLine[],
   boundary: Boundary,
-  config: InvoiceConfig,
-  planName: string,
+  { config, planNames, taxes }: Awaited<ReturnType<typeof readBillingContext>>,
 ): { row: SubscriptionRow; crossing: Crossing; draft: DraftInvoice | null; events: OutboundEvent[] } {
   const { closed } = crossing;
   const opening = boundary.reason === 'SUBSCRIPTION_TRIAL_END';
@@ -203,12 +194,13 @@ function crossed(
   const draft = bills
     ? draftInvoice(scope, {
         subscription: row,
-        planName,
+        planName: planNames.get(row.planId) ?? '',
         reason: boundary.reason,
         period,
         lines,
         billingSequence: row.billingSequence,
         config,
+        taxes: taxes.get(row.id),
         at: closed.elapsed.end,
       })
     : null;

@@ -26,6 +26,7 @@ import {
   subscriptionRecord,
 } from './subscription-row.ts';
 import { type AttendedSubscription, one, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
+import { linkSubscriptionTaxes } from './tax-link.ts';
 
 /**
  * Creates a subscription with its line items and its opening (or trial-start) invoice in the caller's transaction. The same
@@ -61,6 +62,7 @@ export async function createSubscription(
   await insertRow(sql, scope, row);
   const items = lineItemsOf(scope, row, plan.name, prices);
   await insertLineItems(sql, items);
+  await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
   await writeEvents(sql, scope, [subscriptionEvent('subscription.created', row, input.at)]);
   await writeAudit(sql, scope, [
     {

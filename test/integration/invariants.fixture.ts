@@ -113,6 +113,21 @@ export const plantings: Planting[] = [
     by: 'paymentId',
   },
   {
+    id: 'I6',
+    what: 'a tax row that the total does not hold',
+    sql: `insert into tax_applied (id, tenant_id, environment_id, created_at, updated_at, entity_id, tax_rate_id, tax_behavior, position, currency,
+        taxable_amount, tax_amount, applied_at, tax_rate, idempotency_key)
+      select 'taxapp_zz', tenant_id, environment_id, now(), now(), id, 'taxrate_zz', 'exclusive', 0, currency, subtotal, 1, now(), '{}', 'zz'
+      from invoice where id = '$1'`,
+    by: 'invoiceId',
+  },
+  {
+    id: 'I6',
+    what: 'an invoice without tax that does not say why',
+    sql: `update invoice set no_tax_reason = null where id = '$1'`,
+    by: 'invoiceId',
+  },
+  {
     id: 'I10',
     what: 'a gap in the events of an object',
     sql: `delete from outbox_event where entity_id = '$1' and sequence = 1`,

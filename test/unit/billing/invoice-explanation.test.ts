@@ -191,6 +191,8 @@ describe('the invoice', () => {
     amountRemaining: '31.2',
     overpaidAmount: zero,
     refundedAmount: zero,
+    taxes: [],
+    noTaxReason: 'no_tax_rates',
     lineCount: 2,
     invoiceNumber: null,
     invoiceStatus: 'DRAFT',
@@ -219,6 +221,21 @@ describe('the invoice', () => {
     expect(steps[0]).toMatchObject({ amount: '31.2', sentence: 'The 2 lines add up to 31.20 usd.' });
     expect(steps[4]?.sentence).toBe('The total is 31.20 − 0.00 − 0.00 plus exclusive tax, at least 0: 31.20 usd.');
     expect(steps[5]?.sentence).toBe('Less adjustments of 0.00, due are 31.20 usd.');
+  });
+
+  it('tells each tax with what it was computed on, or why there is none', () => {
+    const row = { name: 'VAT', percentage: '19', taxableAmount: '100', taxAmount: '19' };
+    const taxed = { ...stored, totalTax: '22', noTaxReason: null };
+    const sentence = (invoice: StoredInvoice) => explainTotals(invoice)[3]?.sentence;
+    expect(sentence(stored)).toBe('No tax: no rate is linked to the subscription for this period.');
+    expect(sentence({ ...stored, noTaxReason: 'customer_exempt' })).toBe('No tax: the customer is exempt.');
+    const taxes = [
+      { ...row, taxBehavior: 'exclusive' as const },
+      { ...row, name: 'Local', percentage: '3', taxAmount: '3', taxBehavior: 'inclusive' as const },
+    ];
+    expect(sentence({ ...taxed, taxes })).toBe(
+      'Taxes on what remains after coupons are 22.00 usd: VAT, 19 % of 100.00 usd, is 19.00 usd (added); Local, 3 % of 100.00 usd, is 3.00 usd (contained in the prices).',
+    );
   });
 
   it('tells refunds and overpayment only where there are some', () => {
