@@ -25,6 +25,7 @@ import { eventRejectedRoutes } from './routes/event-rejected.ts';
 import { featureRoutes } from './routes/feature.ts';
 import { groupRoutes } from './routes/group.ts';
 import { healthRoutes } from './routes/health.ts';
+import { integrationMappingRoutes } from './routes/integration-mapping.ts';
 import { invoiceRoutes } from './routes/invoice.ts';
 import { meterRoutes } from './routes/meter.ts';
 import { outboundEventRoutes } from './routes/outbound-event.ts';
@@ -71,6 +72,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(eventRejectedRoutes);
   await v1.register(featureRoutes);
   await v1.register(groupRoutes);
+  await v1.register(integrationMappingRoutes);
   await v1.register(invoiceRoutes);
   await v1.register(meterRoutes);
   await v1.register(outboundEventRoutes);

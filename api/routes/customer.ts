@@ -10,6 +10,7 @@ import {
   updateCustomer,
 } from '../../db/stores/customer.ts';
 import { listCustomers } from '../../db/stores/customer-list.ts';
+import { mappingsOfCustomers } from '../../db/stores/integration-mapping.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -116,7 +117,9 @@ function listRoutes(app: Api): void {
     handler: async (request) => {
       const query = toListQuery(request.query);
       const filters = customerFiltersOf(request.query);
-      return request.transaction(async (tx) => viewPage(tx, await listCustomers(tx, query, filters)));
+      return request.transaction(async (tx) =>
+        viewPage(tx, await listCustomers(tx, query, filters), request.query.expand),
+      );
     },
   });
 
@@ -132,7 +135,9 @@ function listRoutes(app: Api): void {
     handler: async (request) => {
       const query = toListQuery(request.body);
       const filters = customerFiltersOf(request.body);
-      return request.transaction(async (tx) => viewPage(tx, await listCustomers(tx, query, filters)));
+      return request.transaction(async (tx) =>
+        viewPage(tx, await listCustomers(tx, query, filters), request.body?.expand),
+      );
     },
   });
 }
@@ -149,7 +154,9 @@ function lookUpRoutes(app: Api): void {
     },
     config: { permission: 'customer:read' },
     handler: async (request) =>
-      request.transaction(async (tx) => viewWithParent(tx, await findCustomer(tx, request.params.id))),
+      request.transaction(async (tx) =>
+        viewWithParent(tx, await findCustomer(tx, request.params.id), request.query.expand),
+      ),
   });
 
   app.get('/customers/external/:external_id', {
@@ -164,7 +171,9 @@ function lookUpRoutes(app: Api): void {
     config: { permission: 'customer:read' },
     handler: async (request) => {
       const { external_id } = request.params;
-      return request.transaction(async (tx) => viewWithParent(tx, await findCustomerByExternalId(tx, external_id)));
+      return request.transaction(async (tx) =>
+        viewWithParent(tx, await findCustomerByExternalId(tx, external_id), request.query.expand),
+      );
     },
   });
 
@@ -180,17 +189,29 @@ function lookUpRoutes(app: Api): void {
     config: { permission: 'customer:read' },
     handler: async (request) => {
       const { lookup_key } = request.params;
-      return request.transaction(async (tx) => viewWithParent(tx, await findCustomerByExternalId(tx, lookup_key)));
+      return request.transaction(async (tx) =>
+        viewWithParent(tx, await findCustomerByExternalId(tx, lookup_key), request.query.expand),
+      );
     },
   });
 }
 
-async function viewWithParent(tx: Transaction, row: Customer) {
+type Expand = readonly string[] | null | undefined;
+
+async function viewWithParent(tx: Transaction, row: Customer, expand?: Expand) {
   const parents = await parentsOf(tx, [row]);
-  return viewCustomer(row, parents.get(row.parentCustomerId ?? ''));
+  const mappings = await expandedMappings(tx, [row], expand);
+  return viewCustomer(row, parents.get(row.parentCustomerId ?? ''), mappings.get(row.id));
 }
 
-async function viewPage(tx: Transaction, page: Awaited<ReturnType<typeof listCustomers>>) {
+async function viewPage(tx: Transaction, page: Awaited<ReturnType<typeof listCustomers>>, expand: Expand) {
   const parents = await parentsOf(tx, page.rows);
-  return viewList(page, (row) => viewCustomer(row, parents.get(row.parentCustomerId ?? '')), 'next');
+  const mappings = await expandedMappings(tx, page.rows, expand);
+  const view = (row: Customer) => viewCustomer(row, parents.get(row.parentCustomerId ?? ''), mappings.get(row.id));
+  return viewList(page, view, 'next');
+}
+
+/** What customers are called at providers, if it was asked for. spec: platform §10.1 integrations */
+async function expandedMappings(tx: Transaction, rows: readonly Customer[], expand: Expand) {
+  return mappingsOfCustomers(tx, expand?.includes('integrations') ? rows.map(({ id }) => id) : []);
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { refuse } from '../../billing/refusal.ts';
 import type { Customer } from '../../db/entities/customer.ts';
+import type { IntegrationMapping } from '../../db/entities/integration-mapping.ts';
 import { badField } from '../../db/record.ts';
 import type { CustomerFields } from '../../db/stores/customer.ts';
 import type { CustomerFilters } from '../../db/stores/customer-list.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
+import { customerMappings, mapping, providerIdsOf, viewMapping } from './integration-mapping.ts';
 import {
   idListInput,
   idListQuery,
   metadataInput,
   metadataOutput,
-  notInThisRelease,
   recordOutput,
   timezoneInput,
   viewRecord,
@@ -48,7 +48,7 @@ const customerFields = {
   tax_rate_overrides: taxRateOverrides
     .nullish()
     .describe('Left out: copies of what the environment applies by itself; empty: none. An update replaces the links.'),
-  integration_entity_mapping: z.array(z.unknown()).nullish().describe(notInThisRelease),
+  integration_entity_mapping: customerMappings.nullish(),
   skip_onboarding_workflow: z.boolean().nullish(),
   onboarding_workflow_name: z.string().nullish(),
 };
@@ -80,13 +80,9 @@ export const updateCustomerBody = z
   .meta({ examples: [{ name: 'Acme Corporation', metadata: { team: 'growth' } }] });
 
 /**
- * The wire shape as the store takes it. Throws `not_implemented` for what has no chapter built yet, and
- * `validation_error` for an onboarding workflow, because none can be configured.
+ * The wire shape as the store takes it. Throws `validation_error` for an onboarding workflow, because none can be configured.
  */
 export function customerFieldsOf(body: z.output<typeof updateCustomerBody>): CustomerFields {
-  if (body.integration_entity_mapping?.length) {
-    throw refuse('not_implemented', 'integration_entity_mapping is not available yet; leave it out or empty');
-  }
   if (body.onboarding_workflow_name) {
     throw badField('onboarding_workflow_name', 'must name a workflow of the setting customer_onboarding');
   }
@@ -106,6 +102,7 @@ export function customerFieldsOf(body: z.output<typeof updateCustomerBody>): Cus
     taxTreatment: body.tax_treatment,
     parentCustomerId: body.parent_customer_id,
     parentCustomerExternalId: body.parent_customer_external_id,
+    providerIds: providerIdsOf(body.integration_entity_mapping ?? []),
     taxRateOverrides: body.tax_rate_overrides ? taxOverridesOf(body.tax_rate_overrides) : undefined,
   };
 }
@@ -127,7 +124,7 @@ const customerOutput = z.object({
   tax_treatment: z.enum(['taxable', 'exempt']),
   parent_customer_id: z.string().nullable(),
   test_clock_id: z.string().nullable(),
-  integrations: z.array(z.unknown()),
+  integrations: z.array(mapping).describe('Filled with expand=integrations.'),
 });
 
 /** A customer with its parent, if it has one. */
@@ -135,9 +132,15 @@ export const customer = customerOutput
   .extend({ parent_customer: customerOutput.extend({ parent_customer: z.null() }).nullable() })
   .meta({ id: 'Customer' });
 
-export function viewCustomer(row: Customer, parent: Customer | null = null): z.output<typeof customer> {
+/** The wire form of a customer; its parent and what it is called at providers are shown where they are given. */
+export function viewCustomer(
+  row: Customer,
+  parent: Customer | null = null,
+  mappings: readonly IntegrationMapping[] = [],
+): z.output<typeof customer> {
   return {
     ...viewFields(row),
+    integrations: mappings.map(viewMapping),
     parent_customer: parent ? { ...viewFields(parent), parent_customer: null } : null,
   };
 }

@@ -11,6 +11,7 @@ const recorded = [
   'meter',
   'entitlement',
   'payment_method',
+  'integration_mapping',
   'tax_rate',
   'tax_association',
   'test_clock',

@@ -32,6 +32,7 @@ const auditedTypes = [
   'entitlement',
   'payment_method',
   'price_unit',
+  'integration_mapping',
   'tax_rate',
   'tax_association',
   'test_clock',
@@ -85,6 +86,20 @@ export const references: readonly Reference[] = [
   { table: 'addon_association', column: 'entity_id', target: 'subscription' },
   { table: 'addon_association', column: 'invoice_id', target: 'invoice' },
   { table: 'subscription_line_item', column: 'addon_association_id', target: 'addon_association' },
+  ...[
+    {
+      types: ['customer', 'invoice', 'subscription', 'payment', 'addon', 'invoice_line_item', 'subscription_line_item'],
+    },
+    { types: ['plan', 'item'], target: 'plan' },
+    { types: ['price', 'item_price'], target: 'price' },
+  ].flatMap(({ types, target }) =>
+    types.map((type) => ({
+      table: 'integration_mapping',
+      column: 'entity_id',
+      target: target ?? type,
+      where: `t.entity_type = '${type}'`,
+    })),
+  ),
   ...['customer', 'subscription', 'invoice'].map((target) => ({
     table: 'tax_association',
     column: 'entity_id',
@@ -120,6 +135,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'api_key.user_id',
   'audit_entry.request_id',
   'customer.external_id',
+  'integration_mapping.provider_entity_id',
   'outbox_event.transaction_id',
   'outbox_sequence.entity_id',
   'payment.gateway_payment_id',

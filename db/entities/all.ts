@@ -10,6 +10,7 @@ import { Environment } from './environment.ts';
 import { Feature } from './feature.ts';
 import { Group } from './group.ts';
 import { IdempotentRequest } from './idempotent-request.ts';
+import { IntegrationMapping } from './integration-mapping.ts';
 import { Invoice } from './invoice.ts';
 import { InvoiceLineItem } from './invoice-line-item.ts';
 import { InvoiceNumberSequence } from './invoice-number-sequence.ts';
@@ -48,6 +49,7 @@ export const entities = [
   Feature,
   Group,
   IdempotentRequest,
+  IntegrationMapping,
   Invoice,
   InvoiceLineItem,
   InvoiceNumberSequence,

@@ -6,6 +6,7 @@ import { Migration20261122_05_price_units_and_groups } from './20261122_05_price
 import { Migration20261122_07_cost_sheets } from './20261122_07_cost_sheets.ts';
 import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
 import { Migration20261122_11_taxes } from './20261122_11_taxes.ts';
+import { Migration20261122_12_integration_mapping } from './20261122_12_integration_mapping.ts';
 import { Migration20261122_16_event_rejection } from './20261122_16_event_rejection.ts';
 
 /** Every migration in the order it runs. */
@@ -18,5 +19,6 @@ export const migrations = [
   { name: '20261122_07_cost_sheets', class: Migration20261122_07_cost_sheets },
   { name: '20261122_09_add_ons', class: Migration20261122_09_add_ons },
   { name: '20261122_11_taxes', class: Migration20261122_11_taxes },
+  { name: '20261122_12_integration_mapping', class: Migration20261122_12_integration_mapping },
   { name: '20261122_16_event_rejection', class: Migration20261122_16_event_rejection },
 ];

@@ -9,6 +9,7 @@ import { writeEvents } from '../outbox.ts';
 import { badField, missing, newRecord, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
+import { mapCustomer, type ProviderId, unmapCustomer } from './integration-mapping.ts';
 import { linkCustomerTaxes, replaceCustomerTaxes, type TaxOverride } from './tax-link.ts';
 
 /** What a caller says about a customer; a key that is absent or null says nothing. spec: platform §10.1 */
@@ -28,6 +29,8 @@ export interface CustomerFields {
   taxTreatment?: string | null | undefined;
   parentCustomerId?: string | null | undefined;
   parentCustomerExternalId?: string | null | undefined;
+  /** What the customer is called at providers; others it is mapped to stay. */
+  providerIds?: readonly ProviderId[] | undefined;
   /** On creation undefined takes what the environment applies by itself; on update it leaves the links. */
   taxRateOverrides?: readonly TaxOverride[] | undefined;
 }
@@ -66,6 +69,7 @@ export async function createCustomer(tx: Transaction, input: NewCustomer): Promi
   await flushCustomer(tx, customer);
   const now = await customerNow(tx, customer.id);
   await linkCustomerTaxes(tx, tx.scope, { id: customer.id, now }, input.taxRateOverrides);
+  await mapCustomer(tx, customer.id, input.providerIds ?? []);
   await report(tx, customer, 'created');
   return customer;
 }
@@ -92,6 +96,7 @@ export async function updateCustomer(tx: Transaction, id: string, fields: Custom
     const now = await customerNow(tx, id);
     await replaceCustomerTaxes(tx, tx.scope, { id, now }, fields.taxRateOverrides);
   }
+  await mapCustomer(tx, id, fields.providerIds ?? []);
   if (stateText(customer) === before) return customer;
   touch(tx, customer);
   await flushCustomer(tx, customer);
@@ -146,6 +151,7 @@ export async function deleteCustomer(tx: Transaction, id: string): Promise<void>
   customer.status = 'archived';
   touch(tx, customer);
   await tx.em.flush();
+  await unmapCustomer(tx, id);
   await report(tx, customer, 'deleted');
 }
 

@@ -9,6 +9,7 @@ import { costsheetCalls } from './areas/costsheet.ts';
 import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
+import { integrationCalls } from './areas/integration.ts';
 import { taxCalls } from './areas/tax.ts';
 import { usageCalls } from './areas/usage.ts';
 import { conversation, legible } from './conversation.ts';
@@ -22,6 +23,7 @@ const talk = conversation(address, base.apiKey, api);
 const areas = {
   ...accountCalls(talk),
   ...customerCalls(talk),
+  ...integrationCalls(talk),
   ...taxCalls(talk),
   ...catalogueCalls(talk),
   ...addonCalls(talk),

@@ -142,15 +142,6 @@ describe('validation', () => {
     expect(answer.body.message.startsWith(field)).toBe(true);
     expect(Object.keys(answer.body.details.fields)).toContain(field);
   });
-
-  it('says what is not built yet instead of ignoring it', async () => {
-    const mappings = [{ provider_type: 'stripe', provider_entity_id: 'cus_1' }];
-    const body = { external_id: 'tax', name: 'T', integration_entity_mapping: mappings };
-    const answer = await call('POST', '/v1/customers', { body });
-    expect([answer.status, answer.body.code]).toEqual([501, 'not_implemented']);
-    const empty = { external_id: 'tax', name: 'T', tax_rate_overrides: [], integration_entity_mapping: [] };
-    expect((await call('POST', '/v1/customers', { body: empty })).status).toBe(201);
-  });
 });
 
 describe('what is reported', () => {
