@@ -40,6 +40,7 @@ import { subscriptionRoutes } from './routes/subscription.ts';
 import { taxRoutes } from './routes/tax.ts';
 import { tenantRoutes } from './routes/tenant.ts';
 import { testClockRoutes } from './routes/test-clock.ts';
+import { usageAnalyticsRoutes } from './routes/usage-analytics.ts';
 import { userRoutes } from './routes/user.ts';
 
 /** The server as a resource sees it: schemas are zod, and the handler's types come from them. */
@@ -70,6 +71,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(eventRoutes);
   await v1.register(eventExplainRoutes);
   await v1.register(eventRejectedRoutes);
+  await v1.register(usageAnalyticsRoutes);
   await v1.register(featureRoutes);
   await v1.register(groupRoutes);
   await v1.register(integrationMappingRoutes);

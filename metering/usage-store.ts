@@ -2,6 +2,7 @@ import type { Scope } from '../db/scope.ts';
 import type { Sql } from '../db/transaction.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
+import type { BreakdownRequest, BreakdownRow } from './usage-breakdown.ts';
 
 /** What a price or a caller asks besides the meter's own filters: AND over keys, OR over values, by text form. */
 export type PropertyFilters = Readonly<Record<string, readonly string[]>>;
@@ -136,6 +137,8 @@ export interface UsageStore {
   append(scope: Scope, events: readonly PreparedEvent[]): Promise<void>;
   /** Answers every question in one statement. Throws `not_found` for an unknown meter. spec: §7.1 */
   usage(sql: Sql, scope: Scope, questions: readonly UsageQuestion[]): Promise<Map<string, UsageAnswer>>;
+  /** Answers questions taken apart by source, by properties and by windows, in one statement. spec: §7.5, §7.6 */
+  breakdown(sql: Sql, scope: Scope, request: BreakdownRequest): Promise<BreakdownRow[]>;
   events(sql: Sql, scope: Scope, query: EventQuery): Promise<EventPage>;
   event(sql: Sql, scope: Scope, id: string): Promise<EventWithCopies | null>;
   /**

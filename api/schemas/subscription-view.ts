@@ -6,7 +6,7 @@ import { customer, viewCustomer } from './customer.ts';
 import { price, viewPrice } from './price.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
 
-const lineItem = z
+export const lineItem = z
   .object({
     ...recordOutput,
     subscription_id: z.string(),
@@ -174,7 +174,10 @@ export function viewSubscription(
 /** Terms no subscription of this release has. */
 const unusedTerms = { commitment_amount: null, commitment_duration: null, overage_factor: '1', enable_true_up: false };
 
-function viewLineItem({ row, price: itemPrice }: SubscriptionContent['items'][number]): z.output<typeof lineItem> {
+export function viewLineItem({
+  row,
+  price: itemPrice,
+}: SubscriptionContent['items'][number]): z.output<typeof lineItem> {
   return {
     ...viewRecord(row),
     subscription_id: row.subscriptionId,

@@ -6,6 +6,7 @@ import { appendBatch } from './append.ts';
 import { buildMeterRollups } from './build-rollups.ts';
 import { CatalogueCache } from './catalogue-cache.ts';
 import { listEvents } from './list-events.ts';
+import { readBreakdown } from './read-breakdown.ts';
 import { readEvent } from './read-event.ts';
 import { readUsage } from './read-usage.ts';
 import { verifyRollups } from './verify.ts';
@@ -24,6 +25,7 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
   return {
     append: (scope, events) => queue.append(scope, events),
     usage: readUsage,
+    breakdown: readBreakdown,
     events: listEvents,
     event: readEvent,
     recompute: buildMeterRollups,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { testPlatform } from '../support/billing.ts';
 import { accountCalls } from './areas/account.ts';
 import { addonCalls } from './areas/addon.ts';
+import { analyticsCalls } from './areas/analytics.ts';
 import { billingCalls } from './areas/billing.ts';
 import { catalogueCalls } from './areas/catalogue.ts';
 import { costsheetCalls } from './areas/costsheet.ts';
@@ -32,6 +33,7 @@ const areas = {
   ...billingCalls(talk),
   ...usageCalls(talk),
   ...costsheetCalls(talk),
+  ...analyticsCalls(talk),
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {

@@ -1,0 +1,261 @@
+import { z } from 'zod';
+import { refuse } from '../../billing/refusal.ts';
+import type { AnalyticsAmounts } from '../../billing/usage-analytics.ts';
+import { reportedUsage } from '../../billing/usage-analytics.ts';
+import { badField } from '../../db/record.ts';
+import {
+  type AnalyticsItem,
+  itemName,
+  planIdOf,
+  type UsageAnalytics,
+  type UsageAnalyticsRequest,
+} from '../../db/stores/usage-analytics.ts';
+import { jsonNumber } from '../decimal.ts';
+import { feature, viewFeature } from './feature.ts';
+import { meter, viewMeter, windowSizes } from './meter.ts';
+import { planRecord, viewPlanRecord } from './plan-record.ts';
+import { price, viewPrice } from './price.ts';
+import { decimalOutput, idListInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { lineItem, viewLineItem } from './subscription-view.ts';
+
+const propertyKey = /^properties\.([A-Za-z0-9_.]+)$/;
+const groupings = ['source', 'feature_id', 'meter_id'];
+const groupKey = z
+  .string()
+  .max(255)
+  .refine((name) => groupings.includes(name) || propertyKey.test(name), {
+    message: `must be one of ${groupings.join(', ')} or properties.<name> of letters, digits, _ and .`,
+  });
+
+/** What may be shown whole beside an item. spec: catalogue-and-metering §7.6 expand */
+export const analyticsExpansions = [
+  'price',
+  'meter',
+  'feature',
+  'subscription_line_item',
+  'plan',
+  'addon',
+  'source',
+] as const;
+
+export const propertyFiltersInput = z.record(z.string().min(1), z.array(z.string()).max(1000));
+
+/** What analytics of usage have in common. */
+export const analyticsFields = {
+  external_customer_id: z.string().min(1, 'is required').max(255),
+  feature_ids: idListInput().nullish(),
+  sources: z.array(z.string().max(1000)).max(1000).nullish(),
+  start_time: timestampInput().nullish(),
+  end_time: timestampInput().nullish(),
+  group_by: z.array(groupKey).max(10).nullish(),
+  window_size: z.enum(windowSizes).nullish(),
+  expand: z.array(z.enum(analyticsExpansions)).max(20).nullish(),
+  property_filters: propertyFiltersInput.nullish(),
+  include_children: z.boolean().nullish(),
+  breakdown_bucket: z.boolean().nullish().describe(notInThisRelease),
+};
+
+/** spec: catalogue-and-metering §7.6 */
+export const usageAnalyticsBody = z.object(analyticsFields).meta({
+  id: 'GetUsageAnalyticsRequest',
+  examples: [{ external_customer_id: 'acme', group_by: ['properties.region'], window_size: 'DAY' }],
+});
+type UsageAnalyticsBody = z.output<typeof usageAnalyticsBody>;
+
+/** A body in the words of the store. Throws `validation_error`, and `not_implemented` for time buckets. */
+export function usageAnalyticsRequest(body: UsageAnalyticsBody): UsageAnalyticsRequest {
+  refuseTimeBuckets(body);
+  const { bySource, byProperties } = groupingOf(body.group_by);
+  return {
+    externalCustomerId: body.external_customer_id,
+    featureIds: body.feature_ids ?? [],
+    startTime: body.start_time ?? null,
+    endTime: body.end_time ?? null,
+    propertyFilters: body.property_filters ?? {},
+    includeChildren: body.include_children ?? false,
+    sources: body.sources ?? [],
+    bySource,
+    byProperties,
+    windowSize: body.window_size ?? null,
+    listSources: body.expand?.includes('source') ?? false,
+    withPlans: body.expand?.includes('plan') ?? false,
+  };
+}
+
+/** A line has one feature and one meter, so only source and properties take its usage apart. */
+export function groupingOf(groupBy: readonly string[] | null | undefined) {
+  const names = groupBy ?? [];
+  return {
+    bySource: names.includes('source'),
+    byProperties: [...new Set(names.flatMap((name) => propertyKey.exec(name)?.[1] ?? []))],
+  };
+}
+
+/** Time buckets belong to commitments of lines. spec: catalogue-and-metering §7.6 breakdown_bucket */
+export function refuseTimeBuckets(body: {
+  breakdown_bucket?: boolean | null | undefined;
+  window_size?: unknown;
+}): void {
+  if (!body.breakdown_bucket) return;
+  if (!body.window_size) throw badField('breakdown_bucket', 'needs window_size: send one, such as HOUR');
+  throw refuse(
+    'not_implemented',
+    'breakdown_bucket needs a line with commitment time buckets, which no line has in this release: leave it out',
+    { fields: { breakdown_bucket: 'is not available' } },
+  );
+}
+
+const money = { subtotal: decimalOutput(), total_discount: decimalOutput(), total_cost: decimalOutput() };
+
+const point = z
+  .object({
+    timestamp: z.string(),
+    usage: decimalOutput(),
+    subtotal: decimalOutput(),
+    discount: decimalOutput(),
+    cost: decimalOutput(),
+    event_count: z.int(),
+    computed_commitment_utilized_amount: z.null(),
+    computed_overage_amount: z.null(),
+    computed_true_up_amount: z.null(),
+    buckets: z.null(),
+  })
+  .meta({ id: 'UsageAnalyticPoint' });
+
+const item = z
+  .object({
+    feature_id: z.string().nullable(),
+    name: z.string(),
+    price_id: z.string(),
+    meter_id: z.string(),
+    sub_line_item_id: z.string(),
+    subscription_id: z.string(),
+    plan_id: z.string().nullable(),
+    add_on_id: z.string().nullable(),
+    event_name: z.string(),
+    source: z.string().nullable(),
+    sources: z.array(z.string()).nullable(),
+    unit: z.string().nullable(),
+    unit_plural: z.string().nullable(),
+    aggregation_type: z.string(),
+    total_usage: decimalOutput(),
+    total_usage_display: z.string(),
+    reporting_unit: feature.shape.reporting_unit,
+    ...money,
+    currency: z.string(),
+    event_count: z.int(),
+    properties: z.record(z.string(), z.string()),
+    commitment_info: z.null(),
+    window_size: z.enum(windowSizes).nullable(),
+    group: z.null(),
+    points: z.array(point),
+    bucket_summaries: z.null(),
+    price: price.nullable(),
+    meter: meter.nullable(),
+    feature: feature.nullable(),
+    subscription_line_item: lineItem.nullable(),
+    plan: planRecord.nullable(),
+    addon: z.null(),
+  })
+  .meta({ id: 'UsageAnalyticItem' });
+
+export const usageAnalyticsAnswer = z
+  .object({
+    ...money,
+    currency: z.string().nullable(),
+    items: z.array(item),
+    custom_analytics: z.array(
+      z
+        .object({
+          id: z.string(),
+          name: z.string(),
+          type: z.string(),
+          feature_name: z.string(),
+          value: decimalOutput(),
+        })
+        .meta({ id: 'CustomAnalyticItem' }),
+    ),
+  })
+  .meta({ id: 'GetUsageAnalyticsResponse' });
+
+export function viewUsageAnalytics(
+  analytics: UsageAnalytics,
+  body: UsageAnalyticsBody,
+): z.output<typeof usageAnalyticsAnswer> {
+  return {
+    ...viewMoney(analytics),
+    currency: analytics.currency,
+    items: analytics.items.map((each) => viewItem(each, body)),
+    custom_analytics: analytics.custom.map(({ targetName, ...rest }) => ({ ...rest, feature_name: targetName })),
+  };
+}
+
+function viewMoney({ subtotal, discount, cost }: AnalyticsAmounts) {
+  return { subtotal, total_discount: discount, total_cost: cost };
+}
+
+function viewItem(analyticsItem: AnalyticsItem, body: UsageAnalyticsBody): z.output<typeof item> {
+  const { line, part } = analyticsItem;
+  const isAddon = line.item.entityType.toUpperCase() === 'ADDON';
+  const unit = line.feature?.reportingUnit ?? null;
+  return {
+    feature_id: line.feature?.id ?? null,
+    name: itemName(line),
+    price_id: line.price.id,
+    meter_id: line.meter.id,
+    sub_line_item_id: line.item.id,
+    subscription_id: line.subscription.id,
+    plan_id: planIdOf(line)[0] ?? null,
+    add_on_id: isAddon ? line.item.entityId : null,
+    event_name: line.meter.eventName,
+    source: part.source,
+    sources: part.sources,
+    unit: line.feature?.unitSingular || null,
+    unit_plural: line.feature?.unitPlural || null,
+    aggregation_type: line.meter.aggregation.type,
+    total_usage: part.usage,
+    total_usage_display: unit ? reportedUsage(part.usage, unit.conversion_rate) : '',
+    reporting_unit: unit ? { ...unit, conversion_rate: jsonNumber(unit.conversion_rate) } : null,
+    ...viewMoney(analyticsItem),
+    currency: analyticsItem.currency,
+    event_count: part.eventCount,
+    properties: part.properties,
+    commitment_info: null,
+    window_size: body.window_size ?? null,
+    group: null,
+    points: part.points.map((each, index) => viewPoint(each, analyticsItem.pointAmounts[index]!)),
+    bucket_summaries: null,
+    ...expansionsOf(analyticsItem, new Set(body.expand)),
+  };
+}
+
+function viewPoint(
+  { timestamp, usage, eventCount }: AnalyticsItem['part']['points'][number],
+  { subtotal, discount, cost }: AnalyticsAmounts,
+): z.output<typeof point> {
+  return {
+    timestamp,
+    usage,
+    subtotal,
+    discount,
+    cost,
+    event_count: eventCount,
+    computed_commitment_utilized_amount: null,
+    computed_overage_amount: null,
+    computed_true_up_amount: null,
+    buckets: null,
+  };
+}
+
+function expansionsOf({ line, plan }: AnalyticsItem, shown: ReadonlySet<string>) {
+  return {
+    price: shown.has('price') ? viewPrice(line.price) : null,
+    meter: shown.has('meter') ? viewMeter(line.meter) : null,
+    feature: shown.has('feature') && line.feature ? viewFeature(line.feature, null) : null,
+    subscription_line_item: shown.has('subscription_line_item')
+      ? viewLineItem({ row: line.item, price: line.price })
+      : null,
+    plan: plan ? viewPlanRecord(plan) : null,
+    addon: null,
+  };
+}

@@ -1,0 +1,174 @@
+import type { Interval } from '../../billing/calendar.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { type AnalyticsAmounts, amounts, analyticsTotals, usageCost } from '../../billing/usage-analytics.ts';
+import { customerNow } from '../clock.ts';
+import type { Customer } from '../entities/customer.ts';
+import type { Plan } from '../entities/plan.ts';
+import { badField } from '../record.ts';
+import type { Transaction } from '../transaction.ts';
+import type { UsagePart, UsagePartition, UsagePartReader } from '../usage-part-reader.ts';
+import { type AnalyticsLine, analyticsLines, childrenOf } from './analytics-line.ts';
+import { type CustomAnalytic, customAnalytics } from './custom-analytics.ts';
+import { findCustomerByExternalId } from './customer.ts';
+import { plansById } from './plan.ts';
+import { priceTermsOf } from './price-terms.ts';
+
+/** What analytics are about. Instants are UTC with milliseconds. */
+export interface AnalyticsRequest {
+  externalCustomerId: string;
+  /** Empty: all. */
+  featureIds: readonly string[];
+  /** Null: seven days before the end. */
+  startTime: string | null;
+  /** Null: the customer's present. */
+  endTime: string | null;
+  propertyFilters: Readonly<Record<string, readonly string[]>>;
+  includeChildren: boolean;
+}
+
+export interface UsageAnalyticsRequest extends AnalyticsRequest {
+  sources: readonly string[];
+  bySource: boolean;
+  byProperties: readonly string[];
+  windowSize: string | null;
+  listSources: boolean;
+  withPlans: boolean;
+}
+
+/** A line's usage, or one group of it, with what it costs. */
+export interface AnalyticsItem extends AnalyticsAmounts {
+  line: AnalyticsLine;
+  currency: string;
+  part: UsagePart;
+  /** What each point of the part costs, in their order. */
+  pointAmounts: AnalyticsAmounts[];
+  plan: Plan | null;
+}
+
+export interface UsageAnalytics extends AnalyticsAmounts {
+  currency: string | null;
+  interval: Interval;
+  items: AnalyticsItem[];
+  custom: CustomAnalytic[];
+}
+
+const sevenDaysMs = 7 * 24 * 3_600_000;
+
+/**
+ * What a customer's usage is and costs before allowances, by line item, optionally by source, property and window. A line is
+ * measured over the part of the interval in which it is in force, and appears with zeros unless something takes its usage
+ * apart. Totals are in the currency of the customer's first subscription; items of another one are listed only. Coupons do
+ * not reach lines in this release, so every discount is 0.
+ *
+ * Throws `not_found` for an unknown customer, `validation_error` for an interval that ends before it starts and for too many
+ * groups or windows. The number of statements does not grow with lines, groups or windows. spec: catalogue-and-metering §7.6
+ */
+export async function usageAnalytics(
+  tx: Transaction,
+  request: UsageAnalyticsRequest,
+  readParts: UsagePartReader,
+): Promise<UsageAnalytics> {
+  const customer = await findCustomerByExternalId(tx, request.externalCustomerId);
+  const interval = await analyticsInterval(tx, customer.id, request);
+  const children = request.includeChildren ? await childrenOf(tx, customer.id) : [];
+  const { featureIds } = request;
+  const { lines, currency } = await analyticsLines(tx, { customer, children, interval, featureIds });
+  const parts = await readParts(tx, tx.scope, questions(lines, request), partition(customer, interval, request));
+  const plans = request.withPlans ? await plansById(tx, lines.flatMap(planIdOf)) : new Map<string, Plan>();
+  const takenApart =
+    request.sources.length > 0 ||
+    request.bySource ||
+    request.byProperties.length > 0 ||
+    Object.keys(request.propertyFilters).length > 0;
+  const items = lines.flatMap((line) => {
+    const own = parts.get(line.item.id) ?? [];
+    const shown = takenApart ? own.filter(({ eventCount }) => eventCount > 0) : own;
+    return shown.map((part) => itemOf(line, part, plans));
+  });
+  items.sort(byNameAndIds);
+  const totals = analyticsTotals(items, currency ?? '');
+  return { ...totals, currency, interval, items, custom: await customAnalytics(tx, items, currency, interval) };
+}
+
+/** The interval of a request: the seven days up to the customer's present where it says nothing. */
+export async function analyticsInterval(
+  tx: Transaction,
+  customerId: string,
+  { startTime, endTime }: { startTime: string | null; endTime: string | null },
+): Promise<Interval> {
+  const end = endTime ?? (await customerNow(tx, customerId));
+  const start = startTime ?? new Date(Date.parse(end) - sevenDaysMs).toISOString();
+  if (end < start) throw badField('end_time', 'must not be before start_time');
+  return { start, end };
+}
+
+/** The plan a line comes from; null for an add-on's. */
+export function planIdOf({ item }: AnalyticsLine): string[] {
+  return item.entityType.toUpperCase() === 'PLAN' ? [item.entityId] : [];
+}
+
+/** What an item is called: its feature, else its meter. */
+export function itemName({ feature, meter }: AnalyticsLine): string {
+  return feature?.name ?? meter.name;
+}
+
+function questions(lines: readonly AnalyticsLine[], { propertyFilters }: UsageAnalyticsRequest) {
+  return lines.map(({ item, price, meter, customerIds, overlap }) => {
+    if (price.bucketSize ?? meter.aggregation.bucket_size) {
+      throw refuse(
+        'not_implemented',
+        `meter ${meter.id} is bucketed, which analytics do not price yet: leave its feature out`,
+      );
+    }
+    return {
+      key: item.id,
+      meterId: meter.id,
+      customerIds,
+      from: overlap.start,
+      to: overlap.end,
+      startOfHistory: item.startDate,
+      filters: [...(price.filterValues ? [price.filterValues] : []), propertyFilters],
+    };
+  });
+}
+
+function partition(customer: Customer, interval: Interval, request: UsageAnalyticsRequest): UsagePartition {
+  const { windowSize, bySource, byProperties, sources, listSources } = request;
+  return {
+    interval: { from: interval.start, to: interval.end },
+    window: windowSize ? { size: windowSize, timezone: customer.timezone, billingAnchor: null } : null,
+    bySource,
+    byProperties,
+    sources,
+    listSources,
+  };
+}
+
+function itemOf(line: AnalyticsLine, part: UsagePart, plans: ReadonlyMap<string, Plan>): AnalyticsItem {
+  const terms = priceTermsOf(line.price);
+  const cost = (usage: string) => amounts(usageCost(terms, usage));
+  return {
+    ...cost(part.usage),
+    line,
+    currency: line.item.currency,
+    part,
+    pointAmounts: part.points.map(({ usage }) => cost(usage)),
+    plan: plans.get(planIdOf(line)[0] ?? '') ?? null,
+  };
+}
+
+function byNameAndIds(a: AnalyticsItem, b: AnalyticsItem): number {
+  const [first, second] = [sortKey(a), sortKey(b)];
+  const index = first.findIndex((text, position) => text !== second[position]);
+  return index < 0 ? 0 : codePointOrder(first[index] ?? '', second[index] ?? '');
+}
+
+function sortKey({ line, part }: AnalyticsItem): string[] {
+  const ids = [line.feature?.id ?? '', line.meter.id, line.item.subscriptionId, line.item.id];
+  return [itemName(line), ...ids, part.source ?? '', ...Object.values(part.properties)];
+}
+
+/** Not by a locale. spec: catalogue-and-metering §1.3 */
+function codePointOrder(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
