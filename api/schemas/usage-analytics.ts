@@ -5,13 +5,16 @@ import { reportedUsage } from '../../billing/usage-analytics.ts';
 import { badField } from '../../db/record.ts';
 import {
   type AnalyticsItem,
+  addonIdOf,
   itemName,
   planIdOf,
   type UsageAnalytics,
   type UsageAnalyticsRequest,
 } from '../../db/stores/usage-analytics.ts';
 import { jsonNumber } from '../decimal.ts';
+import { addonRecord, viewAddonRecord } from './addon-record.ts';
 import { feature, viewFeature } from './feature.ts';
+import { group, viewGroup } from './group.ts';
 import { meter, viewMeter, windowSizes } from './meter.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
 import { price, viewPrice } from './price.ts';
@@ -79,6 +82,7 @@ export function usageAnalyticsRequest(body: UsageAnalyticsBody): UsageAnalyticsR
     windowSize: body.window_size ?? null,
     listSources: body.expand?.includes('source') ?? false,
     withPlans: body.expand?.includes('plan') ?? false,
+    withAddons: body.expand?.includes('addon') ?? false,
   };
 }
 
@@ -147,7 +151,7 @@ const item = z
     properties: z.record(z.string(), z.string()),
     commitment_info: z.null(),
     window_size: z.enum(windowSizes).nullable(),
-    group: z.null(),
+    group: group.nullable(),
     points: z.array(point),
     bucket_summaries: z.null(),
     price: price.nullable(),
@@ -155,7 +159,7 @@ const item = z
     feature: feature.nullable(),
     subscription_line_item: lineItem.nullable(),
     plan: planRecord.nullable(),
-    addon: z.null(),
+    addon: addonRecord.nullable(),
   })
   .meta({ id: 'UsageAnalyticItem' });
 
@@ -196,7 +200,6 @@ function viewMoney({ subtotal, discount, cost }: AnalyticsAmounts) {
 
 function viewItem(analyticsItem: AnalyticsItem, body: UsageAnalyticsBody): z.output<typeof item> {
   const { line, part } = analyticsItem;
-  const isAddon = line.item.entityType.toUpperCase() === 'ADDON';
   const unit = line.feature?.reportingUnit ?? null;
   return {
     feature_id: line.feature?.id ?? null,
@@ -206,7 +209,7 @@ function viewItem(analyticsItem: AnalyticsItem, body: UsageAnalyticsBody): z.out
     sub_line_item_id: line.item.id,
     subscription_id: line.subscription.id,
     plan_id: planIdOf(line)[0] ?? null,
-    add_on_id: isAddon ? line.item.entityId : null,
+    add_on_id: addonIdOf(line)[0] ?? null,
     event_name: line.meter.eventName,
     source: part.source,
     sources: part.sources,
@@ -222,7 +225,7 @@ function viewItem(analyticsItem: AnalyticsItem, body: UsageAnalyticsBody): z.out
     properties: part.properties,
     commitment_info: null,
     window_size: body.window_size ?? null,
-    group: null,
+    group: analyticsItem.group ? viewGroup(analyticsItem.group) : null,
     points: part.points.map((each, index) => viewPoint(each, analyticsItem.pointAmounts[index]!)),
     bucket_summaries: null,
     ...expansionsOf(analyticsItem, new Set(body.expand)),
@@ -247,7 +250,7 @@ function viewPoint(
   };
 }
 
-function expansionsOf({ line, plan }: AnalyticsItem, shown: ReadonlySet<string>) {
+function expansionsOf({ line, plan, addon }: AnalyticsItem, shown: ReadonlySet<string>) {
   return {
     price: shown.has('price') ? viewPrice(line.price) : null,
     meter: shown.has('meter') ? viewMeter(line.meter) : null,
@@ -256,6 +259,6 @@ function expansionsOf({ line, plan }: AnalyticsItem, shown: ReadonlySet<string>)
       ? viewLineItem({ row: line.item, price: line.price })
       : null,
     plan: plan ? viewPlanRecord(plan) : null,
-    addon: null,
+    addon: addon ? viewAddonRecord(addon) : null,
   };
 }

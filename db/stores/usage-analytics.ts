@@ -2,14 +2,18 @@ import type { Interval } from '../../billing/calendar.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { type AnalyticsAmounts, amounts, analyticsTotals, usageCost } from '../../billing/usage-analytics.ts';
 import { customerNow } from '../clock.ts';
+import type { Addon } from '../entities/addon.ts';
 import type { Customer } from '../entities/customer.ts';
+import type { Group } from '../entities/group.ts';
 import type { Plan } from '../entities/plan.ts';
 import { badField } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { UsagePart, UsagePartition, UsagePartReader } from '../usage-part-reader.ts';
+import { addonsById } from './addon.ts';
 import { type AnalyticsLine, analyticsLines, childrenOf } from './analytics-line.ts';
 import { type CustomAnalytic, customAnalytics } from './custom-analytics.ts';
 import { findCustomerByExternalId } from './customer.ts';
+import { groupsById } from './group.ts';
 import { plansById } from './plan.ts';
 import { priceTermsOf } from './price-terms.ts';
 
@@ -33,6 +37,7 @@ export interface UsageAnalyticsRequest extends AnalyticsRequest {
   windowSize: string | null;
   listSources: boolean;
   withPlans: boolean;
+  withAddons: boolean;
 }
 
 /** A line's usage, or one group of it, with what it costs. */
@@ -42,7 +47,9 @@ export interface AnalyticsItem extends AnalyticsAmounts {
   part: UsagePart;
   /** What each point of the part costs, in their order. */
   pointAmounts: AnalyticsAmounts[];
+  group: Group | null;
   plan: Plan | null;
+  addon: Addon | null;
 }
 
 export interface UsageAnalytics extends AnalyticsAmounts {
@@ -74,7 +81,7 @@ export async function usageAnalytics(
   const { featureIds } = request;
   const { lines, currency } = await analyticsLines(tx, { customer, children, interval, featureIds });
   const parts = await readParts(tx, tx.scope, questions(lines, request), partition(customer, interval, request));
-  const plans = request.withPlans ? await plansById(tx, lines.flatMap(planIdOf)) : new Map<string, Plan>();
+  const beside = await readBeside(tx, lines, request);
   const takenApart =
     request.sources.length > 0 ||
     request.bySource ||
@@ -83,7 +90,7 @@ export async function usageAnalytics(
   const items = lines.flatMap((line) => {
     const own = parts.get(line.item.id) ?? [];
     const shown = takenApart ? own.filter(({ eventCount }) => eventCount > 0) : own;
-    return shown.map((part) => itemOf(line, part, plans));
+    return shown.map((part) => itemOf(line, part, beside));
   });
   items.sort(byNameAndIds);
   const totals = analyticsTotals(items, currency ?? '');
@@ -102,9 +109,14 @@ export async function analyticsInterval(
   return { start, end };
 }
 
-/** The plan a line comes from; null for an add-on's. */
+/** The plan a line comes from; none for an add-on's. */
 export function planIdOf({ item }: AnalyticsLine): string[] {
   return item.entityType.toUpperCase() === 'PLAN' ? [item.entityId] : [];
+}
+
+/** The add-on a line comes from; none for a plan's. */
+export function addonIdOf({ item }: AnalyticsLine): string[] {
+  return item.entityType.toUpperCase() === 'ADDON' ? [item.entityId] : [];
 }
 
 /** What an item is called: its feature, else its meter. */
@@ -144,7 +156,27 @@ function partition(customer: Customer, interval: Interval, request: UsageAnalyti
   };
 }
 
-function itemOf(line: AnalyticsLine, part: UsagePart, plans: ReadonlyMap<string, Plan>): AnalyticsItem {
+/** What is shown beside items, read once for all of them. */
+interface Beside {
+  groups: ReadonlyMap<string, Group>;
+  plans: ReadonlyMap<string, Plan>;
+  addons: ReadonlyMap<string, Addon>;
+}
+
+async function readBeside(
+  tx: Transaction,
+  lines: readonly AnalyticsLine[],
+  { withPlans, withAddons }: UsageAnalyticsRequest,
+): Promise<Beside> {
+  const groupIds = lines.map(({ feature }) => feature?.groupId ?? null);
+  return {
+    groups: await groupsById(tx, groupIds),
+    plans: withPlans ? await plansById(tx, lines.flatMap(planIdOf)) : new Map(),
+    addons: withAddons ? await addonsById(tx, lines.flatMap(addonIdOf)) : new Map(),
+  };
+}
+
+function itemOf(line: AnalyticsLine, part: UsagePart, { groups, plans, addons }: Beside): AnalyticsItem {
   const terms = priceTermsOf(line.price);
   const cost = (usage: string) => amounts(usageCost(terms, usage));
   return {
@@ -153,7 +185,9 @@ function itemOf(line: AnalyticsLine, part: UsagePart, plans: ReadonlyMap<string,
     currency: line.item.currency,
     part,
     pointAmounts: part.points.map(({ usage }) => cost(usage)),
+    group: groups.get(line.feature?.groupId ?? '') ?? null,
     plan: plans.get(planIdOf(line)[0] ?? '') ?? null,
+    addon: addons.get(addonIdOf(line)[0] ?? '') ?? null,
   };
 }
 
