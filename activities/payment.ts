@@ -130,8 +130,11 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
   };
 }
 
-/** In the order of the payments' ids, so that two sets wait for each other instead of deadlocking; answered in the order asked. */
-async function recordAnswers(tx: SqlTransaction, answers: readonly PaymentAnswer[]): Promise<RecordedPayment[]> {
+/**
+ * Records what gateways said of payments of one environment; answered in the order asked. They are taken in the order of
+ * their ids, so that two sets wait for each other instead of deadlocking.
+ */
+export async function recordAnswers(tx: SqlTransaction, answers: readonly PaymentAnswer[]): Promise<RecordedPayment[]> {
   const results: RecordedPayment[] = [];
   const order = [...answers.keys()].sort((a, b) => compareText(answers[a]!.paymentId, answers[b]!.paymentId));
   for (const index of order) results[index] = await recordPaymentOutcome(tx, answers[index]!);

@@ -6,12 +6,18 @@ import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
 import { closePeriods, endTrials } from '../db/stores/subscription-close.ts';
 import { activateSubscriptions, noticeRenewals } from '../db/stores/subscription-notice.ts';
 import { readSubscriptions } from '../db/stores/subscription-row.ts';
-import { type AttendedSubscription, one, refreshAgendas } from '../db/stores/subscription-snapshot.ts';
+import {
+  type AttendedSubscription,
+  one,
+  refreshAgendas,
+  refreshSubscriptions,
+} from '../db/stores/subscription-snapshot.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
+import { createSubscriptionCharges } from './subscription-charge.ts';
 import { createSubscriptionCommands } from './subscription-command.ts';
 import { timerSpread } from './timer-spread.ts';
 
@@ -84,12 +90,12 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
   };
 
   /** Reads the subscriptions after their invoices changed and writes their agendas down. */
-  const refresh: SetStep = async (tx, scope, moments) => {
-    const ids = moments.map((moment) => moment.subscriptionId);
-    return refreshAgendas(tx, scope.environmentId, [
-      ...(await readSubscriptions(tx, scope.environmentId, ids)).values(),
-    ]);
-  };
+  const refresh: SetStep = (tx, scope, moments) =>
+    refreshSubscriptions(
+      tx,
+      scope.environmentId,
+      moments.map((moment) => moment.subscriptionId),
+    );
 
   return {
     loadSubscription: async (self: SubscriptionReference): Promise<SubscriptionSnapshot | null> =>
@@ -108,10 +114,11 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
       for (const { invoiceId } of moments) await attendInvoice(tx, scope, invoiceId);
       return refresh(tx, scope, moments);
     }),
-    /** After a payment of one of its invoices. */
+    /** After a payment of one of its invoices went on in a workflow of its own. */
     refreshSubscription: together('refreshSubscription', refresh),
     activateSubscription: together('activateSubscription', activateSubscriptions),
 
+    ...createSubscriptionCharges({ inScope, snapshot }),
     ...createSubscriptionCommands({ inScope, readUsage, snapshot }),
 
     parkSubscription: (

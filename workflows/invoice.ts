@@ -1,5 +1,6 @@
 import { continueAsNew, getExternalWorkflowHandle, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { InvoiceActivities } from '../activities/invoice.ts';
+import type { PaymentActivities } from '../activities/payment.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
@@ -16,6 +17,7 @@ import { createLifecycle } from './lifecycle.ts';
 import { subscriptionWorkflowId } from './subscription.messages.ts';
 
 const local = proxyLocalActivities<InvoiceActivities>(databaseStep);
+const payments = proxyLocalActivities<PaymentActivities>(databaseStep);
 
 /**
  * An issued invoice that is not settled: charges, retries after a decline, the overdue notice, and what people ask of it.
@@ -29,7 +31,8 @@ export async function invoice(start: LifecycleStart): Promise<void> {
     const open = snapshot.agenda.find((item) => item.kind === 'chargePayment');
     if (!open) return snapshot;
     const clockTime = lifecycle.clock.heardTime;
-    const { invoicePaid, subscriptionId } = await collectPayment(start, { paymentId: open.ref, at, clockTime });
+    const collection = { paymentId: open.ref, at, clockTime };
+    const { invoicePaid, subscriptionId } = await collectPayment(start, collection, payments.recordPayment);
     if (invoicePaid && subscriptionId !== null) {
       await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
     }

@@ -12,9 +12,24 @@ export interface LifecycleStart {
   clockTime: string | null;
   /** True when the run starts together with the command that makes the object. */
   creating: boolean;
+  /** How the run before left the object when it rolled over; absent when nobody did. */
+  carried?: CarriedStanding;
 }
 
-/** What a workflow knows of its object: rebuilt from PostgreSQL at the start of every run, renewed by every activity. */
+/** What a run that rolls over hands to the next one, so that an object at rest is not read again. */
+export interface CarriedStanding<Snapshot extends LifecycleSnapshot = LifecycleSnapshot> {
+  snapshot: Snapshot;
+  announced: Announced;
+}
+
+/** The search attributes as last written; empty where there is none. */
+export interface Announced {
+  status: string;
+  next: string;
+  blockedOn: string;
+}
+
+/** What a workflow knows of its object: read from PostgreSQL when its workflow starts, renewed by every activity. */
 export interface LifecycleSnapshot {
   version: number;
   status: string;
@@ -29,7 +44,7 @@ export interface LifecycleSnapshot {
   blockedOn: string | null;
 }
 
-/** Sent by a test clock: do everything due up to `to`, then answer. `again` asks to be called once more, because the run rolls over and the next one has not loaded the object yet. */
+/** Sent by a test clock: do everything due up to `to`, then answer. `again` asks to be called once more, because the run rolls over in the middle of its work. */
 export const settle = defineUpdate<{ again: boolean; parked: boolean }, [{ to: string }]>('settle');
 
 /** Sent by an operator: try the step again at which the object was parked. */

@@ -1,3 +1,4 @@
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -12,6 +13,8 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import { refuse } from '../billing/refusal.ts';
 import { type Clock, createClock } from './clock.ts';
 import {
+  type Announced,
+  type CarriedStanding,
   type LifecycleSnapshot,
   type LifecycleStart,
   retry,
@@ -47,7 +50,11 @@ interface InboxEntry<Snapshot> {
   fail(error: unknown): void;
 }
 
-/** A run rolls over past this many history events, so that replaying any live object stays cheap. */
+/**
+ * A run at rest rolls over past this many history events, so that replaying any live object stays cheap. One that has work
+ * goes on for longer: rolling over in the middle costs whoever waits another round.
+ */
+const restingHistoryEvents = 28;
 const maxHistoryEvents = 120;
 const creationTimeoutMs = 60_000;
 
@@ -72,14 +79,17 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   readonly clock: Clock;
   private readonly definition: LifecycleDefinition<Snapshot>;
   private readonly inbox: InboxEntry<Snapshot>[] = [];
-  private readonly announced = { status: '', next: '', blockedOn: '' };
-  private snapshot: Snapshot | null = null;
+  private announced: Announced;
+  private snapshot: Snapshot | null;
   private stale = false;
   private busy = true;
   private rolling = false;
 
   constructor(definition: LifecycleDefinition<Snapshot>) {
     this.definition = definition;
+    const carried = definition.start.carried as CarriedStanding<Snapshot> | undefined;
+    this.snapshot = carried?.snapshot ?? null;
+    this.announced = carried?.announced ?? { status: '', next: '', blockedOn: '' };
     this.clock = createClock(definition.start, () => this.snapshot?.spreadMs ?? 0);
     setHandler(settle, (request) => this.settle(request.to));
     setHandler(retry, () => this.retry());
@@ -104,10 +114,12 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
       const entry = this.inbox.shift();
       if (entry) await this.answerCommand(entry);
       else if (this.stale) await this.loadAgain();
-      else if (shouldRollOver()) await this.rollOver();
+      else if (isLongerThan(maxHistoryEvents)) await this.rollOver();
       else if (this.firstDue()) await this.performFirst();
-      else if (!this.snapshot.ended) await this.waitForMore();
-      else if (await this.isOver(this.snapshot)) return;
+      else if (this.snapshot.ended) {
+        if (await this.isOver(this.snapshot)) return;
+      } else if (isLongerThan(restingHistoryEvents)) await this.rollOver();
+      else await this.waitForMore();
     }
     // The object was never made: whoever asked something of it meanwhile is told so.
     for (const entry of this.inbox.splice(0)) entry.fail(refuse('not_found', 'the object was not created'));
@@ -116,7 +128,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
 
   /** Nothing is left to wait for; a command that comes before everybody has their answer is still carried out. */
   private async isOver(snapshot: Snapshot): Promise<boolean> {
-    announce(snapshot, this.announced, this.definition.start);
+    this.announce(snapshot);
     this.busy = false;
     await condition(() => allHandlersFinished() || this.inbox.length > 0 || this.stale);
     this.busy = true;
@@ -127,6 +139,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     if (this.definition.start.creating) await condition(() => this.inbox.length > 0, creationTimeoutMs);
     const creation = this.inbox.shift();
     if (creation) await this.answerCommand(creation);
+    // A run that another left at rest has its snapshot; what changed since then has told so by `rowChanged`.
     this.snapshot ??= await this.definition.load();
   }
 
@@ -157,19 +170,24 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   }
 
   private async rollOver(): Promise<void> {
+    const { snapshot } = this;
+    if (snapshot === null) return;
+    this.announce(snapshot);
     this.rolling = true;
     this.busy = false;
-    await condition(() => allHandlersFinished() || this.inbox.length > 0);
+    await condition(() => allHandlersFinished() || this.inbox.length > 0 || this.stale);
     this.busy = true;
-    if (this.inbox.length > 0) return;
+    this.rolling = false;
+    if (this.inbox.length > 0 || this.stale) return;
+    const carried: CarriedStanding<Snapshot> = { snapshot, announced: this.announced };
     const { start } = this.definition;
-    await this.definition.rollOver({ ...start, clockTime: this.clock.heardTime, creating: false });
+    await this.definition.rollOver({ ...start, clockTime: this.clock.heardTime, creating: false, carried });
   }
 
   private async waitForMore(): Promise<void> {
     const { snapshot } = this;
     if (snapshot === null) return;
-    announce(snapshot, this.announced, this.definition.start);
+    this.announce(snapshot);
     const next = snapshot.blockedOn ? null : (snapshot.agenda[0] ?? null);
     this.busy = false;
     const wake = () => this.inbox.length > 0 || this.stale;
@@ -189,7 +207,19 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private async settle(to: string): Promise<{ again: boolean; parked: boolean }> {
     this.clock.hear(to);
     await condition(() => this.quiet() || this.rolling);
-    return { again: this.rolling, parked: this.snapshot?.blockedOn != null };
+    return { again: !this.quiet(), parked: this.snapshot?.blockedOn != null };
+  }
+
+  /** Shows an operator where the object stands; search attributes are written only when they change. */
+  private announce(snapshot: Snapshot): void {
+    const { start } = this.definition;
+    // The static summary ends with the first run; these details are told by every run.
+    const identity = `${workflowInfo().workflowType} ${start.objectId}, customer ${start.customerId}`;
+    setCurrentDetails(`${identity}\n\n${standingLine(snapshot, start.testClockId !== null)}`);
+    const standing = standingOf(snapshot, start.testClockId !== null);
+    const changes = changedAttributes(this.announced, standing);
+    if (changes.length > 0) upsertSearchAttributes(changes);
+    this.announced = standing;
   }
 
   private async retry(): Promise<{ performing: string }> {
@@ -210,31 +240,23 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   }
 }
 
-function shouldRollOver(): boolean {
+function isLongerThan(events: number): boolean {
   const info = workflowInfo();
-  return info.historyLength > maxHistoryEvents || info.continueAsNewSuggested;
+  return info.historyLength > events || info.continueAsNewSuggested;
 }
 
-/** Shows an operator where the object stands; search attributes are written only when they change. */
-function announce(
-  snapshot: LifecycleSnapshot,
-  announced: { status: string; next: string; blockedOn: string },
-  start: LifecycleStart,
-): void {
-  const next = snapshot.agenda[0];
-  // The static summary ends with the first run; these details are told by every run.
-  const identity = `${workflowInfo().workflowType} ${start.objectId}, customer ${start.customerId}`;
-  setCurrentDetails(`${identity}\n\n${standingLine(snapshot, start.testClockId !== null)}`);
+function standingOf(snapshot: LifecycleSnapshot, onTestClock: boolean): Announced {
   // A test clock's instants would only mix with real ones, and its objects are due many times a second.
-  const dueAt = start.testClockId === null ? (next?.at ?? '') : '';
-  const standing = { status: snapshot.status, next: dueAt, blockedOn: snapshot.blockedOn ?? '' };
-  const changes = [
-    ...(announced.status === standing.status ? [] : [{ key: statusKey, value: standing.status }]),
-    ...(announced.next === standing.next ? [] : [{ key: nextDueAtKey, value: dueAt === '' ? null : new Date(dueAt) }]),
-    ...(announced.blockedOn === standing.blockedOn ? [] : [{ key: blockedOnKey, value: snapshot.blockedOn }]),
+  const next = onTestClock ? '' : (snapshot.agenda[0]?.at ?? '');
+  return { status: snapshot.status, next, blockedOn: snapshot.blockedOn ?? '' };
+}
+
+function changedAttributes(before: Announced, now: Announced): SearchAttributeUpdatePair[] {
+  return [
+    ...(before.status === now.status ? [] : [{ key: statusKey, value: now.status }]),
+    ...(before.next === now.next ? [] : [{ key: nextDueAtKey, value: now.next === '' ? null : new Date(now.next) }]),
+    ...(before.blockedOn === now.blockedOn ? [] : [{ key: blockedOnKey, value: now.blockedOn || null }]),
   ];
-  if (changes.length > 0) upsertSearchAttributes(changes);
-  Object.assign(announced, standing);
 }
 
 /** How the object stands and what it waits for, in one line that tells a person what can be done. */

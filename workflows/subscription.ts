@@ -36,9 +36,12 @@ export async function subscription(start: LifecycleStart): Promise<void> {
         return step.noticeRenewal({ ...self, at: item.at });
       case 'finalizeInvoice':
         return step.finalizeInvoice({ ...self, invoiceId: item.ref, at: item.at });
-      case 'chargePayment':
-        await collectPayment(start, { paymentId: item.ref, at: item.at, clockTime: lifecycle.clock.heardTime });
-        return step.refreshSubscription({ ...self, at: item.at });
+      case 'chargePayment': {
+        const collection = { paymentId: item.ref, at: item.at, clockTime: lifecycle.clock.heardTime };
+        const recorded = await collectPayment(start, collection, (answer) => step.recordCharge({ ...self, ...answer }));
+        // A payment that was handed to its own workflow meanwhile is no longer on this agenda.
+        return recorded.awaitsGateway ? step.refreshSubscription({ ...self, at: item.at }) : recorded.subscription;
+      }
       case 'attendInvoice':
         // The other workflow is there before the row says so: a task lost in between cannot leave the invoice to nobody.
         await followInvoice(start, item.ref, lifecycle.clock.heardTime);

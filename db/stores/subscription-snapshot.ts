@@ -96,6 +96,16 @@ export async function refreshAgendas(
   return attended;
 }
 
+/** Reads subscriptions whose invoices or payments changed and writes their agendas down. */
+export async function refreshSubscriptions(
+  sql: Sql,
+  environmentId: string,
+  ids: readonly string[],
+): Promise<AttendedSubscription[]> {
+  const rows = await readSubscriptions(sql, environmentId, ids);
+  return refreshAgendas(sql, environmentId, [...rows.values()]);
+}
+
 function unattendedInvoice(invoice: SurroundingsRow['invoices'][number]): UnattendedInvoice {
   return {
     id: invoice.id,

@@ -62,6 +62,7 @@ const dynamicConfiguration = `
 matching.enableFairness: [{value: true}]
 system.enableActivityEagerExecution: [{value: true}]
 history.workflowTaskRetryMaxInterval: [{value: 5s}]
+history.workflowIdReuseMinimalInterval: [{value: 10ms}]
 `;
 
 /** The schemas are embedded in the tool; every step may run again. */

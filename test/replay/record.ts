@@ -66,7 +66,11 @@ async function record(
 async function historyAtRest(run: WorkflowHandle): Promise<RecordedHistory> {
   const history = await poll(async () => {
     const { events } = JSON.parse(historyToJSON(await run.fetchHistory())) as RecordedHistory;
-    return /WORKFLOW_TASK_(SCHEDULED|STARTED)$/.test(events.at(-1)?.eventType ?? '') ? undefined : { events };
+    return /WORKFLOW_(TASK_SCHEDULED|TASK_STARTED|EXECUTION_STARTED|EXECUTION_SIGNALED)$/.test(
+      events.at(-1)?.eventType ?? '',
+    )
+      ? undefined
+      : { events };
   }, 20_000);
   if (!history) throw new Error(`${run.workflowId} does not come to rest`);
   return withoutMachine(history);
