@@ -1,11 +1,11 @@
 /** Every bench by name; each module measures when it is called. design: quality.md Benches */
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  'close-paid': () => import('./close-paid.ts'),
   'close-sql': () => import('./close-sql.ts'),
   'close-temporal': () => import('./close-temporal.ts'),
   'cold-start': () => import('./cold-start.ts'),
   'ingest-bulk': () => import('./ingest-bulk.ts'),
   replay: () => import('./replay.ts'),
-  'test-clock-year': () => import('./test-clock-year.ts'),
   'workflow-memory': () => import('./workflow-memory.ts'),
 };
 
