@@ -32,6 +32,7 @@ import { outboundEventRoutes } from './routes/outbound-event.ts';
 import { paymentRoutes } from './routes/payment.ts';
 import { paymentMethodRoutes } from './routes/payment-method.ts';
 import { planRoutes } from './routes/plan.ts';
+import { planSimulationRoutes } from './routes/plan-simulation.ts';
 import { priceRoutes } from './routes/price.ts';
 import { priceEstimateRoutes } from './routes/price-estimate.ts';
 import { rbacRoutes } from './routes/rbac.ts';
@@ -81,6 +82,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(paymentMethodRoutes);
   await v1.register(paymentRoutes);
   await v1.register(planRoutes);
+  await v1.register(planSimulationRoutes);
   await v1.register(priceRoutes);
   await v1.register(priceEstimateRoutes);
   await v1.register(subscriptionRoutes);

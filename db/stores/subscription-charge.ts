@@ -27,8 +27,17 @@ export interface ChargeRequest {
   usageUntil?: string;
   /** The invoice being recomputed: its own lines do not count as billed already. */
   ownInvoiceId?: string;
-  /** False for a preview, which does not look at existing invoices. */
+  /** True for a preview, which does not look at existing invoices. */
   withoutBilled?: boolean;
+  /** What to charge in place of the subscription's own line items and allowances: another plan's, for a simulation. */
+  terms?: { items: readonly ChargedItem[]; allowances: Record<string, Allowance> };
+}
+
+/** A line item with its price, and what is asked of its meter besides. */
+export interface ChargedItem {
+  item: ChargeItem;
+  meterName: string | null;
+  filters: Record<string, string[]> | null;
 }
 
 /** A computed line with the name its meter had, which stays on the invoice. */
@@ -58,7 +67,7 @@ export async function computeCharges(
 
   const plans = requests.map((request) => {
     const { subscription } = request;
-    const own = items.get(subscription.id) ?? [];
+    const own = request.terms?.items ?? items.get(subscription.id) ?? [];
     const planned = planCharges({
       reason: request.reason,
       subscription,
@@ -66,7 +75,7 @@ export async function computeCharges(
       next: request.next,
       ...(request.usageUntil === undefined ? {} : { usageUntil: request.usageUntil }),
       items: own.map(({ item }) => item),
-      allowances: allowancesOf(allowances, request),
+      allowances: request.terms?.allowances ?? allowancesOf(allowances, request),
       billed: request.withoutBilled
         ? []
         : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),
@@ -103,7 +112,8 @@ export async function computeCharges(
   );
 }
 
-interface ItemRow {
+/** A line item's columns beside those of its price and meter. */
+export interface ItemRow {
   id: string;
   subscription_id: string;
   display_name: string;
@@ -130,10 +140,13 @@ interface ItemRow {
   [column: string]: unknown;
 }
 
+/** What decides cost and usage of a price `p` with its meter `m`. */
+export const chargedPriceColumns = `p.billing_model, p.amount, p.currency, p.tier_mode, p.tiers, p.transform_quantity, p.percentage_rate,
+  p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage`;
+
 const itemsText = `
 select l.id, l.subscription_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id, l.price_type, l.invoice_cadence,
-  l.billing_period, l.billing_period_count, l.meter_id, p.billing_model, p.amount, p.currency, p.tier_mode, p.tiers,
-  p.transform_quantity, p.percentage_rate, p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage
+  l.billing_period, l.billing_period_count, l.meter_id, ${chargedPriceColumns}
 from subscription_line_item l
 join price p on p.id = l.price_id
 left join meter m on m.id = l.meter_id
@@ -142,16 +155,13 @@ order by l.start_date, l.id`;
 
 async function readItems(sql: Sql, environmentId: string, subscriptionIds: string[]) {
   const rows = await sql.rows<ItemRow>(itemsText, [environmentId, subscriptionIds]);
-  const bySubscription = new Map<
-    string,
-    { item: ChargeItem; meterName: string | null; filters: Record<string, string[]> | null }[]
-  >();
-  for (const row of rows) {
-    const list = bySubscription.get(row.subscription_id) ?? [];
-    list.push({ item: chargeItem(row), meterName: row.meter_display_name, filters: row.filter_values });
-    bySubscription.set(row.subscription_id, list);
-  }
-  return bySubscription;
+  const bySubscription = Map.groupBy(rows, (row) => row.subscription_id);
+  return new Map([...bySubscription].map(([id, own]) => [id, own.map(chargedItem)]));
+}
+
+/** The line item of a row as the rules take it. */
+export function chargedItem(row: ItemRow): ChargedItem {
+  return { item: chargeItem(row), meterName: row.meter_display_name, filters: row.filter_values };
 }
 
 function chargeItem(row: ItemRow): ChargeItem {
@@ -186,7 +196,7 @@ function priceTerms(row: ItemRow): PriceTerms {
 }
 
 /** A metered entitlement of a plan and the time it is in force. */
-interface PlanAllowance extends Allowance {
+export interface PlanAllowance extends Allowance {
   planId: string;
   meterId: string;
   startDate: string | null;
@@ -194,7 +204,11 @@ interface PlanAllowance extends Allowance {
 }
 
 /** The published metered entitlements of plans: plan parts only, the others come with add-ons and overrides. */
-async function readAllowances(sql: Sql, environmentId: string, planIds: string[]): Promise<PlanAllowance[]> {
+export async function readAllowances(
+  sql: Sql,
+  environmentId: string,
+  planIds: readonly string[],
+): Promise<PlanAllowance[]> {
   const rows = await sql.rows<{
     plan_id: string;
     meter_id: string;

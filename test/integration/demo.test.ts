@@ -1,11 +1,12 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createCatalogue } from '../../dev/demo/catalogue.ts';
 import { demoClient } from '../../dev/demo/client.ts';
 import { demoReport } from '../../dev/demo/report.ts';
 import type { DemoAirport, DemoLine, DemoResult } from '../../dev/demo/result.ts';
 import { runDemo } from '../../dev/demo/run.ts';
-import { testPlatform } from '../support/billing.ts';
+import { created, testPlatform } from '../support/billing.ts';
 import { type ExpectedInvoice, type ExpectedLine, expectedInvoices } from '../support/flights-oracle.ts';
+import { type OraclePrice, oracleCost, oracleLineAmount } from '../unit/billing/rating-oracle.ts';
 
 const { app, api, base } = await testPlatform();
 const address = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -50,6 +51,75 @@ test('every invoice is paid in full, also where the card declined first', () => 
   }
 });
 
+describe('simulating a plan on the flights', () => {
+  const window = { start_time: '2001-01-01T00:00:00Z', end_time: '2001-04-02T00:00:00Z' };
+  /** What the airports were billed for January to March: all but the fee for April. */
+  const issued = (airport: DemoAirport) =>
+    invoicesOf(airport)
+      .flatMap((invoice) => invoice.lines)
+      .filter((line) => line.end < '2001-04-02')
+      .sort(byTimeAndPrice);
+
+  async function simulate(planId: string): Promise<Simulation> {
+    const body = { ...window, current_plan_id: demo.catalogue.planId, include_lines: true };
+    const answer = await api<Simulation>('POST', `/plans/${planId}/simulate`, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return answer.body;
+  }
+
+  test('agrees with the invoices that were really issued, line by line', async () => {
+    const { customers, totals } = await simulate(demo.catalogue.planId);
+    expect(totals).toMatchObject([{ customers: 40, periods: 120, current: '175315.66', simulated: '175315.66' }]);
+    for (const airport of demo.airports) {
+      const periods = customers.find(({ customer_id }) => customer_id === airport.customerId)!.subscriptions[0]!
+        .periods;
+      for (const side of ['current', 'simulated'] as const) {
+        const lines = periods.flatMap(({ lines }) => lines[side]).map(lineOf);
+        expect(lines.sort(byTimeAndPrice), airport.code).toEqual(issued(airport));
+      }
+    }
+  });
+
+  test('costs under another plan what an oracle in fractions says', async () => {
+    const { prices } = demo.catalogue;
+    const meters = await Promise.all(
+      [prices.miles, prices.departures].map(
+        async (id) => (await api<{ meter_id: string }>('GET', `/prices/${id}`)).body.meter_id,
+      ),
+    );
+    const tiers = [
+      { up_to: '50000', unit_amount: '0.0111', flat_amount: '20' },
+      { up_to: null, unit_amount: '0.0087', flat_amount: '0' },
+    ];
+    const miles: OraclePrice = { billing_model: 'TIERED', tier_mode: 'VOLUME', currency: 'usd', tiers };
+    const departures: OraclePrice = {
+      billing_model: 'PACKAGE',
+      currency: 'usd',
+      amount: '9.99',
+      transform_quantity: { divide_by: 7, round: 'down' },
+    };
+    const priced: Partial<Record<ExpectedLine['price'], OraclePrice>> = { miles, departures };
+    const plan = await created(api, '/plans', { name: 'Volume' });
+    const common = { plan_id: plan.id, billing_period: 'MONTHLY', type: 'USAGE', invoice_cadence: 'ARREAR' };
+    const whole = tiers.map((tier) => ({ ...tier, up_to: tier.up_to === null ? null : Number(tier.up_to) }));
+    await created(api, '/prices', { ...common, ...miles, tiers: whole, meter_id: meters[0] });
+    await created(api, '/prices', { ...common, ...departures, meter_id: meters[1] });
+    const { customers } = await simulate(plan.id);
+    expect(customers.length).toBe(40);
+    for (const airport of demo.airports) {
+      const amounts = issued(airport).map(({ price, quantity, forgiven }) => {
+        const terms = priced[price];
+        // The other plan forgives no departures.
+        const used = String(Number(quantity) + Number(forgiven));
+        return terms ? oracleLineAmount(terms, oracleCost(terms, used)) : '0.00';
+      });
+      const cents = amounts.reduce((sum, amount) => sum + Number(amount.replace('.', '')), 0);
+      const found = customers.find(({ customer_id }) => customer_id === airport.customerId)!;
+      expect(Number(dollars(found.simulated).replace('.', '')), airport.code).toBe(cents);
+    }
+  });
+});
+
 test('all 20 000 flights are stored, and those of other airports are billed to nobody', async () => {
   const { body } = await api<{ total_count: number }>('POST', '/events/query', {
     start_time: '2001-01-01T00:00:00Z',
@@ -81,6 +151,19 @@ test('another run on the same environment takes names of its own', async () => {
   expect(demo.catalogue.suffix).toBe('');
   expect(await createCatalogue(demoClient(address, base.apiKey))).toMatchObject({ suffix: '-2' });
 });
+
+interface Simulation {
+  totals: unknown[];
+  customers: {
+    customer_id: string;
+    simulated: string;
+    subscriptions: { periods: { lines: { current: DemoLine[]; simulated: DemoLine[] } }[] }[];
+  }[];
+}
+
+function byTimeAndPrice(a: ExpectedLine, b: ExpectedLine): number {
+  return a.start + a.price < b.start + b.price ? -1 : 1;
+}
 
 /** An airport's invoices in the words of the oracle. */
 function invoicesOf(airport: DemoAirport): ExpectedInvoice[] {

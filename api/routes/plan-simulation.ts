@@ -1,0 +1,32 @@
+import { simulatePlan } from '../../db/stores/plan-simulate.ts';
+import { usageReader } from '../../metering/usage-reader.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import {
+  planSimulation,
+  simulatePlanBody,
+  simulationRequestOf,
+  viewPlanSimulation,
+} from '../schemas/plan-simulation.ts';
+import { idParams } from '../schemas/scalars.ts';
+
+/** What customers would have paid under a plan. Own operation; spec: catalogue-and-metering §4.3, §8.4 */
+export async function planSimulationRoutes(app: Api): Promise<void> {
+  const readUsage = usageReader(app.dependencies.metering);
+
+  app.post('/plans/:id/simulate', {
+    schema: {
+      operationId: 'simulatePlan',
+      tags: ['Plans'],
+      summary: 'Compare what customers paid with what they would have paid under this plan; nothing is stored',
+      params: idParams,
+      body: simulatePlanBody,
+      response: { 200: planSimulation, ...errorResponses },
+    },
+    config: { permission: 'invoice:read' },
+    handler: async ({ params, body, transaction }) => {
+      const request = simulationRequestOf(params.id, body);
+      return transaction(async (tx) => viewPlanSimulation(request, await simulatePlan(tx, request, readUsage)));
+    },
+  });
+}
