@@ -10,10 +10,11 @@ import type { Database } from '../db/orm.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
-import { lifecycleTaskQueue } from '../workflows/start.messages.ts';
+import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { failureInterceptor } from './failure.ts';
 import { createInvoiceActivities } from './invoice.ts';
 import { createPaymentActivities } from './payment.ts';
+import { createPriceSyncActivities } from './price-sync.ts';
 import { createSubscriptionActivities } from './subscription.ts';
 import { createTestClockActivities } from './test-clock.ts';
 
@@ -64,7 +65,8 @@ export function withShallowStacks(code: string): string {
 }
 
 /**
- * The workers of one process: `lifecycle` for workflows and their database work, `external` for gateways.
+ * The workers of one process: `lifecycle` for workflows and their database work, `external` for gateways, `bulk` for what
+ * goes through very many rows.
  * design: architecture §3 Load
  */
 export async function createWorkers(dependencies: WorkerDependencies): Promise<Workers> {
@@ -79,11 +81,12 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...payment,
   };
   const interceptors = { activity: [failureInterceptor] };
+  const workflowBundle = dependencies.workflowBundle ?? (await bundleWorkflows());
   const lifecycle = await Worker.create({
     connection,
     namespace,
     taskQueue: lifecycleTaskQueue,
-    workflowBundle: dependencies.workflowBundle ?? (await bundleWorkflows()),
+    workflowBundle,
     activities,
     interceptors,
     // After a killed worker the next command waits this long for its sticky queue.
@@ -103,7 +106,21 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     shutdownGraceTime: '3s',
     shutdownForceTime: '15s',
   });
-  const workers = [lifecycle, external];
+  const bulk = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: bulkTaskQueue,
+    workflowBundle,
+    activities: createPriceSyncActivities({ database }),
+    interceptors,
+    stickyQueueScheduleToStartTimeout: '1s',
+    maxCachedWorkflows: 100,
+    // Each holds a connection and a core: the rest of the platform keeps its own.
+    maxConcurrentActivityTaskExecutions: 4,
+    shutdownGraceTime: '3s',
+    shutdownForceTime: '15s',
+  });
+  const workers = [lifecycle, external, bulk];
   return {
     async run() {
       await Promise.all(workers.map((worker) => worker.run()));

@@ -35,6 +35,7 @@ import { planRoutes } from './routes/plan.ts';
 import { planSimulationRoutes } from './routes/plan-simulation.ts';
 import { priceRoutes } from './routes/price.ts';
 import { priceEstimateRoutes } from './routes/price-estimate.ts';
+import { priceSyncRoutes } from './routes/price-sync.ts';
 import { rbacRoutes } from './routes/rbac.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
@@ -85,6 +86,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(planSimulationRoutes);
   await v1.register(priceRoutes);
   await v1.register(priceEstimateRoutes);
+  await v1.register(priceSyncRoutes);
   await v1.register(subscriptionRoutes);
   await v1.register(taxRoutes);
   await v1.register(testClockRoutes);

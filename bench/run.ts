@@ -6,6 +6,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'cold-start': () => import('./cold-start.ts'),
   'ingest-bulk': () => import('./ingest-bulk.ts'),
   'plan-simulate': () => import('./plan-simulate.ts'),
+  'price-sync': () => import('./price-sync.ts'),
   replay: () => import('./replay.ts'),
   'workflow-memory': () => import('./workflow-memory.ts'),
 };

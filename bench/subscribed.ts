@@ -13,7 +13,7 @@ export interface Subscribed {
 
 /** Makes customers `customer-0` … with a monthly subscription each, in real time, paid by transfer. */
 export async function subscribeDirectly(
-  base: BenchDatabase,
+  base: Pick<BenchDatabase, 'database' | 'scope' | 'metering'>,
   options: { count: number; planId: string; start: string },
 ): Promise<Subscribed[]> {
   const readUsage = usageReader(base.metering);

@@ -21,6 +21,13 @@ export const externalStep: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '20s' },
 };
 
+/** A step through very many rows, on the task queue of its workflow; it notes how far it is, so it may be long and may be repeated. */
+export const bulkStep: ActivityOptions = {
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '5s',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '20s' },
+};
+
 /** What a step shows in the Temporal UI: the agenda entry it performs, `closePeriod · 2026-02-01T00:00:00.000Z`. */
 export function summaryOf(item: AgendaItem): { summary: string } {
   return { summary: [item.kind, item.ref, item.at].filter((part) => part !== '').join(' · ') };

@@ -1,4 +1,5 @@
 export { invoice } from './invoice.ts';
 export { payment } from './payment.ts';
+export { priceSync } from './price-sync.ts';
 export { subscription } from './subscription.ts';
 export { testClock } from './test-clock.ts';

@@ -17,6 +17,9 @@ export type LifecycleKind = keyof typeof lifecycleKinds;
 /** The task queue of workflows and database activities; tests give each file its own by a suffix. */
 export const lifecycleTaskQueue = 'lifecycle';
 
+/** The task queue of what goes through very many rows, with workflows and steps of its own: it delays no renewal. */
+export const bulkTaskQueue = 'bulk';
+
 /**
  * How long the server waits for a worker that took a task and was killed; local activities that take longer prolong it.
  * Temporal's own 10 s are what a command under way would stand still after each crash.

@@ -39,6 +39,14 @@ export const deadlineRules: readonly InvariantRule[] = [
   },
   {
     id: 'I18',
+    rule: 'no price sync runs for longer than two hours',
+    examines: `select count(*) from price_sync where sync_status = 'running'`,
+    violations: `
+      select id as object, format('running since %s; start another, which goes on where it stopped', created_at) as problem
+      from price_sync where sync_status = 'running' and created_at + interval '2 hours' + ${grace} < clock_timestamp()`,
+  },
+  {
+    id: 'I18',
     rule: 'whatever lives has something to wait for',
     examines: `select count(*) from subscription where subscription_status in ('trialing', 'active')`,
     violations: `

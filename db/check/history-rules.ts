@@ -7,6 +7,7 @@ const recorded = [
   'customer',
   'plan',
   'price',
+  'price_sync',
   'feature',
   'meter',
   'entitlement',

@@ -27,6 +27,7 @@ const auditedTypes = [
   'customer',
   'plan',
   'price',
+  'price_sync',
   'feature',
   'meter',
   'entitlement',
@@ -113,6 +114,7 @@ export const references: readonly Reference[] = [
   { table: 'entitlement', column: 'feature_id', target: 'feature' },
   { table: 'entitlement', column: 'parent_entitlement_id', target: 'entitlement' },
   { table: 'price', column: 'parent_price_id', target: 'price' },
+  { table: 'price_sync', column: 'plan_id', target: 'plan' },
   { table: 'subscription', column: 'invoicing_customer_id', target: 'customer' },
   { table: 'subscription', column: 'parent_subscription_id', target: 'subscription' },
   { table: 'subscription', column: 'plan_id', target: 'plan' },
@@ -141,6 +143,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'payment.gateway_payment_id',
   'payment.gateway_tracking_id',
   'payment_attempt.gateway_attempt_id',
+  'price_sync.after_subscription_id',
   'subscription.active_pause_id',
 ]);
 

@@ -23,6 +23,7 @@ import { PaymentAttempt } from './payment-attempt.ts';
 import { PaymentMethod } from './payment-method.ts';
 import { Plan } from './plan.ts';
 import { Price } from './price.ts';
+import { PriceSync } from './price-sync.ts';
 import { PriceUnit } from './price-unit.ts';
 import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
@@ -63,6 +64,7 @@ export const entities = [
   Plan,
   Price,
   PriceUnit,
+  PriceSync,
   Setting,
   Subscription,
   SubscriptionLineItem,

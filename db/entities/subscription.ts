@@ -61,7 +61,7 @@ const schema = defineEntity({
   indexes: [
     { properties: ['environmentId', 'createdAt', 'id'] },
     { properties: ['environmentId', 'customerId'] },
-    { properties: ['environmentId', 'planId'] },
+    { properties: ['environmentId', 'planId', 'id'] },
   ],
 });
 export class Subscription extends schema.class {}

@@ -4,6 +4,7 @@ import { Migration20261121_03_row_level_security } from './20261121_03_row_level
 import { Migration20261121_04_tenant_setting } from './20261121_04_tenant_setting.ts';
 import { Migration20261122_05_price_units_and_groups } from './20261122_05_price_units_and_groups.ts';
 import { Migration20261122_07_cost_sheets } from './20261122_07_cost_sheets.ts';
+import { Migration20261122_08_price_sync } from './20261122_08_price_sync.ts';
 import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
 import { Migration20261122_11_taxes } from './20261122_11_taxes.ts';
 import { Migration20261122_12_integration_mapping } from './20261122_12_integration_mapping.ts';
@@ -17,6 +18,7 @@ export const migrations = [
   { name: '20261121_04_tenant_setting', class: Migration20261121_04_tenant_setting },
   { name: '20261122_05_price_units_and_groups', class: Migration20261122_05_price_units_and_groups },
   { name: '20261122_07_cost_sheets', class: Migration20261122_07_cost_sheets },
+  { name: '20261122_08_price_sync', class: Migration20261122_08_price_sync },
   { name: '20261122_09_add_ons', class: Migration20261122_09_add_ons },
   { name: '20261122_11_taxes', class: Migration20261122_11_taxes },
   { name: '20261122_12_integration_mapping', class: Migration20261122_12_integration_mapping },

@@ -12,6 +12,7 @@ import { publishedAddon } from './addon.ts';
 import { lockCostsheetForPrice } from './costsheet.ts';
 import { groupToJoin } from './group.ts';
 import { checkPrice, isOneTime, type NewPrice, pricingTerms } from './price-rules.ts';
+import { lockPlans, nextPriceSequence } from './price-sequence.ts';
 
 const maxActivePricesPerOwner = 5000;
 
@@ -75,6 +76,10 @@ export async function newPriceColumns(tx: Transaction, input: NewPrice, path = '
 /** Creates prices, all or none; a refusal names the item. spec: catalogue-and-metering §4.2, §13 row 23 */
 export async function createPrices(tx: Transaction, inputs: readonly NewPrice[]): Promise<Price[]> {
   const prices: Price[] = [];
+  await lockPlans(
+    tx,
+    inputs.map((input) => input.entityId ?? ''),
+  );
   for (const [index, input] of inputs.entries()) {
     prices.push(await inElement(`items[${index}]`, () => createPrice(tx, input, `items[${index}].`)));
   }
@@ -174,15 +179,16 @@ export async function closePrice(tx: Transaction, price: Price, endDate: string)
 }
 
 /**
- * Locks a price. A caller that waited for another one to end the price gets `version_conflict`: it decided on a row that is
+ * Locks a price and, before it, the plan that owns it. A caller that waited for another one to end the price gets `version_conflict`: it decided on a row that is
  * no longer so. spec: catalogue-and-metering §4.2 Chains
  */
 export async function lockPrice(tx: Transaction, id: string): Promise<Price> {
   const where = { id, environmentId: tx.scope.environmentId };
-  const [seen] = await tx.rows<{ sequence: string }>(
-    'select sequence from price where id = $1 and environment_id = $2',
+  const [seen] = await tx.rows<{ sequence: string; entity_id: string }>(
+    'select sequence, entity_id from price where id = $1 and environment_id = $2',
     [id, where.environmentId],
   );
+  if (seen) await lockPlans(tx, [seen.entity_id]);
   const price = seen
     ? await tx.em.findOne(Price, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     : null;
@@ -228,11 +234,6 @@ export function auditPrice(
   ]);
 }
 
-async function nextPriceSequence(tx: Transaction): Promise<number> {
-  const [row] = await tx.rows<{ next: string }>(`select nextval('price_sequence') as next`);
-  return Number(row!.next);
-}
-
 async function publishedOwner(tx: Transaction, input: NewPrice, path: string): Promise<{ name: string }> {
   const where = { id: input.entityId!, environmentId: tx.scope.environmentId };
   if (input.entityType === 'SUBSCRIPTION') {
@@ -244,8 +245,8 @@ async function publishedOwner(tx: Transaction, input: NewPrice, path: string): P
   }
   if (input.entityType === 'ADDON') return publishedAddon(tx, where.id, `${path}entity_id`);
   if (input.entityType === 'COSTSHEET') return lockCostsheetForPrice(tx, where.id, `${path}entity_id`);
-  // Shared with other additions, held against archiving the plan meanwhile.
-  const plan = await tx.em.findOne(Plan, where, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
+  await lockPlans(tx, [where.id]);
+  const plan = await tx.em.findOne(Plan, where, { refresh: true });
   if (!plan) throw missing('plan', where.id, `${path}entity_id`);
   if (plan.status !== 'published') {
     throw refuseInvalid('entity_id', `plan ${plan.id} is ${plan.status}; prices can be added to published plans only`);

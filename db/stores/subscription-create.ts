@@ -7,6 +7,7 @@ import {
 } from '../../billing/calendar.ts';
 import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
 import { inheritedTrialDays, selectPrices } from '../../billing/price-selection.ts';
+import { targetSequence } from '../../billing/price-sync.ts';
 import { type NewSubscription, openSubscription, type SubscriptionState } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
@@ -17,7 +18,7 @@ import { type Sql, violatedUniqueIndex } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
-import { insertLineItems, lineItemsOf, type PlanPrice, readPlanPrices } from './subscription-item.ts';
+import { insertLineItems, lineItemsOf, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
 import { issueOpening } from './subscription-opening.ts';
 import {
   insertSubscriptions,
@@ -58,7 +59,8 @@ export async function createSubscription(
       `names a plan without a price in ${input.currency} for ${input.billingPeriod}; add one or choose another`,
     );
   }
-  const row = newRow(scope, input, customer, prices, candidates);
+  const syncedPriceSequence = targetSequence(await readUsagePrices(sql, scope.environmentId, input.planId));
+  const row: SubscriptionRow = { ...newRow(scope, input, customer, prices), syncedPriceSequence };
   await insertRow(sql, scope, row);
   const items = lineItemsOf(scope, row, plan.name, prices);
   await insertLineItems(sql, items);
@@ -89,8 +91,7 @@ function newRow(
   input: NewSubscription,
   customer: CustomerFacts,
   prices: readonly PlanPrice[],
-  candidates: readonly PlanPrice[],
-): SubscriptionRow {
+): Omit<SubscriptionRow, 'syncedPriceSequence'> {
   const startDate = input.startDate ?? input.at;
   if (input.endDate !== null && input.endDate < startDate) throw badField('end_date', 'must not be before start_date');
   if (input.explicitProration && startDate < `${input.at.slice(0, 10)}T00:00:00.000Z`) {
@@ -130,7 +131,6 @@ function newRow(
     lineItemGrouping: input.lineItemGrouping as SubscriptionRow['lineItemGrouping'],
     gatewayPaymentMethodId: input.gatewayPaymentMethodId,
     metadata: input.metadata,
-    syncedPriceSequence: candidates.reduce((highest, price) => Math.max(highest, price.sequence), 0),
     billingSequence: 0,
     renewalNoticedFor: null,
     testClockId: customer.testClockId,

@@ -6,9 +6,10 @@ import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
-/** A plan's price as a new subscription sees it. */
+/** A plan's price as a subscription sees it. */
 export interface PlanPrice {
   id: string;
+  parentPriceId: string | null;
   type: 'FIXED' | 'USAGE';
   billingPeriod: BillingPeriod | 'ONETIME';
   billingPeriodCount: number;
@@ -26,6 +27,7 @@ export interface PlanPrice {
 
 interface PriceRow {
   id: string;
+  parent_price_id: string | null;
   type: 'FIXED' | 'USAGE';
   billing_period: BillingPeriod | 'ONETIME';
   billing_period_count: number;
@@ -51,16 +53,31 @@ export async function readPlanPrices(
   at: string,
 ): Promise<PlanPrice[]> {
   const rows = await sql.rows<PriceRow>(
-    `select p.id, p.type, p.billing_period, p.billing_period_count, p.invoice_cadence, p.currency, p.meter_id, m.name as meter_name,
-       p.min_quantity, p.trial_period_days, p.display_name, p.start_date, p.end_date, p.sequence
-     from price p left join meter m on m.id = p.meter_id
-     where p.environment_id = $1 and p.entity_type = 'PLAN' and p.entity_id = $2 and p.currency = $3 and p.status = 'published'
-       and (p.end_date is null or p.end_date > $4)
-     order by p.created_at, p.id`,
+    `${planPricesText} and p.currency = $3 and (p.end_date is null or p.end_date > $4) order by p.created_at, p.id`,
     [environmentId, planId, currency, at],
   );
-  return rows.map((row) => ({
+  return rows.map(planPrice);
+}
+
+/** The published usage prices of a plan, ended ones too, in the plan's order. spec: catalogue-and-metering §3.1 */
+export async function readUsagePrices(sql: Sql, environmentId: string, planId: string): Promise<PlanPrice[]> {
+  const rows = await sql.rows<PriceRow>(`${planPricesText} and p.type = 'USAGE' order by p.created_at, p.id`, [
+    environmentId,
+    planId,
+  ]);
+  return rows.map(planPrice);
+}
+
+const planPricesText = `
+select p.id, p.parent_price_id, p.type, p.billing_period, p.billing_period_count, p.invoice_cadence, p.currency, p.meter_id,
+  m.name as meter_name, p.min_quantity, p.trial_period_days, p.display_name, p.start_date, p.end_date, p.sequence
+from price p left join meter m on m.id = p.meter_id
+where p.environment_id = $1 and p.entity_type = 'PLAN' and p.entity_id = $2 and p.status = 'published'`;
+
+function planPrice(row: PriceRow): PlanPrice {
+  return {
     id: row.id,
+    parentPriceId: row.parent_price_id,
     type: row.type,
     billingPeriod: row.billing_period,
     billingPeriodCount: row.billing_period_count,
@@ -74,7 +91,7 @@ export async function readPlanPrices(
     startDate: instantText(row.start_date),
     endDate: row.end_date ? instantText(row.end_date) : null,
     sequence: Number(row.sequence),
-  }));
+  };
 }
 
 /** The line items a subscription gets from prices of its plan. spec: subscriptions-and-invoicing §2.3.3 */
@@ -146,6 +163,26 @@ const insertItems = insertText('subscription_line_item', itemColumns);
 /** Writes line items; one statement for any number of them. */
 export async function insertLineItems(sql: Sql, items: readonly object[]): Promise<void> {
   await writeRows(sql, insertItems, items);
+}
+
+/** Ends line items, each at its own instant. */
+export async function endLineItemsAt(
+  sql: Sql,
+  scope: Scope,
+  ends: readonly { lineItemId: string; endDate: string }[],
+): Promise<void> {
+  if (ends.length === 0) return;
+  await sql.rows(
+    `update subscription_line_item l set end_date = t.end_date, updated_at = $4, updated_by = $5
+     from unnest($2::text[], $3::timestamptz[]) as t(id, end_date) where l.environment_id = $1 and l.id = t.id`,
+    [
+      scope.environmentId,
+      ends.map((end) => end.lineItemId),
+      ends.map((end) => end.endDate),
+      new Date().toISOString(),
+      scope.actor,
+    ],
+  );
 }
 
 /**

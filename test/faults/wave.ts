@@ -62,6 +62,7 @@ export async function runWave(api: DemoClient, airports: number): Promise<Wave> 
     subscribe(api, place, { code, zone: zoneOf(code), card: cards[index % cards.length]!, terms: {} }),
   );
   const others = await inParallel(strangers, lanes, (stranger) => subscribe(api, place, stranger));
+  await syncPrices(api, catalogue);
   await sendFlights(api, flights, new Set(codes), catalogue.suffix);
   for (const stop of stops) await advance(api, clock.id, stop);
   return {
@@ -115,6 +116,28 @@ async function subscribe(
     ...terms,
   });
   return { code, customerId, subscriptionId };
+}
+
+/** Syncs the plan with a price in a currency nobody pays in: every subscription is looked at and nothing is billed otherwise. */
+async function syncPrices(api: DemoClient, { planId, suffix }: DemoCatalogue): Promise<void> {
+  const meter = { event_name: `departure${suffix}`, aggregation: { type: 'COUNT' }, reset_usage: 'BILLING_PERIOD' };
+  const name = `Departures in euro${suffix}`;
+  const feature = await api.send<{ meter_id: string }>('POST', '/features', {
+    name,
+    type: 'metered',
+    meter: { name, ...meter },
+  });
+  await api.send('POST', '/prices', {
+    plan_id: planId,
+    type: 'USAGE',
+    billing_model: 'FLAT_FEE',
+    billing_period: 'MONTHLY',
+    invoice_cadence: 'ARREAR',
+    currency: 'eur',
+    amount: '1.6',
+    meter_id: feature.meter_id,
+  });
+  await api.send('POST', `/plans/${planId}/sync/subscriptions`);
 }
 
 async function sendFlights(

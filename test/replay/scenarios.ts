@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { reconcile } from '../../activities/reconcile.ts';
-import { advanceClock, makeCustomer, makeSubscription, sendCalls } from '../../bench/account.ts';
+import { advanceClock, makeCustomer, makePlan, makeSubscription, sendCalls } from '../../bench/account.ts';
 import type { BenchPlatform } from '../../bench/platform.ts';
 import { poll } from '../../dev/processes.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { invoiceWorkflowId } from '../../workflows/invoice.messages.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
 import { gatewayNotified, paymentWorkflowId, refreshPayment } from '../../workflows/payment.messages.ts';
+import { cancelPriceSync, priceSyncWorkflowId } from '../../workflows/price-sync.messages.ts';
 import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
 import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
 import { personal } from './personal.ts';
@@ -124,6 +125,9 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   },
   reconciled: reconciledLives,
   'clock-parked-and-retried': clockParked,
+  'prices-synced': pricesSynced,
+  'price-sync-stopped': priceSyncStopped,
+  'price-sync-parked-and-retried': priceSyncParked,
 };
 
 interface Life {
@@ -274,6 +278,50 @@ async function clockParked(stage: Stage): Promise<void> {
   }
   await workflow.executeUpdate(retry);
   await advanceClock(api, clockId, '2026-01-16T00:00:00Z');
+}
+
+/** A plan of its own with a subscription that lacks a price. */
+async function withPriceToSync(stage: Stage) {
+  const { api } = stage.platform;
+  const plan = await makePlan(api, { fee: personal.fee, perCall: personal.perCall, eventName: newExternalId() });
+  await subscribed(stage.platform, plan.planId, { card: 'succeeds' });
+  await api('PUT', `/prices/${plan.usagePriceId}`, { amount: '0.5' });
+  const sync = () => api('POST', `/plans/${plan.planId}/sync/subscriptions`);
+  const run = stage.platform.temporal.workflow.getHandle(priceSyncWorkflowId(plan.planId));
+  return { planId: plan.planId, sync, run };
+}
+
+async function pricesSynced(stage: Stage): Promise<void> {
+  const { sync, run } = await withPriceToSync(stage);
+  await sync();
+  await run.result();
+}
+
+/** A run is stopped while it waits for its plan, which somebody else holds. */
+async function priceSyncStopped(stage: Stage): Promise<void> {
+  const { planId, sync, run } = await withPriceToSync(stage);
+  const holder = new pg.Client({ connectionString: stage.platform.ownerUrl });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select 1 from plan where id = $1 for update', [planId]);
+  await sync();
+  const stopping = await run.startUpdate(cancelPriceSync, { waitForStage: 'ACCEPTED' });
+  await holder.end();
+  await stopping.result();
+}
+
+/** A run cannot even begin, for a reason that is no outage. */
+async function priceSyncParked(stage: Stage): Promise<void> {
+  const { sync, run } = await withPriceToSync(stage);
+  await asOwner(stage, 'alter table price_sync rename to price_sync_away');
+  try {
+    await sync();
+    await until(async () => (await run.query<{ blockedOn: string | null }>('progress')).blockedOn ?? undefined);
+  } finally {
+    await asOwner(stage, 'alter table price_sync_away rename to price_sync');
+  }
+  await run.executeUpdate(retry);
+  await run.result();
 }
 
 async function rowOf(stage: Stage, text: string, values: unknown[]): Promise<Record<string, string> | undefined> {

@@ -84,6 +84,10 @@ function planCalls({ client, made }: Conversation, spare: Spare): AreaCalls {
       expect(clone).toMatchObject({ name: 'Pro copy', lookupKey: 'pro-copy', description: 'For teams' });
       spare.planId = present(clone.id);
     },
+    async syncPlanPrices() {
+      const started = await client.plans.syncPlanPrices(spare.planId);
+      expect(started).toMatchObject({ workflowId: `price-sync/${spare.planId}`, runId: expect.any(String) });
+    },
     async getPlanEntitlements() {
       await client.entitlements.getPlanEntitlements(made.planId);
     },

@@ -6,6 +6,7 @@ import { calendarAdapters } from '../../vectors/adapters/calendar.ts';
 import { catalogueAdapters } from '../../vectors/adapters/catalogue.ts';
 import { chargeAdapters } from '../../vectors/adapters/charge.ts';
 import { invoiceAdapters } from '../../vectors/adapters/invoice.ts';
+import { priceSyncAdapters } from '../../vectors/adapters/price-sync.ts';
 import { subscriptionAdapters } from '../../vectors/adapters/subscription.ts';
 import { matches } from '../../vectors/compare.ts';
 import { readVectors } from '../../vectors/read.ts';
@@ -15,6 +16,7 @@ const adapters: Adapters = {
   ...catalogueAdapters,
   ...chargeAdapters,
   ...invoiceAdapters,
+  ...priceSyncAdapters,
   ...subscriptionAdapters,
 };
 

@@ -13,6 +13,7 @@ import { newRecord } from '../../../db/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import { createSandbox } from '../../../db/stores/tenant.ts';
 import { inTransaction, type Transaction } from '../../../db/transaction.ts';
+import { prepareNamespace } from '../../../dev/temporal-namespace.ts';
 import { openPostgresUsageStore } from '../../../metering/postgres/usage-store.ts';
 import { applicationPassword, type ServersOfRun, startServers, templateDatabase } from '../../support/servers.ts';
 import type { Adapters, Given } from '../adapter.ts';
@@ -44,12 +45,13 @@ async function openApi(servers: ServersOfRun): Promise<Running> {
   const owner = new pg.Client({ connectionString: ownerUrl });
   await owner.connect();
   const database = await openDatabase({ url: applicationUrl });
-  const connection = Connection.lazy({ address: '127.0.0.1:1', connectTimeout: '200ms' });
+  const { address, namespace } = await temporalOfRun(servers);
+  const connection = Connection.lazy({ address });
   const metering = openPostgresUsageStore(database);
   const app = await buildApp({
     config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
     database,
-    temporal: new Client({ connection }),
+    temporal: new Client({ connection, namespace }),
     metering,
     gateways: new Map(),
     logger: false,
@@ -65,6 +67,14 @@ async function openApi(servers: ServersOfRun): Promise<Running> {
     await servers.stop();
   };
   return { app, database, owner, apiKey, scope, stop };
+}
+
+/** A Temporal where workflows start and, because no worker runs, stay as they began. */
+async function temporalOfRun({ controlUrl }: ServersOfRun): Promise<{ address: string; namespace: string }> {
+  const address = await (await fetch(`${controlUrl}/temporal`)).text();
+  const namespace = `vectors-${randomUUID()}`;
+  await prepareNamespace(address, namespace);
+  return { address, namespace };
 }
 
 async function cloneTemplate(postgresUrl: string): Promise<{ ownerUrl: string; applicationUrl: string }> {
@@ -124,6 +134,7 @@ async function filterError({ filters }: Given): Promise<unknown> {
 /** Operations that are not built are skipped by their name. */
 async function httpValidation({ method, path, body, state }: Given): Promise<unknown> {
   const api = await apiWith((tx) => writeState(tx, state ?? ''));
+  if (state?.includes('a sync of plan_x is running')) await call(api, 'POST', '/plans/plan_x/sync/subscriptions', null);
   const answer = await call(api, method, path, body);
   const absent = answer.status === 404 && answer.body.message.startsWith('There is no ');
   if (absent || answer.status === 501) {

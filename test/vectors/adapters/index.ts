@@ -7,6 +7,7 @@ import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
 import { paymentAdapters } from './payment.ts';
+import { priceSyncAdapters } from './price-sync.ts';
 import { subscriptionAdapters } from './subscription.ts';
 
 /** Every kind that can be run. A new group: its file, and one line here. */
@@ -19,6 +20,7 @@ export const adapters: Adapters = {
   ...invoiceAdapters,
   ...meteringAdapters,
   ...paymentAdapters,
+  ...priceSyncAdapters,
   ...subscriptionAdapters,
 };
 

@@ -1,0 +1,94 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { refuse } from '../../billing/refusal.ts';
+import { findPlan } from '../../db/stores/plan.ts';
+import { latestPriceSync } from '../../db/stores/price-sync.ts';
+import {
+  type PriceSyncStart,
+  priceSyncStartOptions,
+  priceSyncWorkflowId,
+  priceSyncWorkflowType,
+} from '../../workflows/price-sync.messages.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { callerOf } from '../lifecycle.ts';
+import { priceSync, startedWorkflow, viewPriceSync } from '../schemas/price-sync.ts';
+import { idParams, optionalBody } from '../schemas/scalars.ts';
+
+const startWithinMs = 10_000;
+
+/** Both spellings do the same. */
+const starts = [
+  { path: '/plans/:id/sync/subscriptions', operationId: 'syncPlanPrices' },
+  { path: '/plans/:id/sync/subscriptions/v2', operationId: 'syncPlanPricesV2' },
+];
+
+/** Price sync: a plan's usage prices reach the subscriptions it has already. spec: catalogue-and-metering §3.1 */
+export async function priceSyncRoutes(app: Api): Promise<void> {
+  const tags = ['Plans'];
+
+  for (const { path, operationId } of starts) {
+    app.post(path, {
+      schema: {
+        operationId,
+        tags,
+        summary: 'Bring added and ended usage prices of a plan to its subscriptions',
+        params: idParams,
+        body: optionalBody,
+        response: { 200: startedWorkflow, ...errorResponses },
+      },
+      config: { permission: 'plan:write', idempotency: 'lifecycle' },
+      handler: async (request) => {
+        const { scope, params } = request;
+        const syncId = request.newId('price_sync');
+        await request.transaction((tx) => findPlan(tx, params.id));
+        const start = { ...ownerOf(scope), planId: params.id, syncId, caller: callerOf(scope) };
+        return {
+          message: `price sync of plan ${params.id} started`,
+          workflow_id: priceSyncWorkflowId(params.id),
+          run_id: await startPriceSync(request.temporal, start),
+        };
+      },
+    });
+  }
+
+  app.get('/plans/:id/sync/subscriptions', {
+    schema: {
+      operationId: 'getPlanPriceSync',
+      tags,
+      summary: 'Get the latest price sync of a plan: how far it is, what it did, what failed',
+      params: idParams,
+      response: { 200: priceSync, ...errorResponses },
+    },
+    config: { permission: 'plan:read' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => {
+        const { id } = await findPlan(tx, params.id);
+        const run = await latestPriceSync(tx, tx.scope, id);
+        if (!run) throw refuse('not_found', `the prices of plan ${id} were never synced; POST on this path begins`);
+        return viewPriceSync(run, priceSyncWorkflowId(id));
+      }),
+  });
+}
+
+function ownerOf({ tenantId, environmentId }: { tenantId: string; environmentId: string }) {
+  return { tenantId, environmentId };
+}
+
+/** The run that was started, or the one that the same request started before. Throws `already_exists` while another runs. */
+async function startPriceSync(temporal: Client, start: PriceSyncStart): Promise<string> {
+  return temporal.withDeadline(Date.now() + startWithinMs, async () => {
+    try {
+      const run = await temporal.workflow.start(priceSyncWorkflowType, priceSyncStartOptions(start));
+      return run.firstExecutionRunId;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      const running = await temporal.workflow.getHandle(priceSyncWorkflowId(start.planId)).describe();
+      if (running.memo?.syncId === start.syncId) return running.runId;
+      throw refuse(
+        'already_exists',
+        `a price sync of plan ${start.planId} is running; wait until GET on this path shows that it has ended`,
+        { plan_id: start.planId, run_id: running.runId },
+      );
+    }
+  });
+}
