@@ -8,6 +8,7 @@ import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
 import { paymentAdapters } from './payment.ts';
 import { priceSyncAdapters } from './price-sync.ts';
+import { prorationAdapters } from './proration.ts';
 import { subscriptionAdapters } from './subscription.ts';
 
 /** Every kind that can be run. A new group: its file, and one line here. */
@@ -21,6 +22,7 @@ export const adapters: Adapters = {
   ...meteringAdapters,
   ...paymentAdapters,
   ...priceSyncAdapters,
+  ...prorationAdapters,
   ...subscriptionAdapters,
 };
 
