@@ -1,3 +1,5 @@
+import { attachAddon } from '../db/stores/subscription-addon.ts';
+import { detachAddon } from '../db/stores/subscription-addon-detach.ts';
 import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
 import { createSubscription } from '../db/stores/subscription-create.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
@@ -5,9 +7,11 @@ import { updateMetadata } from '../db/stores/subscription-update.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
+  AttachAddonCommand,
   Caller,
   CancelSubscriptionCommand,
   CreateSubscriptionCommand,
+  DetachAddonCommand,
   SubscriptionSnapshot,
   UpdateSubscriptionCommand,
 } from '../workflows/subscription.messages.ts';
@@ -62,6 +66,27 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
         async (tx) =>
           snapshot(await updateMetadata(tx, tx.scope, { ...input.command, subscriptionId: input.subscriptionId })),
         input.command.caller,
+      ),
+
+    attachAddon: ({
+      command,
+      ...self
+    }: SubscriptionReference & { command: AttachAddonCommand }): Promise<SubscriptionSnapshot> =>
+      inScope(
+        self,
+        async (tx) =>
+          snapshot(await attachAddon(tx, tx.scope, { ...command, subscriptionId: self.subscriptionId }, readUsage)),
+        command.caller,
+      ),
+
+    detachAddon: ({
+      command,
+      ...self
+    }: SubscriptionReference & { command: DetachAddonCommand }): Promise<SubscriptionSnapshot> =>
+      inScope(
+        self,
+        async (tx) => snapshot(await detachAddon(tx, tx.scope, { ...command, subscriptionId: self.subscriptionId })),
+        command.caller,
       ),
   };
 }

@@ -39,6 +39,7 @@ import { priceSyncRoutes } from './routes/price-sync.ts';
 import { rbacRoutes } from './routes/rbac.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
+import { subscriptionAddonRoutes } from './routes/subscription-addon.ts';
 import { taxRoutes } from './routes/tax.ts';
 import { tenantRoutes } from './routes/tenant.ts';
 import { testClockRoutes } from './routes/test-clock.ts';
@@ -87,6 +88,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(priceRoutes);
   await v1.register(priceEstimateRoutes);
   await v1.register(priceSyncRoutes);
+  await v1.register(subscriptionAddonRoutes);
   await v1.register(subscriptionRoutes);
   await v1.register(taxRoutes);
   await v1.register(testClockRoutes);

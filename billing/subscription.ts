@@ -26,6 +26,21 @@ export interface Period {
   end: string;
 }
 
+/** An add-on to attach, shapes checked. spec: subscriptions-and-invoicing §1.10 */
+export interface NewAttachment {
+  associationId: string;
+  addonId: string;
+  /** recurring, or onetime: for one period. */
+  cadence: string;
+  /** Null: now, or the start of the subscription that is created with it. */
+  startDate: string | null;
+  quantity: number;
+  /** Null: the subscription's. */
+  prorationBehavior: string | null;
+  /** The text of a JSON object. */
+  metadata: string;
+}
+
 /** What a creation asks for, shapes checked; instants are ISO strings. spec: subscriptions-and-invoicing §1.2 */
 export interface NewSubscription {
   subscriptionId: string;
@@ -53,6 +68,8 @@ export interface NewSubscription {
   gatewayPaymentMethodId: string | null;
   /** None: copies of the invoiced customer's links. Absent in commands that were sent before there were taxes. */
   taxRateOverrides?: NewTaxLink[];
+  /** Absent in commands that were sent before there were add-ons. */
+  addons?: NewAttachment[];
 }
 
 /** A tax rate that a creation names. spec: subscriptions-and-invoicing §1.2 tax_rate_overrides */

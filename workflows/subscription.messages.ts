@@ -1,5 +1,5 @@
 import { defineUpdate } from '@temporalio/workflow';
-import type { NewSubscription } from '../billing/subscription.ts';
+import type { NewAttachment, NewSubscription } from '../billing/subscription.ts';
 import type { CancellationType } from '../billing/subscription-cancel.ts';
 import type { LifecycleSnapshot } from './lifecycle.messages.ts';
 
@@ -35,6 +35,21 @@ export interface UpdateSubscriptionCommand {
   metadata: Record<string, string>;
 }
 
+export interface AttachAddonCommand {
+  caller: Caller;
+  at: string;
+  attachment: NewAttachment;
+}
+
+export interface DetachAddonCommand {
+  caller: Caller;
+  at: string;
+  associationId: string;
+  effectiveDate: string | null;
+  prorationBehavior: 'create_prorations' | 'none' | null;
+  reason: string;
+}
+
 /** What the workflow knows of its subscription between two activities. */
 export interface SubscriptionSnapshot extends LifecycleSnapshot {
   currentPeriodStart: string;
@@ -50,3 +65,5 @@ export interface SubscriptionChanged {
 export const createSubscription = defineUpdate<SubscriptionChanged, [CreateSubscriptionCommand]>('createSubscription');
 export const cancelSubscription = defineUpdate<SubscriptionChanged, [CancelSubscriptionCommand]>('cancelSubscription');
 export const updateSubscription = defineUpdate<SubscriptionChanged, [UpdateSubscriptionCommand]>('updateSubscription');
+export const attachAddon = defineUpdate<SubscriptionChanged, [AttachAddonCommand]>('attachAddon');
+export const detachAddon = defineUpdate<SubscriptionChanged, [DetachAddonCommand]>('detachAddon');

@@ -7,8 +7,10 @@ import { followInvoice } from './followers.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import {
+  attachAddon,
   cancelSubscription,
   createSubscription,
+  detachAddon,
   type SubscriptionSnapshot,
   updateSubscription,
 } from './subscription.messages.ts';
@@ -75,6 +77,12 @@ export async function subscription(start: LifecycleStart): Promise<void> {
     changed(
       await lifecycle.command('updateSubscription', command.at, () => local.updateSubscription({ ...self, command })),
     ),
+  );
+  setHandler(attachAddon, async (command) =>
+    changed(await lifecycle.command('attachAddon', command.at, () => local.attachAddon({ ...self, command }))),
+  );
+  setHandler(detachAddon, async (command) =>
+    changed(await lifecycle.command('detachAddon', command.at, () => local.detachAddon({ ...self, command }))),
   );
 
   await lifecycle.run();

@@ -55,12 +55,16 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
         caller: _caller,
         at: _at,
         ...command
-      } = creationOf(request.body, {
-        caller: callerOf(request.scope),
-        subscriptionId,
-        at: customer.at,
-        customerId: customer.id,
-      });
+      } = creationOf(
+        request.body,
+        {
+          caller: callerOf(request.scope),
+          subscriptionId,
+          at: customer.at,
+          customerId: customer.id,
+        },
+        request.newId,
+      );
       const object = {
         kind: 'subscription' as const,
         id: subscriptionId,

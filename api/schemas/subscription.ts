@@ -3,6 +3,7 @@ import { refuse } from '../../billing/refusal.ts';
 import { badField } from '../../db/record.ts';
 import type { CreateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
+import { attachmentInput, newAttachment } from './addon-association.ts';
 import {
   booleanQuery,
   currencyInput,
@@ -34,7 +35,6 @@ const laterFields = [
   'override_line_items',
   'override_entitlements',
   'credit_grants',
-  'addons',
   'line_items',
   'phases',
   'inheritance',
@@ -82,6 +82,7 @@ export const createSubscriptionBody = z
       .nullish()
       .describe('The only rates that hold, when there are any; else copies of those of the invoiced customer.'),
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
+    addons: z.array(attachmentInput).max(100).nullish(),
     ...laterShape,
   })
   .meta({
@@ -95,6 +96,7 @@ export const createSubscriptionBody = z
 export function creationOf(
   body: z.output<typeof createSubscriptionBody>,
   facts: Pick<CreateSubscriptionCommand, 'caller' | 'subscriptionId' | 'at' | 'customerId'>,
+  newId: (prefix: string) => string,
 ): CreateSubscriptionCommand {
   for (const field of laterFields) {
     if (isGiven(body[field]))
@@ -135,6 +137,7 @@ export function creationOf(
     trialPeriodDays: body.trial_period_days ?? null,
     gatewayPaymentMethodId: body.gateway_payment_method_id ?? null,
     taxRateOverrides: taxOverridesOf(body.tax_rate_overrides ?? []),
+    addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
   };
 }
 

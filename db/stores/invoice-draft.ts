@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { subscriptionDueDate } from '../../billing/due-date.ts';
+import { oneOffDueDate, subscriptionDueDate } from '../../billing/due-date.ts';
 import { computeInvoice, type InvoiceAmounts } from '../../billing/invoice.ts';
 import type { InvoiceConfig } from '../../billing/invoice-config.ts';
 import { decimal } from '../../billing/money.ts';
@@ -46,6 +46,8 @@ export interface DraftRequest {
   taxes: SubscriptionTaxes | undefined;
   /** When it is computed, on the customer's clock. */
   at: string;
+  /** What makes a change's invoice one of its own: it is ONE_OFF, and the same change is never billed twice. */
+  changeKey?: string;
 }
 
 const amountColumns: Columns = {
@@ -142,7 +144,7 @@ export async function insertLines(sql: Sql, lines: readonly object[]): Promise<v
  * documents the trial. spec: subscriptions-and-invoicing §2.15.1, §2.15.6, §2.15.9
  */
 export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice {
-  const { subscription, period, reason } = request;
+  const { subscription, period, reason, changeKey } = request;
   const id = newId('inv');
   const taxes = taxesOfInvoice(request.taxes, { currency: subscription.currency, periodEnd: period.end });
   const { lines, amounts } = computedLines(scope, id, request, taxes);
@@ -160,8 +162,8 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
       customerId: subscription.invoicingCustomerId,
       subscriptionId: subscription.id,
       subscriptionCustomerId: subscription.customerId,
-      idempotencyKey: invoiceKey(scope, subscription, period, reason),
-      invoiceType: 'SUBSCRIPTION',
+      idempotencyKey: invoiceKey(scope, subscription, period, changeKey ?? reason),
+      invoiceType: changeKey === undefined ? 'SUBSCRIPTION' : 'ONE_OFF',
       invoiceStatus: skipped ? 'SKIPPED' : 'DRAFT',
       paymentStatus: skipped ? 'SUCCEEDED' : 'PENDING',
       billingReason: reason,
@@ -172,11 +174,7 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
       ...totalsOf(amounts),
       periodStart: period.start,
       periodEnd: period.end,
-      dueDate: subscriptionDueDate({
-        periodEnd: period.end,
-        paymentTerms: subscription.paymentTerms,
-        dueDateDays: request.config.dueDateDays,
-      }),
+      dueDate: dueDateOf(request),
       lastComputedAt: request.at,
       metadata: {},
       testClockId: subscription.testClockId,
@@ -184,6 +182,12 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
     lines,
     taxes: appliedTaxes(scope, { id, currency: subscription.currency, at: request.at }, amounts, taxes),
   };
+}
+
+function dueDateOf({ subscription, period, config, at, changeKey }: DraftRequest): string {
+  const { dueDateDays } = config;
+  if (changeKey !== undefined) return oneOffDueDate({ issueDate: at, dueDateDays });
+  return subscriptionDueDate({ periodEnd: period.end, paymentTerms: subscription.paymentTerms, dueDateDays });
 }
 
 /** The lines and amounts of an invoice from its charges: the pipeline with what discounts, credits and taxes there are. */
@@ -220,8 +224,8 @@ export function computedLines(
     subscriptionId: subscription.id,
     subscriptionLineItemId: line.subscriptionLineItemId,
     position: index,
-    entityType: 'plan',
-    entityId: subscription.planId,
+    entityType: line.entityType,
+    entityId: line.entityId,
     planId: subscription.planId,
     planDisplayName: request.planName,
     displayName: line.displayName,
@@ -260,8 +264,8 @@ export function isEmpty(amounts: InvoiceAmounts): boolean {
   return decimal(amounts.subtotal).isZero() && amounts.lines.every((line) => decimal(line.amount).isZero());
 }
 
-/** The key that keeps one live invoice per subscription, period and reason. spec: §2.15.9 */
-function invoiceKey(scope: Scope, subscription: SubscriptionRow, period: Period, reason: BillingReason): string {
+/** The key that keeps one live invoice per subscription, period and reason, or change. spec: §2.15.9, §2.8.3 */
+function invoiceKey(scope: Scope, subscription: SubscriptionRow, period: Period, reason: string): string {
   const minute = (instant: string) => instant.slice(0, 16);
   const parts = [
     scope.tenantId,

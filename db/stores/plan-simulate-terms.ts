@@ -21,7 +21,7 @@ interface PriceRow extends ItemRow {
  */
 export async function simulatedPrices(tx: Transaction, planId: string, now: string): Promise<SimulatedPrice[]> {
   const rows = await tx.rows<PriceRow>(
-    `select p.id, '' as subscription_id, p.display_name, m.name as meter_display_name, '0' as quantity, p.start_date, p.end_date,
+    `select p.id, '' as subscription_id, 'plan' as entity_type, p.entity_id, p.display_name, m.name as meter_display_name, '0' as quantity, p.start_date, p.end_date,
        p.id as price_id, p.type as price_type, p.invoice_cadence, p.billing_period, p.billing_period_count, p.meter_id,
        coalesce(p.parent_price_id, p.id) as root_id, p.min_quantity, ${chargedPriceColumns}
      from price p left join meter m on m.id = p.meter_id

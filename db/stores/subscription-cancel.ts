@@ -11,6 +11,7 @@ import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { endAttachments } from './addon-attachment.ts';
 import { readBillingContext } from './billing-context.ts';
 import { draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
@@ -102,7 +103,9 @@ interface Closing {
 async function closeAt(sql: Sql, scope: Scope, closing: Closing): Promise<SubscriptionRow> {
   const { before, decided, input } = closing;
   const effective = decided.effectiveDate;
-  await endLineItems(sql, scope.environmentId, [{ subscriptionId: before.id, at: effective }]);
+  const ended = [{ subscriptionId: before.id, at: effective }];
+  await endLineItems(sql, scope.environmentId, ended);
+  await endAttachments(sql, scope, ended);
   await cancelSchedules(sql, scope.environmentId, before.id, input.at);
   for (const invoiceId of await invoicesToVoid(sql, scope, before, effective)) {
     await voidInvoice(sql, scope, { invoiceId, at: input.at, metadata: null });

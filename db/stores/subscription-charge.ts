@@ -27,6 +27,8 @@ export interface ChargeRequest {
   usageUntil?: string;
   /** The invoice being recomputed: its own lines do not count as billed already. */
   ownInvoiceId?: string;
+  /** Charges only these line items; absent: all of the subscription. */
+  lineItemIds?: ReadonlySet<string>;
   /** True for a preview, which does not look at existing invoices. */
   withoutBilled?: boolean;
   /** What to charge in place of the subscription's own line items and allowances: another plan's, for a simulation. */
@@ -36,13 +38,15 @@ export interface ChargeRequest {
 /** A line item with its price, and what is asked of its meter besides. */
 export interface ChargedItem {
   item: ChargeItem;
-  meterName: string | null;
+  facts: Pick<BilledLine, 'meterDisplayName' | 'entityType' | 'entityId'>;
   filters: Record<string, string[]> | null;
 }
 
-/** A computed line with the name its meter had, which stays on the invoice. */
+/** A computed line with whose price it charges and the name its meter had, which stay on the invoice. */
 export interface BilledLine extends ChargeLine {
   meterDisplayName: string | null;
+  entityType: string;
+  entityId: string;
 }
 
 /**
@@ -67,7 +71,8 @@ export async function computeCharges(
 
   const plans = requests.map((request) => {
     const { subscription } = request;
-    const own = request.terms?.items ?? items.get(subscription.id) ?? [];
+    const all = request.terms?.items ?? items.get(subscription.id) ?? [];
+    const own = all.filter(({ item }) => request.lineItemIds?.has(item.id) ?? true);
     const planned = planCharges({
       reason: request.reason,
       subscription,
@@ -80,8 +85,8 @@ export async function computeCharges(
         ? []
         : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),
     });
-    const meterNames = new Map(own.map(({ item, meterName }) => [item.id, meterName]));
-    return { request, planned, meterNames, filters: new Map(own.map(({ item, filters }) => [item.id, filters])) };
+    const facts = new Map(own.map(({ item, facts }) => [item.id, facts]));
+    return { request, planned, facts, filters: new Map(own.map(({ item, filters }) => [item.id, filters])) };
   });
 
   const questions: UsageReadQuestion[] = plans.flatMap(({ request, planned, filters }) =>
@@ -99,15 +104,12 @@ export async function computeCharges(
   );
   const answers = questions.length === 0 ? new Map() : await readUsage(sql, scope, questions);
   return new Map(
-    plans.map(({ request, planned, meterNames }) => {
+    plans.map(({ request, planned, facts }) => {
       const own = Object.fromEntries(
         usageQuestions(planned).map(({ key }) => [key, answers.get(`${request.key} ${key}`)]),
       );
       const lines = priceCharges(planned, own);
-      return [
-        request.key,
-        lines.map((line) => ({ ...line, meterDisplayName: meterNames.get(line.subscriptionLineItemId) ?? null })),
-      ];
+      return [request.key, lines.map((line) => ({ ...line, ...facts.get(line.subscriptionLineItemId)! }))];
     }),
   );
 }
@@ -116,6 +118,8 @@ export async function computeCharges(
 export interface ItemRow {
   id: string;
   subscription_id: string;
+  entity_type: string;
+  entity_id: string;
   display_name: string;
   meter_display_name: string | null;
   quantity: string;
@@ -145,8 +149,8 @@ export const chargedPriceColumns = `p.billing_model, p.amount, p.currency, p.tie
   p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage`;
 
 const itemsText = `
-select l.id, l.subscription_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id, l.price_type, l.invoice_cadence,
-  l.billing_period, l.billing_period_count, l.meter_id, ${chargedPriceColumns}
+select l.id, l.subscription_id, l.entity_type, l.entity_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id,
+  l.price_type, l.invoice_cadence, l.billing_period, l.billing_period_count, l.meter_id, ${chargedPriceColumns}
 from subscription_line_item l
 join price p on p.id = l.price_id
 left join meter m on m.id = l.meter_id
@@ -161,7 +165,8 @@ async function readItems(sql: Sql, environmentId: string, subscriptionIds: strin
 
 /** The line item of a row as the rules take it. */
 export function chargedItem(row: ItemRow): ChargedItem {
-  return { item: chargeItem(row), meterName: row.meter_display_name, filters: row.filter_values };
+  const facts = { meterDisplayName: row.meter_display_name, entityType: row.entity_type, entityId: row.entity_id };
+  return { item: chargeItem(row), facts, filters: row.filter_values };
 }
 
 function chargeItem(row: ItemRow): ChargeItem {

@@ -6,6 +6,7 @@ import { type OutboundEvent, writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { endAttachments } from './addon-attachment.ts';
 import { readBillingContext } from './billing-context.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
@@ -129,6 +130,7 @@ async function bill(
     row.status === 'cancelled' ? [{ subscriptionId: row.id, at: crossing.closed.elapsed.end }] : [],
   );
   await endLineItems(sql, scope.environmentId, ended);
+  await endAttachments(sql, scope, ended);
   await executeCancellations(sql, scope.environmentId, ended);
   await writeRows(
     sql,

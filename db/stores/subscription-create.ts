@@ -8,7 +8,12 @@ import {
 import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
 import { inheritedTrialDays, selectPrices } from '../../billing/price-selection.ts';
 import { targetSequence } from '../../billing/price-sync.ts';
-import { type NewSubscription, openSubscription, type SubscriptionState } from '../../billing/subscription.ts';
+import {
+  type NewAttachment,
+  type NewSubscription,
+  openSubscription,
+  type SubscriptionState,
+} from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';
@@ -16,6 +21,7 @@ import { badField, missing, takenKey } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { writeAttachment } from './addon-attachment.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { insertLineItems, lineItemsOf, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
@@ -53,17 +59,18 @@ export async function createSubscription(
   );
   const cadence = { billingPeriod: input.billingPeriod as BillingPeriod, billingPeriodCount: input.billingPeriodCount };
   const prices = selectPrices(cadence, candidates, input.includePriceIds);
-  if (prices.length === 0) {
-    throw badField(
-      'plan_id',
-      `names a plan without a price in ${input.currency} for ${input.billingPeriod}; add one or choose another`,
-    );
-  }
   const syncedPriceSequence = targetSequence(await readUsagePrices(sql, scope.environmentId, input.planId));
   const row: SubscriptionRow = { ...newRow(scope, input, customer, prices), syncedPriceSequence };
   await insertRow(sql, scope, row);
   const items = lineItemsOf(scope, row, plan.name, prices);
   await insertLineItems(sql, items);
+  const attached = await attachAll(sql, scope, row, input.addons ?? []);
+  if (items.length + attached === 0) {
+    throw badField(
+      'plan_id',
+      `names a plan without a price in ${input.currency} for ${input.billingPeriod}; add one or choose another`,
+    );
+  }
   await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
   await writeEvents(sql, scope, [subscriptionEvent('subscription.created', row, input.at)]);
   await writeAudit(sql, scope, [
@@ -84,6 +91,21 @@ export async function createSubscription(
     readUsage,
   });
   return one(await refreshAgendas(sql, scope.environmentId, [opened]));
+}
+
+/** Attaches the add-ons a subscription is created with, from its start on; the number of their line items. spec: §2.3.1 step 16 */
+async function attachAll(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  attachments: readonly NewAttachment[],
+): Promise<number> {
+  let items = 0;
+  for (const [index, attachment] of attachments.entries()) {
+    const field = `addons[${index}].addon_id`;
+    items += (await writeAttachment(sql, scope, row, { attachment, at: row.startDate, field })).items.length;
+  }
+  return items;
 }
 
 function newRow(

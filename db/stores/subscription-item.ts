@@ -1,4 +1,5 @@
 import type { BillingPeriod } from '../../billing/calendar.ts';
+import { decimal, decimalString } from '../../billing/money.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
 import { decimalText, instantText } from '../columns.ts';
 import { newId } from '../id.ts';
@@ -45,34 +46,39 @@ interface PriceRow {
 }
 
 /** The published prices of a plan in a currency that have not ended at `at`, in the plan's order. spec: §2.3.2 Candidates */
-export async function readPlanPrices(
+export function readPlanPrices(sql: Sql, environmentId: string, planId: string, currency: string, at: string) {
+  return readOwnedPrices(sql, environmentId, { entityType: 'PLAN', entityId: planId }, { currency, at });
+}
+
+/** The published prices of a plan or an add-on in a currency that have not ended at `at`, in the order of creation. */
+export async function readOwnedPrices(
   sql: Sql,
   environmentId: string,
-  planId: string,
-  currency: string,
-  at: string,
+  owner: { entityType: 'PLAN' | 'ADDON'; entityId: string },
+  { currency, at }: { currency: string; at: string },
 ): Promise<PlanPrice[]> {
   const rows = await sql.rows<PriceRow>(
-    `${planPricesText} and p.currency = $3 and (p.end_date is null or p.end_date > $4) order by p.created_at, p.id`,
-    [environmentId, planId, currency, at],
+    `${ownedPricesText} and p.currency = $4 and (p.end_date is null or p.end_date > $5) order by p.created_at, p.id`,
+    [environmentId, owner.entityType, owner.entityId, currency, at],
   );
   return rows.map(planPrice);
 }
 
 /** The published usage prices of a plan, ended ones too, in the plan's order. spec: catalogue-and-metering §3.1 */
 export async function readUsagePrices(sql: Sql, environmentId: string, planId: string): Promise<PlanPrice[]> {
-  const rows = await sql.rows<PriceRow>(`${planPricesText} and p.type = 'USAGE' order by p.created_at, p.id`, [
+  const rows = await sql.rows<PriceRow>(`${ownedPricesText} and p.type = 'USAGE' order by p.created_at, p.id`, [
     environmentId,
+    'PLAN',
     planId,
   ]);
   return rows.map(planPrice);
 }
 
-const planPricesText = `
+const ownedPricesText = `
 select p.id, p.parent_price_id, p.type, p.billing_period, p.billing_period_count, p.invoice_cadence, p.currency, p.meter_id,
   m.name as meter_name, p.min_quantity, p.trial_period_days, p.display_name, p.start_date, p.end_date, p.sequence
 from price p left join meter m on m.id = p.meter_id
-where p.environment_id = $1 and p.entity_type = 'PLAN' and p.entity_id = $2 and p.status = 'published'`;
+where p.environment_id = $1 and p.entity_type = $2 and p.entity_id = $3 and p.status = 'published'`;
 
 function planPrice(row: PriceRow): PlanPrice {
   return {
@@ -94,6 +100,16 @@ function planPrice(row: PriceRow): PlanPrice {
   };
 }
 
+/** Whose price a line item charges, and when at the most. */
+interface LineItemOwner {
+  entityType: 'plan' | 'addon';
+  entityId: string;
+  name: string;
+  start: string;
+  end: string | null;
+  attachment: { id: string; quantity: number; onetime: boolean } | null;
+}
+
 /** The line items a subscription gets from prices of its plan. spec: subscriptions-and-invoicing §2.3.3 */
 export function lineItemsOf(
   scope: Scope,
@@ -101,8 +117,25 @@ export function lineItemsOf(
   planName: string,
   prices: readonly PlanPrice[],
 ): object[] {
+  const { startDate: start, endDate: end } = row;
+  const owner = { entityType: 'plan', entityId: row.planId, name: planName, start, end, attachment: null } as const;
+  return prices.map((price) => lineItemOf(scope, row, price, owner));
+}
+
+/**
+ * One line item, in force when its owner and its price are. What an attachment for one period charges is charged once, in
+ * full. spec: subscriptions-and-invoicing §2.3.3, §2.9.6
+ */
+export function lineItemOf(
+  scope: Scope,
+  row: Pick<SubscriptionRow, 'id' | 'customerId'>,
+  price: PlanPrice,
+  owner: LineItemOwner,
+): Record<string, unknown> & { id: string } {
   const now = new Date().toISOString();
-  return prices.map((price) => ({
+  const { attachment } = owner;
+  const once = attachment?.onetime === true && price.type === 'FIXED';
+  return {
     id: newId('subs_line'),
     tenantId: scope.tenantId,
     environmentId: scope.environmentId,
@@ -112,23 +145,24 @@ export function lineItemsOf(
     updatedBy: scope.actor,
     subscriptionId: row.id,
     customerId: row.customerId,
-    entityType: 'plan',
-    entityId: row.planId,
-    planDisplayName: planName,
-    displayName: price.displayName || (price.meterName ?? planName),
+    entityType: owner.entityType,
+    entityId: owner.entityId,
+    addonAssociationId: attachment?.id ?? null,
+    planDisplayName: owner.name,
+    displayName: price.displayName || (price.meterName ?? owner.name),
     priceId: price.id,
     priceType: price.type,
     meterId: price.meterId,
     meterDisplayName: price.meterName,
     currency: price.currency,
-    quantity: quantityOf(price),
-    billingPeriod: price.billingPeriod,
+    quantity: decimalString(decimal(quantityOf(price)).times(attachment?.quantity ?? 1)),
+    billingPeriod: once ? 'ONETIME' : price.billingPeriod,
     billingPeriodCount: price.billingPeriodCount,
-    invoiceCadence: price.invoiceCadence,
+    invoiceCadence: once ? 'ADVANCE' : price.invoiceCadence,
     trialPeriodDays: price.trialPeriodDays,
-    startDate: [price.startDate, row.startDate].sort()[1] as string,
-    endDate: [price.endDate, row.endDate].filter((end) => end !== null).sort()[0] ?? null,
-  }));
+    startDate: [price.startDate, owner.start].sort()[1] as string,
+    endDate: [price.endDate, owner.end].filter((end) => end !== null).sort()[0] ?? null,
+  };
 }
 
 /** 0 for usage; else the price's minimum quantity if it has one; else 1. spec: catalogue-and-metering §4.2 */
@@ -143,6 +177,7 @@ const itemColumns: Columns = {
   customerId: 'text',
   entityType: 'text',
   entityId: 'text',
+  addonAssociationId: 'text',
   planDisplayName: 'text',
   displayName: 'text',
   priceId: 'text',

@@ -44,6 +44,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'cancelled-at-once': cancelled({ cancellation_type: 'immediate' }),
   'cancelled-at-period-end': cancelled({ cancellation_type: 'end_of_period' }),
   'cancelled-on-a-date': cancelled({ cancellation_type: 'scheduled_date', cancel_at: '2026-02-20T00:00:00Z' }),
+  'add-on-attached-and-detached': addonAttached,
   'declined-then-paid': async (stage) => {
     const { clockId } = await onClock(stage, { card: 'declines_times', count: 3 });
     await advanceClock(stage.platform.api, clockId, '2026-02-17T00:00:00Z');
@@ -175,6 +176,30 @@ function cancelled(cancellation: Record<string, unknown>): (stage: Stage) => Pro
     await api('POST', `/subscriptions/${subscriptionId}/cancel`, cancellation);
     await advanceClock(api, clockId, '2026-04-01T00:00:00Z');
   };
+}
+
+/** One attachment is billed at once, a second is refused, and the first is detached. */
+async function addonAttached(stage: Stage): Promise<void> {
+  const { api } = stage.platform;
+  const { clockId, subscriptionId } = await onClock(stage, { card: 'succeeds' });
+  const addon = await api('POST', '/addons', { name: 'Seats', lookup_key: newExternalId(), type: 'onetime' });
+  await api('POST', '/prices', {
+    entity_type: 'ADDON',
+    entity_id: addon.id,
+    type: 'FIXED',
+    billing_model: 'FLAT_FEE',
+    billing_period: 'MONTHLY',
+    invoice_cadence: 'ADVANCE',
+    currency: 'usd',
+    amount: '20',
+    start_date: start,
+  });
+  await advanceClock(api, clockId, '2026-02-01T00:00:00Z');
+  const attachment = { subscription_id: subscriptionId, addon_id: addon.id };
+  const { id } = await api('POST', '/subscriptions/addon', attachment);
+  await api('POST', '/subscriptions/addon', attachment).catch(() => undefined);
+  await api('DELETE', '/subscriptions/addon', { addon_association_id: id });
+  await advanceClock(api, clockId, '2026-04-01T00:00:00Z');
 }
 
 /** One draft is finalized and paid, the next is voided. */

@@ -10,6 +10,7 @@ export function billingCalls(talk: Conversation): Record<string, AreaCalls> {
 
 function subscriptionCalls({ client, made }: Conversation): AreaCalls {
   let cancelledId = '';
+  let associationId = '';
   const terms = () =>
     ({
       customerId: made.customerId,
@@ -60,6 +61,24 @@ function subscriptionCalls({ client, made }: Conversation): AreaCalls {
     async updateSubscription() {
       const updated = await client.subscriptions.updateSubscription(made.subscriptionId, {});
       expect(updated).toMatchObject({ id: made.subscriptionId, metadata: { seat: '1' } });
+    },
+    async addSubscriptionAddon() {
+      const attached = await client.subscriptions.addSubscriptionAddon({
+        subscriptionId: cancelledId,
+        addonId: made.addonId,
+        metadata: { by: 'sales', seats: 5 },
+      });
+      expect(attached).toMatchObject({ addonId: made.addonId, addonStatus: 'active', metadata: { seats: 5 } });
+      associationId = present(attached.id);
+    },
+    async getSubscriptionAddonAssociations() {
+      const associations = await client.subscriptions.getSubscriptionAddonAssociations(cancelledId);
+      expect(associations).toMatchObject([{ id: associationId, addon: { id: made.addonId } }]);
+    },
+    async removeSubscriptionAddon() {
+      await client.subscriptions.removeSubscriptionAddon({ addonAssociationId: associationId, reason: 'moves away' });
+      const [left] = await client.subscriptions.getSubscriptionAddonAssociations(cancelledId);
+      expect(left).toMatchObject({ id: associationId, endDate: expect.any(String) });
     },
     async cancelSubscription() {
       const cancelled = await client.subscriptions.cancelSubscription(cancelledId, {

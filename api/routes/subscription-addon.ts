@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { customerNow } from '../../db/clock.ts';
+import { associationsOf, findAssociation, subscriptionOfAssociation } from '../../db/stores/addon-association.ts';
+import { subscriptionOwner } from '../../db/stores/subscription-read.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { attachAddon, detachAddon } from '../../workflows/subscription.messages.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { updateObject } from '../lifecycle.ts';
+import {
+  addonAssociation,
+  attachAddonBody,
+  attachedAddon,
+  detachAddonBody,
+  newAttachment,
+  viewAssociation,
+  viewAttached,
+} from '../schemas/addon-association.ts';
+import { idParams } from '../schemas/scalars.ts';
+
+const tags = ['Subscriptions'];
+
+/** Add-ons on subscriptions. spec: subscriptions-and-invoicing §1.10 */
+export async function subscriptionAddonRoutes(app: Api): Promise<void> {
+  app.post('/subscriptions/addon', {
+    schema: {
+      operationId: 'addSubscriptionAddon',
+      tags,
+      summary: 'Attach an add-on to a subscription',
+      body: attachAddonBody,
+      response: { 200: attachedAddon, ...errorResponses },
+    },
+    config: { permission: 'subscription:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const attachment = newAttachment(request.body, request.newId('addon_assoc'));
+      const object = await request.transaction((tx) => objectOf(tx, request.body.subscription_id));
+      await updateObject(request, object, attachAddon, { attachment });
+      return request.transaction(async (tx) => viewAttached(await findAssociation(tx, attachment.associationId)));
+    },
+  });
+
+  app.delete('/subscriptions/addon', {
+    schema: {
+      operationId: 'removeSubscriptionAddon',
+      tags,
+      summary: 'Detach an add-on from its subscription',
+      body: detachAddonBody,
+      response: { 200: z.object({ message: z.string() }), ...errorResponses },
+    },
+    config: { permission: 'subscription:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { addon_association_id: id, effective_date, proration_behavior, reason } = request.body;
+      const object = await request.transaction(async (tx) => objectOf(tx, await subscriptionOfAssociation(tx, id)));
+      await updateObject(request, object, detachAddon, {
+        associationId: id,
+        effectiveDate: effective_date ?? null,
+        prorationBehavior: proration_behavior || null,
+        reason: reason ?? '',
+      });
+      const { row } = await request.transaction((tx) => findAssociation(tx, id));
+      return { message: `add-on ${row.addonId} ends on subscription ${row.entityId} at ${row.endDate}` };
+    },
+  });
+
+  app.get('/subscriptions/:id/addons/associations', {
+    schema: {
+      operationId: 'getSubscriptionAddonAssociations',
+      tags,
+      summary: 'List the add-ons of a subscription',
+      params: idParams,
+      response: { 200: z.array(addonAssociation), ...errorResponses },
+    },
+    config: { permission: 'subscription:read' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => (await associationsOf(tx, params.id)).map(viewAssociation)),
+  });
+}
+
+/** The subscription as a command's object, on its customer's clock. */
+async function objectOf(tx: Transaction, id: string) {
+  const { customerId, testClockId } = await subscriptionOwner(tx, id);
+  return { kind: 'subscription' as const, id, customerId, testClockId, at: await customerNow(tx, customerId) };
+}
