@@ -28,6 +28,14 @@ const schema = z.object({
   MAX_EVENT_LOOP_DELAY_MS: z.coerce.number().int().min(0).default(2_000),
   /** Set when a proxy in front terminates TLS: its `X-Forwarded-*` headers are then believed. */
   TRUST_PROXY: flag,
+  /** Sign the sessions of the customer portal: the first signs, the others are still accepted. Without one there are none. */
+  PORTAL_SIGNING_KEYS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').filter((key) => key !== ''))
+    .refine((keys) => keys.every((key) => key.length >= 32), 'must be keys of 32 characters or more, comma separated'),
+  /** The operator's portal, to which customers are sent with their session. */
+  PORTAL_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Timers that fall on one instant, as on the first of a month, are spread over this window; boundaries stay exact. */
   TIMER_SPREAD_SECONDS: z.coerce.number().int().min(0).max(3_600).default(0),
   /** A file with the workflows bundled before (`bundleWorkflows`), which lets a worker start 2 s sooner; else it bundles them. */
@@ -50,6 +58,8 @@ export interface Config {
   rateLimitPerSecond: number;
   maxEventLoopDelayMs: number;
   trustProxy: boolean;
+  portalSigningKeys: readonly string[];
+  portalUrl: string;
   timerSpreadMs: number;
   workflowBundle: string | null;
   shutdownTimeoutMs: number;
@@ -82,6 +92,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
     maxEventLoopDelayMs: values.MAX_EVENT_LOOP_DELAY_MS,
     trustProxy: values.TRUST_PROXY,
+    portalSigningKeys: values.PORTAL_SIGNING_KEYS,
+    portalUrl: values.PORTAL_URL ?? `http://${values.HOST}:${values.PORT}/portal`,
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,

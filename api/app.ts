@@ -33,6 +33,8 @@ import { paymentRoutes } from './routes/payment.ts';
 import { paymentMethodRoutes } from './routes/payment-method.ts';
 import { planRoutes } from './routes/plan.ts';
 import { planSimulationRoutes } from './routes/plan-simulation.ts';
+import { portalRoutes } from './routes/portal.ts';
+import { portalSessionRoutes } from './routes/portal-session.ts';
 import { priceRoutes } from './routes/price.ts';
 import { priceEstimateRoutes } from './routes/price-estimate.ts';
 import { priceSyncRoutes } from './routes/price-sync.ts';
@@ -85,6 +87,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(paymentRoutes);
   await v1.register(planRoutes);
   await v1.register(planSimulationRoutes);
+  await v1.register(portalSessionRoutes);
   await v1.register(priceRoutes);
   await v1.register(priceEstimateRoutes);
   await v1.register(priceSyncRoutes);
@@ -128,6 +131,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(healthRoutes);
   await app.register(healthRoutes, { prefix: '/v1' });
   await app.register(registerResources, { prefix: '/v1' });
+  await app.register(portalRoutes, { prefix: '/v1' });
   await registerReferencePage(app);
   await app.ready();
   return app as FastifyInstance;

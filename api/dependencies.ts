@@ -4,10 +4,11 @@ import type { Database } from '../db/orm.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import type { LoggerOptions } from './logging.ts';
+import type { PortalConfig } from './portal-token.ts';
 
 /** What the API needs of the world. Whoever makes them closes them; a test passes its own. */
 export interface AppDependencies {
-  config: Pick<Config, 'rateLimitPerSecond' | 'maxEventLoopDelayMs' | 'trustProxy'>;
+  config: Pick<Config, 'rateLimitPerSecond' | 'maxEventLoopDelayMs' | 'trustProxy'> & PortalConfig;
   database: Database;
   temporal: Client;
   metering: UsageStore;

@@ -37,7 +37,11 @@ export const errorResponses = {
 };
 
 /** No credential, or one that is malformed, unknown, expired or archived: one body for all. spec: platform §2.2, §3.1 */
-export class NotAuthenticated extends Error {}
+export class NotAuthenticated extends Error {
+  constructor(message = 'A valid credential is required in the x-api-key header.') {
+    super(message);
+  }
+}
 
 /** Thrown inside a handler when the answer to its Idempotency-Key is already stored; the error handler sends it. */
 export class AnsweredBefore extends Error {
@@ -101,11 +105,7 @@ export function errorText({ code, status, message, details }: Answer): string {
 
 function answerTo(error: FastifyError, requestId: string): Answer {
   if (error instanceof NotAuthenticated) {
-    return {
-      code: 'permission_denied',
-      status: 401,
-      message: 'A valid credential is required in the x-api-key header.',
-    };
+    return { code: 'permission_denied', status: 401, message: error.message };
   }
   const refusal = refusalIn(error);
   if (refusal) return answerToRefusal(refusal, requestId);

@@ -21,6 +21,8 @@ export interface HomeSettings {
   applicationPassword: string;
   /** The sandbox's API key, printed at every start. */
   apiKey: string;
+  /** Signs the sessions of the customer portal. */
+  portalSigningKey: string;
   /** Ports of the last start, so that addresses stay the same where they can. */
   ports?: { postgres: number; temporal: number; temporalUi: number };
 }
@@ -76,8 +78,18 @@ export function resetHome(directory: string): void {
 /** Reads the settings, making them on the first start. */
 export function readSettings(directory: string): HomeSettings {
   const file = join(directory, 'settings.json');
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as HomeSettings;
+  const made = {
+    portalSigningKey: randomBytes(32).toString('base64url'),
+  };
+  if (existsSync(file)) {
+    const kept = JSON.parse(readFileSync(file, 'utf8')) as Omit<HomeSettings, 'portalSigningKey'>;
+    // A home of before there was a portal gets its key now.
+    const settings = { ...made, ...kept };
+    if (!('portalSigningKey' in kept)) writeSettings(directory, settings);
+    return settings;
+  }
   const settings: HomeSettings = {
+    ...made,
     postgresPassword: randomBytes(18).toString('base64url'),
     applicationPassword: randomBytes(18).toString('base64url'),
     apiKey: newKeyText('private_key'),

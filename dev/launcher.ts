@@ -89,6 +89,7 @@ export function createLauncher(options: LaunchOptions): Launcher {
       apiUrl,
       databaseUrl: database.applicationUrl,
       temporalAddress: temporal.address,
+      portalSigningKey: settings.portalSigningKey,
     });
     const { apiKey, applicationUrl: databaseUrl, ownerUrl: databaseOwnerUrl } = database;
     writeRunning(options.directory, {
@@ -210,7 +211,7 @@ async function findTemporal(
 async function startServices(
   { directory, apiPort, env }: LaunchOptions,
   onStart: OnStart,
-  addresses: { apiUrl: string; databaseUrl: string; temporalAddress: string },
+  addresses: { apiUrl: string; databaseUrl: string; temporalAddress: string; portalSigningKey: string },
 ): Promise<void> {
   const environment = {
     ...env,
@@ -219,6 +220,7 @@ async function startServices(
     TEMPORAL_NAMESPACE: namespace,
     HOST: '127.0.0.1',
     PORT: String(apiPort),
+    PORTAL_SIGNING_KEYS: env.PORTAL_SIGNING_KEYS || addresses.portalSigningKey,
     SHUTDOWN_TIMEOUT_MS: '3000',
   };
   const common = { directory, env: environment, onStart };

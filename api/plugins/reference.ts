@@ -36,7 +36,12 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
       },
       servers: [{ url: '/' }],
       security: [{ ApiKeyAuth: [] }],
-      components: { securitySchemes: { ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'x-api-key' } } },
+      components: {
+        securitySchemes: {
+          ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+          PortalSession: { type: 'apiKey', in: 'header', name: 'X-Session-Token' },
+        },
+      },
     },
     transform: withExamples,
     transformObject: tidied,

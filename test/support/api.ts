@@ -8,6 +8,7 @@ import { createSandbox, type Sandbox } from '../../db/stores/tenant.ts';
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { testPortal } from './portal.ts';
 
 /** An answer as a test reads it. `body` is the parsed JSON, null when there is none. */
 export interface Answer {
@@ -45,7 +46,7 @@ export async function testApi(
   const temporal = connectTemporal({ address: '127.0.0.1:1', namespace: 'default' });
   const metering = openPostgresUsageStore(testDb.database);
   const app = await buildApp({
-    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
+    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false, ...testPortal },
     database: testDb.database,
     temporal: temporal.client,
     metering,

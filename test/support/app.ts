@@ -6,6 +6,7 @@ import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openSandboxGateway, type SandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import type { TestDatabase } from './database.ts';
+import { testPortal } from './portal.ts';
 import type { TestTemporal } from './temporal.ts';
 
 /** An answer of the API. */
@@ -36,7 +37,7 @@ export async function testApp(base: TestDatabase, temporal?: TestTemporal): Prom
   const gateway = openSandboxGateway({ url: base.applicationUrl });
   const metering = openPostgresUsageStore(base.database);
   const app = await buildApp({
-    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
+    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false, ...testPortal },
     database: base.database,
     temporal: temporal?.client ?? new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     metering,

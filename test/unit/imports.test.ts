@@ -52,6 +52,7 @@ const exceptions: Record<string, RegExp[]> = {
   'billing/refusal.ts': [/^@temporalio\/common$/],
   'db/migrate.ts': [/^config\.ts$/, /^integrations\//],
   'activities/worker.ts': [/^config\.ts$/],
+  'api/portal-token.ts': [/^jose$/],
   'api/server.ts': [/^config\.ts$/],
 };
 

@@ -7,6 +7,7 @@ import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
 import { paymentAdapters } from './payment.ts';
+import { portalAdapters } from './portal.ts';
 import { priceSyncAdapters } from './price-sync.ts';
 import { prorationAdapters } from './proration.ts';
 import { subscriptionAdapters } from './subscription.ts';
@@ -23,6 +24,7 @@ export const adapters: Adapters = {
   ...paymentAdapters,
   ...priceSyncAdapters,
   ...prorationAdapters,
+  ...portalAdapters,
   ...subscriptionAdapters,
 };
 
