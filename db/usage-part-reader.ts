@@ -5,7 +5,8 @@ import type { Sql } from './transaction.ts';
 export interface UsagePartQuestion {
   key: string;
   meterId: string;
-  customerIds: readonly string[];
+  /** Null: everybody's. */
+  customerIds: readonly string[] | null;
   from: string;
   to: string;
   /** Where a running meter (`reset_usage` NEVER) begins to count. */

@@ -11,7 +11,8 @@ export interface PropertyCondition {
 export interface BreakdownQuestion {
   readonly key: string;
   readonly meterId: string;
-  readonly customerIds: readonly string[];
+  /** Absent: everybody. */
+  readonly customerIds?: readonly string[];
   readonly from: string;
   readonly to: string;
   /** Taken for `from` in the total, not in the windows, where the meter's `reset_usage` is NEVER. */

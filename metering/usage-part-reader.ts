@@ -122,7 +122,7 @@ function breakdownQuestion(question: UsagePartQuestion): BreakdownQuestion {
   return {
     key,
     meterId,
-    customerIds,
+    ...(customerIds ? { customerIds } : {}),
     from: micros(from),
     to: micros(to),
     ...(startOfHistory ? { startOfHistory: micros(startOfHistory) } : {}),

@@ -66,7 +66,9 @@ export const usageAnalyticsBody = z.object(analyticsFields).meta({
 type UsageAnalyticsBody = z.output<typeof usageAnalyticsBody>;
 
 /** A body in the words of the store. Throws `validation_error`, and `not_implemented` for time buckets. */
-export function usageAnalyticsRequest(body: UsageAnalyticsBody): UsageAnalyticsRequest {
+export function usageAnalyticsRequest(
+  body: UsageAnalyticsBody,
+): UsageAnalyticsRequest & { externalCustomerId: string } {
   refuseTimeBuckets(body);
   const { bySource, byProperties } = groupingOf(body.group_by);
   return {

@@ -27,6 +27,16 @@ export interface AnalyticsLines {
   currency: string | null;
 }
 
+/** A customer, and those of its children that count with it. */
+export interface AnalyticsCustomers {
+  customer: Customer;
+  children: readonly Customer[];
+}
+
+export function customerIdsOf({ customer, children }: AnalyticsCustomers): string[] {
+  return [customer.id, ...children.map(({ id }) => id)];
+}
+
 /** Subscriptions in these states charge nothing. */
 const uncharged = ['draft', 'incomplete_expired'];
 
@@ -40,7 +50,7 @@ export async function childrenOf(tx: Transaction, customerId: string): Promise<C
 }
 
 /**
- * The usage lines of a customer that overlap an interval, each with what it is billed by, in as many statements for a hundred
+ * The usage lines of a customer (null: of everybody) that overlap an interval, each with what it is billed by, in as many statements for a hundred
  * lines as for one. With `children`, their own lines are there too, and the usage of a child that has no line of its own on a
  * meter is united with the customer's. `featureIds` that is not empty keeps the lines of those features.
  *
@@ -48,16 +58,15 @@ export async function childrenOf(tx: Transaction, customerId: string): Promise<C
  */
 export async function analyticsLines(
   tx: Transaction,
-  asked: { customer: Customer; children: readonly Customer[]; interval: Interval; featureIds: readonly string[] },
+  asked: { whose: AnalyticsCustomers | null; interval: Interval; featureIds: readonly string[] },
 ): Promise<AnalyticsLines> {
-  const { customer, children, interval, featureIds } = asked;
+  const { whose, interval, featureIds } = asked;
   const { environmentId } = tx.scope;
-  const customerIds = [customer.id, ...children.map(({ id }) => id)];
   const subscriptions = await tx.em.find(
     Subscription,
     {
       environmentId,
-      customerId: { $in: customerIds },
+      ...(whose ? { customerId: { $in: customerIdsOf(whose) } } : {}),
       status: 'published',
       subscriptionStatus: { $nin: uncharged },
     },
@@ -84,8 +93,8 @@ export async function analyticsLines(
     if (featureIds.length > 0 && !feature) return [];
     return [{ item, subscription, price, meter, feature, customerIds: [subscription.customerId], overlap }];
   });
-  foldChildren(lines, customer, children);
-  const first = subscriptions.find(({ customerId }) => customerId === customer.id) ?? subscriptions[0];
+  if (whose) foldChildren(lines, whose);
+  const first = subscriptions.find(({ customerId }) => customerId === whose?.customer.id) ?? subscriptions[0];
   return { lines, currency: first?.currency ?? null };
 }
 
@@ -110,7 +119,7 @@ function itemsWithin(
 }
 
 /** Who has no line of its own on a meter is measured by the customer's, so that nothing counts twice. */
-function foldChildren(lines: readonly AnalyticsLine[], customer: Customer, children: readonly Customer[]): void {
+function foldChildren(lines: readonly AnalyticsLine[], { customer, children }: AnalyticsCustomers): void {
   const measured = new Set(lines.map(({ subscription, meter }) => `${subscription.customerId} ${meter.id}`));
   for (const line of lines) {
     if (line.subscription.customerId !== customer.id) continue;

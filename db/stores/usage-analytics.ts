@@ -1,16 +1,17 @@
 import type { Interval } from '../../billing/calendar.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { type AnalyticsAmounts, amounts, analyticsTotals, usageCost } from '../../billing/usage-analytics.ts';
-import { customerNow } from '../clock.ts';
+import { customerNow, realNow } from '../clock.ts';
 import type { Addon } from '../entities/addon.ts';
-import type { Customer } from '../entities/customer.ts';
 import type { Group } from '../entities/group.ts';
+import type { Meter } from '../entities/meter.ts';
 import type { Plan } from '../entities/plan.ts';
+import type { Price } from '../entities/price.ts';
 import { badField } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { UsagePart, UsagePartition, UsagePartReader } from '../usage-part-reader.ts';
 import { addonsById } from './addon.ts';
-import { type AnalyticsLine, analyticsLines, childrenOf } from './analytics-line.ts';
+import { type AnalyticsCustomers, type AnalyticsLine, analyticsLines, childrenOf } from './analytics-line.ts';
 import { type CustomAnalytic, customAnalytics } from './custom-analytics.ts';
 import { findCustomerByExternalId } from './customer.ts';
 import { groupsById } from './group.ts';
@@ -19,7 +20,6 @@ import { priceTermsOf } from './price-terms.ts';
 
 /** What analytics are about. Instants are UTC with milliseconds. */
 export interface AnalyticsRequest {
-  externalCustomerId: string;
   /** Empty: all. */
   featureIds: readonly string[];
   /** Null: seven days before the end. */
@@ -72,38 +72,49 @@ const sevenDaysMs = 7 * 24 * 3_600_000;
  */
 export async function usageAnalytics(
   tx: Transaction,
-  request: UsageAnalyticsRequest,
+  request: UsageAnalyticsRequest & { externalCustomerId: string },
   readParts: UsagePartReader,
 ): Promise<UsageAnalytics> {
   const customer = await findCustomerByExternalId(tx, request.externalCustomerId);
   const interval = await analyticsInterval(tx, customer.id, request);
   const children = request.includeChildren ? await childrenOf(tx, customer.id) : [];
+  const found = await analyticsOf(tx, { customer, children }, interval, request, readParts);
+  return { ...found, custom: await customAnalytics(tx, found.items, found.currency, interval) };
+}
+
+/** The same for customers that were found already, null being everybody, without the figures of the setting. */
+export async function analyticsOf(
+  tx: Transaction,
+  whose: AnalyticsCustomers | null,
+  interval: Interval,
+  request: UsageAnalyticsRequest,
+  readParts: UsagePartReader,
+): Promise<Omit<UsageAnalytics, 'custom'>> {
   const { featureIds } = request;
-  const { lines, currency } = await analyticsLines(tx, { customer, children, interval, featureIds });
-  const parts = await readParts(tx, tx.scope, questions(lines, request), partition(customer, interval, request));
+  const { lines, currency } = await analyticsLines(tx, { whose, interval, featureIds });
+  const timezone = whose?.customer.timezone ?? 'UTC';
+  const parts = await readParts(tx, tx.scope, questions(lines, request), partition(timezone, interval, request));
   const beside = await readBeside(tx, lines, request);
-  const takenApart =
-    request.sources.length > 0 ||
-    request.bySource ||
-    request.byProperties.length > 0 ||
-    Object.keys(request.propertyFilters).length > 0;
   const items = lines.flatMap((line) => {
     const own = parts.get(line.item.id) ?? [];
-    const shown = takenApart ? own.filter(({ eventCount }) => eventCount > 0) : own;
+    const shown = isTakenApart(request) ? own.filter(({ eventCount }) => eventCount > 0) : own;
     return shown.map((part) => itemOf(line, part, beside));
   });
   items.sort(byNameAndIds);
-  const totals = analyticsTotals(items, currency ?? '');
-  return { ...totals, currency, interval, items, custom: await customAnalytics(tx, items, currency, interval) };
+  return { ...analyticsTotals(items, currency ?? ''), currency, interval, items };
 }
 
-/** The interval of a request: the seven days up to the customer's present where it says nothing. */
+function isTakenApart({ sources, bySource, byProperties, propertyFilters }: UsageAnalyticsRequest): boolean {
+  return bySource || byProperties.length > 0 || sources.length > 0 || Object.keys(propertyFilters).length > 0;
+}
+
+/** The interval of a request: the seven days up to the customer's present, or the real one, where it says nothing. */
 export async function analyticsInterval(
   tx: Transaction,
-  customerId: string,
+  customerId: string | null,
   { startTime, endTime }: { startTime: string | null; endTime: string | null },
 ): Promise<Interval> {
-  const end = endTime ?? (await customerNow(tx, customerId));
+  const end = endTime ?? (customerId === null ? realNow() : await customerNow(tx, customerId));
   const start = startTime ?? new Date(Date.parse(end) - sevenDaysMs).toISOString();
   if (end < start) throw badField('end_time', 'must not be before start_time');
   return { start, end };
@@ -126,12 +137,7 @@ export function itemName({ feature, meter }: AnalyticsLine): string {
 
 function questions(lines: readonly AnalyticsLine[], { propertyFilters }: UsageAnalyticsRequest) {
   return lines.map(({ item, price, meter, customerIds, overlap }) => {
-    if (price.bucketSize ?? meter.aggregation.bucket_size) {
-      throw refuse(
-        'not_implemented',
-        `meter ${meter.id} is bucketed, which analytics do not price yet: leave its feature out`,
-      );
-    }
+    refuseBucketed(price, meter);
     return {
       key: item.id,
       meterId: meter.id,
@@ -144,11 +150,20 @@ function questions(lines: readonly AnalyticsLine[], { propertyFilters }: UsageAn
   });
 }
 
-function partition(customer: Customer, interval: Interval, request: UsageAnalyticsRequest): UsagePartition {
+/** What is measured by buckets is priced by their rows, which analytics do not read. */
+export function refuseBucketed(price: Price, meter: Meter | undefined): void {
+  if (!(price.bucketSize ?? meter?.aggregation.bucket_size)) return;
+  throw refuse(
+    'not_implemented',
+    `meter ${price.meterId} is bucketed, which analytics do not price yet: leave its feature out`,
+  );
+}
+
+function partition(timezone: string, interval: Interval, request: UsageAnalyticsRequest): UsagePartition {
   const { windowSize, bySource, byProperties, sources, listSources } = request;
   return {
     interval: { from: interval.start, to: interval.end },
-    window: windowSize ? { size: windowSize, timezone: customer.timezone, billingAnchor: null } : null,
+    window: windowSize ? { size: windowSize, timezone, billingAnchor: null } : null,
     bySource,
     byProperties,
     sources,

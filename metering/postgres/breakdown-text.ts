@@ -11,7 +11,8 @@ const group = `(case when $13::boolean then array[coalesce(e.source, '')] else '
  * Answers groups and windows of any number of questions in one statement. Parameters: 1 env, 2 environment id; per question
  * 3 ord, 4 meter id, 5 from, 6 start of history or null, 7 to, 8 conditions; 9 sources; 10/11 ord and customer id;
  * 12 boundaries of the windows, 13 by source, 14 property names, 15 and 16 whether the boundaries lie on hours and on days of
- * UTC, 17 every measure, 18 the most rows.
+ * UTC, 17 every measure, 18 the most rows; per question
+ * 19 everybody.
  *
  * Whole hours (days, for distinct values) come from roll-ups where nothing takes their sums apart, and from events otherwise;
  * each event, and each bucket, is read once and falls into its window by `width_bucket`.
@@ -20,14 +21,15 @@ export const breakdownText = `
 with asked as materialized (
   select q.ord, m.number as meter, m.version, m.event_name as event_text, m.aggregation ->> 'type' as type,
     m.aggregation ->> 'field' as field, m.aggregation ->> 'multiplier' as multiplier,
-    coalesce(m.filters, '[]') || q.conditions as filters, q.began as since,
+    coalesce(m.filters, '[]') || q.conditions as filters, q.began as since, q.everybody,
     case when m.reset_usage = 'NEVER' then coalesce(q.history, q.began) else q.began end as began, q.ended,
     q.conditions = '[]' and cardinality($9::text[]) = 0 and not $13::boolean and cardinality($14::text[]) = 0 and not $17::boolean
       and case when m.aggregation ->> 'type' = 'COUNT_UNIQUE' then $16::boolean else $15::boolean end
       and (q.history is null or cardinality($12::timestamptz[]) = 0 or q.began = date_trunc('day', q.began, 'UTC')) as rolled_up,
     $17::boolean or m.aggregation ->> 'type' = 'LATEST' as latest_wanted, $17 or m.aggregation ->> 'type' = 'COUNT_UNIQUE' as distinct_wanted
   from unnest((select $3::int[]), (select $4::text[]), (select $5::timestamptz[]), (select $6::timestamptz[]),
-      (select $7::timestamptz[]), (select $8::jsonb[])) as q(ord, meter_id, began, history, ended, conditions)
+      (select $7::timestamptz[]), (select $8::jsonb[]), (select $19::boolean[]))
+    as q(ord, meter_id, began, history, ended, conditions, everybody)
   join meter m on m.id = q.meter_id and m.environment_id = $2
 ), question as materialized (
   select asked.*, name.number as event_name, full_from, greatest(full_from, full_to) as full_to
@@ -49,6 +51,8 @@ with asked as materialized (
   join usage.subject s on s.env = $1 and s.external_id = holder.external_id and s.holder is null where holder.holds
   union
   select holder.ord, s.number from holder join usage.subject s on s.env = $1 and s.holder = holder.number
+  union
+  select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody
 ), edge as materialized (
   select q.ord, q.field, q.event_name, q.filters, q.distinct_wanted, member.subject, piece.began, piece.ended
   from question q join member using (ord)

@@ -51,7 +51,7 @@ export async function readBreakdown(sql: Sql, scope: Scope, request: BreakdownRe
 
 function parameters(env: number, scope: Scope, request: BreakdownRequest): unknown[] {
   const { questions, windows } = request;
-  const members = questions.flatMap(({ customerIds }, ord) => customerIds.map((id) => ({ ord, id })));
+  const members = questions.flatMap(({ customerIds = [] }, ord) => customerIds.map((id) => ({ ord, id })));
   const starts = windows.map(({ start }) => start);
   const liesOn = (stepMs: number) => starts.every((start) => Date.parse(start) % stepMs === 0);
   return [
@@ -73,6 +73,7 @@ function parameters(env: number, scope: Scope, request: BreakdownRequest): unkno
     liesOn(24 * hourMs),
     request.everyMeasure,
     maxRows + 1,
+    questions.map(({ customerIds }) => customerIds === undefined),
   ];
 }
 

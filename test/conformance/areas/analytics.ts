@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { AreaCalls, Conversation } from '../conversation.ts';
+import { type AreaCalls, type Conversation, present } from '../conversation.ts';
 
 /** What the customer on the test clock used in the second month of its subscription, and what it costs. */
 export function analyticsCalls({ client, made }: Conversation): Record<string, AreaCalls> {
@@ -30,6 +30,45 @@ export function analyticsCalls({ client, made }: Conversation): Record<string, A
           },
         ],
       });
+    },
+    async getDetailedCostAnalytics() {
+      const { costsheet } = await client.costs.createCostsheet({ name: 'Suppliers' });
+      await client.prices.createPrice({
+        entityType: 'COSTSHEET',
+        entityId: present(costsheet?.id),
+        type: 'USAGE',
+        billingModel: 'FLAT_FEE',
+        billingCadence: 'RECURRING',
+        billingPeriod: 'MONTHLY',
+        invoiceCadence: 'ARREAR',
+        priceUnitType: 'FIAT',
+        currency: 'usd',
+        amount: '0.004',
+        meterId: made.meterId,
+      });
+      const answer = await client.costs.getDetailedCostAnalytics({
+        externalCustomerId: made.externalId,
+        featureIds: [made.featureId],
+        expand: ['meter', 'price'],
+        ...month,
+      });
+      expect(answer).toMatchObject({
+        totalCost: '0.05',
+        currency: 'usd',
+        costAnalytics: [
+          {
+            costsheetId: costsheet?.id,
+            meterId: made.meterId,
+            totalQuantity: '12.5',
+            totalEvents: 1,
+            totalCost: '0.05',
+          },
+        ],
+      });
+    },
+    async getDetailedCostAnalyticsV2() {
+      const answer = await client.costs.getDetailedCostAnalyticsV2({ externalCustomerId: made.externalId, ...month });
+      expect(answer).toMatchObject({ totalCost: '0.05', costAnalytics: [{ totalQuantity: '12.5' }] });
     },
   };
   return { analytics };

@@ -2,6 +2,7 @@ import type { Adapters } from '../adapter.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
+import { costsheetAdapters } from './costsheet.ts';
 import { entitlementAdapters } from './entitlement.ts';
 import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
@@ -17,6 +18,7 @@ export const adapters: Adapters = {
   ...catalogueAdapters,
   ...calendarAdapters,
   ...chargeAdapters,
+  ...costsheetAdapters,
   ...entitlementAdapters,
   ...httpAdapters,
   ...invoiceAdapters,
