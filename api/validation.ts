@@ -44,18 +44,30 @@ function fieldFailure(issue: FastifySchemaValidationError): FieldFailure {
   const path = issue.instancePath.split('/').filter((part) => part !== '');
   const branches = (issue.params as { errors?: UnionIssue[][] }).errors;
   const deepest = branches ? deepestIssue(branches) : null;
-  return deepest && deepest.path.length > 0
+  return deepest
     ? { field: wirePath([...path, ...deepest.path]), reason: reasonOf(deepest.message) }
     : { field: wirePath(path), reason: reasonOf(issue.message ?? 'is not valid') };
 }
 
-/** Of the alternatives of a union the one that came furthest is what the caller meant. */
+/**
+ * Of the alternatives of a union the one that came furthest is what the caller meant; of several, one that says more than which
+ * type it expected.
+ */
 function deepestIssue(branches: readonly UnionIssue[][]): UnionIssue | null {
   const candidates = branches.flatMap((branch) => branch.slice(0, 1));
   return candidates.reduce<UnionIssue | null>(
-    (best, issue) => (best === null || issue.path.length > best.path.length ? issue : best),
+    (best, issue) => (best === null || isNearer(issue, best) ? issue : best),
     null,
   );
+}
+
+function isNearer(issue: UnionIssue, best: UnionIssue): boolean {
+  if (issue.path.length !== best.path.length) return issue.path.length > best.path.length;
+  return isTypeError(best) && !isTypeError(issue);
+}
+
+function isTypeError({ message }: UnionIssue): boolean {
+  return message.startsWith('Invalid input');
 }
 
 function reasonOf(message: string): string {

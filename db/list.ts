@@ -118,6 +118,11 @@ function ordering(columns: Readonly<Record<string, ColumnType>>, query: ListQuer
   return [...sort, { id: query.sort.at(-1)?.direction ?? 'desc' }];
 }
 
+function fittingKinds(type: ColumnType): string {
+  const kinds = Object.entries(fitting).filter(([, { columns }]) => columns.includes(type));
+  return kinds.map(([kind]) => (kind === 'boolean' ? 'string with a boolean value' : kind)).join(' or ');
+}
+
 type Columns = Readonly<Record<string, ColumnType>>;
 
 function condition(columns: Columns, { field, operator, dataType, value }: Condition, index: number): object {
@@ -130,7 +135,10 @@ function condition(columns: Columns, { field, operator, dataType, value }: Condi
   if (member[0] !== kind)
     throw badValue(`filters[${index}].value`, `must be given as ${kind} for data_type ${dataType}`);
   if (!fitting[kind].columns.includes(type)) {
-    throw badValue(`filters[${index}].data_type`, `${dataType} does not fit ${field}, which is of type ${type}`);
+    throw badValue(
+      `filters[${index}].data_type`,
+      `${dataType} does not fit ${field}, which is of type ${type}; use ${fittingKinds(type)}`,
+    );
   }
   if (!fitting[kind].operators.includes(operator)) {
     throw badValue(`filters[${index}].operator`, `must be one of ${fitting[kind].operators.join(', ')} for ${kind}`);

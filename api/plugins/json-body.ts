@@ -25,11 +25,11 @@ export function parseJson(text: string): unknown {
   try {
     value = longNumber.test(text) ? secureJsonParse(text, exactNumber) : secureJsonParse(text);
   } catch {
-    throw refuse('validation_error', 'The body is not valid JSON.');
+    throw refuse('validation_error', 'The body is not valid JSON: send one JSON object.');
   }
   if (/(?<!\\)(?:\\\\)*\\u0000/.test(text)) throw refuse('validation_error', 'The body contains a NUL character.');
   if (isDeeperThan(value, maxDepth)) {
-    throw refuse('validation_error', `The body is nested more than ${maxDepth} levels deep.`);
+    throw refuse('validation_error', `The body is nested more than ${maxDepth} levels deep: send a flatter one.`);
   }
   return value;
 }

@@ -37,6 +37,9 @@ const pricingFields = {
   percentage_rate: decimalInput({ min: '0' }).nullish(),
 };
 
+/** As many as a meter has filters. */
+const maxFilterKeys = 100;
+
 const days = z.int().min(0, 'must not be negative').max(36_500).nullish();
 
 /** Every member of a price a caller may send, with what each must be on its own. spec: catalogue-and-metering §4.1 */
@@ -58,7 +61,12 @@ const priceFields = {
     .loose()
     .nullish(),
   meter_id: z.string().max(255).nullish(),
-  filter_values: z.record(z.string().min(1), z.array(z.string().max(1000)).max(1000)).nullish(),
+  filter_values: z
+    .record(z.string().min(1), z.array(z.string().max(1000)).max(1000))
+    .refine((filters) => Object.keys(filters).length <= maxFilterKeys, {
+      message: `must have at most ${maxFilterKeys} keys`,
+    })
+    .nullish(),
   bucket_size: z
     .union([z.literal(''), z.enum(windowSizes)])
     .nullish()

@@ -96,7 +96,8 @@ export async function updateCostsheet(tx: Transaction, id: string, change: Costs
  */
 export async function deleteCostsheet(tx: Transaction, id: string): Promise<void> {
   const costsheet = await lockCostsheet(tx, id);
-  if (costsheet.status === 'deleted') throw badField('id', `names cost sheet ${id}, which is deleted already`);
+  if (costsheet.status === 'deleted')
+    throw badField('id', `names cost sheet ${id}, which is deleted already; create another one`);
   costsheet.status = 'deleted';
   touch(tx, costsheet);
   await tx.em.flush();

@@ -160,7 +160,8 @@ export async function pricesOfPlans(
 export async function endPrice(tx: Transaction, id: string, endDate = new Date().toISOString()): Promise<Price> {
   const price = await lockPrice(tx, id);
   const now = new Date().toISOString();
-  if (price.endDate && price.endDate <= now) throw badField('id', `names price ${id}, which ended at ${price.endDate}`);
+  if (price.endDate && price.endDate <= now)
+    throw badField('id', `names price ${id}, which ended at ${price.endDate}; an end is set once`);
   if (endDate < price.startDate)
     throw badField('end_date', `must not be before the start of the price, ${price.startDate}`);
   if (price.endDate && endDate > price.endDate)
