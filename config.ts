@@ -40,6 +40,16 @@ const schema = z.object({
   TIMER_SPREAD_SECONDS: z.coerce.number().int().min(0).max(3_600).default(0),
   /** A file with the workflows bundled before (`bundleWorkflows`), which lets a worker start 2 s sooner; else it bundles them. */
   WORKFLOW_BUNDLE: z.string().optional(),
+  /** Hosts, with or without a port, that files of imports may come from although they are private or plain http; by commas. */
+  OUTGOING_ALLOWED_HOSTS: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((host) => host.trim())
+        .filter(Boolean),
+    ),
   /** How long a stopping process waits for requests under way. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(0).default(15_000),
 });
@@ -62,6 +72,7 @@ export interface Config {
   portalUrl: string;
   timerSpreadMs: number;
   workflowBundle: string | null;
+  outgoingAllowedHosts: string[];
   shutdownTimeoutMs: number;
 }
 
@@ -96,6 +107,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     portalUrl: values.PORTAL_URL ?? `http://${values.HOST}:${values.PORT}/portal`,
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
+    outgoingAllowedHosts: values.OUTGOING_ALLOWED_HOSTS,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   };
 }

@@ -12,6 +12,8 @@ import {
   lifecycleTaskQueue,
   workflowTaskTimeout,
 } from '../workflows/start.messages.ts';
+import { importWorkflowType } from '../workflows/task.messages.ts';
+import { importStartOptions } from '../workflows/task-start.messages.ts';
 import { testClockWorkflowId, testClockWorkflowType } from '../workflows/test-clock.messages.ts';
 
 const pageSize = 500;
@@ -52,7 +54,13 @@ export async function reconcile({
 
 /** Starts one object's workflow; false when it was running. */
 function start(temporal: Client, object: LiveObject): Promise<boolean> {
-  return object.objectType === 'test_clock' ? startClock(temporal, object) : startLifecycle(temporal, object);
+  if (object.objectType === 'test_clock') return startClock(temporal, object);
+  return object.objectType === 'task' ? startImport(temporal, object) : startLifecycle(temporal, object);
+}
+
+async function startImport(temporal: Client, { tenantId, environmentId, objectId }: LiveObject): Promise<boolean> {
+  const start = { tenantId, environmentId, taskId: objectId };
+  return unlessRunning(() => temporal.workflow.start(importWorkflowType, importStartOptions(start)));
 }
 
 async function startLifecycle(temporal: Client, object: LiveObject): Promise<boolean> {

@@ -28,6 +28,7 @@ try {
     database,
     metering,
     gateways: gateways.registry,
+    outgoing: { allowedHosts: config.outgoingAllowedHosts },
     timerSpreadMs: config.timerSpreadMs,
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),
   });

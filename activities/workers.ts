@@ -7,6 +7,7 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import type { Database } from '../db/orm.ts';
+import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
@@ -16,6 +17,7 @@ import { createInvoiceActivities } from './invoice.ts';
 import { createPaymentActivities } from './payment.ts';
 import { createPriceSyncActivities } from './price-sync.ts';
 import { createSubscriptionActivities } from './subscription.ts';
+import { createTaskActivities } from './task.ts';
 import { createTestClockActivities } from './test-clock.ts';
 
 /** What a worker process needs of the world; whoever makes these closes them. */
@@ -27,6 +29,8 @@ export interface WorkerDependencies {
   database: Database;
   metering: UsageStore;
   gateways: PaymentGateways;
+  /** Where files of imports may come from; public https addresses alone when absent. */
+  outgoing?: OutgoingPolicy;
   /** Made once and given to every worker of a test run; made here when absent. */
   workflowBundle?: WorkflowBundleOption;
   /** Timers of real time are spread over this window after their exact instant. */
@@ -74,11 +78,14 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const readUsage = usageReader(dependencies.metering);
   const timerSpreadMs = dependencies.timerSpreadMs ?? 0;
   const payment = createPaymentActivities({ database, gateways: dependencies.gateways });
+  const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
+  const task = createTaskActivities({ database, metering, temporal, outgoing });
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...payment,
+    ...task,
   };
   const interceptors = { activity: [failureInterceptor] };
   const workflowBundle = dependencies.workflowBundle ?? (await bundleWorkflows());
@@ -111,12 +118,14 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     namespace,
     taskQueue: bulkTaskQueue,
     workflowBundle,
-    activities: createPriceSyncActivities({ database }),
+    activities: { ...createPriceSyncActivities({ database }), ...task },
     interceptors,
     stickyQueueScheduleToStartTimeout: '1s',
     maxCachedWorkflows: 100,
     // Each holds a connection and a core: the rest of the platform keeps its own.
     maxConcurrentActivityTaskExecutions: 4,
+    // A cancelled import hears of it with its next heartbeat.
+    maxHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: '3s',
     shutdownForceTime: '15s',
   });

@@ -44,6 +44,7 @@ import { rbacRoutes } from './routes/rbac.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
 import { subscriptionAddonRoutes } from './routes/subscription-addon.ts';
+import { taskRoutes } from './routes/task.ts';
 import { taxRoutes } from './routes/tax.ts';
 import { tenantRoutes } from './routes/tenant.ts';
 import { testClockRoutes } from './routes/test-clock.ts';
@@ -98,6 +99,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(subscriptionAddonRoutes);
   await v1.register(subscriptionRoutes);
   await v1.register(taxRoutes);
+  await v1.register(taskRoutes);
   await v1.register(testClockRoutes);
 }
 

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/orm.ts';
+import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import type { LoggerOptions } from './logging.ts';
@@ -13,6 +14,8 @@ export interface AppDependencies {
   temporal: Client;
   metering: UsageStore;
   gateways: PaymentGateways;
+  /** Where files of imports may come from; public https addresses alone when absent. */
+  outgoing?: OutgoingPolicy;
   /** What to log and where to; `false` for nothing. */
   logger: LoggerOptions | false;
 }

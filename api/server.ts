@@ -19,6 +19,7 @@ const app = await buildApp({
   temporal: temporal.client,
   metering,
   gateways: gateways.registry,
+  outgoing: { allowedHosts: config.outgoingAllowedHosts },
   logger: { level: config.logLevel },
 });
 collectDefaultMetrics({ register: app.metrics.registry });

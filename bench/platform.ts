@@ -24,7 +24,10 @@ import { sandboxOperator } from '../integrations/sandbox-gateway/operator.ts';
 import { installSandboxGateway, openSandboxStore } from '../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
+import { fileServerHost } from './file-server.ts';
 import { benchSettings } from './server.ts';
+
+const benchOutgoing = { allowedHosts: [fileServerHost] };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -108,6 +111,7 @@ async function openBenchDatabase(
     temporal,
     metering,
     gateways: paymentGateways([gateway]),
+    outgoing: benchOutgoing,
     logger: false,
   });
   onClose(() => app.close());
@@ -151,7 +155,8 @@ async function openPlatform(onClose: OnClose): Promise<BenchPlatform> {
   const gateways = paymentGateways([base.gateway]);
   const bundle = await bundleWorkflows();
   const startWorkers: BenchPlatform['startWorkers'] = async (options = {}) => {
-    const defaults = { connection, namespace, temporal, database, metering, gateways, workflowBundle: bundle };
+    const world = { connection, namespace, temporal, database, metering, gateways, outgoing: benchOutgoing };
+    const defaults = { ...world, workflowBundle: bundle };
     const workers = await createWorkers({ ...defaults, ...options });
     const running = workers.run();
     let stopped: Promise<void> | undefined;

@@ -135,6 +135,11 @@ export interface UsageStore {
    * Throws `too_many_requests` when too much waits to be written. spec: catalogue-and-metering §6.2, §6.3
    */
   append(scope: Scope, events: readonly PreparedEvent[]): Promise<void>;
+  /**
+   * Stores a large batch past the queue of `append`, and does `also` in its transaction: both or neither. For one writer at
+   * a time that brings many events, such as an import. The same rules for repeats and copies as `append`.
+   */
+  load(scope: Scope, events: readonly PreparedEvent[], also: (sql: Sql) => Promise<void>): Promise<void>;
   /** Answers every question in one statement. Throws `not_found` for an unknown meter. spec: §7.1 */
   usage(sql: Sql, scope: Scope, questions: readonly UsageQuestion[]): Promise<Map<string, UsageAnswer>>;
   /** Answers questions taken apart by source, by properties and by windows, in one statement. spec: §7.5, §7.6 */

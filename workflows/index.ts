@@ -2,4 +2,5 @@ export { invoice } from './invoice.ts';
 export { payment } from './payment.ts';
 export { priceSync } from './price-sync.ts';
 export { subscription } from './subscription.ts';
+export { importFile } from './task.ts';
 export { testClock } from './test-clock.ts';

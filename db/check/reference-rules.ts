@@ -145,6 +145,8 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'payment_attempt.gateway_attempt_id',
   'price_sync.after_subscription_id',
   'subscription.active_pause_id',
+  'task.run_id',
+  'task.workflow_id',
 ]);
 
 function referenceRule({ table, column, target, where }: Reference): InvariantRule {

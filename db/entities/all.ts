@@ -29,6 +29,7 @@ import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
 import { SubscriptionLineItem } from './subscription-line-item.ts';
 import { SubscriptionSchedule } from './subscription-schedule.ts';
+import { Task } from './task.ts';
 import { TaxApplied } from './tax-applied.ts';
 import { TaxAssociation } from './tax-association.ts';
 import { TaxRate } from './tax-rate.ts';
@@ -72,6 +73,7 @@ export const entities = [
   TaxApplied,
   TaxAssociation,
   TaxRate,
+  Task,
   Tenant,
   TestClock,
   UserAccount,

@@ -9,6 +9,7 @@ import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
 import { Migration20261122_11_taxes } from './20261122_11_taxes.ts';
 import { Migration20261122_12_integration_mapping } from './20261122_12_integration_mapping.ts';
 import { Migration20261122_16_event_rejection } from './20261122_16_event_rejection.ts';
+import { Migration20261122_17_event_import } from './20261122_17_event_import.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   { name: '20261122_11_taxes', class: Migration20261122_11_taxes },
   { name: '20261122_12_integration_mapping', class: Migration20261122_12_integration_mapping },
   { name: '20261122_16_event_rejection', class: Migration20261122_16_event_rejection },
+  { name: '20261122_17_event_import', class: Migration20261122_17_event_import },
 ];

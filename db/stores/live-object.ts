@@ -13,7 +13,7 @@ export interface LiveObject {
 
 /**
  * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only,
- * and clocks that move. spec of use: `npm run reconcile`
+ * clocks that move, and imports that are not through. spec of use: `npm run reconcile`
  */
 export async function liveObjects(sql: Sql, after: string, limit: number): Promise<LiveObject[]> {
   return sql.rows<LiveObject & Record<string, unknown>>(
@@ -24,6 +24,9 @@ export async function liveObjects(sql: Sql, after: string, limit: number): Promi
        union all
        select 'subscription', id, tenant_id, environment_id, customer_id, test_clock_id from subscription
          where status = 'published' and subscription_status <> 'cancelled'
+       union all
+       select 'task', id, tenant_id, environment_id, '', null from task
+         where task_status in ('PENDING', 'PROCESSING') and status = 'published'
        union all
        select 'test_clock', id, tenant_id, environment_id, '', null from test_clock where target_time is not null and status = 'published'
      ) o left join test_clock c on c.id = o.test_clock_id

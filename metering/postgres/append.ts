@@ -24,10 +24,15 @@ export async function appendBatch(
   cache: CatalogueCache,
   scope: Scope,
   events: readonly PreparedEvent[],
+  also?: (sql: SqlTransaction) => Promise<void>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const resolved = await inSqlTransaction(database, scope, (tx) => appendIn(tx, cache, scope, events));
+      const resolved = await inSqlTransaction(database, scope, async (tx) => {
+        const stored = await appendIn(tx, cache, scope, events);
+        await also?.(tx);
+        return stored;
+      });
       cache.remember(resolved.catalogue, resolved.subjects, resolved.eventNames);
       return;
     } catch (error) {

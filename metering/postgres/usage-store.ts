@@ -24,6 +24,10 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
   }, limits);
   return {
     append: (scope, events) => queue.append(scope, events),
+    async load(scope, events, also) {
+      await partitions();
+      await appendBatch(database, cache, scope, events, also);
+    },
     usage: readUsage,
     breakdown: readBreakdown,
     events: listEvents,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { testPlatform } from '../support/billing.ts';
+import { testFileServer } from '../support/file-server.ts';
 import { accountCalls } from './areas/account.ts';
 import { addonCalls } from './areas/addon.ts';
 import { analyticsCalls } from './areas/analytics.ts';
@@ -11,6 +12,7 @@ import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
 import { integrationCalls } from './areas/integration.ts';
+import { taskCalls } from './areas/task.ts';
 import { taxCalls } from './areas/tax.ts';
 import { usageCalls } from './areas/usage.ts';
 import { conversation, legible } from './conversation.ts';
@@ -30,6 +32,7 @@ const areas = {
   ...addonCalls(talk),
   ...groupCalls(talk),
   ...eventCalls(talk),
+  ...taskCalls(talk, await testFileServer()),
   ...billingCalls(talk),
   ...usageCalls(talk),
   ...costsheetCalls(talk),

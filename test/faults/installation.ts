@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../activities/workers.ts';
+import { fileServerHost } from '../../bench/file-server.ts';
 import { applicationRole, prepareDatabase } from '../../db/prepare.ts';
 import { freePort } from '../../dev/ports.ts';
 import { startPostgres } from '../../dev/postgres.ts';
@@ -128,6 +129,7 @@ async function keepServices(
     PORT: String(port),
     SHUTDOWN_TIMEOUT_MS: '3000',
     RATE_LIMIT_PER_SECOND: '0',
+    OUTGOING_ALLOWED_HOSTS: fileServerHost,
   };
   await Promise.all([
     keep({

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { serveFiles } from '../../bench/file-server.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
 import { faultClient } from './client.ts';
 import { crashPointsOfActivities, reachedCrashPoints } from './crash-points.ts';
@@ -99,10 +100,11 @@ async function billThroughFaults(running: Installation): Promise<Wave[]> {
   const api = faultClient(running.apiUrl, running.apiKey, seededRandom(seed + 1));
   const pool = new pg.Pool({ connectionString: running.ownerUrl, max: 1 });
   pool.on('error', () => undefined);
+  const files = await serveFiles();
   const waves: Wave[] = [];
   const billInTurn = async () => {
     do {
-      waves.push(await runWave(api, airports));
+      waves.push(await runWave(api, files, airports));
       say(`wave ${waves.length} is billed; ${killsSoFar()} kills`);
     } while (isWanted());
   };
@@ -130,6 +132,7 @@ async function billThroughFaults(running: Installation): Promise<Wave[]> {
   } finally {
     await killing;
     await pool.end();
+    files.close();
     const { retries, requests, repeated } = api.counts;
     for (const [reason, count] of retries) say(`${count} tries ended with ${reason}`);
     say(`${requests} requests, ${repeated} of them repeated after their answer`);

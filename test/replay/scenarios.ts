@@ -10,6 +10,7 @@ import { gatewayNotified, paymentWorkflowId, refreshPayment } from '../../workfl
 import { cancelPriceSync, priceSyncWorkflowId } from '../../workflows/price-sync.messages.ts';
 import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
 import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
+import { importScenario } from './import-scenario.ts';
 import { personal } from './personal.ts';
 
 /** A platform with a plan, and what scenarios do with it. */
@@ -129,6 +130,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'prices-synced': pricesSynced,
   'price-sync-stopped': priceSyncStopped,
   'price-sync-parked-and-retried': priceSyncParked,
+  'files-imported': importScenario,
 };
 
 interface Life {

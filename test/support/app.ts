@@ -32,6 +32,9 @@ export interface TestApp {
   gateway: SandboxGateway;
 }
 
+/** The servers of the tests themselves; everything else that is not public is refused as in production. */
+export const testOutgoing = { allowedHosts: ['127.0.0.1'] };
+
 /** Builds the API over the file's database. Without `temporal` whatever needs a workflow fails. Closed after the file. */
 export async function testApp(base: TestDatabase, temporal?: TestTemporal): Promise<TestApp> {
   const gateway = openSandboxGateway({ url: base.applicationUrl });
@@ -42,6 +45,7 @@ export async function testApp(base: TestDatabase, temporal?: TestTemporal): Prom
     temporal: temporal?.client ?? new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     metering,
     gateways: paymentGateways([gateway]),
+    outgoing: testOutgoing,
     logger: process.env.TEST_LOG ? { level: 'error' } : false,
   });
   afterAll(async () => {

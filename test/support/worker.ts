@@ -3,7 +3,7 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { afterAll, onTestFinished } from 'vitest';
 import { createWorkers } from '../../activities/workers.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
-import type { TestApp } from './app.ts';
+import { type TestApp, testOutgoing } from './app.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestTemporal, workflowBundle } from './temporal.ts';
 
@@ -31,6 +31,7 @@ export async function startWorkers(
     database: base.database,
     metering,
     gateways: new Map([[gateway.name, gateway]]),
+    outgoing: testOutgoing,
     workflowBundle: { code: readFileSync(await workflowBundle(), 'utf8') },
   });
   const running = workers.run();

@@ -1,0 +1,9 @@
+import { afterAll } from 'vitest';
+import { type FileServer, serveFiles } from '../../bench/file-server.ts';
+
+/** Serves files of imports until the test file ends. */
+export async function testFileServer(): Promise<FileServer> {
+  const files = await serveFiles();
+  afterAll(() => files.close());
+  return files;
+}
