@@ -1,4 +1,5 @@
-import { decimalOfScaled, isUnusableNumber, quantityDecimals, scaledInteger } from './quantity.ts';
+import { digest } from './event.ts';
+import { decimalOfScaled, isNumeral, isUnusableNumber, quantityDecimals, scaledInteger } from './quantity.ts';
 
 const magnitudeLimit = 10n ** 45n;
 
@@ -48,6 +49,30 @@ export function textForm(value: unknown): string | null {
   if (typeof value === 'boolean') return String(value);
   const text = numberText(value);
   return text === null || isUnusableNumber(text) ? text : plainNumber(text);
+}
+
+/**
+ * The numeral that an expression takes for a property: `0` for an absent one; null for everything that is no number or
+ * no numeral, which fails the expression. spec: catalogue-and-metering §5.3
+ */
+export function expressionText(value: unknown): string | null {
+  if (value === undefined) return '0';
+  const text = typeof value === 'string' ? value : numberText(value);
+  if (text === null || !isNumeral(text)) return null;
+  return text.startsWith('+') ? text.slice(1) : text;
+}
+
+const maxGroupBytes = 1_000;
+const shownOfLongGroup = 200;
+
+/**
+ * The group an event belongs to by its property: the text form, and the empty string without one. A text too long for an
+ * index is its beginning and its digest. `usage.group_key` in SQL is the same. spec: catalogue-and-metering §7.1
+ */
+export function groupKey(value: unknown): string {
+  const text = textForm(value) ?? '';
+  if (text.length <= maxGroupBytes / 4 || Buffer.byteLength(text) <= maxGroupBytes) return text;
+  return `${[...text].slice(0, shownOfLongGroup).join('')}#${digest(text)}`;
 }
 
 /** Every digit of a numeral, without exponent and padding. */

@@ -18,6 +18,11 @@ export function isUnusableNumber(text: string): boolean {
   return text.length > maxLength || hugeExponent.test(text);
 }
 
+/** True for a decimal numeral that arithmetic takes: `[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`. */
+export function isNumeral(text: string): boolean {
+  return numeral.test(text) && !isUnusableNumber(text);
+}
+
 /**
  * The integer nearest to `text` × 10^`decimals`, ties away from zero. Null when `text` is no decimal numeral
  * (`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`) or is unusable.
