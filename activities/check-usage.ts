@@ -5,6 +5,7 @@ import { decimalText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
 import { inSqlTransaction, type Sql } from '../db/transaction.ts';
+import { bucketQuestion } from '../metering/usage-reader.ts';
 import type { UsageQuestion, UsageStore } from '../metering/usage-store.ts';
 
 /** I4 and I5 in one environment: the usage tables against their events, and finalized lines against usage as it was then. */
@@ -88,14 +89,15 @@ interface UsageLine {
   [column: string]: unknown;
 }
 
-/** A line answers for each of its parts; a part whose bucketed usage has no single quantity is covered by I6. */
+/** A line answers for each of its parts. */
 function questionsOf(line: UsageLine): { line: string; billed: string; question: UsageQuestion }[] {
   return line.derivation.parts.flatMap(({ usage }, part) => {
     if (!usage?.watermark || usage.from >= usage.to) return [];
     const { meterId, from, to, watermark } = usage;
     const filters = line.filter_values ? { filters: line.filter_values } : {};
     const question = { key: `${line.id} ${part}`, meterId, customerIds: [line.customer_id], from, to, watermark };
-    return [{ line: line.id, billed: usage.quantity, question: { ...question, ...filters } }];
+    const asked = { ...question, ...filters, ...bucketQuestion(usage.bucketing) };
+    return [{ line: line.id, billed: usage.quantity, question: asked }];
   });
 }
 

@@ -7,6 +7,7 @@ import type {
   ProrationReason,
 } from './derivation.ts';
 import { amountText, moneyText, shortInstant, watermarkInstant } from './explanation-text.ts';
+import { decimal } from './money.ts';
 import type { CostStep, PriceTerms } from './price.ts';
 
 type StepKind = 'quantity' | 'usage' | 'allowance' | 'price' | 'proration' | 'rounding' | 'sum';
@@ -98,16 +99,37 @@ function explainAllowance(allowance: DerivedAllowance | null): ExplanationStep[]
 }
 
 function explainPrice(part: DerivedPart, price: PriceTerms, currency: string): ExplanationStep[] {
-  if (part.buckets !== null) {
-    const sentence = `${part.buckets.length} buckets were priced one by one, each starting the price anew: ${moneyText(part.cost, currency)} for ${part.quantity}.`;
-    return [{ kind: 'price', sentence }];
-  }
+  if (part.bucketCount !== null) return explainBuckets(part, part.bucketCount, currency);
   if (part.steps.length === 0) {
     return [{ kind: 'price', sentence: `A quantity of ${part.quantity} costs ${moneyText(part.cost, currency)}.` }];
   }
   const steps = part.steps.map((step): ExplanationStep => ({ kind: 'price', sentence: stepSentence(step, price) }));
   if (steps.length === 1) return steps;
   return [...steps, { kind: 'price', sentence: `The tiers add up to ${moneyText(part.cost, currency)}.` }];
+}
+
+/** How many buckets there were, what they come to, and the one that counts most as an example of how each was priced. */
+function explainBuckets(part: DerivedPart, count: number, currency: string): ExplanationStep[] {
+  const bucketing = part.usage?.bucketing;
+  const size = bucketing ? ` of ${bucketing.size} in ${bucketing.timezone}` : '';
+  const buckets = `${count} ${count === 1 ? 'bucket' : 'buckets'}${size}`;
+  const sentence = `${buckets}, each priced on its own from the start of the price, come to ${moneyText(part.cost, currency)} for ${part.quantity}.`;
+  return [{ kind: 'price', sentence }, ...explainGreatestBucket(part, currency)];
+}
+
+function explainGreatestBucket({ buckets, bucketValues }: DerivedPart, currency: string): ExplanationStep[] {
+  const [value] = bucketValues ?? [];
+  if (value) {
+    const times = value.count === 1 ? 'one bucket' : `${value.count} buckets`;
+    const sentence = `The greatest value, ${value.billable} in ${times}, costs ${moneyText(value.cost, currency)} each.`;
+    return [{ kind: 'price', sentence }];
+  }
+  const [first] = buckets ?? [];
+  if (!first || buckets?.length === 1) return [];
+  const greatest = (buckets ?? []).reduce((a, b) => (decimal(b.billable).gt(a.billable) ? b : a), first);
+  const group = greatest.group === '' ? '' : ` for "${greatest.group}"`;
+  const sentence = `The greatest is that of ${shortInstant(greatest.start)}${group}: ${greatest.billable} costs ${moneyText(greatest.cost, currency)}.`;
+  return [{ kind: 'price', sentence }];
 }
 
 function stepSentence(step: CostStep, price: PriceTerms): string {

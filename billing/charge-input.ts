@@ -1,6 +1,6 @@
 import type { Allowance } from './allowance.ts';
 import type { BillingCycle, BillingPeriod, Interval } from './calendar.ts';
-import type { Derivation, DerivedProration } from './derivation.ts';
+import type { Bucketing, Derivation, DerivedProration } from './derivation.ts';
 import type { PriceTerms } from './price.ts';
 
 /** Which invoice is being filled. spec: subscriptions-and-invoicing §2.6.1 */
@@ -114,7 +114,8 @@ export interface PlannedUsage {
   to: string;
   /** Null when the time is empty: the quantity is 0. */
   main: string | null;
-  bucketed: boolean;
+  /** Not null: usage is priced bucket by bucket. */
+  bucketing: Bucketing | null;
   allowance: Allowance | null;
   windows: PlannedWindow[];
 }

@@ -1,4 +1,11 @@
-import { type BillableQuantity, billableBuckets, billableQuantity, bucketWindows } from './allowance.ts';
+import {
+  type BillableBucket,
+  type BillableQuantity,
+  billableBuckets,
+  billableQuantity,
+  bucketWindows,
+} from './allowance.ts';
+import { priceBuckets } from './charge-bucketed.ts';
 import type {
   ChargeLine,
   PlannedCharge,
@@ -7,7 +14,7 @@ import type {
   QuestionKeys,
   UsageAnswer,
 } from './charge-input.ts';
-import type { Derivation, DerivedAllowance, DerivedBucket, DerivedPart, DerivedUsage } from './derivation.ts';
+import type { Derivation, DerivedAllowance, DerivedPart, DerivedUsage } from './derivation.ts';
 import {
   currencyPrecision,
   type Decimal,
@@ -19,7 +26,7 @@ import {
   sum,
   zero,
 } from './money.ts';
-import { type CostStep, costOfBuckets, costOfQuantity, type PriceTerms } from './price.ts';
+import { costOfQuantity } from './price.ts';
 
 type Answers = Record<string, UsageAnswer>;
 
@@ -29,7 +36,7 @@ interface Quantity {
   adjusted: Decimal | null;
   usage: DerivedUsage | null;
   allowance: DerivedAllowance | null;
-  buckets: { start: string; group: string; value: Decimal; billable: Decimal }[] | null;
+  buckets: BillableBucket[] | null;
 }
 
 interface PricedPart {
@@ -39,9 +46,6 @@ interface PricedPart {
 }
 
 const displayDecimals = 30;
-
-/** More buckets than this are counted, not listed, so that a line stays a small document. */
-const listedBuckets = 2000;
 
 /**
  * Prices a plan with the answers by question key: cost of the billable quantity, times the proration, rounded once; a folded
@@ -94,7 +98,8 @@ function metadataOf(charge: PlannedCharge): Record<string, string> {
 function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): PricedPart {
   const { item, currency } = charge;
   const quantity = part.usage ? measured(part.usage, answers) : fixedQuantity(item.quantity);
-  const { cost, steps, buckets } = costOf(item.price, quantity);
+  const buckets = quantity.buckets && priceBuckets(item.price, quantity.buckets);
+  const { cost, steps } = buckets ? { cost: buckets.cost, steps: [] } : costOfQuantity(item.price, quantity.billable);
   const exact = part.proration ? fractionOf(cost, part.proration.numeratorMs, part.proration.denominatorMs) : cost;
   const amount = roundToCurrency(exact, currency);
   const derived: DerivedPart = {
@@ -102,8 +107,9 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
     periodEnd: part.end,
     usage: quantity.usage,
     allowance: quantity.allowance,
-    buckets: buckets && buckets.length <= listedBuckets ? buckets : null,
-    bucketCount: buckets?.length ?? null,
+    buckets: buckets?.listed ?? null,
+    bucketCount: buckets?.count ?? null,
+    bucketValues: buckets?.byValue ?? null,
     quantity: decimalString(quantity.billable),
     steps,
     cost: decimalString(cost),
@@ -115,23 +121,6 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
   return { quantity, amount, derived };
 }
 
-function costOf(
-  price: PriceTerms,
-  quantity: Quantity,
-): { cost: Decimal; steps: CostStep[]; buckets: DerivedBucket[] | null } {
-  if (!quantity.buckets) return { ...costOfQuantity(price, quantity.billable), buckets: null };
-  const values = quantity.buckets.map((bucket) => bucket.billable);
-  const { cost, costs } = costOfBuckets(price, values);
-  const buckets = quantity.buckets.map((bucket, position) => ({
-    start: bucket.start,
-    group: bucket.group,
-    value: decimalString(bucket.value),
-    billable: decimalString(bucket.billable),
-    cost: decimalString(costs[position]!),
-  }));
-  return { cost, steps: [], buckets };
-}
-
 function fixedQuantity(quantity: string): Quantity {
   return { billable: decimal(quantity), adjusted: null, usage: null, allowance: null, buckets: null };
 }
@@ -140,13 +129,14 @@ function fixedQuantity(quantity: string): Quantity {
 function measured(planned: PlannedUsage, answers: Answers): Quantity {
   const answer = planned.main === null ? { quantity: '0' } : answerOf(planned.main, answers);
   const raw = decimal(answer.quantity);
-  const rows = planned.bucketed ? (answer.buckets ?? []) : null;
+  const rows = planned.bucketing ? (answer.buckets ?? []) : null;
   const usage = {
     meterId: planned.meterId,
     from: planned.from,
     to: planned.to,
     quantity: decimalString(raw),
     watermark: answer.watermark ?? null,
+    bucketing: planned.bucketing,
   };
   const usages = windowUsages(planned, rows, answers);
   const result = billableQuantity(planned.allowance, raw, usages);

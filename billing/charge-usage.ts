@@ -2,6 +2,7 @@ import { resetWindows } from './allowance.ts';
 import { earlier, type Interval, later } from './calendar.ts';
 import type { ChargeItem, ChargePlanInput, PlannedUsage, PlannedWindow, UsageQuestion } from './charge-input.ts';
 import type { Service } from './charge-window.ts';
+import type { Bucketing } from './derivation.ts';
 
 /** Adds a question and gives its key; an empty time needs no question. */
 type Ask = (item: ChargeItem, from: string, to: string) => string[];
@@ -29,7 +30,7 @@ export function planUsage(
     from,
     to,
     main: main[0] ?? null,
-    bucketed: item.bucketSize !== null,
+    bucketing: bucketingOf(item, input),
     allowance,
   };
   if (!limited) return { ...planned, windows: [] };
@@ -52,6 +53,12 @@ export function planUsage(
     ...planned,
     windows: windows.map((window) => planWindow(window, item, ahead, { start: from, end: to }, ask)),
   };
+}
+
+function bucketingOf(item: ChargeItem, { subscription }: ChargePlanInput): Bucketing | null {
+  if (item.bucketSize === null) return null;
+  const { timezone, billingAnchor } = subscription;
+  return { size: item.bucketSize, timezone, billingAnchor };
 }
 
 function planWindow(

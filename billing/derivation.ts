@@ -28,6 +28,8 @@ export interface DerivedPart {
   buckets: DerivedBucket[] | null;
   /** How many buckets were priced; above 2 000 they are not listed and the usage series of the same time shows them. */
   bucketCount: number | null;
+  /** In place of more than 2 000 buckets: how many had which billable value. Null above 2 000 values; lines of before have none. */
+  bucketValues?: DerivedBucketValue[] | null;
   /** The quantity that was priced. */
   quantity: string;
   /** The walk through the price; empty for buckets, each of which restarts it. */
@@ -49,6 +51,16 @@ export interface DerivedUsage {
   quantity: string;
   /** As the usage store gave it; the same watermark answers the same quantity again. */
   watermark: string | null;
+  /** How the meter was asked for buckets; null for one quantity, and lines of before have none. */
+  bucketing?: Bucketing | null;
+}
+
+/** Where buckets lie: their size, and the subscription's clock when the line was computed. spec: catalogue-and-metering §7.2 */
+export interface Bucketing {
+  size: string;
+  timezone: string;
+  /** Gives buckets of a month their day. */
+  billingAnchor: string;
 }
 
 export interface DerivedAllowance {
@@ -75,6 +87,14 @@ export interface DerivedBucket {
   group: string;
   value: string;
   billable: string;
+  cost: string;
+}
+
+/** Buckets of one billable value, each of which costs the same. */
+export interface DerivedBucketValue {
+  billable: string;
+  count: number;
+  /** Of one bucket. */
   cost: string;
 }
 

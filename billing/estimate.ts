@@ -51,7 +51,10 @@ export function estimateCharge(input: EstimateInput): Estimate {
     from: period.start,
     to: period.end,
     main: id,
-    bucketed: input.bucketSize !== null,
+    bucketing:
+      input.bucketSize === null
+        ? null
+        : { size: input.bucketSize, timezone: input.timezone, billingAnchor: period.start },
     allowance: null,
     windows: [],
   };

@@ -69,6 +69,55 @@ export function windowBounds(input: {
 }
 
 /**
+ * All windows that an interval touches, as arithmetic can find them: a window begins at every `from`, and, where there is
+ * a step, between them at every multiple of it counted from `origin`. Milliseconds since 1970.
+ */
+export interface WindowGrid {
+  readonly segments: readonly { readonly from: number; readonly origin: number }[];
+  readonly stepMs: number | null;
+}
+
+/**
+ * The grid of the windows of an interval: a segment a clock change that moves the windows for sizes up to an hour, one a
+ * window above. It gives the same windows as `windowBounds`. Refuses an unknown size and more than `maxSegments`.
+ * spec: catalogue-and-metering §7.2
+ */
+export function windowGrid(
+  interval: Interval,
+  windows: { windowSize: string; timezone: string; billingAnchor?: string | null },
+  maxSegments: number,
+): WindowGrid {
+  const until = epochMs(interval.end);
+  const first = windowBounds({ ...windows, timestamp: interval.start });
+  const stepMs = elapsedSizes[windows.windowSize] ?? null;
+  const segments: { from: number; origin: number }[] = [];
+  if (stepMs !== null) {
+    const originAt = (at: number): number => {
+      const local = localTime(at, windows.timezone);
+      return at - (local - Math.floor(local / stepMs) * stepMs);
+    };
+    segments.push({ from: epochMs(first.start), origin: originAt(epochMs(interval.start)) });
+    let change = nextOffsetChange(epochMs(interval.start), windows.timezone);
+    for (; change !== null && change <= until; change = nextOffsetChange(change, windows.timezone)) {
+      const origin = originAt(change);
+      if ((origin - segments.at(-1)!.origin) % stepMs !== 0) segments.push({ from: change, origin });
+    }
+    return { segments, stepMs };
+  }
+  for (let window = first; ; window = windowBounds({ ...windows, timestamp: window.end })) {
+    const from = epochMs(window.start);
+    if (from > until) return { segments, stepMs };
+    segments.push({ from, origin: from });
+    if (segments.length > maxSegments) {
+      throw refuse(
+        'validation_error',
+        `${windows.windowSize} gives more than ${maxSegments} windows: choose a larger one`,
+      );
+    }
+  }
+}
+
+/**
  * The local clock floored to the size by the offset in force, of elapsed length; a clock change that is no multiple of the
  * size ends one window and begins the next.
  */

@@ -1,4 +1,5 @@
 import type { UsageAnswer } from '../billing/charge.ts';
+import type { Bucketing } from '../billing/derivation.ts';
 import type { Scope } from './scope.ts';
 import type { Sql } from './transaction.ts';
 
@@ -11,7 +12,7 @@ export interface UsageReadQuestion {
   to: string;
   /** Extra conditions of the price, ANDed with the meter's own. */
   filters: Record<string, string[]> | null;
-  /** Not null: answer the rows of each bucket too. */
+  /** The price's bucket size; null for the meter's own. The answer of usage with buckets has their rows. */
   bucketSize: string | null;
   timezone: string;
   billingAnchor: string | null;
@@ -37,6 +38,8 @@ export interface BilledWindow {
   to: string;
   filters: Record<string, string[]> | null;
   watermark: string;
+  /** How its buckets were asked for; null for one quantity. */
+  bucketing: Bucketing | null;
 }
 
 /** What a meter knows of a billed time that the bill does not. */

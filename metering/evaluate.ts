@@ -1,7 +1,11 @@
+import { decimal, decimalString, sum } from '../billing/money.ts';
+import { windowBounds } from '../billing/window.ts';
 import { aggregateValue } from './aggregate.ts';
-import { type AggregationType, compileMeter, type MeterDefinition } from './meter.ts';
+import { type AggregationType, type Contribution, compileMeter, type MeterDefinition } from './meter.ts';
 import { decimalOfScaled, weightedDecimals } from './quantity.ts';
+import { bucketPoints, knownZone, type SeriesWindows, seriesWindows } from './series.ts';
 import { microsecondsOf, utcInstant } from './timestamp.ts';
+import type { UsageBucket } from './usage-store.ts';
 
 /** An ingested copy of an event. Copies with one id are one event: the one ingested first. */
 export interface EventCopy {
@@ -11,13 +15,28 @@ export interface EventCopy {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** How events in memory are evaluated; `weighedOver` as in a usage question. */
+/** How events in memory are evaluated; `weighedOver`, `timezone` and `billingAnchor` as in a usage question. */
 export interface Evaluation {
-  readonly aggregation: MeterDefinition['aggregation'] & { readonly type: string; readonly multiplier?: string | null };
+  readonly aggregation: MeterDefinition['aggregation'];
   readonly filters: MeterDefinition['filters'];
   readonly from: string;
   readonly to: string;
+  readonly timezone?: string;
+  readonly billingAnchor?: string | null;
   readonly weighedOver?: { readonly from: string; readonly to: string };
+}
+
+/** The value of a set of events, and the rows it is the sum of where the meter has buckets. */
+export interface EvaluatedUsage {
+  readonly value: string;
+  readonly eventCount: number;
+  readonly buckets: UsageBucket[] | null;
+}
+
+/** An event that counts, and what it counts. */
+interface Counted extends Contribution {
+  readonly copy: EventCopy;
+  readonly timestamp: string;
 }
 
 /**
@@ -25,44 +44,86 @@ export interface Evaluation {
  * of `ingestedAt`, equal ones in the order given. A store's own programs are tested against it.
  * spec: catalogue-and-metering §7.1, §6.3
  */
-export function evaluateUsage(
-  copies: readonly EventCopy[],
-  evaluation: Evaluation,
-): { value: string; eventCount: number } {
+export function evaluateUsage(copies: readonly EventCopy[], evaluation: Evaluation): EvaluatedUsage {
   const meter = compileMeter({ number: 0, version: 0, event_name: '', ...evaluation });
   const from = instant(evaluation.from);
   const to = instant(evaluation.to);
-  const distinct = new Set<string>();
-  let [count, sum, weightedSum] = [0, 0n, 0n];
-  let greatest: bigint | null = null;
-  let latest: { copy: EventCopy; quantity: bigint } | null = null;
-  for (const copy of effectiveCopies(copies)) {
+  const counted = effectiveCopies(copies).flatMap((copy): Counted[] => {
     const timestamp = instant(copy.timestamp);
     const contribution = timestamp >= from && timestamp < to ? meter.contribution(copy.properties) : null;
-    if (contribution === null) continue;
-    const { quantity } = contribution;
-    count += 1;
-    sum += quantity;
-    weightedSum += quantity * microsecondsOf(timestamp);
+    return contribution === null ? [] : [{ copy, timestamp, ...contribution }];
+  });
+  const eventCount = counted.length;
+  if (!evaluation.aggregation.bucket_size)
+    return { value: aggregateOf(counted, evaluation), eventCount, buckets: null };
+  const buckets = bucketRows(counted, evaluation);
+  return { value: decimalString(sum(buckets.map((row) => decimal(row.value)))), eventCount, buckets };
+}
+
+/** The values of the windows of `[from, to)` that have an event. spec: catalogue-and-metering §7.2 */
+export function evaluateSeries(
+  copies: readonly EventCopy[],
+  evaluation: Evaluation,
+  windows: SeriesWindows,
+): { start: string; value: string }[] {
+  const interval = { from: instant(evaluation.from), to: instant(evaluation.to) };
+  const whole = evaluateUsage(copies, evaluation);
+  const { bucket_size: bucketSize } = evaluation.aggregation;
+  if (whole.buckets) return bucketPoints(whole.buckets, bucketSize ?? null, interval, windows);
+  const pieces = seriesWindows(interval, windows);
+  return pieces.flatMap(({ start, from, to }) => {
+    const answer = evaluateUsage(copies, { ...evaluation, from, to, weighedOver: interval });
+    return answer.eventCount > 0 ? [{ start, value: answer.value }] : [];
+  });
+}
+
+/** By bucket start, then group by code point. */
+function bucketRows(counted: readonly Counted[], evaluation: Evaluation): UsageBucket[] {
+  const rows = new Map<string, { start: string; group: string; of: Counted[] }>();
+  for (const event of counted) {
+    const { start } = windowBounds({
+      timestamp: event.timestamp,
+      windowSize: evaluation.aggregation.bucket_size ?? '',
+      timezone: knownZone(evaluation.timezone),
+      billingAnchor: evaluation.billingAnchor ?? null,
+    });
+    const key = `${start} ${event.group}`;
+    const row = rows.get(key) ?? { start, group: event.group, of: [] };
+    row.of.push(event);
+    rows.set(key, row);
+  }
+  return [...rows.values()]
+    .sort((a, b) => (a.start === b.start ? compareTexts(a.group, b.group) : a.start < b.start ? -1 : 1))
+    .map(({ start, group, of }) => ({ start, group, value: aggregateOf(of, evaluation) }));
+}
+
+function aggregateOf(counted: readonly Counted[], evaluation: Evaluation): string {
+  const distinct = new Set<string>();
+  let [total, weightedSum] = [0n, 0n];
+  let greatest: bigint | null = null;
+  let latest: Counted | null = null;
+  for (const event of counted) {
+    const { quantity } = event;
+    total += quantity;
+    weightedSum += quantity * microsecondsOf(event.timestamp);
     if (greatest === null || quantity > greatest) greatest = quantity;
-    if (latest === null || isLater(copy, latest.copy)) latest = { copy, quantity };
-    if (contribution.distinct !== null) distinct.add(contribution.distinct);
+    if (latest === null || isLater(event.copy, latest.copy)) latest = event;
+    if (event.distinct !== null) distinct.add(event.distinct);
   }
   const sums = {
-    count,
-    sum: decimalOfScaled(sum),
+    count: counted.length,
+    sum: decimalOfScaled(total),
     weightedSum: decimalOfScaled(weightedSum, weightedDecimals),
     greatest: greatest === null ? null : decimalOfScaled(greatest),
     latest: latest === null ? null : decimalOfScaled(latest.quantity),
     distinctCount: distinct.size,
   };
-  const rule = {
+  return aggregateValue(sums, {
     type: evaluation.aggregation.type as AggregationType,
     multiplier: evaluation.aggregation.multiplier ?? null,
     from: instant(evaluation.weighedOver?.from ?? evaluation.from),
     to: instant(evaluation.weighedOver?.to ?? evaluation.to),
-  };
-  return { value: aggregateValue(sums, rule), eventCount: count };
+  });
 }
 
 /** The copy of each id that was stored first. */
@@ -81,7 +142,11 @@ function isLater(copy: EventCopy, other: EventCopy): boolean {
   if (timestamp !== otherTimestamp) return timestamp > otherTimestamp;
   const [ingested, otherIngested] = [instant(copy.ingestedAt), instant(other.ingestedAt)];
   if (ingested !== otherIngested) return ingested > otherIngested;
-  return Buffer.compare(Buffer.from(copy.id), Buffer.from(other.id)) > 0;
+  return compareTexts(copy.id, other.id) > 0;
+}
+
+function compareTexts(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function instant(text: string): string {

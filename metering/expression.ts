@@ -1,5 +1,6 @@
 import { Decimal } from 'decimal.js';
 import jsep from 'jsep';
+import { decimalString, storedDecimal } from '../billing/money.ts';
 import { refuse } from '../billing/refusal.ts';
 import { functionArity, keptNumber } from './expression-value.ts';
 
@@ -25,16 +26,17 @@ type Type = 'number' | 'condition';
 /**
  * Reads the expression of a meter. Names are properties; a name with dots is one property with dots in its name. Throws
  * `validation_error` naming `aggregation.expression` and what is wrong with it: a text outside the language, one that
- * names no property or gives no number, or one that would cost too much. spec: catalogue-and-metering §5.3
+ * names no property or gives no number, or one that would cost too much. The multiplier is the last step. spec: catalogue-and-metering §5.3
  */
-export function compileExpression(text: string): ExpressionProgram {
+export function compileExpression(text: string, multiplier: string | null | undefined = null): ExpressionProgram {
   const problem = expressionProblem(text);
   if (problem !== null) {
     throw refuse('validation_error', `aggregation.expression ${problem}`, {
       fields: { 'aggregation.expression': problem },
     });
   }
-  return new Compiler().compile(parse(text));
+  const program = new Compiler().compile(parse(text));
+  return multiplier ? [...program, 'const', decimalString(storedDecimal(multiplier)), '*', ''] : program;
 }
 
 /** What is wrong with an expression, in words that follow its name; null for nothing. spec: catalogue-and-metering §5.3 */
@@ -175,7 +177,9 @@ class Compiler {
 
   #operand(node: jsep.Expression, expected: Type, operator: string, depth: number): void {
     if (this.#write(node, depth + 1) === expected) return;
-    throw new ExpressionError(`must give ${operator} a ${expected}, not a ${expected === 'number' ? 'condition' : 'number'}`);
+    throw new ExpressionError(
+      `must give ${operator} a ${expected}, not a ${expected === 'number' ? 'condition' : 'number'}`,
+    );
   }
 
   #step(name: string, argument = ''): void {

@@ -1,5 +1,6 @@
 import { decimal, decimalString } from '../billing/money.ts';
 import type { LateUsageReader } from '../db/usage-reader.ts';
+import { bucketQuestion } from './usage-reader.ts';
 import type { UsageStore } from './usage-store.ts';
 
 /**
@@ -9,8 +10,15 @@ import type { UsageStore } from './usage-store.ts';
  */
 export function lateUsageReader(store: UsageStore): LateUsageReader {
   return async (sql, scope, windows) => {
-    const questions = windows.flatMap(({ key, meterId, customerId, from, to, filters, watermark }) => {
-      const question = { meterId, customerIds: [customerId], from, to, ...(filters ? { filters } : {}) };
+    const questions = windows.flatMap(({ key, meterId, customerId, from, to, filters, watermark, bucketing }) => {
+      const question = {
+        meterId,
+        customerIds: [customerId],
+        from,
+        to,
+        ...(filters ? { filters } : {}),
+        ...bucketQuestion(bucketing),
+      };
       return [
         { ...question, key: `now ${key}` },
         { ...question, key: `then ${key}`, watermark },

@@ -1,7 +1,8 @@
 import { isTimeZone } from '../billing/calendar.ts';
+import { type Decimal, decimal, decimalString, zero } from '../billing/money.ts';
 import { refuse } from '../billing/refusal.ts';
-import { windowBounds } from '../billing/window.ts';
-import type { UsageQuestion } from './usage-store.ts';
+import { windowBounds, windowSizes } from '../billing/window.ts';
+import type { UsageBucket, UsageQuestion } from './usage-store.ts';
 
 /** The windows a series is cut into. An unknown zone is UTC (§1.2 T3). `billingAnchor` gives a MONTH its day. spec: catalogue-and-metering §7.2 */
 export interface SeriesWindows {
@@ -29,7 +30,7 @@ export function seriesWindows(interval: { from: string; to: string }, windows: S
     const bounds = windowBounds({
       timestamp: from,
       windowSize: windows.windowSize,
-      timezone: isTimeZone(windows.timezone) ? windows.timezone : 'UTC',
+      timezone: knownZone(windows.timezone),
       billingAnchor: windows.billingAnchor,
     });
     const end = sixDecimals(bounds.end);
@@ -54,6 +55,36 @@ export function seriesQuestions(question: UsageQuestion, windows: readonly Serie
     to: window.to,
     weighedOver,
   }));
+}
+
+/**
+ * The values of windows over buckets: of the buckets themselves where windows are not larger, else of each window the sum
+ * of the buckets whose start, clipped to the interval, falls inside. Rows are by start. spec: catalogue-and-metering §7.2
+ */
+export function bucketPoints(
+  rows: readonly UsageBucket[],
+  bucketSize: string | null,
+  interval: { from: string; to: string },
+  windows: SeriesWindows,
+): { start: string; value: string }[] {
+  const isLarger = windowSizes.indexOf(windows.windowSize) > windowSizes.indexOf(bucketSize ?? '');
+  const larger = isLarger ? seriesWindows(interval, windows) : null;
+  const from = sixDecimals(interval.from);
+  const sums = new Map<string, Decimal>();
+  let at = 0;
+  for (const row of rows) {
+    const natural = sixDecimals(row.start);
+    const clipped = natural < from ? from : natural;
+    while (larger && (larger[at + 1]?.from ?? '~') <= clipped) at += 1;
+    const start = larger?.[at]?.start ?? row.start;
+    sums.set(start, (sums.get(start) ?? zero).plus(decimal(row.value)));
+  }
+  return [...sums].map(([start, sum]) => ({ start, value: decimalString(sum) }));
+}
+
+/** An unknown zone is UTC. spec: catalogue-and-metering §1.2 T3 */
+export function knownZone(timezone: string | null | undefined): string {
+  return timezone && isTimeZone(timezone) ? timezone : 'UTC';
 }
 
 function sixDecimals(instant: string): string {

@@ -1,31 +1,42 @@
-import { refuse } from '../billing/refusal.ts';
+import type { Bucketing } from '../billing/derivation.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
-import type { UsageStore } from './usage-store.ts';
+import type { UsageQuestion, UsageStore } from './usage-store.ts';
 
 /**
- * The usage engine as billing asks it: the same function that dashboards use, inside the transaction that bills.
- * Throws `not_implemented` for a bucketed price, which needs the rows of every bucket. design: usage.md Reading
+ * The usage engine as billing asks it: the same function that dashboards use, inside the transaction that bills. The answer
+ * for usage with buckets has their rows. design: usage.md Reading
  */
 export function usageReader(store: UsageStore): UsageReader {
   return async (sql, scope, questions) => {
-    const bucketed = questions.find((question) => question.bucketSize !== null);
-    if (bucketed)
-      throw refuse(
-        'not_implemented',
-        `meter ${bucketed.meterId} is priced by buckets of ${bucketed.bucketSize}, which this release does not bill`,
-      );
     const answers = await store.usage(
       sql,
       scope,
-      questions.map(({ key, meterId, customerId, from, to, filters }) => ({
+      questions.map(({ key, meterId, customerId, from, to, filters, bucketSize, timezone, billingAnchor }) => ({
         key,
         meterId,
         customerIds: [customerId],
         from,
         to,
+        bucketSize,
+        timezone,
+        billingAnchor,
         ...(filters ? { filters } : {}),
       })),
     );
-    return new Map([...answers].map(([key, answer]) => [key, { quantity: answer.value, watermark: answer.watermark }]));
+    return new Map(
+      [...answers].map(([key, { value, watermark, buckets }]) => [
+        key,
+        { quantity: value, watermark, ...(buckets ? { buckets: [...buckets] } : {}) },
+      ]),
+    );
   };
+}
+
+/** How a line's derivation says its buckets were asked for, as members of a question. */
+export function bucketQuestion(
+  bucketing: Bucketing | null | undefined,
+): Pick<UsageQuestion, 'bucketSize' | 'timezone' | 'billingAnchor'> {
+  if (!bucketing) return {};
+  const { size, timezone, billingAnchor } = bucketing;
+  return { bucketSize: size, timezone, billingAnchor };
 }

@@ -2,6 +2,7 @@ import type { Scope } from '../db/scope.ts';
 import type { Sql } from '../db/transaction.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
+import type { SeriesWindows } from './series.ts';
 import type { BreakdownRequest, BreakdownRow } from './usage-breakdown.ts';
 
 /** What a price or a caller asks besides the meter's own filters: AND over keys, OR over values, by text form. */
@@ -15,6 +16,8 @@ export type UsageMeasure =
       readonly type: AggregationType;
       readonly field: string | null;
       readonly multiplier: string | null;
+      /** Only with MAX: the greatest of each group, added up. */
+      readonly groupBy?: string | null;
     };
 
 /**
@@ -33,6 +36,11 @@ export type UsageQuestion = UsageMeasure & {
   readonly filters?: PropertyFilters;
   /** Answers as of an earlier answer's watermark, from raw events: what a finalized line was computed from. */
   readonly watermark?: string;
+  /** A price's bucket size, or one for a made-up SUM or MAX; without it the meter's own. spec: §4.1, §7.1 */
+  readonly bucketSize?: string | null;
+  /** Where the local clock of buckets is; UTC without one, and for an unknown one. `billingAnchor` gives a MONTH its day. */
+  readonly timezone?: string;
+  readonly billingAnchor?: string | null;
   /** The interval that weighs a WEIGHTED_SUM where it is not the question's own: the windows of a series. */
   readonly weighedOver?: { readonly from: string; readonly to: string };
 };
@@ -46,6 +54,22 @@ export interface UsageAnswer {
   readonly watermark: string;
   readonly type: AggregationType;
   readonly eventName: string;
+  /** A row for each bucket (and group) with an event, by start and group; null for usage that is one quantity. */
+  readonly buckets: readonly UsageBucket[] | null;
+}
+
+/** What one bucket, or one group in it, measured. spec: catalogue-and-metering §7.1 */
+export interface UsageBucket {
+  /** Where the bucket begins by itself, also where the question's interval begins later. */
+  readonly start: string;
+  readonly group: string;
+  readonly value: string;
+}
+
+/** A question with the values of its windows; windows without events are left out. */
+export interface UsageSeries {
+  readonly whole: UsageAnswer;
+  readonly points: readonly { readonly start: string; readonly value: string }[];
 }
 
 /** A stored ingestion of an event. */
@@ -140,8 +164,13 @@ export interface UsageStore {
    * a time that brings many events, such as an import. The same rules for repeats and copies as `append`.
    */
   load(scope: Scope, events: readonly PreparedEvent[], also: (sql: Sql) => Promise<void>): Promise<void>;
-  /** Answers every question in one statement. Throws `not_found` for an unknown meter. spec: §7.1 */
+  /**
+   * Answers every question, those without buckets in one statement. Throws `not_found` for an unknown meter, and
+   * `validation_error` for more buckets and groups than an answer holds. spec: §7.1
+   */
   usage(sql: Sql, scope: Scope, questions: readonly UsageQuestion[]): Promise<Map<string, UsageAnswer>>;
+  /** Answers a question as a whole and for the windows it is cut into. Throws as `usage` does. spec: §7.2 – §7.4 */
+  series(sql: Sql, scope: Scope, question: UsageQuestion, windows: SeriesWindows): Promise<UsageSeries>;
   /** Answers questions taken apart by source, by properties and by windows, in one statement. spec: §7.5, §7.6 */
   breakdown(sql: Sql, scope: Scope, request: BreakdownRequest): Promise<BreakdownRow[]>;
   events(sql: Sql, scope: Scope, query: EventQuery): Promise<EventPage>;

@@ -4,7 +4,7 @@ import { refusalIn, refuse } from '../../billing/refusal.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import type { PreparedEvent } from '../../metering/event.ts';
 import { eventPageSize, parseEventCursor } from '../../metering/event-page.ts';
-import { type SeriesWindows, seriesQuestions, seriesWindows } from '../../metering/series.ts';
+import type { SeriesWindows } from '../../metering/series.ts';
 import type { EventQuery, UsageQuestion } from '../../metering/usage-store.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -124,19 +124,18 @@ function usageRoutes(app: Api): void {
   });
 }
 
-async function answerUsage(request: FastifyRequest, question: UsageQuestion, windowing: SeriesWindows | null) {
+async function answerUsage(request: FastifyRequest, question: UsageQuestion, windows: SeriesWindows | null) {
   const { database, metering } = request.server.dependencies;
-  const windows = windowing ? seriesWindows(question, windowing) : [];
-  const parts = seriesQuestions(question, windows);
-  const answers = await inSqlTransaction(database, request.scope, (tx) =>
-    metering.usage(tx, request.scope, [question, ...parts]),
-  );
-  const whole = answers.get(question.key);
-  if (!whole) throw new Error('the usage store left the question unanswered');
-  return viewUsage(
-    whole,
-    windows.map((window, index) => ({ ...window, answer: answers.get(parts[index]?.key ?? '') })),
-  );
+  const { scope } = request;
+  return inSqlTransaction(database, scope, async (tx) => {
+    if (windows) {
+      const { whole, points } = await metering.series(tx, scope, question, windows);
+      return viewUsage(whole, points);
+    }
+    const whole = (await metering.usage(tx, scope, [question])).get(question.key);
+    if (!whole) throw new Error('the usage store left the question unanswered');
+    return viewUsage(whole, []);
+  });
 }
 
 function readingRoutes(app: Api): void {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
-import type { SeriesWindow, SeriesWindows } from '../../metering/series.ts';
+import type { SeriesWindows } from '../../metering/series.ts';
 import { utcInstant } from '../../metering/timestamp.ts';
-import type { UsageAnswer, UsageQuestion } from '../../metering/usage-store.ts';
+import type { UsageAnswer, UsageQuestion, UsageSeries } from '../../metering/usage-store.ts';
 import { jsonNumber } from '../decimal.ts';
 import { windowSizes } from './meter.ts';
-import { decimalInput, notInThisRelease, numberOutput } from './scalars.ts';
+import { decimalInput, numberOutput } from './scalars.ts';
 
 const windowSize = z.enum(windowSizes);
 
@@ -16,7 +16,7 @@ const common = {
   start_time: z.string().nullish(),
   end_time: z.string().nullish(),
   window_size: windowSize.nullish(),
-  bucket_size: windowSize.nullish().describe(notInThisRelease),
+  bucket_size: windowSize.nullish().describe('With MAX and SUM only: the buckets whose values are added up.'),
   filters: z.record(z.string(), z.array(z.string())).nullish(),
   billing_anchor: z.string().nullish(),
   timezone: z.string().nullish(),
@@ -34,10 +34,12 @@ export const usageBody = z
     property_name: z.string().nullish(),
     multiplier: decimalInput({ above: '0' }).nullish(),
     group_by: z
-      .union([groupKey(), z.array(groupKey())])
+      .union([groupKey(), z.array(groupKey()).max(1)])
       .nullish()
-      .describe(notInThisRelease),
-    group_by_property: groupKey().nullish().describe(notInThisRelease),
+      .describe(
+        'With MAX: the greatest of each value of the property, added up. Other sums are the same with and without.',
+      ),
+    group_by_property: groupKey().nullish().describe('Another name of group_by.'),
   })
   .meta({ id: 'GetUsageRequest' });
 
@@ -61,7 +63,11 @@ export const usageAnswer = z
 
 type Common = Pick<z.output<typeof usageByMeterBody>, keyof typeof common>;
 
-/** The question of a body about events of a name. Throws `validation_error`, and `not_implemented` for buckets and groups. */
+const bucketedTypes: readonly string[] = ['MAX', 'SUM'];
+/** Averages, last values and distinct counts of groups do not add up to anything. */
+const ungroupedTypes: readonly string[] = ['AVG', 'LATEST', 'COUNT_UNIQUE'];
+
+/** The question of a body about events of a name. Throws `validation_error`. spec: catalogue-and-metering §7.3 */
 export function usageQuestion(body: z.output<typeof usageBody>): UsageQuestion {
   const type = body.property_name ? body.aggregation_type : 'COUNT';
   if (body.aggregation_type === 'SUM_WITH_MULTIPLIER' && !body.multiplier) {
@@ -70,32 +76,43 @@ export function usageQuestion(body: z.output<typeof usageBody>): UsageQuestion {
   if (body.multiplier && body.aggregation_type !== 'SUM_WITH_MULTIPLIER') {
     throw invalid('multiplier', 'is accepted with SUM_WITH_MULTIPLIER only');
   }
-  if (body.bucket_size && body.aggregation_type !== 'MAX' && body.aggregation_type !== 'SUM') {
+  if (body.bucket_size && !bucketedTypes.includes(body.aggregation_type)) {
     throw invalid('bucket_size', 'is accepted with MAX and SUM only');
   }
-  for (const field of ['group_by', 'group_by_property', 'bucket_size'] as const) {
-    if (body[field]?.length) throw refuse('not_implemented', `${field} is not supported yet: leave it out`);
+  const groupBy = groupOf(body);
+  if (groupBy && ungroupedTypes.includes(body.aggregation_type)) {
+    throw invalid('group_by', `is not accepted with ${ungroupedTypes.join(', ')}`);
   }
-  const measure = { eventName: body.event_name.trim(), type, field: body.property_name ?? null };
   return {
     ...commonQuestion(body),
-    ...measure,
+    eventName: body.event_name.trim(),
+    type,
+    field: body.property_name ?? null,
+    bucketSize: bucketedTypes.includes(type) ? (body.bucket_size ?? null) : null,
+    groupBy: type === 'MAX' ? groupBy : null,
     multiplier: type === 'SUM_WITH_MULTIPLIER' ? (body.multiplier ?? null) : null,
   };
 }
 
-/** The question of a body about a meter. */
+/** The property a body groups by, without its prefix; dots in it are plain characters. */
+function groupOf(body: z.output<typeof usageBody>): string | null {
+  const [first] = [body.group_by ?? []].flat();
+  return (first ?? body.group_by_property)?.replace(/^properties\./, '') ?? null;
+}
+
+/** The question of a body about a meter; its `bucket_size` has to suit the meter's. spec: catalogue-and-metering §7.4 */
 export function usageQuestionByMeter(body: z.output<typeof usageByMeterBody>): UsageQuestion {
-  if (body.bucket_size) throw refuse('not_implemented', 'bucket_size is not supported yet: leave it out');
-  return { ...commonQuestion(body), meterId: body.meter_id };
+  return { ...commonQuestion(body), meterId: body.meter_id, bucketSize: body.bucket_size ?? null };
 }
 
 /** The windows a body asks for; null for none. */
 export function usageWindows(body: Common): SeriesWindows | null {
   if (!body.window_size) return null;
-  const timezone = body.timezone || 'UTC';
-  const billingAnchor = body.billing_anchor ? instantField('billing_anchor', body.billing_anchor) : null;
-  return { windowSize: body.window_size, timezone, billingAnchor };
+  return { windowSize: body.window_size, timezone: body.timezone || 'UTC', billingAnchor: billingAnchorOf(body) };
+}
+
+function billingAnchorOf(body: Common): string | null {
+  return body.billing_anchor ? instantField('billing_anchor', body.billing_anchor) : null;
 }
 
 function commonQuestion(body: Common) {
@@ -104,7 +121,14 @@ function commonQuestion(body: Common) {
     : body.customer_id
       ? { customerIds: [body.customer_id] }
       : {};
-  return { key: 'whole', ...timeRange(body), ...customers, ...(body.filters ? { filters: body.filters } : {}) };
+  return {
+    key: 'whole',
+    ...timeRange(body),
+    ...customers,
+    ...(body.filters ? { filters: body.filters } : {}),
+    timezone: body.timezone || 'UTC',
+    billingAnchor: billingAnchorOf(body),
+  };
 }
 
 const defaultRangeMs = 7 * 24 * 3_600_000;
@@ -135,16 +159,11 @@ function invalid(field: string, reason: string) {
 }
 
 /** The answer with its windows; those without events are left out. spec: §7.2, §7.3 */
-export function viewUsage(
-  whole: UsageAnswer,
-  windows: readonly (SeriesWindow & { answer: UsageAnswer | undefined })[],
-): z.output<typeof usageAnswer> {
+export function viewUsage(whole: UsageAnswer, points: UsageSeries['points']): z.output<typeof usageAnswer> {
   return {
     event_name: whole.eventName,
     type: whole.type,
     value: jsonNumber(whole.value),
-    results: windows.flatMap(({ start, answer }) =>
-      answer && answer.eventCount > 0 ? [{ window_size: start, value: jsonNumber(answer.value) }] : [],
-    ),
+    results: points.map(({ start, value }) => ({ window_size: start, value: jsonNumber(value) })),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Meter } from '../../db/entities/meter.ts';
 import type { NewMeter } from '../../db/stores/meter-rules.ts';
+import { expressionProblem } from '../../metering/expression.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
 import { decimalInput, decimalOutput, recordOutput, viewRecord } from './scalars.ts';
 
@@ -22,6 +23,18 @@ const meterFilters = z
   .array(z.object({ key: z.string().max(255), values: z.array(z.string().max(1000)).max(1000) }))
   .max(100);
 
+function expression() {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const problem = text === '' ? null : expressionProblem(text);
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+    })
+    .describe(
+      'Arithmetic over event properties, such as tokens * 0.001 + calls * 2; docs/metering.md has the language.',
+    );
+}
+
 /** A meter's definition; how its members go together is checked by the store. spec: catalogue-and-metering §5.2 */
 export const createMeterBody = z
   .object({
@@ -30,7 +43,7 @@ export const createMeterBody = z
     aggregation: z.object({
       type: z.enum(aggregationTypes),
       field: z.string().max(255).nullish(),
-      expression: z.string().max(2000).nullish(),
+      expression: expression().nullish(),
       multiplier: decimalInput().nullish(),
       bucket_size: z.union([z.literal(''), z.enum(windowSizes)]).nullish(),
       group_by: z.string().max(255).nullish(),

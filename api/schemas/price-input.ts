@@ -3,7 +3,7 @@ import type { StoredTier } from '../../db/entities/price.ts';
 import type { PriceChange } from '../../db/stores/price-change.ts';
 import type { NewPrice, SentPrice, SomeTerms } from '../../db/stores/price-rules.ts';
 import { windowSizes } from './meter.ts';
-import { currencyInput, decimalInput, metadataInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
 export const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'ONETIME'] as const;
 export const priceEntityTypes = ['PLAN', 'ADDON', 'SUBSCRIPTION', 'COSTSHEET', 'PRICE'] as const;
@@ -70,7 +70,7 @@ const priceFields = {
   bucket_size: z
     .union([z.literal(''), z.enum(windowSizes)])
     .nullish()
-    .describe(notInThisRelease),
+    .describe("Buckets in place of the meter's own; only for a meter of type SUM or MAX."),
   min_quantity: decimalInput({ min: '0' }).nullish(),
   trial_period: days,
   trial_period_days: days,

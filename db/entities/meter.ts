@@ -25,6 +25,8 @@ const schema = defineEntity({
     name: p.text(),
     eventName: p.text(),
     aggregation: p.json<MeterAggregation>(),
+    /** The steps of `aggregation.expression`, written when metering begins (metering/begin-metering.ts). */
+    expressionProgram: p.json<string[]>().nullable(),
     filters: p.json<MeterFilter[]>().defaultRaw(`'[]'`),
     resetUsage: p.text(),
   },

@@ -3,6 +3,7 @@ import { Migration20261121_02_usage } from './20261121_02_usage.ts';
 import { Migration20261121_03_row_level_security } from './20261121_03_row_level_security.ts';
 import { Migration20261121_04_tenant_setting } from './20261121_04_tenant_setting.ts';
 import { Migration20261122_05_price_units_and_groups } from './20261122_05_price_units_and_groups.ts';
+import { Migration20261122_06_aggregations } from './20261122_06_aggregations.ts';
 import { Migration20261122_07_cost_sheets } from './20261122_07_cost_sheets.ts';
 import { Migration20261122_08_price_sync } from './20261122_08_price_sync.ts';
 import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
@@ -18,6 +19,7 @@ export const migrations = [
   { name: '20261121_03_row_level_security', class: Migration20261121_03_row_level_security },
   { name: '20261121_04_tenant_setting', class: Migration20261121_04_tenant_setting },
   { name: '20261122_05_price_units_and_groups', class: Migration20261122_05_price_units_and_groups },
+  { name: '20261122_06_aggregations', class: Migration20261122_06_aggregations },
   { name: '20261122_07_cost_sheets', class: Migration20261122_07_cost_sheets },
   { name: '20261122_08_price_sync', class: Migration20261122_08_price_sync },
   { name: '20261122_09_add_ons', class: Migration20261122_09_add_ons },

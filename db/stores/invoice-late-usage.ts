@@ -48,8 +48,8 @@ function windowsOf(
 ): BilledWindow[] {
   return parts.flatMap(({ usage }, part) => {
     if (!usage?.watermark || usage.from >= usage.to) return [];
-    const { meterId, from, to, watermark } = usage;
-    return [{ key: `${lineId} ${part}`, meterId, from, to, watermark, ...asked }];
+    const { meterId, from, to, watermark, bucketing = null } = usage;
+    return [{ key: `${lineId} ${part}`, meterId, from, to, watermark, bucketing, ...asked }];
   });
 }
 

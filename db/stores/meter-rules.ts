@@ -12,7 +12,8 @@ export interface NewMeter {
 }
 
 const expressionTypes = ['SUM', 'AVG', 'MAX', 'LATEST'];
-const bucketedTypes = ['SUM', 'MAX'];
+/** What buckets add up to: sums and greatest values. */
+export const bucketedTypes = ['SUM', 'MAX'];
 
 /** One rule of the table: `when` it applies, the field it is about and what is wrong. The first that applies is reported. */
 interface MeterRule {

@@ -11,6 +11,7 @@ import { flushUnique } from '../unique.ts';
 import { publishedAddon } from './addon.ts';
 import { lockCostsheetForPrice } from './costsheet.ts';
 import { groupToJoin } from './group.ts';
+import { bucketedTypes } from './meter-rules.ts';
 import { checkPrice, isOneTime, type NewPrice, pricingTerms } from './price-rules.ts';
 import { lockPlans, nextPriceSequence } from './price-sequence.ts';
 
@@ -19,7 +20,7 @@ const maxActivePricesPerOwner = 5000;
 /**
  * Creates a price. `path` is where it stands in the request. Throws `validation_error` for members that do not fit,
  * `not_found` for an unknown owner or meter, `invalid_operation` for an archived owner, `already_exists` for a taken
- * lookup key, `not_implemented` for custom price units and price-level buckets.
+ * lookup key, `not_implemented` for custom price units.
  *
  * spec: catalogue-and-metering §4.1, §13 rows 11–22
  */
@@ -38,6 +39,7 @@ export async function newPriceColumns(tx: Transaction, input: NewPrice, path = '
   refuseUnbuilt(input, path);
   const owner = await publishedOwner(tx, input, path);
   const meter = input.type === 'USAGE' ? await publishedMeter(tx, input.meterId!, path) : null;
+  if (meter) refuseBuckets(input, meter, path);
   const group = await groupToJoin(tx, input.groupId, 'price', path);
   await refuseTooMany(tx, input, path);
   const oneTime = isOneTime(input);
@@ -261,6 +263,13 @@ async function publishedMeter(tx: Transaction, id: string, path: string): Promis
   return meter;
 }
 
+/** Only what a meter adds up or takes the greatest of can be cut into buckets. spec: catalogue-and-metering §4.1 */
+function refuseBuckets(input: NewPrice, meter: Meter, path: string): void {
+  if (!input.bucketSize || bucketedTypes.includes(meter.aggregation.type)) return;
+  const types = bucketedTypes.join(' or ');
+  throw badField(`${path}bucket_size`, `needs a meter of type ${types}; ${meter.id} is ${meter.aggregation.type}`);
+}
+
 async function refuseTooMany(tx: Transaction, input: NewPrice, path: string): Promise<void> {
   const active = await tx.em.count(Price, {
     environmentId: tx.scope.environmentId,
@@ -282,8 +291,5 @@ function refuseUnbuilt(input: NewPrice, path: string): void {
       'not_implemented',
       `${path}price_unit_type CUSTOM is not available; price in a fiat currency with FIAT`,
     );
-  }
-  if (input.bucketSize) {
-    throw refuse('not_implemented', `${path}bucket_size is not available on prices; set it on the meter`);
   }
 }

@@ -2,13 +2,14 @@
  * One statement stores a batch. Parameters: 1 env; per event: 2 ord, 3 key, 4 event id (null when it is the key), 5
  * subject, 6 event name number, 7 timestamp or null, 8 source, 9 properties, 10 true for a repeat inside the batch; per
  * contribution: 11 ord, 12 meter, 13 meter version, 14 quantity, 15 digest of the distinct value, 16 true where the latest
- * value is kept. `keepsLatest` is true when any contribution has the last one: the plain statement is the cheaper one.
+ * value is kept, 17 minutes of a roll-up row, 18 group. `keepsLatest` is true when any contribution has the third last,
+ * `bucketed` when any has a group or rows of less than an hour: the plain statement, without 17 and 18, is the cheaper one.
  *
  * The insert of keys alone decides what is new; everything else is joined to its result, so roll-ups and events cannot
  * disagree. Every insert is in the order of its primary key, so writers that meet wait for each other and never
  * deadlock. A copy is stamped after the wait for its rival: the effective event is the oldest. design: usage.md Writing
  */
-export function appendText(keepsLatest: boolean): string {
+export function appendText(keepsLatest: boolean, bucketed: boolean): string {
   return `
 with input as materialized (
   select i.*, coalesce(i.at, now()) as ts from unnest($2::int[], $3::uuid[], $4::text[], $5::bigint[], $6::int[],
@@ -23,10 +24,10 @@ with input as materialized (
     i.props::json
   from input i join fresh f using (key) where not i.repeat order by f.seq
 ), gain as materialized (
-  select c.meter, c.version, i.subject, date_trunc('hour', i.ts, 'UTC') as bucket, c.q, i.ts, i.ord,
-    case when c.latest then coalesce(i.event_id, i.key::text) end as id, c.h, c.latest
-  from unnest($11::int[], $12::int[], $13::int[], $14::numeric[], $15::uuid[], $16::boolean[])
-    as c(ord, meter, version, q, h, latest)
+  select c.meter, c.version, i.subject, ${bucketed ? "date_bin(make_interval(mins => c.grain), i.ts, '1970-01-01Z')" : "date_trunc('hour', i.ts, 'UTC')"} as bucket,
+    ${bucketed ? 'c.g' : "''"} as group_key, c.q, i.ts, i.ord, case when c.latest then coalesce(i.event_id, i.key::text) end as id, c.h, c.latest
+  from unnest($11::int[], $12::int[], $13::int[], $14::numeric[], $15::uuid[], $16::boolean[]${bucketed ? ', $17::int[], $18::text[]' : ''})
+    as c(ord, meter, version, q, h, latest${bucketed ? ', grain, g' : ''})
   join input i using (ord) join fresh using (key)
 ), seen as (
   insert into usage.distinct_value (env, meter, version, subject, day, h)
@@ -47,9 +48,9 @@ select count(*)::int as fresh from fresh`;
 }
 
 const rolled = `), rolled as (
-  insert into usage.rollup as r (env, meter, version, subject, bucket, n, s, st, mx, mn)
-  select $1, meter, version, subject, bucket, count(*), sum(q), sum(q * extract(epoch from ts)), max(q), min(q)
-  from gain group by meter, version, subject, bucket order by meter, version, subject, bucket
+  insert into usage.rollup as r (env, meter, version, subject, bucket, group_key, n, s, st, mx, mn)
+  select $1, meter, version, subject, bucket, group_key, count(*), sum(q), sum(q * extract(epoch from ts)), max(q), min(q)
+  from gain group by meter, version, subject, bucket, group_key order by meter, version, subject, bucket, group_key collate "C"
   on conflict (env, meter, version, subject, bucket, group_key) do update set
     n = r.n + excluded.n, s = r.s + excluded.s, st = r.st + excluded.st,
     mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn)`;
@@ -58,12 +59,12 @@ const rolledWithLatest = `), last as (
   select distinct on (meter, subject, bucket) meter, subject, bucket, ts, ord, id, q from gain where latest
   order by meter, subject, bucket, ts desc, ord desc
 ), rolled as (
-  insert into usage.rollup as r (env, meter, version, subject, bucket, n, s, st, mx, mn, lt, li, lid, lv)
-  select $1, g.meter, g.version, g.subject, g.bucket, count(*), sum(g.q), sum(g.q * extract(epoch from g.ts)), max(g.q),
+  insert into usage.rollup as r (env, meter, version, subject, bucket, group_key, n, s, st, mx, mn, lt, li, lid, lv)
+  select $1, g.meter, g.version, g.subject, g.bucket, g.group_key, count(*), sum(g.q), sum(g.q * extract(epoch from g.ts)), max(g.q),
     min(g.q), max(l.ts), max(now() + l.ord * interval '1 microsecond'), max(l.id), max(l.q)
   from gain g left join last l on l.meter = g.meter and l.subject = g.subject and l.bucket = g.bucket
-  group by g.meter, g.version, g.subject, g.bucket
-  order by g.meter, g.version, g.subject, g.bucket
+  group by g.meter, g.version, g.subject, g.bucket, g.group_key
+  order by g.meter, g.version, g.subject, g.bucket, g.group_key collate "C"
   on conflict (env, meter, version, subject, bucket, group_key) do update set
     n = r.n + excluded.n, s = r.s + excluded.s, st = r.st + excluded.st,
     mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn),

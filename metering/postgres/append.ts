@@ -2,15 +2,19 @@ import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import { digest, type PreparedEvent } from '../event.ts';
-import type { CompiledMeter, Contribution } from '../meter.ts';
+import { type CompiledMeter, type Contribution, rollupMinutes } from '../meter.ts';
 import { decimalOfScaled } from '../quantity.ts';
 import { appendText } from './append-text.ts';
 import { plainArray, textArray } from './array-text.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
 import { recordRejected } from './rejected-event.ts';
 
-const appendPlain = { name: 'usage-append', text: appendText(false) };
-const appendWithLatest = { name: 'usage-append-latest', text: appendText(true) };
+const appendPlain = { name: 'usage-append', text: appendText(false, false) };
+const appendWithLatest = { name: 'usage-append-latest', text: appendText(true, false) };
+const appendBucketed = { name: 'usage-append-bucketed', text: appendText(false, true) };
+const appendBucketedWithLatest = { name: 'usage-append-bucketed-latest', text: appendText(true, true) };
+
+const plainRollupMinutes = rollupMinutes(null);
 
 const deadlockDetected = '40P01';
 const maxAttempts = 5;
@@ -73,10 +77,18 @@ async function appendIn(
     ...contributionColumns(contributions),
   ];
   const meters = events.flatMap((event) => catalogue.metersByEventName.get(event.eventName) ?? []);
-  const statement = meters.some((meter) => meter.keepsLatest) ? appendWithLatest : appendPlain;
-  await tx.client.query({ ...statement, values });
+  await tx.client.query(appendStatement(meters, values));
   if (catalogue.reportsRejected) await recordRejected(tx, catalogue, events, contributions);
   return { catalogue, subjects, eventNames };
+}
+
+/** The cheapest statement that keeps what the meters need; its last two parameters are those of buckets. */
+function appendStatement(meters: readonly CompiledMeter[], values: unknown[]) {
+  const keepsLatest = meters.some((meter) => meter.keepsLatest);
+  if (meters.some((meter) => meter.rollupMinutes !== plainRollupMinutes)) {
+    return { ...(keepsLatest ? appendBucketedWithLatest : appendBucketed), values };
+  }
+  return { ...(keepsLatest ? appendWithLatest : appendPlain), values: values.slice(0, -2) };
 }
 
 /** Makes the subjects this process has not met yet. Texts are sorted, so two writers wait in one order. */
@@ -175,5 +187,7 @@ function contributionColumns(contributions: readonly EventContribution[]): unkno
     plainArray(contributions.map(({ quantity }) => decimalOfScaled(quantity))),
     plainArray(contributions.map(({ distinct }) => (distinct === null ? null : digest(distinct)))),
     plainArray(contributions.map(({ meter }) => meter.keepsLatest)),
+    plainArray(contributions.map(({ meter }) => meter.rollupMinutes)),
+    textArray(contributions.map(({ group }) => group)),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
+import { measuredValue } from './measured-value.ts';
 
 export interface ScopedSql extends Sql {
   readonly scope: Scope;
@@ -20,9 +21,13 @@ export async function buildMeterRollups(tx: ScopedSql, meter: { id: string }): P
   await tx.rows(buildDistinctText, values);
 }
 
+/** How the meter `m` reads an event: for `measuredValue` and `matchingEventsText`. */
+export const measuredColumns = `m.aggregation ->> 'field' as field, m.aggregation ->> 'type' as type,
+    case when m.expression_program is not null then array(select jsonb_array_elements_text(m.expression_program)) end as program,
+    m.aggregation ->> 'group_by' as group_by, usage.rollup_grain(m.aggregation ->> 'bucket_size') as grain`;
+
 const meterText = `
-  select m.number as meter, m.version, m.filters, m.aggregation ->> 'field' as field, m.aggregation ->> 'type' as type,
-    environment.number as env, name.number as event_name
+  select m.number as meter, m.version, m.filters, ${measuredColumns}, environment.number as env, name.number as event_name
   from meter m join environment on environment.id = m.environment_id
   left join usage.event_name name on name.env = environment.number and name.name = m.event_name
   where m.environment_id = $1 and m.id = $2`;
@@ -35,26 +40,27 @@ function dropText(table: string): string {
 /** The matching events of a meter as (subject, ts, ingested_at, id, quantity, distinct digest). */
 export const matchingEventsText = `
   select e.subject, e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id,
-    usage.quantity(e.props -> m.field) as q,
+    ${measuredValue('m')} as q, case when m.group_by is null then '' else usage.group_key(e.props -> m.group_by) end as group_key,
     case when m.type = 'COUNT_UNIQUE' then usage.digest(usage.text_form(e.props -> m.field)) end as h,
-    m.env, m.meter, m.version, m.type
+    m.env, m.meter, m.version, m.type, m.grain
   from m join usage.event e on e.env = m.env and e.event_name = m.event_name
     and (m.filters = '[]' or usage.matches(e.props, m.filters))
   offset 0`;
 
-/** Roll-up rows of `matched`, in the columns of usage.rollup. */
+/** Roll-up rows of `matched`, in the columns of usage.rollup. An event whose expression fails is not in the input set. */
 export const rolledText = `
-  select env, meter, version, subject, date_trunc('hour', ts, 'UTC') as bucket, count(*) as n, sum(q) as s,
+  select env, meter, version, subject, date_bin(grain, ts, '1970-01-01Z') as bucket, group_key, count(*) as n, sum(q) as s,
     sum(q * extract(epoch from ts)) as st, max(q) as mx, min(q) as mn,
     max(ts) filter (where type = 'LATEST') as lt,
     (array_agg(ingested_at order by ts desc, ingested_at desc, id desc) filter (where type = 'LATEST'))[1] as li,
     (array_agg(id order by ts desc, ingested_at desc, id desc) filter (where type = 'LATEST'))[1] as lid,
     (array_agg(q order by ts desc, ingested_at desc, id desc) filter (where type = 'LATEST'))[1] as lv
-  from matched group by env, meter, version, subject, date_trunc('hour', ts, 'UTC')`;
+  from matched where q is not null
+  group by env, meter, version, subject, date_bin(grain, ts, '1970-01-01Z'), group_key`;
 
 const buildRollupText = `
 with m as materialized (${meterText}), matched as (${matchingEventsText})
-insert into usage.rollup (env, meter, version, subject, bucket, n, s, st, mx, mn, lt, li, lid, lv) ${rolledText}`;
+insert into usage.rollup (env, meter, version, subject, bucket, group_key, n, s, st, mx, mn, lt, li, lid, lv) ${rolledText}`;
 
 const buildDistinctText = `
 with m as materialized (select * from (${meterText}) as meter where type = 'COUNT_UNIQUE'), matched as (${matchingEventsText})

@@ -5,6 +5,8 @@ import { aggregateValue } from '../aggregate.ts';
 import type { AggregationType } from '../meter.ts';
 import type { UsageAnswer, UsageQuestion } from '../usage-store.ts';
 import { environmentNumber } from './environment-number.ts';
+import { meterShapes } from './meter-shape.ts';
+import { hasRows, readBuckets } from './read-buckets.ts';
 import { usageText } from './usage-text.ts';
 
 interface AnswerRow {
@@ -23,16 +25,16 @@ interface AnswerRow {
 }
 
 /**
- * Answers questions in one statement, whatever their number: full hours (days, for distinct values) from roll-ups and the
+ * Answers questions, those that are one quantity in one statement, whatever their number: full hours (days, for distinct values) from roll-ups and the
  * one or two pieces at the edges from events. A question with filters of its own reads events only. `[from, to)` is
- * half-open; a question whose interval is empty answers 0.
+ * half-open; a question whose interval is empty answers 0. A question with buckets has a statement of its own.
  *
  * Whose usage it is: an event belongs to the customer that holds its external id, also when the customer appears after
  * the event. When a customer gives an external id up (renamed, archived), the usage gathered until then stays with that
  * customer, and later events of that id follow whoever holds it then. So a renamed customer is billed for all of its
  * usage once, and nobody inherits usage of a predecessor. spec: §6.6, §14; platform §10.2
  *
- * Throws `not_found` for an unknown meter. spec: catalogue-and-metering §7.1
+ * Throws `not_found` for an unknown meter, `validation_error` for too many buckets. spec: catalogue-and-metering §7.1
  */
 export async function readUsage(
   sql: Sql,
@@ -42,12 +44,20 @@ export async function readUsage(
   const answers = new Map<string, UsageAnswer>();
   if (questions.length === 0) return answers;
   const env = await environmentNumber(sql, scope);
-  const rows = await answerRows(sql, parameters(env, scope, questions));
+  const shapes = await meterShapes(sql, scope, questions);
+  const shapeOf = (question: UsageQuestion) => shapes.get(meterIdOf(question) ?? '');
+  const whole = questions.filter((question) => !hasRows(question, shapeOf(question)));
+  const rows = whole.length === 0 ? [] : await answerRows(sql, parameters(env, scope, whole));
   for (const row of rows) {
-    const question = questions[row.ord];
+    const question = whole[row.ord];
     if (!question) continue;
     if (row.event_name === null) throw refuse('not_found', `meter ${meterIdOf(question) ?? ''} does not exist`);
     answers.set(question.key, answerOf(row, question));
+  }
+  for (const question of questions) {
+    const shape = shapeOf(question);
+    if (!hasRows(question, shape)) continue;
+    answers.set(question.key, await readBuckets(sql, question, shape, parameters(env, scope, [question])));
   }
   return answers;
 }
@@ -74,6 +84,7 @@ function answerOf(row: AnswerRow, question: UsageQuestion): UsageAnswer {
     watermark: row.watermark,
     type: row.type,
     eventName: row.event_name ?? '',
+    buckets: null,
   };
 }
 

@@ -8,6 +8,7 @@ import { CatalogueCache } from './catalogue-cache.ts';
 import { listEvents } from './list-events.ts';
 import { readBreakdown } from './read-breakdown.ts';
 import { readEvent } from './read-event.ts';
+import { readSeries } from './read-series.ts';
 import { readUsage } from './read-usage.ts';
 import { verifyRollups } from './verify.ts';
 import { defaultLimits, type QueueLimits, WriteQueue } from './write-queue.ts';
@@ -29,6 +30,7 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
       await appendBatch(database, cache, scope, events, also);
     },
     usage: readUsage,
+    series: readSeries,
     breakdown: readBreakdown,
     events: listEvents,
     event: readEvent,

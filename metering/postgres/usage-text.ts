@@ -1,26 +1,23 @@
+import { measuredValue } from './measured-value.ts';
+
 // A transaction id is visible in a snapshot of its own cluster; after a restore into another one, ingestion time decides.
 const known =
   'edge.snapshot is null or pg_visible_in_snapshot(e.txid, edge.snapshot) and e.ingested_at <= edge.known_until';
 
 /** The events `e` of one edge. */
-const matched = `e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
+export const matched = `e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
           and e.ts >= edge.began and e.ts < edge.ended and (edge.filters = '[]' or usage.matches(e.props, edge.filters))
           and (${known})`;
 
-/**
- * Parameters: 1 env, 2 environment id; per question: 3 ord, 4 meter id or null and, for a made-up measure, 5 event name,
- * 6 type, 7 field, 8 multiplier; 9 from, 10 start of history or null, 11 to, 12 filters, 13 everybody; 14/15 ord and
- * customer id; 16/17 ord and external id; per question 18 watermark or null: only events that it
- * knew, from raw rows. Every lateral aggregate is one index range; nothing depends on the planner's
- * idea of how many questions there are, and the arrays are hidden from it: the plan made once serves every call.
- */
-export const usageText = `
-with asked as materialized (
+/** The questions with what their meters say, in the parameters of `usageText`. */
+export const askedText = `
   select q.ord, m.number as meter, m.version, coalesce(m.event_name, q.event_name) as event_text,
     coalesce(m.aggregation ->> 'type', q.type) as type,
     case when m.number is null then q.field else m.aggregation ->> 'field' end as field,
+    case when m.expression_program is not null then array(select jsonb_array_elements_text(m.expression_program)) end as program,
     coalesce(m.aggregation ->> 'multiplier', q.multiplier) as multiplier,
     coalesce(m.filters, '[]') || q.filters as filters, q.everybody,
+    usage.rollup_grain(m.aggregation ->> 'bucket_size') as grain, m.aggregation ->> 'group_by' as group_by,
     m.number is not null and q.filters = '[]' and q.watermark is null as rolled_up,
     split_part(q.watermark, '@', 1)::pg_snapshot as snapshot,
     to_timestamp(split_part(q.watermark, '@', 2)::float8) + interval '1 second' as known_until,
@@ -28,19 +25,10 @@ with asked as materialized (
   from unnest((select $3::int[]), (select $4::text[]), (select $5::text[]), (select $6::text[]), (select $7::text[]), (select $8::text[]),
       (select $9::timestamptz[]), (select $10::timestamptz[]), (select $11::timestamptz[]), (select $12::jsonb[]), (select $13::boolean[]), (select $18::text[]))
     as q(ord, meter_id, event_name, type, field, multiplier, began, history, ended, filters, everybody, watermark)
-  left join meter m on m.id = q.meter_id and m.environment_id = $2
-), question as materialized (
-  select asked.*, name.number as event_name, full_from, greatest(full_from, full_to) as full_to
-  from asked
-  left join usage.event_name name on name.env = $1 and name.name = asked.event_text
-  cross join lateral (select case when type = 'COUNT_UNIQUE' then 'day' else 'hour' end as unit) u
-  cross join lateral (select date_trunc(unit, began, 'UTC') as down_from, date_trunc(unit, ended, 'UTC') as down_to) d
-  cross join lateral (select
-    case when not rolled_up then greatest(began, ended)
-      when down_from = began then began
-      else least(down_from + ('1 ' || unit)::interval, greatest(began, ended)) end as full_from,
-    case when rolled_up then down_to else greatest(began, ended) end as full_to) f
-), holder as (
+  left join meter m on m.id = q.meter_id and m.environment_id = $2`;
+
+/** The subjects whose usage each question asks for, as `member`: those of its customers and external ids, or all. */
+export const memberText = `holder as (
   select c.ord, customer.number, customer.external_id, customer.status = 'published' as holds
   from unnest((select $14::int[]), (select $15::text[])) as c(ord, id)
   join customer on customer.id = c.id and customer.environment_id = $2
@@ -54,18 +42,40 @@ with asked as materialized (
   union
   select holder.ord, s.number from holder join usage.subject s on s.env = $1 and s.holder = holder.number
   union
-  select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody
+  select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody`;
+
+/**
+ * Parameters: 1 env, 2 environment id; per question: 3 ord, 4 meter id or null and, for a made-up measure, 5 event name,
+ * 6 type, 7 field, 8 multiplier; 9 from, 10 start of history or null, 11 to, 12 filters, 13 everybody; 14/15 ord and
+ * customer id; 16/17 ord and external id; per question 18 watermark or null: only events that it
+ * knew, from raw rows. Every lateral aggregate is one index range; nothing depends on the planner's
+ * idea of how many questions there are, and the arrays are hidden from it: the plan made once serves every call.
+ */
+export const usageText = `
+with asked as materialized (${askedText}
+), question as materialized (
+  select asked.*, name.number as event_name, full_from, greatest(full_from, full_to) as full_to
+  from asked
+  left join usage.event_name name on name.env = $1 and name.name = asked.event_text
+  cross join lateral (select case when type = 'COUNT_UNIQUE' then 'day' else 'hour' end as unit) u
+  cross join lateral (select date_trunc(unit, began, 'UTC') as down_from, date_trunc(unit, ended, 'UTC') as down_to) d
+  cross join lateral (select
+    case when not rolled_up then greatest(began, ended)
+      when down_from = began then began
+      else least(down_from + ('1 ' || unit)::interval, greatest(began, ended)) end as full_from,
+    case when rolled_up then down_to else greatest(began, ended) end as full_to) f
+), ${memberText}
 ), edge as materialized (
-  select q.ord, q.field, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, piece.began, piece.ended
+  select q.ord, q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, piece.began, piece.ended
   from question q join member using (ord)
   cross join lateral (values (q.began, least(q.full_from, q.ended)), (q.full_to, q.ended)) as piece(began, ended)
   where piece.began < piece.ended and q.event_name is not null
 ), part as (
   select edge.ord, raw.n, raw.s, raw.st, raw.mx from edge cross join lateral (
     select count(*) as n, sum(v) as s, sum(v * extract(epoch from ts)) as st, max(v) as mx from (
-      select usage.quantity(e.props -> edge.field) as v, e.ts from usage.event e
+      select ${measuredValue('edge')} as v, e.ts from usage.event e
       where ${matched}
-      offset 0) as matched) as raw
+      offset 0) as matched where v is not null) as raw
   union all
   select q.ord, rolled.n, rolled.s, rolled.st, rolled.mx
   from question q join member using (ord) cross join lateral (
@@ -89,9 +99,10 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
       where member.ord = q.ord and q.rolled_up
       union all
       select raw.* from edge cross join lateral (
-        select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id, usage.quantity(e.props -> q.field)
-        from usage.event e where ${matched}
-        order by e.ts desc, e.ingested_at desc, id desc limit 1) as raw
+        select * from (
+          select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id, ${measuredValue('edge')} as lv
+          from usage.event e where ${matched}) as measured
+        where lv is not null order by ts desc, ingested_at desc, id desc limit 1) as raw
       where edge.ord = q.ord
     ) as candidate order by lt desc, li desc, lid desc limit 1) end::text as latest,
   case when q.type = 'COUNT_UNIQUE' then (

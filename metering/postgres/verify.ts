@@ -1,7 +1,7 @@
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { BucketDifference } from '../usage-store.ts';
-import { matchingEventsText, rolledText } from './build-rollups.ts';
+import { matchingEventsText, measuredColumns, rolledText } from './build-rollups.ts';
 import { environmentNumber } from './environment-number.ts';
 
 interface DifferenceRow {
@@ -35,20 +35,19 @@ export async function verifyRollups(sql: Sql, scope: Scope): Promise<BucketDiffe
 }
 
 const metersText = `
-  select m.id, m.number as meter, m.version, m.filters, m.aggregation ->> 'field' as field,
-    m.aggregation ->> 'type' as type, $1::int as env, name.number as event_name
+  select m.id, m.number as meter, m.version, m.filters, ${measuredColumns}, $1::int as env, name.number as event_name
   from meter m join usage.event_name name on name.env = $1 and name.name = m.event_name where m.environment_id = $2`;
 
-const columns = 'env, meter, version, subject, bucket, n, s, st, mx, mn, lt, li, lid, lv';
+const columns = 'env, meter, version, subject, bucket, group_key, n, s, st, mx, mn, lt, li, lid, lv';
 const figures = `row(t.n, trim_scale(t.s), trim_scale(t.st), trim_scale(t.mx), trim_scale(t.mn), t.lt, t.li, t.lid, trim_scale(t.lv))::text`;
 
 const rollupDifferenceText = `
 with m as materialized (${metersText}), matched as (${matchingEventsText}), recomputed as (${rolledText}),
 stored as (select ${columns} from usage.rollup where env = $1),
-a as (select env, meter, version, subject, bucket, ${figures} as figures from stored t),
-b as (select env, meter, version, subject, bucket, ${figures} as figures from recomputed t)
+a as (select env, meter, version, subject, bucket, group_key, ${figures} as figures from stored t),
+b as (select env, meter, version, subject, bucket, group_key, ${figures} as figures from recomputed t)
 select meter.id as meter_id, s.external_id, bucket::text, a.figures as stored, b.figures as recomputed
-from a full join b using (env, meter, version, subject, bucket)
+from a full join b using (env, meter, version, subject, bucket, group_key)
 join usage.subject s on s.number = subject join meter on meter.number = meter
 where a.figures is distinct from b.figures limit $3`;
 

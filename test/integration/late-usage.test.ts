@@ -40,6 +40,7 @@ const windowOf = (meterId: string, change: Partial<Window> = {}): Window => ({
   customerId,
   ...january,
   filters: null,
+  bucketing: null,
   ...change,
 });
 

@@ -21,7 +21,7 @@ const rules: Record<string, FolderRule> = {
   db: { paths: [/^(db|billing)\//], packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, /^ulid$/, node] },
   metering: {
     paths: [/^(metering|db|billing)\//],
-    packages: [/^pg$/, /^pg-copy-streams$/, /^@clickhouse\/client$/, node],
+    packages: [/^pg$/, /^pg-copy-streams$/, /^@clickhouse\/client$/, /^decimal\.js$/, /^jsep$/, node],
   },
   integrations: { paths: [/^(integrations|billing)\//], packages: [/^(?!@temporalio|@mikro-orm|fastify)/] },
   workflows: {

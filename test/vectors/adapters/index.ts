@@ -1,4 +1,5 @@
 import type { Adapters } from '../adapter.ts';
+import { bucketAdapters } from './bucket.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
@@ -16,6 +17,7 @@ import { subscriptionAdapters } from './subscription.ts';
 /** Every kind that can be run. A new group: its file, and one line here. */
 export const adapters: Adapters = {
   ...catalogueAdapters,
+  ...bucketAdapters,
   ...calendarAdapters,
   ...chargeAdapters,
   ...costsheetAdapters,

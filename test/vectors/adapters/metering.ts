@@ -1,33 +1,41 @@
-import { type EventCopy, evaluateUsage } from '../../../metering/evaluate.ts';
+import {
+  type EvaluatedUsage,
+  type Evaluation,
+  type EventCopy,
+  evaluateSeries,
+  evaluateUsage,
+} from '../../../metering/evaluate.ts';
 import { eventPageSize, pageKeys, parseEventCursor, selectEventPage } from '../../../metering/event-page.ts';
-import { refuseUnsupportedAggregation } from '../../../metering/meter.ts';
-import { seriesQuestions, seriesWindows } from '../../../metering/series.ts';
 import { utcInstant } from '../../../metering/timestamp.ts';
 import type { Adapters, Given } from '../adapter.ts';
 
-function aggregate({ aggregation, period, filters, events }: Given): unknown {
-  refuseUnsupportedAggregation(aggregation);
-  const evaluation = { aggregation, filters: filters ?? [], from: period.start, to: period.end };
-  return { value: evaluateUsage(copiesOf(events), evaluation).value };
+function aggregate(given: Given): unknown {
+  return { value: evaluateUsage(copiesOf(given.events), evaluationOf(given)).value };
+}
+
+/** The rows of the given events by bucket and group. */
+export function bucketsOf(given: Given): EvaluatedUsage {
+  return evaluateUsage(copiesOf(given.events), evaluationOf(given));
 }
 
 function windowedUsage(given: Given): unknown {
-  refuseUnsupportedAggregation(given.aggregation);
-  const copies = copiesOf(given.events);
-  const question = { key: '', meterId: '', from: instant(given.start_time), to: instant(given.end_time) };
-  const windows = seriesWindows(question, {
+  const points = evaluateSeries(copiesOf(given.events), evaluationOf(given), {
     windowSize: given.window_size,
     timezone: given.timezone ?? 'UTC',
     billingAnchor: given.billing_anchor ?? null,
   });
-  const answers = seriesQuestions(question, windows).map((part) =>
-    evaluateUsage(copies, { aggregation: given.aggregation, filters: given.filters ?? [], ...part }),
-  );
-  const results = windows.flatMap((window, index) => {
-    const answer = answers[index];
-    return answer && answer.eventCount > 0 ? [{ window_size: window.start, value: answer.value }] : [];
-  });
-  return { results };
+  return { results: points.map(({ start, value }) => ({ window_size: start, value })) };
+}
+
+function evaluationOf({ aggregation, filters, period, timezone, billing_anchor, ...given }: Given): Evaluation {
+  return {
+    aggregation,
+    filters: filters ?? [],
+    from: period?.start ?? given.start_time,
+    to: period?.end ?? given.end_time,
+    timezone: timezone ?? 'UTC',
+    billingAnchor: billing_anchor ?? null,
+  };
 }
 
 function eventPage(given: Given): unknown {

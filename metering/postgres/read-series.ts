@@ -1,0 +1,45 @@
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+import { bucketPoints, type SeriesWindows, seriesQuestions, seriesWindows } from '../series.ts';
+import type { UsageAnswer, UsageQuestion, UsageSeries } from '../usage-store.ts';
+import { meterShapes } from './meter-shape.ts';
+import { bucketSizeOf, hasRows } from './read-buckets.ts';
+import { readUsage } from './read-usage.ts';
+
+/**
+ * Answers a question and the windows it is cut into. Usage with buckets is read once and its buckets added up; windows
+ * smaller than buckets become buckets. Usage by groups alone has a bucket for each window. The rest asks one question a
+ * window, in the same statement as the whole. Throws as `readUsage` does. spec: catalogue-and-metering §7.2 – §7.4
+ */
+export async function readSeries(
+  sql: Sql,
+  scope: Scope,
+  question: UsageQuestion,
+  windows: SeriesWindows,
+): Promise<UsageSeries> {
+  const asked = { ...question, timezone: windows.timezone, billingAnchor: windows.billingAnchor };
+  const shape = (await meterShapes(sql, scope, [asked])).get('meterId' in asked ? asked.meterId : '');
+  const bucketSize = bucketSizeOf(asked, shape);
+  if (hasRows(asked, shape)) {
+    const whole = answerOf(await readUsage(sql, scope, [asked]), asked.key);
+    const bucketed =
+      bucketSize === null
+        ? answerOf(await readUsage(sql, scope, [{ ...asked, bucketSize: windows.windowSize }]), asked.key)
+        : whole;
+    return { whole, points: bucketPoints(bucketed.buckets ?? [], bucketSize, asked, windows) };
+  }
+  const pieces = seriesWindows(asked, windows);
+  const parts = seriesQuestions(asked, pieces);
+  const answers = await readUsage(sql, scope, [asked, ...parts]);
+  const points = pieces.flatMap(({ start }, index) => {
+    const answer = answerOf(answers, parts[index]?.key ?? '');
+    return answer.eventCount > 0 ? [{ start, value: answer.value }] : [];
+  });
+  return { whole: answerOf(answers, asked.key), points };
+}
+
+function answerOf(answers: ReadonlyMap<string, UsageAnswer>, key: string): UsageAnswer {
+  const answer = answers.get(key);
+  if (!answer) throw new Error(`the usage question ${key} was left unanswered`);
+  return answer;
+}
