@@ -5,11 +5,18 @@ import { quantityDecimals } from './quantity.ts';
 
 /** Results of + - * / keep this many significant digits. */
 const Wide = DecimalConstructor.clone({ precision: 100, rounding: DecimalConstructor.ROUND_HALF_UP });
-/** For pow, sqrt and log: exact to far more than the 15 decimals their results are rounded to. */
-const Transcendental = DecimalConstructor.clone({ precision: 70, rounding: DecimalConstructor.ROUND_HALF_UP });
+/**
+ * For pow, sqrt and log, whose cost grows with their digits: enough for results of so many digits before the point, 15
+ * after it and 13 more, so that what follows decides no rounding.
+ */
+const transcendental = [4, 15, 31].map((whole) => ({
+  whole,
+  Digits: DecimalConstructor.clone({ precision: whole + 28, rounding: DecimalConstructor.ROUND_HALF_UP }),
+}));
 type Decimal = DecimalConstructor;
 
-const limit = new Wide('1e30');
+/** 10^30 and more is not taken: such a value has an exponent of 30 or more. */
+const limitExponent = 30;
 const zero = new Wide(0);
 const one = new Wide(1);
 
@@ -31,10 +38,17 @@ export const functionArity: ReadonlyMap<string, number | 'any'> = new Map<string
  * 10^-1000. `usage.kept` in SQL is the same.
  */
 export function keptNumber(value: Decimal): Decimal | null {
-  if (!value.isFinite()) return null;
-  if (value.isZero()) return zero;
-  if (value.e >= 1000) return null;
-  return value.e < -1000 ? zero : new Wide(value).toSignificantDigits(100);
+  const kept = keptResult(value);
+  return kept === null || kept.d.length <= keptWords ? kept : new Wide(kept).toSignificantDigits(100);
+}
+
+/** Values of so many words of seven digits have less than 100 digits. */
+const keptWords = 14;
+
+/** The same for what `Wide` computed, which has no more than 100 digits. */
+function keptResult(value: Decimal): Decimal | null {
+  if (value.e < -1000 || value.isZero()) return zero;
+  return value.isFinite() && value.e < 1000 ? value : null;
 }
 
 /**
@@ -59,8 +73,8 @@ export function expressionQuantity(program: ExpressionProgram, property: (name: 
     at += 2;
   }
   const result = stack[0];
-  if (result === undefined || result.abs().gte(limit)) return null;
-  return BigInt(result.toDecimalPlaces(quantityDecimals).times(`1e${quantityDecimals}`).toFixed(0));
+  if (result === undefined || result.e >= limitExponent) return null;
+  return BigInt(result.toFixed(quantityDecimals).replace('.', ''));
 }
 
 /** Where a step that only steers goes on; null for a step that gives a value. */
@@ -92,7 +106,7 @@ function stepValue(
     const text = expressionText(property(argument));
     if (text === null) return null;
     const value = new Wide(text);
-    return value.abs().gte(limit) ? null : keptNumber(value);
+    return value.e >= limitExponent ? null : keptNumber(value);
   }
   if (name === 'const') return new Wide(argument);
   const last = stack.pop() ?? zero;
@@ -108,15 +122,15 @@ const unarySteps: Record<string, ((value: Decimal) => Decimal | null) | undefine
   ceil: (value) => value.ceil(),
   floor: (value) => value.floor(),
   round: (value) => value.toDecimalPlaces(0),
-  sqrt: (value) => (value.lt(0) ? null : stored(new Transcendental(value).sqrt())),
-  log: (value) => (value.lte(0) ? null : stored(new Transcendental(value).ln())),
+  sqrt: (value) => (value.lt(0) ? null : stored(precisely(value.e / 2, value).sqrt())),
+  log: (value) => (value.lte(0) ? null : stored(precisely(0, value).ln())),
 };
 
 const binarySteps: Record<string, ((first: Decimal, second: Decimal) => Decimal | null) | undefined> = {
-  '+': (first, second) => keptNumber(first.plus(second)),
-  '-': (first, second) => keptNumber(first.minus(second)),
-  '*': (first, second) => keptNumber(first.times(second)),
-  '/': (first, second) => (second.isZero() ? null : keptNumber(first.dividedBy(second))),
+  '+': (first, second) => keptResult(first.plus(second)),
+  '-': (first, second) => keptResult(first.minus(second)),
+  '*': (first, second) => keptResult(first.times(second)),
+  '/': (first, second) => (second.isZero() ? null : keptResult(first.dividedBy(second))),
   '<': (first, second) => truth(first.lt(second)),
   '<=': (first, second) => truth(first.lte(second)),
   '>': (first, second) => truth(first.gt(second)),
@@ -128,21 +142,42 @@ const binarySteps: Record<string, ((first: Decimal, second: Decimal) => Decimal 
   pow,
 };
 
+/** Exponents up to this are multiplications: exact, and far cheaper. */
+const mostFactors = 16;
+
 /** An exponent of 10³⁰ or more fails, as a property of that size does. */
 function pow(base: Decimal, exponent: Decimal): Decimal | null {
   if (exponent.isZero()) return one;
   if (base.isZero()) return exponent.gt(0) ? zero : null;
-  if (exponent.abs().gte(limit) || (base.lt(0) && !exponent.isInteger())) return null;
+  if (exponent.e >= limitExponent || (base.lt(0) && !exponent.isInteger())) return null;
   // Decides only what is far beyond a bound, so that its own rounding decides nothing.
-  const magnitude = new Transcendental(base).abs().log(10).times(exponent);
-  if (magnitude.gte(31)) return null;
-  if (magnitude.lt(-17)) return zero;
-  const power = new Transcendental(base).pow(exponent);
-  return power.abs().gte(limit) ? null : stored(power);
+  const magnitude = exponent.toNumber() * decimalLogarithm(base.abs());
+  if (magnitude >= 31) return null;
+  if (magnitude < -17) return zero;
+  if (exponent.isInteger() && exponent.gt(0) && exponent.lte(mostFactors)) {
+    let power = base;
+    for (let factors = 1; factors < exponent.toNumber(); factors += 1) power = power.times(base);
+    return stored(power);
+  }
+  return stored(precisely(magnitude, base).pow(exponent));
 }
 
-function stored(value: Decimal): Decimal {
-  return new Wide(value.toDecimalPlaces(quantityDecimals));
+/** The value with digits for a result of about 10^magnitude. */
+function precisely(magnitude: number, value: Decimal): Decimal {
+  const { Digits } = transcendental.find(({ whole }) => magnitude < whole - 1) ?? { Digits: Wide };
+  return new Digits(value);
+}
+
+/** To about three digits, also next to 1. */
+function decimalLogarithm(value: Decimal): number {
+  const apart = value.minus(1);
+  if (apart.abs().lt(0.001)) return apart.toNumber() / Math.LN10;
+  return value.e + Math.log10(value.times(`1e${-value.e}`).toNumber());
+}
+
+/** Results of pow, sqrt and log fail from 10³⁰ on. */
+function stored(value: Decimal): Decimal | null {
+  return value.e >= limitExponent ? null : new Wide(value.toDecimalPlaces(quantityDecimals));
 }
 
 function truth(holds: boolean): Decimal {

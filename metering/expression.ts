@@ -13,9 +13,9 @@ export type ExpressionProgram = readonly string[];
 /** What one expression may cost: an event of a meter is evaluated while a caller waits. */
 const maxLength = 2_000;
 const maxNodes = 200;
-const maxDepth = 40;
+const maxDepth = 100;
 /** Functions whose cost grows with the digits of their result. */
-const maxCostlyCalls = 8;
+const maxCostlyCalls = 4;
 const costly = new Set(['pow', 'sqrt', 'log']);
 
 const arithmetic = new Set(['+', '-', '*', '/']);

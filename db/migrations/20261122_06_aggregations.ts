@@ -101,7 +101,7 @@ begin
     when 'floor' then return floor(b);
     when 'round' then return round(b);
     when 'sqrt' then
-      return case when b >= 0 then trim_scale(round(sqrt(b + 0.0000000000000000000000000000000000000000), 15)) end;
+      return case when b >= 0 and b < 1e60 then trim_scale(round(sqrt(b + 0.0000000000000000000000000000000000000000), 15)) end;
     when 'log' then
       return case when b > 0 then trim_scale(round(ln(b + 0.0000000000000000000000000000000000000000), 15)) end;
     when 'pow' then return usage.expression_power(a, b);

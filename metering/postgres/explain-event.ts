@@ -101,6 +101,7 @@ cross join lateral (
 left join lateral (
   select r.bucket, r.n from usage.rollup r
   where r.env = $1 and r.meter = m.number and r.version = m.version and r.subject = e.subject and r.bucket <= e.ts
+    and r.group_key = case when m.aggregation ->> 'group_by' is null then '' else usage.group_key(e.props -> (m.aggregation ->> 'group_by')) end
     and usage.matches(e.props, m.filters)
   order by r.bucket desc limit 1) r on true
 left join lateral (

@@ -88,13 +88,16 @@ const attributionText = `
 select m.id as meter_id,
   (select min(feature.id) from feature where feature.environment_id = $2 and feature.meter_id = m.id) as feature_id,
   case when m.aggregation ->> 'type' in ('COUNT', 'COUNT_UNIQUE') then '1'
-    else trim_scale(usage.quantity(e.props -> (m.aggregation ->> 'field')))::text end as quantity,
+    else trim_scale(counted.quantity)::text end as quantity,
   line.id as line_item_id, line.subscription_id, line.price_id,
   ${utcText('line.start_date')} as start_date, ${utcText('line.end_date')} as end_date,
   e.ts >= line.start_date and (line.end_date is null or e.ts < line.end_date) as covers_event
 ${byKey}
 join usage.event_name name on name.env = $1 and name.number = e.event_name
 join meter m on m.environment_id = $2 and m.event_name = name.name and usage.matches(e.props, m.filters)
+join lateral (select case when m.expression_program is null then usage.quantity(e.props -> (m.aggregation ->> 'field'))
+  else usage.expression_value(e.props, array(select jsonb_array_elements_text(m.expression_program))) end as quantity) counted
+  on counted.quantity is not null
 left join subscription_line_item line
   on line.environment_id = $2 and line.customer_id = $4 and line.meter_id = m.id and line.status = 'published'
 where k.env = $1 and k.key = $3 order by m.id, line.id`;

@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJson } from '../../api/plugins/json-body.ts';
+import { inSqlTransaction } from '../../db/transaction.ts';
+import { prepareEvent } from '../../metering/event.ts';
+import { aggregationTypes } from '../../metering/meter.ts';
+import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
+import type { UsageQuestion } from '../../metering/usage-store.ts';
+import { testDatabase } from '../support/database.ts';
+import { knownExpression } from '../support/expression-oracle.ts';
+import { fraction, parsed, plainText, sumOf } from '../support/fraction.ts';
+import { windowStart } from '../support/local-clock.ts';
+import { newMeter } from '../support/metering.ts';
+import {
+  type KnownEvent,
+  type KnownMeasure,
+  type KnownQuestion,
+  type KnownValue,
+  knownUsage,
+} from '../support/usage-oracle.ts';
+
+const { database, scope } = await testDatabase();
+const store = openPostgresUsageStore(database);
+const hourMs = 3_600_000;
+const sizes = ['MINUTE', '15MIN', '30MIN', 'HOUR', '3HOUR', '6HOUR', '12HOUR', 'DAY', 'WEEK', 'MONTH'];
+
+/** Where clocks change, or lie on the half or quarter of an hour; streams are about the change. */
+const places = [
+  { timezone: 'UTC', around: '2026-02-28T12:00:00Z' },
+  { timezone: 'Europe/Berlin', around: '2026-03-28T12:00:00Z' },
+  { timezone: 'Europe/Berlin', around: '2026-10-24T12:00:00Z' },
+  { timezone: 'America/New_York', around: '2026-03-07T20:00:00Z' },
+  { timezone: 'Asia/Kolkata', around: '2026-02-28T00:00:00Z' },
+  { timezone: 'Asia/Kathmandu', around: '2026-04-29T00:00:00Z' },
+  { timezone: 'Australia/Lord_Howe', around: '2026-04-04T03:00:00Z' },
+  { timezone: 'Australia/Lord_Howe', around: '2026-10-03T06:00:00Z' },
+];
+
+const text = (json: string, of: string | null): KnownValue => ({ json, number: null, text: of });
+const number = (json: string, plain: string, of = plain): KnownValue => ({ json, number: parsed(plain), text: of });
+
+const values: KnownValue[] = [
+  ...['0', '1', '-4', '2.5', '1000000', '-0.125', '7'].map((plain) => number(plain, plain)),
+  ...['1', '12.75', '-3'].map((plain) => number(`"${plain}"`, plain)),
+  number('1.0', '1'),
+  number('"1.0"', '1', '1.0'),
+  number('1e2', '100'),
+  number('"1e2"', '100', '1e2'),
+  number('"+7"', '7', '+7'),
+  number('".5"', '0.5', '.5'),
+  number('0.0000000000000005', '0.0000000000000005'),
+  number('123456789012345678.123456789012345', '123456789012345678.123456789012345'),
+  { json: '1e30', number: fraction(10n ** 30n), text: `1${'0'.repeat(30)}` },
+  text('"abc"', 'abc'),
+  text('""', ''),
+  text('"é"', 'é'),
+  text('true', 'true'),
+  text('null', null),
+  text('{}', null),
+];
+const simple = values.filter(({ json }) => !['0.0000000000000005', '1e30'].includes(json));
+const kinds = [text('"us"', 'us'), text('"eu"', 'eu'), number('1', '1'), number('1.0', '1'), text('null', null)];
+
+const offsetMs = fc.oneof(
+  // Often at the edge of an hour or a quarter of one, sometimes weeks away.
+  fc.integer({ min: -24, max: 36 }).map((hours) => hours * hourMs),
+  fc.integer({ min: -96, max: 144 }).map((quarters) => quarters * (hourMs / 4)),
+  fc.integer({ min: -24 * hourMs, max: 36 * hourMs }),
+  fc.integer({ min: -24 * hourMs, max: 36 * hourMs }),
+  fc.integer({ min: -40 * 24 * 60, max: 40 * 24 * 60 }).map((minutes) => minutes * 60_000),
+);
+
+const eventOf = fc.record({
+  id: fc.integer({ min: 0, max: 30 }),
+  customer: fc.constantFrom('a', 'b'),
+  offsetMs,
+  n: fc.option(fc.constantFrom(...values), { nil: undefined }),
+  m: fc.option(fc.constantFrom(...simple), { nil: undefined }),
+  region: fc.option(fc.constantFrom(...kinds), { nil: undefined }),
+});
+
+const interval = fc.tuple(offsetMs, offsetMs).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
+
+const plain = { field: 'n', expression: null, multiplier: null, bucketSize: null, groupBy: null };
+
+/** A meter of every kind: each type, each type of expression, sums and greatest values by buckets and groups. */
+const measures = fc
+  .record({
+    filters: fc.constantFrom([], [{ key: 'region', values: ['us', '1'] }]),
+    expressions: fc.tuple(knownExpression, knownExpression, knownExpression, knownExpression),
+    multiplier: fc.constantFrom(null, '2', '0.001'),
+    sizes: fc.shuffledSubarray(sizes, { minLength: 4, maxLength: 4 }),
+  })
+  .map(({ filters, expressions, multiplier, sizes: [first = '', second = '', third = '', fourth = ''] }) => {
+    const whole = aggregationTypes.map((type) => ({
+      ...plain,
+      type,
+      field: type === 'COUNT' ? null : 'n',
+      multiplier: type === 'SUM_WITH_MULTIPLIER' ? '0.001' : null,
+    }));
+    const computed = ['SUM', 'AVG', 'MAX', 'LATEST'].map((type, index) => {
+      const expression = expressions[index] ?? null;
+      return { ...plain, type, field: null, expression, multiplier };
+    });
+    const bucketed = [
+      { ...plain, type: 'SUM', bucketSize: first },
+      { ...plain, type: 'MAX', bucketSize: second },
+      { ...plain, type: 'MAX', bucketSize: third, groupBy: 'region' },
+      { ...plain, type: 'SUM', bucketSize: fourth, field: null, expression: expressions[0] ?? null, multiplier },
+    ];
+    return [...whole, ...computed, ...bucketed].map((measure): KnownMeasure => ({ ...measure, filters }));
+  });
+
+const scenario = fc.record({
+  place: fc.constantFrom(...places),
+  batches: fc.array(fc.array(eventOf, { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 3 }),
+  intervals: fc.array(interval, { minLength: 2, maxLength: 2 }),
+  measures,
+  anchorDay: fc.constantFrom(null, 1, 15, 29, 31),
+  override: fc.constantFrom(...sizes),
+  windowSize: fc.constantFrom('15MIN', 'HOUR', '12HOUR', 'DAY', 'WEEK', 'MONTH'),
+});
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
+
+test('usage of every kind is what plain arithmetic over the events gives', { timeout: 300_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, (given) => holdsFor(given)),
+    { numRuns: 10 },
+  );
+});
+
+/** Ingests a generated stream, half of the meters before it and half after, and compares every answer. */
+async function holdsFor(given: Scenario): Promise<void> {
+  const run = randomUUID();
+  const origin = Date.parse(given.place.around);
+  const before = await metersOf(run, given.measures.slice(0, 8));
+  const stream: KnownEvent[] = [];
+  for (const batch of given.batches) stream.push(...(await ingested(run, origin, batch)));
+  const meters = [...before, ...(await metersOf(run, given.measures.slice(8)))];
+  const asked = meters.flatMap((meter) => questionsOf(run, origin, given, meter));
+  const answers = await ask(asked.map(({ question }) => question));
+  for (const { question, measure, known } of asked) {
+    const { value, eventCount, rows } = knownUsage(stream, measure, known);
+    const answer = answers.get(question.key);
+    const found = answer?.buckets?.map((row) => ({ ...row, start: Date.parse(row.start) })) ?? null;
+    expect({
+      about: about(question, measure),
+      value: answer?.value,
+      eventCount: answer?.eventCount,
+      rows: found,
+    }).toEqual({
+      about: about(question, measure),
+      value,
+      eventCount,
+      rows: measure.bucketSize || measure.groupBy ? rows : null,
+    });
+  }
+  await seriesAgree(asked, stream, given);
+  // At the watermark of their answers the same questions are answered from events alone, and give the same.
+  const again = await ask(
+    asked.map(({ question }) => ({ ...question, watermark: answers.get(question.key)?.watermark ?? '' })),
+  );
+  for (const [key, answer] of again) {
+    const { value, buckets } = answers.get(key) ?? {};
+    expect({ key, value: answer.value, buckets: answer.buckets }).toEqual({ key, value, buckets });
+  }
+  expect(await inSqlTransaction(database, scope, (tx) => store.verify(tx, scope))).toEqual([]);
+}
+
+function metersOf(run: string, all: readonly KnownMeasure[]) {
+  return Promise.all(
+    all.map(async (measure) => {
+      const aggregation = {
+        type: measure.type,
+        field: measure.field,
+        expression: measure.expression?.text ?? null,
+        multiplier: measure.multiplier,
+        bucket_size: measure.bucketSize,
+        group_by: measure.groupBy,
+      };
+      const filters = measure.filters.map(({ key, values: of }) => ({ key, values: [...of] }));
+      const { id } = await newMeter(database, scope, aggregation, { eventName: run, filters });
+      return { id, measure };
+    }),
+  );
+}
+
+async function ingested(run: string, origin: number, batch: Scenario['batches'][number]): Promise<KnownEvent[]> {
+  const known = batch.map(({ id, customer, offsetMs: offset, ...properties }) => ({
+    id: `${run}-${id}`,
+    customer: `${run}-${customer}`,
+    atMs: origin + offset,
+    properties: Object.fromEntries(
+      Object.entries(properties).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+    ),
+  }));
+  const wire = known.map((event) => ({
+    event_name: run,
+    external_customer_id: event.customer,
+    event_id: event.id,
+    timestamp: new Date(event.atMs).toISOString(),
+    properties: parseJson(propertiesText(event.properties)) as Record<string, unknown>,
+  }));
+  await store.append(
+    scope,
+    wire.map((event) => prepareEvent(event)),
+  );
+  return known;
+}
+
+function propertiesText(properties: Readonly<Record<string, KnownValue>>): string {
+  return `{${Object.entries(properties)
+    .map(([name, { json }]) => `"${name}":${json}`)
+    .join(',')}}`;
+}
+
+interface Asked {
+  question: UsageQuestion;
+  measure: KnownMeasure;
+  known: KnownQuestion;
+}
+
+/** Each interval for one customer and for both; of sums and greatest values also as a price with buckets asks. */
+function questionsOf(
+  run: string,
+  origin: number,
+  given: Scenario,
+  { id, measure }: { id: string; measure: KnownMeasure },
+): Asked[] {
+  const anchor = given.anchorDay === null ? null : `2026-01-${String(given.anchorDay).padStart(2, '0')}T12:00:00.000Z`;
+  const bucketable = measure.type === 'SUM' || measure.type === 'MAX';
+  return given.intervals.flatMap((between, index) =>
+    [[`${run}-a`], [`${run}-a`, `${run}-b`]].flatMap((externalCustomerIds) => {
+      const [from, to] = [origin + between.from, origin + between.to];
+      const { timezone } = given.place;
+      const known = { from, to, weighed: { from, to }, customers: externalCustomerIds, timezone, anchor };
+      const question = {
+        key: `${id} ${index} ${externalCustomerIds.length}`,
+        meterId: id,
+        externalCustomerIds,
+        from: micros(from),
+        to: micros(to),
+        timezone,
+        billingAnchor: anchor,
+      };
+      const overridden = { ...measure, bucketSize: given.override };
+      const priced = {
+        question: { ...question, key: `${question.key} override`, bucketSize: given.override },
+        measure: overridden,
+        known,
+      };
+      return [{ question, measure, known }, ...(bucketable ? [priced] : [])];
+    }),
+  );
+}
+
+function ask(questions: UsageQuestion[]) {
+  return inSqlTransaction(database, scope, (tx) => store.usage(tx, scope, questions));
+}
+
+/** A series of windows is the usage of each window; of buckets it is their sum where windows are larger. */
+async function seriesAgree(asked: readonly Asked[], stream: readonly KnownEvent[], given: Scenario): Promise<void> {
+  const { windowSize, place } = given;
+  for (const { question, measure, known } of asked.filter(({ question: { key } }) => key.endsWith(' 1'))) {
+    const windows = { windowSize, timezone: place.timezone, billingAnchor: known.anchor };
+    if (known.to - known.from > 20 * 24 * hourMs && windowSize === '15MIN') continue;
+    const { points } = await inSqlTransaction(database, scope, (tx) => store.series(tx, scope, question, windows));
+    const found = points.map((point) => ({ start: Date.parse(point.start), value: point.value }));
+    expect({ about: about(question, measure), windowSize, found }).toEqual({
+      about: about(question, measure),
+      windowSize,
+      found: knownSeries(stream, measure, known, windowSize),
+    });
+  }
+}
+
+function knownSeries(stream: readonly KnownEvent[], measure: KnownMeasure, known: KnownQuestion, windowSize: string) {
+  const whole = knownUsage(stream, measure, known);
+  if (measure.bucketSize) {
+    const isLarger = sizes.indexOf(windowSize) > sizes.indexOf(measure.bucketSize);
+    const startOf = (at: number) => (isLarger ? windowOf(Math.max(at, known.from), windowSize, known) : at);
+    const starts = [...new Set(whole.rows.map((row) => startOf(row.start)))];
+    return starts.map((start) => {
+      const rows = whole.rows.filter((row) => startOf(row.start) === start);
+      return { start, value: addedUp(rows.map((row) => row.value)) };
+    });
+  }
+  const inside = stream.filter((event) => event.atMs >= known.from && event.atMs < known.to);
+  const starts = [...new Set(inside.map((event) => windowOf(event.atMs, windowSize, known)))].sort((a, b) => a - b);
+  return starts.flatMap((start) => {
+    const own = stream.map((event) =>
+      windowOf(event.atMs, windowSize, known) === start ? event : { ...event, customer: 'nobody' },
+    );
+    const { value, eventCount } = knownUsage(own, measure, known);
+    return eventCount === 0 ? [] : [{ start, value }];
+  });
+}
+
+function windowOf(at: number, windowSize: string, { timezone, anchor }: KnownQuestion): number {
+  return windowStart(at, windowSize, timezone, anchor);
+}
+
+function addedUp(all: readonly string[]): string {
+  return plainText(sumOf(all.map(parsed)));
+}
+
+function micros(instant: number): string {
+  return new Date(instant).toISOString().replace('Z', '000Z');
+}
+
+function about(question: UsageQuestion, measure: KnownMeasure) {
+  return { key: question.key, from: question.from, to: question.to, ...measure, expression: measure.expression?.text };
+}
