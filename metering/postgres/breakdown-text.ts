@@ -1,3 +1,5 @@
+import { measuredValue } from './measured-value.ts';
+
 /** The events `e` of one edge. */
 const matched = `e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
       and e.ts >= edge.began and e.ts < edge.ended and (edge.filters = '[]' or usage.matches(e.props, edge.filters))
@@ -21,6 +23,7 @@ export const breakdownText = `
 with asked as materialized (
   select q.ord, m.number as meter, m.version, m.event_name as event_text, m.aggregation ->> 'type' as type,
     m.aggregation ->> 'field' as field, m.aggregation ->> 'multiplier' as multiplier,
+    case when m.expression_program is not null then array(select jsonb_array_elements_text(m.expression_program)) end as program,
     coalesce(m.filters, '[]') || q.conditions as filters, q.began as since, q.everybody,
     case when m.reset_usage = 'NEVER' then coalesce(q.history, q.began) else q.began end as began, q.ended,
     q.conditions = '[]' and cardinality($9::text[]) = 0 and not $13::boolean and cardinality($14::text[]) = 0 and not $17::boolean
@@ -54,7 +57,7 @@ with asked as materialized (
   union
   select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody
 ), edge as materialized (
-  select q.ord, q.field, q.event_name, q.filters, q.distinct_wanted, member.subject, piece.began, piece.ended
+  select q.ord, q.field, q.program, q.event_name, q.filters, q.distinct_wanted, member.subject, piece.began, piece.ended
   from question q join member using (ord)
   cross join lateral (values (q.began, least(q.full_from, q.ended)), (q.full_to, q.ended)) as piece(began, ended)
   where piece.began < piece.ended
@@ -62,10 +65,11 @@ with asked as materialized (
   select edge.ord, raw.grp, raw.ts as at, 1::bigint as n, raw.v as s, raw.v * extract(epoch from raw.ts) as st, raw.v as mx,
     raw.ts as lt, raw.ingested_at as li, raw.id as lid, raw.v as lv, raw.h
   from edge cross join lateral (
-    select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id, usage.quantity(e.props -> edge.field) as v,
+    select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id, ${measuredValue('edge')} as v,
       case when edge.distinct_wanted then usage.digest(usage.text_form(e.props -> edge.field)) end as h, ${group} as grp
     from usage.event e where ${matched}
     offset 0) as raw
+  where raw.v is not null
   union all
   select q.ord, '{}', rolled.bucket, rolled.n, rolled.s, rolled.st, rolled.mx, rolled.lt, rolled.li, rolled.lid, rolled.lv, null
   from question q join member using (ord) cross join lateral (

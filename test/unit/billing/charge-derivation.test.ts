@@ -90,6 +90,7 @@ describe('derivation of a line (architecture §7)', () => {
       watermark: '42',
     }));
     expect(line!.derivation.parts[0]!.usage).toEqual({
+      bucketing: null,
       meterId: 'meter',
       from: at('2026-02-01'),
       to: at('2026-03-01'),
