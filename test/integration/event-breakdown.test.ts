@@ -145,18 +145,22 @@ function expected(events: Made[], { interval, windows, bySource, byRegion, regio
   const ordered = [...groups].sort(([a], [b]) => compareTexts(JSON.parse(a) as string[], JSON.parse(b) as string[]));
   return ordered.flatMap(([group, members]) => {
     const values = JSON.parse(group) as string[];
-    const evaluated = [{ start: null, ...interval }, ...windows].map((window) => ({
-      source: bySource ? (values[0] ?? '') : null,
-      region: byRegion ? (values.at(-1) ?? '') : null,
-      window: window.start,
-      ...evaluateUsage(members, {
+    const evaluated = [{ start: null, ...interval }, ...windows].map((window) => {
+      const { value, eventCount } = evaluateUsage(members, {
         aggregation,
         filters: regions ? [{ key: 'region', values: regions }] : [],
         from: window.from,
         to: window.to,
         weighedOver: interval,
-      }),
-    }));
+      });
+      return {
+        source: bySource ? (values[0] ?? '') : null,
+        region: byRegion ? (values.at(-1) ?? '') : null,
+        window: window.start,
+        value,
+        eventCount,
+      };
+    });
     return evaluated.filter(({ eventCount }) => eventCount > 0);
   });
 }
