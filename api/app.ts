@@ -22,6 +22,7 @@ import { entitlementRoutes } from './routes/entitlement.ts';
 import { environmentRoutes } from './routes/environment.ts';
 import { eventRoutes } from './routes/event.ts';
 import { eventExplainRoutes } from './routes/event-explain.ts';
+import { eventMonitoringRoutes } from './routes/event-monitoring.ts';
 import { eventRejectedRoutes } from './routes/event-rejected.ts';
 import { featureRoutes } from './routes/feature.ts';
 import { groupRoutes } from './routes/group.ts';
@@ -78,6 +79,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(userRoutes);
   await v1.register(entitlementRoutes);
   await v1.register(eventRoutes);
+  await v1.register(eventMonitoringRoutes);
   await v1.register(eventExplainRoutes);
   await v1.register(eventRejectedRoutes);
   await v1.register(usageAnalyticsRoutes);

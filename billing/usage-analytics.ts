@@ -39,6 +39,13 @@ export function reportedUsage(usage: string, conversionRate: string): string {
   return decimalString(decimal(usage).times(conversionRate));
 }
 
+const nano = decimal('1000000000');
+
+/** Costs added up, in billionths of their currency, exact. spec: catalogue-and-metering §6.1 costNanoUsd */
+export function nanoUnits(costs: readonly string[]): string {
+  return decimalString(sum(costs.map((cost) => decimal(cost))).times(nano));
+}
+
 const minuteMs = 60_000;
 
 /**

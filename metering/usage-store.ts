@@ -2,7 +2,7 @@ import type { Scope } from '../db/scope.ts';
 import type { Sql } from '../db/transaction.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
-import type { SeriesWindows } from './series.ts';
+import type { SeriesWindow, SeriesWindows } from './series.ts';
 import type { BreakdownRequest, BreakdownRow } from './usage-breakdown.ts';
 
 /** What a price or a caller asks besides the meter's own filters: AND over keys, OR over values, by text form. */
@@ -140,6 +140,20 @@ export interface EventPage {
   readonly totalCount: number;
 }
 
+/** What one event adds to one line of its customer. */
+export interface ChargedEvent {
+  readonly id: string;
+  readonly priceId: string;
+  /** What the line's meter makes of this event alone; never below zero. */
+  readonly quantity: string;
+}
+
+export interface EventCounts {
+  readonly total: number;
+  /** Windows with events, by their natural start. */
+  readonly windows: readonly { readonly timestamp: string; readonly count: number }[];
+}
+
 /** A roll-up bucket that recompute found to differ from its events. */
 export interface BucketDifference {
   readonly meterId: string;
@@ -173,6 +187,15 @@ export interface UsageStore {
   series(sql: Sql, scope: Scope, question: UsageQuestion, windows: SeriesWindows): Promise<UsageSeries>;
   /** Answers questions taken apart by source, by properties and by windows, in one statement. spec: §7.5, §7.6 */
   breakdown(sql: Sql, scope: Scope, request: BreakdownRequest): Promise<BreakdownRow[]>;
+  /** What events add to the lines that charge for them, in one statement. spec: §6.1 */
+  charged(sql: Sql, scope: Scope, ids: readonly string[]): Promise<ChargedEvent[]>;
+  /** How many events there are, in all and in each window, by the time they tell. spec: §6.1 */
+  counts(
+    sql: Sql,
+    scope: Scope,
+    interval: { from: string; to: string },
+    windows: readonly SeriesWindow[],
+  ): Promise<EventCounts>;
   events(sql: Sql, scope: Scope, query: EventQuery): Promise<EventPage>;
   event(sql: Sql, scope: Scope, id: string): Promise<EventWithCopies | null>;
   /**

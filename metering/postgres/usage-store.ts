@@ -5,7 +5,9 @@ import type { UsageStore } from '../usage-store.ts';
 import { appendBatch } from './append.ts';
 import { buildMeterRollups } from './build-rollups.ts';
 import { CatalogueCache } from './catalogue-cache.ts';
+import { countEvents } from './count-events.ts';
 import { listEvents } from './list-events.ts';
+import { measureEvents } from './measure-events.ts';
 import { readBreakdown } from './read-breakdown.ts';
 import { readEvent } from './read-event.ts';
 import { readSeries } from './read-series.ts';
@@ -32,6 +34,8 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
     usage: readUsage,
     series: readSeries,
     breakdown: readBreakdown,
+    charged: measureEvents,
+    counts: countEvents,
     events: listEvents,
     event: readEvent,
     recompute: buildMeterRollups,

@@ -31,6 +31,10 @@ export function analyticsCalls({ client, made }: Conversation): Record<string, A
         ],
       });
     },
+    async getHuggingfaceInferenceData() {
+      // The client's method takes no ids.
+      expect(await client.events.getHuggingfaceInferenceData()).toMatchObject({ requests: [] });
+    },
     async getDetailedCostAnalytics() {
       const { costsheet } = await client.costs.createCostsheet({ name: 'Suppliers' });
       await client.prices.createPrice({
