@@ -33,24 +33,28 @@ async function startFollower(
 
 /** Hands an unsettled invoice to a workflow of its own: collection attempts, due date, overdue. */
 export async function followInvoice(start: LifecycleStart, invoiceId: string, clockTime: string | null): Promise<void> {
-  const args: LifecycleStart = { ...start, objectId: invoiceId, clockTime, creating: false };
   await startFollower(start, {
     workflowType: invoiceWorkflowType,
     workflowId: invoiceWorkflowId(invoiceId),
     summary: `Invoice ${invoiceId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
-    args: [args],
+    args: [startOf(start, invoiceId, clockTime)],
   });
 }
 
 /** Hands a payment without a definite answer to a workflow of its own, which tells the others when the answer came. */
 export async function followPayment(start: LifecycleStart, paymentId: string, clockTime: string | null): Promise<void> {
-  const args: LifecycleStart = { ...start, objectId: paymentId, clockTime, creating: false };
   await startFollower(start, {
     workflowType: paymentWorkflowType,
     workflowId: paymentWorkflowId(paymentId),
     summary: `Payment ${paymentId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
-    args: [args],
+    args: [startOf(start, paymentId, clockTime)],
   });
+}
+
+/** The same owner, another object: how the starter stood when it rolled over says nothing of it. */
+function startOf(start: LifecycleStart, objectId: string, clockTime: string | null): LifecycleStart {
+  const { carried: _, ...owner } = start;
+  return { ...owner, objectId, clockTime, creating: false };
 }
 
 /** A signal fails only when its workflow is not running, and then nobody waits. */
