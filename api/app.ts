@@ -41,6 +41,7 @@ import { portalSessionRoutes } from './routes/portal-session.ts';
 import { priceRoutes } from './routes/price.ts';
 import { priceEstimateRoutes } from './routes/price-estimate.ts';
 import { priceSyncRoutes } from './routes/price-sync.ts';
+import { priceUnitRoutes } from './routes/price-unit.ts';
 import { rbacRoutes } from './routes/rbac.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
@@ -96,6 +97,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(planSimulationRoutes);
   await v1.register(portalSessionRoutes);
   await v1.register(priceRoutes);
+  await v1.register(priceUnitRoutes);
   await v1.register(priceEstimateRoutes);
   await v1.register(priceSyncRoutes);
   await v1.register(subscriptionAddonRoutes);

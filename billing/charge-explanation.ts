@@ -10,7 +10,7 @@ import { amountText, moneyText, shortInstant, watermarkInstant } from './explana
 import { decimal } from './money.ts';
 import type { CostStep, PriceTerms } from './price.ts';
 
-type StepKind = 'quantity' | 'usage' | 'allowance' | 'price' | 'proration' | 'rounding' | 'sum';
+type StepKind = 'quantity' | 'usage' | 'allowance' | 'price' | 'conversion' | 'proration' | 'rounding' | 'sum';
 
 /** One step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
 export interface ExplanationStep {
@@ -45,7 +45,8 @@ function explainPart(
   return [
     ...(part.usage ? explainUsage(part.usage, meterName) : explainQuantity(part, charge)),
     ...explainAllowance(part.allowance),
-    ...explainPrice(part, price, currency),
+    ...explainPrice(part, price),
+    ...explainConversion(part, price),
     ...explainProration(part, part.proration, currency),
     {
       kind: 'rounding',
@@ -98,22 +99,23 @@ function explainAllowance(allowance: DerivedAllowance | null): ExplanationStep[]
   ];
 }
 
-function explainPrice(part: DerivedPart, price: PriceTerms, currency: string): ExplanationStep[] {
-  if (part.bucketCount !== null) return explainBuckets(part, part.bucketCount, currency);
+function explainPrice(part: DerivedPart, price: PriceTerms): ExplanationStep[] {
+  const cost = moneyText(part.unitCost ?? part.cost, currencyOf(price));
+  if (part.bucketCount !== null) return explainBuckets(part, part.bucketCount, cost, currencyOf(price));
   if (part.steps.length === 0) {
-    return [{ kind: 'price', sentence: `A quantity of ${part.quantity} costs ${moneyText(part.cost, currency)}.` }];
+    return [{ kind: 'price', sentence: `A quantity of ${part.quantity} costs ${cost}.` }];
   }
   const steps = part.steps.map((step): ExplanationStep => ({ kind: 'price', sentence: stepSentence(step, price) }));
   if (steps.length === 1) return steps;
-  return [...steps, { kind: 'price', sentence: `The tiers add up to ${moneyText(part.cost, currency)}.` }];
+  return [...steps, { kind: 'price', sentence: `The tiers add up to ${cost}.` }];
 }
 
 /** How many buckets there were, what they come to, and the one that counts most as an example of how each was priced. */
-function explainBuckets(part: DerivedPart, count: number, currency: string): ExplanationStep[] {
+function explainBuckets(part: DerivedPart, count: number, cost: string, currency: string): ExplanationStep[] {
   const bucketing = part.usage?.bucketing;
   const size = bucketing ? ` of ${bucketing.size} in ${bucketing.timezone}` : '';
   const buckets = `${count} ${count === 1 ? 'bucket' : 'buckets'}${size}`;
-  const sentence = `${buckets}, each priced on its own from the start of the price, come to ${moneyText(part.cost, currency)} for ${part.quantity}.`;
+  const sentence = `${buckets}, each priced on its own from the start of the price, come to ${cost} for ${part.quantity}.`;
   return [{ kind: 'price', sentence }, ...explainGreatestBucket(part, currency)];
 }
 
@@ -133,7 +135,7 @@ function explainGreatestBucket({ buckets, bucketValues }: DerivedPart, currency:
 }
 
 function stepSentence(step: CostStep, price: PriceTerms): string {
-  const { currency } = price;
+  const currency = currencyOf(price);
   // What a percentage multiplies by is a rate, not money.
   const unit = price.billing_model === 'PERCENTAGE' ? step.unit_amount : amountText(step.unit_amount, currency);
   const flat = step.flat_amount === '0' ? '' : ` + ${amountText(step.flat_amount, currency)} flat`;
@@ -153,6 +155,17 @@ function stepSentence(step: CostStep, price: PriceTerms): string {
       return `Tier ${step.tier ?? 1} (${bound}) prices ${whole}: ${sum}.`;
     }
   }
+}
+
+/** The currency a price's own amounts are in: its custom one if it has one. */
+function currencyOf(price: PriceTerms): string {
+  return price.price_unit?.code ?? price.currency;
+}
+
+function explainConversion(part: DerivedPart, { price_unit: unit, currency }: PriceTerms): ExplanationStep[] {
+  if (!unit || part.unitCost === undefined) return [];
+  const product = `${amountText(part.unitCost, unit.code)} × ${unit.rate} = ${moneyText(part.cost, currency)}`;
+  return [{ kind: 'conversion', sentence: `One ${unit.code} is worth ${unit.rate} ${currency}: ${product}.` }];
 }
 
 function explainProration(part: DerivedPart, share: DerivedProration | null, currency: string): ExplanationStep[] {

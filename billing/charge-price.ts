@@ -5,6 +5,7 @@ import {
   billableQuantity,
   bucketWindows,
 } from './allowance.ts';
+import { amountOfCost } from './charge-amount.ts';
 import { priceBuckets } from './charge-bucketed.ts';
 import type {
   ChargeLine,
@@ -15,18 +16,9 @@ import type {
   UsageAnswer,
 } from './charge-input.ts';
 import type { Derivation, DerivedAllowance, DerivedPart, DerivedUsage } from './derivation.ts';
-import {
-  currencyPrecision,
-  type Decimal,
-  decimal,
-  decimalString,
-  fractionOf,
-  moneyString,
-  roundToCurrency,
-  sum,
-  zero,
-} from './money.ts';
+import { type Decimal, decimal, decimalString, moneyString, sum, zero } from './money.ts';
 import { costOfQuantity } from './price.ts';
+import { costInCurrency } from './price-unit.ts';
 
 type Answers = Record<string, UsageAnswer>;
 
@@ -44,8 +36,6 @@ interface PricedPart {
   amount: Decimal;
   derived: DerivedPart;
 }
-
-const displayDecimals = 30;
 
 /**
  * Prices a plan with the answers by question key: cost of the billable quantity, times the proration, rounded once; a folded
@@ -100,8 +90,7 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
   const quantity = part.usage ? measured(part.usage, answers) : fixedQuantity(item.quantity);
   const buckets = quantity.buckets && priceBuckets(item.price, quantity.buckets);
   const { cost, steps } = buckets ? { cost: buckets.cost, steps: [] } : costOfQuantity(item.price, quantity.billable);
-  const exact = part.proration ? fractionOf(cost, part.proration.numeratorMs, part.proration.denominatorMs) : cost;
-  const amount = roundToCurrency(exact, currency);
+  const { amount, derived: amounts } = amountOfCost(costInCurrency(cost, item.price), part.proration, currency);
   const derived: DerivedPart = {
     periodStart: part.start,
     periodEnd: part.end,
@@ -112,11 +101,8 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
     bucketValues: buckets?.byValue ?? null,
     quantity: decimalString(quantity.billable),
     steps,
-    cost: decimalString(cost),
-    proration: part.proration,
-    exactAmount: decimalString(exact.toDecimalPlaces(displayDecimals)),
-    rounding: { precision: currencyPrecision(currency), mode: 'half_away_from_zero' },
-    amount: moneyString(amount, currency),
+    ...(item.price.price_unit ? { unitCost: decimalString(cost) } : {}),
+    ...amounts,
   };
   return { quantity, amount, derived };
 }

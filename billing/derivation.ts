@@ -9,7 +9,7 @@ export interface Derivation {
   /** `fixed` a quantity for a time, `usage` a measured quantity, `onetime` once and whole. */
   charge: 'fixed' | 'usage' | 'onetime';
   currency: string;
-  /** The price as it was when the line was computed. */
+  /** The price as it was when the line was computed; the rate of its custom currency is the one the line was converted with. */
   price: PriceTerms;
   /** One part; several when charge windows of a shorter cadence are folded into one line. Line amount = sum of part amounts. */
   parts: DerivedPart[];
@@ -32,9 +32,11 @@ export interface DerivedPart {
   bucketValues?: DerivedBucketValue[] | null;
   /** The quantity that was priced. */
   quantity: string;
-  /** The walk through the price; empty for buckets, each of which restarts it. */
+  /** The walk through the price, in its custom currency if it has one; empty for buckets, each of which restarts it. */
   steps: CostStep[];
-  /** Exact cost of the quantity, unrounded. */
+  /** What the walk comes to in the custom currency of the price; absent for a price in fiat. */
+  unitCost?: string;
+  /** Exact cost of the quantity in the currency of the line, unrounded: `unitCost` × the rate where there is one. */
   cost: string;
   proration: DerivedProration | null;
   /** cost × proration, unrounded (a quotient that does not end is cut to 30 decimals for display only). */

@@ -24,6 +24,8 @@ export interface PriceTerms {
   tiers?: TierTerms[] | null;
   transform_quantity?: { divide_by: number | string; round?: 'up' | 'down' | null } | null;
   percentage_rate?: string | null;
+  /** A custom currency: `amount` and `tiers` are in it, and one of it is worth `rate` of `currency`. spec: §4.5 */
+  price_unit?: { id: string; code: string; rate: string } | null;
 }
 
 /** One term of the cost: amount = quantity × unit_amount + flat_amount. `quantity` counts packages for PACKAGE. */

@@ -1,12 +1,13 @@
 import { decimal, decimalString, storedDecimal, sum, zero } from './money.ts';
 import { costOfQuantity, type PriceTerms } from './price.ts';
+import { costInCurrency } from './price-unit.ts';
 
 /**
  * What a quantity costs by a price, unrounded: entitlements forgive nothing here, and each quantity starts at the bottom of
  * the tiers. A decimal string. spec: catalogue-and-metering §7.6 Costs, §4.3, §1.1 N5
  */
 export function usageCost(price: PriceTerms, quantity: string): string {
-  return decimalString(costOfQuantity(price, quantity).cost);
+  return decimalString(costInCurrency(costOfQuantity(price, quantity).cost, price));
 }
 
 /** Money of an item, of a point or of everything. Decimal strings. */

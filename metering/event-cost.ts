@@ -1,13 +1,13 @@
 import { nanoUnits, usageCost } from '../billing/usage-analytics.ts';
 import { Price } from '../db/entities/price.ts';
-import { priceTermsOf } from '../db/stores/price-terms.ts';
+import { currentTermsOf } from '../db/stores/price-terms.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { UsageStore } from './usage-store.ts';
 
 /**
  * What each event costs by itself, in billionths of a US dollar, in the order of the ids: its quantity under every line that
  * charges for it, priced from the bottom of the tiers. 0 for an id that no event has, for an event that nothing charges for,
- * and for charges in another currency. Three statements whatever the number of ids. spec: catalogue-and-metering §6.1
+ * and for charges in another currency. As many statements for many ids as for one. spec: catalogue-and-metering §6.1
  */
 export async function eventCostsNanoUsd(
   tx: Transaction,
@@ -21,7 +21,7 @@ export async function eventCostsNanoUsd(
     id: { $in: priceIds },
     currency: 'usd',
   });
-  const priceOf = new Map(prices.map((price) => [price.id, priceTermsOf(price)]));
+  const priceOf = await currentTermsOf(tx, prices);
   const chargesOf = Map.groupBy(charged, ({ id }) => id);
   return ids.map((id) => {
     const costs = (chargesOf.get(id) ?? []).flatMap(({ priceId, quantity }) => {

@@ -207,6 +207,7 @@ function partsOf(asked: readonly string[]): PlanParts {
     prices: asked.some((name) => name.split('.')[0] === 'prices'),
     meters: asked.includes('meters') || asked.includes('prices.meters'),
     groups: false,
+    priceUnits: asked.includes('priceunit') || asked.includes('prices.priceunit'),
     entitlements: asked.some((name) => name.split('.')[0] === 'entitlements'),
     features: asked.includes('entitlements.features'),
     creditGrants: asked.includes('credit_grant'),

@@ -155,7 +155,11 @@ async function viewWhole(tx: Transaction, row: Price) {
 async function pricePage(tx: Transaction, search: PriceSearch) {
   const page = await listPrices(tx, toListQuery(search), priceFilters(search));
   const expand = search?.expand ?? [];
-  const parts = { meters: expand.includes('meters'), groups: expand.includes('groups') };
+  const parts = {
+    meters: expand.includes('meters'),
+    groups: expand.includes('groups'),
+    priceUnits: expand.includes('priceunit'),
+  };
   const rows = await priceContents(tx, page.rows, parts);
   const plans = await plansById(tx, expand.includes('plan') ? page.rows.map((row) => row.entityId) : []);
   const addons = await addonsById(tx, expand.includes('addons') ? page.rows.map((row) => row.entityId) : []);

@@ -51,7 +51,13 @@ const taxNumbers = { taxable_amount: number, tax_amount: number };
 const summaryNumbers = { total_inclusive_tax: number, total_exclusive_tax: number, total_tax: number };
 
 const previewLine = invoice.shape.line_items.element
-  .extend({ ...lineNumbers, id: z.null(), invoice_id: z.null(), adjusted_entitlement_quantity: number.nullable() })
+  .extend({
+    ...lineNumbers,
+    id: z.null(),
+    invoice_id: z.null(),
+    adjusted_entitlement_quantity: number.nullable(),
+    price_unit_amount: number.nullable(),
+  })
   .meta({ id: 'InvoicePreviewLineItem' });
 
 const previewTax = appliedTax
@@ -91,6 +97,7 @@ export function viewInvoicePreview(draft: DraftInvoice): z.output<typeof invoice
       ...numbersOf(lineNumbers, line),
       id: null,
       invoice_id: null,
+      price_unit_amount: line.price_unit_amount === null ? null : jsonNumber(line.price_unit_amount),
       adjusted_entitlement_quantity:
         line.adjusted_entitlement_quantity === null ? null : jsonNumber(line.adjusted_entitlement_quantity),
     })),

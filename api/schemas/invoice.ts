@@ -51,7 +51,7 @@ const lineFields = z.object({
   price_type: z.string().nullable(),
   price_unit: z.string().nullable(),
   price_unit_id: z.string().nullable(),
-  price_unit_amount: z.string().nullable(),
+  price_unit_amount: decimalOutput().nullable(),
   currency: z.string(),
   quantity: decimalOutput(),
   amount: decimalOutput(),
@@ -76,6 +76,13 @@ const taxSummary = z.object({
   no_tax_reason: z.enum(['customer_exempt', 'no_tax_rates', 'zero_taxable_amount']).nullable(),
 });
 
+const priceUnitTotal = z.object({
+  price_unit: z.string(),
+  price_unit_id: z.string(),
+  conversion_rate: decimalOutput(),
+  amount: decimalOutput(),
+});
+
 /** An invoice without its lines: what a preview shows too, with numbers in place of decimals. */
 const invoiceFields = z.object({
   ...recordOutput,
@@ -93,6 +100,10 @@ const invoiceFields = z.object({
   billing_period: z.string().nullable(),
   billing_sequence: z.int().nullable(),
   currency: z.string(),
+  price_unit_totals: z
+    .array(priceUnitTotal)
+    .nullable()
+    .describe('Own: what the lines come to in custom currencies, and the rate of each; final when the invoice is.'),
   subtotal: decimalOutput(),
   total_discount: decimalOutput(),
   total_tax: decimalOutput(),
@@ -170,6 +181,7 @@ export function viewInvoice(content: InvoiceContent, subscription: unknown = nul
 function viewAmounts(row: InvoiceContent['row']) {
   return {
     currency: row.currency,
+    price_unit_totals: row.priceUnitTotals ?? null,
     subtotal: row.subtotal,
     total_discount: row.totalDiscount,
     total_tax: row.totalTax,
@@ -224,9 +236,9 @@ function viewInvoiceLine(row: InvoiceContent['lines'][number]): z.output<typeof 
     meter_display_name: row.meterDisplayName ?? null,
     price_id: row.priceId ?? null,
     price_type: row.priceType ?? null,
-    price_unit: null,
-    price_unit_id: null,
-    price_unit_amount: null,
+    price_unit: row.priceUnit ?? null,
+    price_unit_id: row.priceUnitId ?? null,
+    price_unit_amount: row.priceUnitAmount ?? null,
     currency: row.currency,
     quantity: row.quantity,
     amount: row.amount,

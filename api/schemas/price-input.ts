@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { StoredTier } from '../../db/entities/price.ts';
 import type { PriceChange } from '../../db/stores/price-change.ts';
-import type { NewPrice, SentPrice, SomeTerms } from '../../db/stores/price-rules.ts';
+import type { NewPrice, SentPrice, SentUnitTerms, SomeTerms } from '../../db/stores/price-rules.ts';
 import { windowSizes } from './meter.ts';
+import { priceUnitCode } from './price-unit.ts';
 import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
 export const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'ONETIME'] as const;
@@ -57,8 +58,11 @@ const priceFields = {
   currency: currencyInput(),
   price_unit_type: z.enum(['FIAT', 'CUSTOM']).nullish(),
   price_unit_config: z
-    .object({ price_unit: z.string().length(3, 'must be the three characters of a price unit') })
-    .loose()
+    .object({
+      price_unit: priceUnitCode(),
+      amount: decimalInput({ min: '0' }).nullish(),
+      price_unit_tiers: tiers.nullish(),
+    })
     .nullish(),
   meter_id: z.string().max(255).nullish(),
   filter_values: z
@@ -87,15 +91,21 @@ const priceObject = z.object(priceFields);
 const partialPrice = priceObject.partial();
 type PartialPrice = z.output<typeof partialPrice>;
 
-/** What contradicts itself within the names of the request: two spellings of one member, or half a custom unit. */
+/** What contradicts itself within the names of the request: two spellings of one member. */
 function contradictions(body: PartialPrice): { field: string; problem: string } | null {
-  const { trial_period, trial_period_days, plan_id, entity_type, entity_id, price_unit_type, price_unit_config } = body;
+  const { trial_period, trial_period_days, plan_id, entity_type, entity_id } = body;
   if (trial_period != null && trial_period_days != null && trial_period !== trial_period_days) {
     return { field: 'trial_period_days', problem: 'must equal trial_period when both are sent' };
   }
   if (plan_id && ((entity_type && entity_type !== 'PLAN') || (entity_id && entity_id !== plan_id))) {
     return { field: 'plan_id', problem: 'must name the same plan as entity_type and entity_id when both are sent' };
   }
+  return null;
+}
+
+/** What contradicts itself in a new price about its custom currency; an update may repeat what an answer showed. */
+function unitContradictions(body: PartialPrice): { field: string; problem: string } | null {
+  const { price_unit_type, price_unit_config } = body;
   if (price_unit_type === 'CUSTOM' && !price_unit_config) {
     return { field: 'price_unit_config', problem: 'is required for price_unit_type CUSTOM' };
   }
@@ -108,13 +118,13 @@ function contradictions(body: PartialPrice): { field: string; problem: string } 
   return null;
 }
 
-function refuseContradictions(context: z.RefinementCtx, body: PartialPrice): void {
-  const found = contradictions(body);
+function refuseContradictions(context: z.RefinementCtx, body: PartialPrice, isNew: boolean): void {
+  const found = contradictions(body) ?? (isNew ? unitContradictions(body) : null);
   if (found) context.addIssue({ code: 'custom', path: [found.field], message: found.problem });
 }
 
 export const createPriceBody = priceObject
-  .superRefine((body, context) => refuseContradictions(context, body))
+  .superRefine((body, context) => refuseContradictions(context, body, true))
   .meta({
     examples: [
       {
@@ -139,19 +149,17 @@ const requiredOfNew = ['type', 'billing_model', 'invoice_cadence', 'currency'] a
 export const planPriceElement = partialPrice
   .extend({ id: z.string().max(255).nullish() })
   .superRefine((body, context) => {
-    refuseContradictions(context, body);
+    refuseContradictions(context, body, !body.id);
     if (body.id) return;
     const absent = requiredOfNew.find((field) => body[field] === undefined);
     if (absent) context.addIssue({ code: 'custom', path: [absent], message: 'is required for a new price' });
   });
 
-const belongsToCustom = 'belongs to prices of a custom unit; this price is in a fiat currency';
-
 export const updatePriceBody = z.object({
   ...pricingFields,
   billing_model: priceFields.billing_model.nullish(),
-  price_unit_amount: z.null(belongsToCustom).optional(),
-  price_unit_tiers: z.null(belongsToCustom).optional(),
+  price_unit_amount: decimalInput({ min: '0' }).nullish(),
+  price_unit_tiers: tiers.nullish(),
   effective_from: timestampInput().nullish(),
   description: priceFields.description,
   lookup_key: priceFields.lookup_key,
@@ -164,7 +172,7 @@ export const endPriceBody = z.object({ end_date: timestampInput().nullish() }).n
 
 /** The sent members in the words of the store; absent and null ones are left out where null has no meaning of its own. */
 export function sentPrice(body: PartialPrice): SentPrice {
-  const { plan_id } = body;
+  const { plan_id, price_unit_config: unit } = body;
   return {
     ...sentTerms(body),
     entityType: body.entity_type || (plan_id ? 'PLAN' : undefined),
@@ -177,6 +185,8 @@ export function sentPrice(body: PartialPrice): SentPrice {
     invoiceCadence: body.invoice_cadence,
     currency: body.currency,
     priceUnitType: body.price_unit_type ?? undefined,
+    priceUnit: unit?.price_unit,
+    ...sentUnitTerms({ price_unit_amount: unit?.amount, price_unit_tiers: unit?.price_unit_tiers }),
     meterId: body.meter_id ?? undefined,
     filterValues: body.filter_values ?? undefined,
     bucketSize: body.bucket_size || undefined,
@@ -199,7 +209,7 @@ export function newPrice(body: PartialPrice, owner: { entityType?: string; entit
 
 export function priceChange(body: z.output<typeof updatePriceBody>): PriceChange {
   return {
-    terms: { ...sentTerms(body), billingModel: body.billing_model ?? undefined },
+    terms: { ...sentTerms(body), ...sentUnitTerms(body), billingModel: body.billing_model ?? undefined },
     effectiveFrom: body.effective_from ?? undefined,
     description: body.description ?? undefined,
     lookupKey: body.lookup_key ?? undefined,
@@ -214,14 +224,21 @@ function sentTerms(body: Pick<PartialPrice, keyof typeof pricingFields>): SomeTe
   return {
     amount: body.amount ?? undefined,
     tierMode: body.tier_mode || undefined,
-    tiers: body.tiers?.map(
-      ({ up_to, unit_amount, flat_amount }): StoredTier => ({
-        up_to: up_to == null ? null : String(up_to),
-        unit_amount,
-        flat_amount: flat_amount ?? '0',
-      }),
-    ),
+    tiers: body.tiers?.map(storedTier),
     transformQuantity: transform ? { divide_by: transform.divide_by, round: transform.round || 'up' } : undefined,
     percentageRate: body.percentage_rate ?? undefined,
   };
+}
+
+function sentUnitTerms(
+  body: Pick<z.output<typeof updatePriceBody>, 'price_unit_amount' | 'price_unit_tiers'>,
+): SentUnitTerms {
+  return {
+    priceUnitAmount: body.price_unit_amount ?? undefined,
+    priceUnitTiers: body.price_unit_tiers?.map(storedTier),
+  };
+}
+
+function storedTier({ up_to, unit_amount, flat_amount }: z.output<typeof tiers>[number]): StoredTier {
+  return { up_to: up_to == null ? null : String(up_to), unit_amount, flat_amount: flat_amount ?? '0' };
 }

@@ -4,12 +4,14 @@ import type { Addon } from '../../db/entities/addon.ts';
 import type { Group } from '../../db/entities/group.ts';
 import type { Meter } from '../../db/entities/meter.ts';
 import type { Plan } from '../../db/entities/plan.ts';
-import type { Price } from '../../db/entities/price.ts';
+import type { Price, StoredTier } from '../../db/entities/price.ts';
+import type { PriceUnit } from '../../db/entities/price-unit.ts';
 import { jsonNumber } from '../decimal.ts';
 import { addonRecord, viewAddonRecord } from './addon-record.ts';
 import { group, viewGroup } from './group.ts';
 import { meter, viewMeter } from './meter.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
+import { priceUnit, viewPriceUnit } from './price-unit.ts';
 import { decimalOutput, metadataOutput, numberOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
 
 const tier = <T extends z.ZodType>(amount: T) =>
@@ -34,13 +36,13 @@ const priceShape = <T extends z.ZodType>(amount: T) => ({
   tiers: z.array(tier(amount)).nullable(),
   transform_quantity: z.object({ divide_by: z.int(), round: z.enum(['up', 'down']) }).nullable(),
   percentage_rate: amount.nullable(),
-  price_unit_type: z.string(),
-  price_unit: z.null(),
-  price_unit_id: z.null(),
-  price_unit_amount: z.null(),
-  display_price_unit_amount: z.null(),
-  price_unit_tiers: z.null(),
-  conversion_rate: z.null(),
+  price_unit_type: z.enum(['FIAT', 'CUSTOM']),
+  price_unit: z.string().nullable(),
+  price_unit_id: z.string().nullable(),
+  price_unit_amount: amount.nullable(),
+  display_price_unit_amount: z.string().nullable(),
+  price_unit_tiers: z.array(tier(amount)).nullable(),
+  conversion_rate: amount.nullable(),
   meter_id: z.string().nullable(),
   filter_values: z.record(z.string(), z.array(z.string())).nullable(),
   bucket_size: z.string().nullable(),
@@ -59,7 +61,7 @@ const priceShape = <T extends z.ZodType>(amount: T) => ({
   plan: planRecord.nullable(),
   addon: addonRecord.nullable(),
   group: group.nullable(),
-  pricing_unit: z.null(),
+  pricing_unit: priceUnit.nullable(),
   feature: z.null(),
 });
 
@@ -76,6 +78,9 @@ interface BesidePrice {
   plan?: Plan | null;
   addon?: Addon | null;
   group?: Group | null;
+  pricingUnit?: PriceUnit | null;
+  /** The custom currency of the price, for its symbol. */
+  unit?: PriceUnit | null;
 }
 
 /** The wire form of a price; what is not given beside it was not asked for and is null. */
@@ -84,7 +89,7 @@ export function viewPrice(row: Price, beside: BesidePrice = {}): PriceView {
     ...viewRecord(row),
     ...viewOwner(row),
     ...viewTerms(row),
-    ...customUnit,
+    ...viewUnitTerms(row, beside.unit ?? null),
     type: row.type as PriceView['type'],
     billing_cadence: row.billingCadence,
     billing_period: row.billingPeriod,
@@ -108,21 +113,29 @@ export function viewPrice(row: Price, beside: BesidePrice = {}): PriceView {
     plan: beside.plan ? viewPlanRecord(beside.plan) : null,
     addon: beside.addon ? viewAddonRecord(beside.addon) : null,
     group: beside.group ? viewGroup(beside.group) : null,
-    pricing_unit: null,
+    pricing_unit: beside.pricingUnit ? viewPriceUnit(beside.pricingUnit) : null,
     feature: null,
   };
 }
 
-/** Prices in custom units are not sold yet: their members are always empty. */
-const customUnit = {
-  price_unit_type: 'FIAT',
-  price_unit: null,
-  price_unit_id: null,
-  price_unit_amount: null,
-  display_price_unit_amount: null,
-  price_unit_tiers: null,
-  conversion_rate: null,
-} as const;
+/** What the price is in its custom currency; null in a fiat one. spec: catalogue-and-metering §4.5 */
+function viewUnitTerms(row: Price, unit: PriceUnit | null) {
+  const amount = row.priceUnitAmount ?? null;
+  const symbol = unit?.symbol ?? row.priceUnit?.toUpperCase();
+  return {
+    price_unit_type: row.priceUnitType as PriceView['price_unit_type'],
+    price_unit: row.priceUnit ?? null,
+    price_unit_id: row.priceUnitId ?? null,
+    price_unit_amount: amount,
+    display_price_unit_amount: amount === null ? null : `${symbol}${amount}`,
+    price_unit_tiers: row.priceUnitTiers?.map(viewTier) ?? null,
+    conversion_rate: row.conversionRate ?? null,
+  };
+}
+
+function viewTier(stored: StoredTier) {
+  return { ...stored, up_to: stored.up_to === null ? null : Number(stored.up_to) };
+}
 
 function viewOwner(row: Price) {
   return {
@@ -141,8 +154,7 @@ function viewTerms(row: Price) {
     amount,
     display_amount: amount === null ? null : `${currencySymbol(row.currency)}${amount}`,
     tier_mode: (row.tierMode ?? null) as PriceView['tier_mode'],
-    tiers:
-      row.tiers?.map((stored) => ({ ...stored, up_to: stored.up_to === null ? null : Number(stored.up_to) })) ?? null,
+    tiers: row.tiers?.map(viewTier) ?? null,
     transform_quantity: row.transformQuantity ?? null,
     percentage_rate: row.percentageRate ?? null,
   };
@@ -156,11 +168,14 @@ export function withNumbers(view: PriceView): z.output<typeof priceWithNumbers> 
     amount: number(view.amount),
     percentage_rate: number(view.percentage_rate),
     min_quantity: number(view.min_quantity),
-    tiers:
-      view.tiers?.map((stored) => ({
-        up_to: stored.up_to,
-        unit_amount: jsonNumber(stored.unit_amount),
-        flat_amount: jsonNumber(stored.flat_amount),
-      })) ?? null,
+    tiers: view.tiers?.map(tierWithNumbers) ?? null,
+    price_unit_amount: number(view.price_unit_amount),
+    price_unit_tiers: view.price_unit_tiers?.map(tierWithNumbers) ?? null,
+    conversion_rate: number(view.conversion_rate),
   };
+}
+
+function tierWithNumbers(stored: ReturnType<typeof viewTier>) {
+  const { up_to, unit_amount, flat_amount } = stored;
+  return { up_to, unit_amount: jsonNumber(unit_amount), flat_amount: jsonNumber(flat_amount) };
 }

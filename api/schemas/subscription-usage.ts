@@ -77,7 +77,7 @@ function viewCharge(row: SubscriptionUsage['charges'][number], currency: string)
     subscription_line_item_id: row.item.id,
     meter_id: row.item.meterId ?? null,
     meter_display_name: row.item.meterDisplayName ?? null,
-    price: viewPrice(row.price),
+    price: viewPrice(row.price, row),
     filter_values: row.price.filterValues ?? null,
     quantity: jsonNumber(row.quantity),
     amount: jsonNumber(row.amount),

@@ -21,8 +21,8 @@ export const lineItem = z
     price_id: z.string(),
     price,
     price_type: z.string(),
-    price_unit: z.null(),
-    price_unit_id: z.null(),
+    price_unit: z.string().nullable(),
+    price_unit_id: z.string().nullable(),
     currency: z.string(),
     quantity: decimalOutput(),
     billing_period: z.string(),
@@ -177,6 +177,7 @@ const unusedTerms = { commitment_amount: null, commitment_duration: null, overag
 export function viewLineItem({
   row,
   price: itemPrice,
+  unit,
 }: SubscriptionContent['items'][number]): z.output<typeof lineItem> {
   return {
     ...viewRecord(row),
@@ -190,10 +191,10 @@ export function viewLineItem({
     meter_display_name: row.meterDisplayName ?? null,
     meter: null,
     price_id: row.priceId,
-    price: viewPrice(itemPrice),
+    price: viewPrice(itemPrice, { unit }),
     price_type: row.priceType,
-    price_unit: null,
-    price_unit_id: null,
+    price_unit: itemPrice.priceUnit ?? null,
+    price_unit_id: itemPrice.priceUnitId ?? null,
     currency: row.currency,
     quantity: row.quantity,
     billing_period: row.billingPeriod,

@@ -252,13 +252,13 @@ function viewPoint(
   };
 }
 
-function expansionsOf({ line, plan, addon }: AnalyticsItem, shown: ReadonlySet<string>) {
+function expansionsOf({ line, plan, addon, unit }: AnalyticsItem, shown: ReadonlySet<string>) {
   return {
-    price: shown.has('price') ? viewPrice(line.price) : null,
+    price: shown.has('price') ? viewPrice(line.price, { unit }) : null,
     meter: shown.has('meter') ? viewMeter(line.meter) : null,
     feature: shown.has('feature') && line.feature ? viewFeature(line.feature, null) : null,
     subscription_line_item: shown.has('subscription_line_item')
-      ? viewLineItem({ row: line.item, price: line.price })
+      ? viewLineItem({ row: line.item, price: line.price, unit })
       : null,
     plan: plan ? viewPlanRecord(plan) : null,
     addon: addon ? viewAddonRecord(addon) : null,

@@ -1,6 +1,7 @@
 import type { Interval } from '../../billing/calendar.ts';
 import { type CostMargin, costMargin } from '../../billing/cost-margin.ts';
 import { type CostPrice, costPriceParts } from '../../billing/cost-price.ts';
+import type { PriceTerms } from '../../billing/price.ts';
 import { amounts, analyticsTotals, usageCost } from '../../billing/usage-analytics.ts';
 import type { Costsheet } from '../entities/costsheet.ts';
 import type { Customer } from '../entities/customer.ts';
@@ -13,7 +14,7 @@ import { type AnalyticsCustomers, childrenOf, customerIdsOf } from './analytics-
 import { activeCostsheet } from './costsheet.ts';
 import { findCustomerByExternalId } from './customer.ts';
 import { metersById } from './meter.ts';
-import { priceTermsOf } from './price-terms.ts';
+import { currentTermsOf } from './price-terms.ts';
 import { type AnalyticsRequest, analyticsInterval, analyticsOf, refuseBucketed } from './usage-analytics.ts';
 
 export interface CostAnalyticsRequest extends AnalyticsRequest {
@@ -107,6 +108,10 @@ async function costItems(
     startOfHistory: null,
     filters: [...(row.filterValues ? [row.filterValues] : []), request.propertyFilters],
   }));
+  const terms = await currentTermsOf(
+    tx,
+    prices.map(({ price }) => price.row),
+  );
   for (const { price } of prices) refuseBucketed(price.row, meters.get(price.meterId));
   const timezone = whose?.customer.timezone ?? 'UTC';
   const found = await readParts(tx, tx.scope, questions, {
@@ -120,7 +125,7 @@ async function costItems(
   return prices.flatMap(({ price: { row } }) => {
     const [part] = found.get(row.id) ?? [];
     const meter = meters.get(row.meterId ?? '');
-    return part && meter ? [costItem(costsheet, row, meter, part)] : [];
+    return part && meter ? [costItem(costsheet, row, terms.get(row.id)!, meter, part)] : [];
   });
 }
 
@@ -131,8 +136,7 @@ function periodSize({ start, end }: Interval): string {
   return Date.parse(end) - Date.parse(start) <= yearMs ? 'DAY' : 'MONTH';
 }
 
-function costItem(costsheet: Costsheet, price: Price, meter: Meter, part: UsagePart): CostItem {
-  const terms = priceTermsOf(price);
+function costItem(costsheet: Costsheet, price: Price, terms: PriceTerms, meter: Meter, part: UsagePart): CostItem {
   return {
     costsheet,
     price,

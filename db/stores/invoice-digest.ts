@@ -46,6 +46,10 @@ const taxFacts = [
   't.tax_rate',
 ];
 
+/** Only of lines that have a custom currency, so that the documents of others digest as they always did. */
+const customFacts = `case when l.price_unit_id is null then '[]'::jsonb else jsonb_build_array(l.price_unit_id, l.price_unit,
+  trim_scale(l.price_unit_amount), trim_scale(l.price_unit_cost), trim_scale(l.conversion_rate)) end`;
+
 /**
  * Rows `(id, digest)` of the invoices `i` that `where` selects: SHA-256 over what a finalized document consists of, its lines
  * with their derivations and its taxes included; without taxes they leave no trace in the digest. What payments, refunds and
@@ -54,7 +58,7 @@ const taxFacts = [
 export function documentDigestText(where: string): string {
   return `
 select i.id, encode(sha256(convert_to((jsonb_build_array(${invoiceFacts.join(', ')}, (
-  select jsonb_agg(jsonb_build_array(${lineFacts.join(', ')}) order by l.position, l.id)
+  select jsonb_agg(jsonb_build_array(${lineFacts.join(', ')}) || ${customFacts} order by l.position, l.id)
   from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
 )) || coalesce((
   select jsonb_agg(jsonb_build_array(${taxFacts.join(', ')}) order by t.position, t.id)

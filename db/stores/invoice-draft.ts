@@ -3,6 +3,7 @@ import { oneOffDueDate, subscriptionDueDate } from '../../billing/due-date.ts';
 import { computeInvoice, type InvoiceAmounts } from '../../billing/invoice.ts';
 import type { InvoiceConfig } from '../../billing/invoice-config.ts';
 import { decimal } from '../../billing/money.ts';
+import { linePriceUnit, priceUnitTotals } from '../../billing/price-unit.ts';
 import type { Period } from '../../billing/subscription.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
 import { newId } from '../id.ts';
@@ -50,6 +51,15 @@ export interface DraftRequest {
   changeKey?: string;
 }
 
+/** What a line keeps of its custom currency. spec: catalogue-and-metering §4.5 */
+export const priceUnitColumns: Columns = {
+  priceUnit: 'text',
+  priceUnitId: 'text',
+  priceUnitAmount: 'numeric',
+  priceUnitCost: 'numeric',
+  conversionRate: 'numeric',
+};
+
 const amountColumns: Columns = {
   subtotal: 'numeric',
   totalDiscount: 'numeric',
@@ -74,6 +84,7 @@ const invoiceColumns: Columns = {
   billingSequence: 'int',
   collectionMethod: 'text',
   currency: 'text',
+  priceUnitTotals: 'jsonb',
   ...amountColumns,
   noTaxReason: 'text',
   periodStart: 'timestamptz',
@@ -105,6 +116,7 @@ const lineColumns: Columns = {
   quantity: 'numeric',
   amount: 'numeric',
   adjustedEntitlementQuantity: 'numeric',
+  ...priceUnitColumns,
   lineItemDiscount: 'numeric',
   invoiceLevelDiscount: 'numeric',
   prepaidCreditsApplied: 'numeric',
@@ -171,6 +183,7 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
       billingSequence: request.billingSequence,
       collectionMethod: subscription.collectionMethod,
       currency: subscription.currency,
+      priceUnitTotals: priceUnitTotals(request.lines.map((line) => linePriceUnit(line.derivation))) ?? undefined,
       ...totalsOf(amounts),
       periodStart: period.start,
       periodEnd: period.end,
@@ -237,6 +250,7 @@ export function computedLines(
     currency: subscription.currency,
     quantity: line.quantity,
     adjustedEntitlementQuantity: line.adjustedEntitlementQuantity,
+    ...linePriceUnit(line.derivation),
     periodStart: line.periodStart,
     periodEnd: line.periodEnd,
     derivation: line.derivation,

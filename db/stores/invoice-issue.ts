@@ -9,6 +9,7 @@ import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { convertAtCurrentRates } from './invoice-conversion.ts';
 import { documentDigests } from './invoice-digest.ts';
 import { isEmpty, totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
@@ -50,7 +51,7 @@ interface DraftRow {
   collection_attempts: number;
   gateway_payment_method_id: string | null;
   config: Record<string, unknown> | null;
-  lines: { id: string; amount: string; priceType: 'FIXED' | 'USAGE' | null }[];
+  lines: { id: string; amount: string; priceType: 'FIXED' | 'USAGE' | null; priceUnitId: string | null }[];
   [column: string]: unknown;
 }
 
@@ -59,7 +60,8 @@ select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reas
   i.amount_paid, i.invoice_number, i.issue_date, i.due_date, i.period_end, i.no_tax_reason, i.is_manually_edited, i.version, i.collection_attempts,
   (select s.gateway_payment_method_id from subscription s where s.id = i.subscription_id) as gateway_payment_method_id,
   (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
-  coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type) order by l.position)
+  coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type,
+    'priceUnitId', l.price_unit_id) order by l.position)
     from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
 from invoice i where i.environment_id = $1 and i.id = any($2) order by i.id for update of i`;
 
@@ -131,6 +133,11 @@ export async function issueInvoices(
       readUsage,
     );
   const config = invoiceConfig(locked[0]?.config ?? null);
+  await convertAtCurrentRates(
+    sql,
+    scope,
+    wanted.map(({ draft }) => draft),
+  );
   const taxes = await readSubscriptionTaxes(
     sql,
     scope.environmentId,

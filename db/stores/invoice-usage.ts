@@ -1,9 +1,11 @@
 import type { ChargeLine } from '../../billing/charge.ts';
+import { linePriceUnit } from '../../billing/price-unit.ts';
 import { type Columns, updateText, writeRows } from '../bulk.ts';
 import { instantText } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { priceUnitColumns } from './invoice-draft.ts';
 import { computeCharges } from './subscription-charge.ts';
 import { periodOf } from './subscription-period.ts';
 import { readSubscriptions } from './subscription-row.ts';
@@ -23,6 +25,7 @@ const measuredColumns: Columns = {
   quantity: 'numeric',
   amount: 'numeric',
   adjustedEntitlementQuantity: 'numeric',
+  ...priceUnitColumns,
   derivation: 'jsonb',
 };
 const updateMeasured = updateText('invoice_line_item', measuredColumns);
@@ -100,6 +103,7 @@ function measuredAgain(
     const inMemory = draft.lines.find((candidate) => candidate.id === line.id);
     if (inMemory) inMemory.amount = again.amount;
     const { quantity, amount, adjustedEntitlementQuantity, derivation } = again;
-    return [{ id: line.id, quantity, amount, adjustedEntitlementQuantity, derivation }];
+    const unit = linePriceUnit(derivation);
+    return [{ id: line.id, quantity, amount, adjustedEntitlementQuantity, ...unit, derivation }];
   });
 }

@@ -34,6 +34,7 @@ export interface PlanParts {
   prices: boolean;
   meters: boolean;
   groups: boolean;
+  priceUnits: boolean;
   entitlements: boolean;
   features: boolean;
   creditGrants: boolean;
@@ -42,6 +43,7 @@ export const wholePlan: PlanParts = {
   prices: true,
   meters: true,
   groups: true,
+  priceUnits: true,
   entitlements: true,
   features: true,
   creditGrants: true,

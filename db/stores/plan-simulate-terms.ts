@@ -1,7 +1,7 @@
 import { defaultQuantity } from '../../billing/price.ts';
 import { decimalText, instantText } from '../columns.ts';
 import type { Transaction } from '../transaction.ts';
-import { type ChargedItem, chargedItem, chargedPriceColumns, type ItemRow } from './subscription-charge.ts';
+import { type ChargedItem, chargedItem, chargedPriceColumns, type ItemRow } from './charged-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** A price of the plan as a line item that begins with whatever subscription gets it. */

@@ -10,6 +10,7 @@ import { insertEntitlement, publishedEntitlements } from './entitlement.ts';
 import { holdGroups } from './group.ts';
 import { auditPrice, insertPrice, pricesOfPlans } from './price.ts';
 import { columnsOf } from './price-change.ts';
+import { holdPriceUnits } from './price-unit.ts';
 
 export interface NewPlan {
   name: string;
@@ -126,11 +127,19 @@ export async function clonePlan(tx: Transaction, id: string, copy: PlanCopy): Pr
 }
 
 async function copyPrices(tx: Transaction, source: Plan, plan: Plan): Promise<void> {
-  const prices = (await pricesOfPlans(tx, [source.id], true)).get(source.id) ?? [];
+  const named = await tx.rows<{ group_id: string | null; price_unit_id: string | null }>(
+    `select distinct group_id, price_unit_id from price where environment_id = $1 and entity_type = 'PLAN' and entity_id = $2`,
+    [tx.scope.environmentId, source.id],
+  );
   const groups = await holdGroups(
     tx,
-    prices.map((price) => price.groupId),
+    named.map((price) => price.group_id),
   );
+  await holdPriceUnits(
+    tx,
+    named.map((price) => price.price_unit_id),
+  );
+  const prices = (await pricesOfPlans(tx, [source.id], true)).get(source.id) ?? [];
   for (const price of prices) {
     const displayName = price.type === 'FIXED' && price.displayName === source.name ? plan.name : price.displayName;
     const groupId = price.groupId && groups.has(price.groupId) ? price.groupId : null;

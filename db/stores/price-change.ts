@@ -5,7 +5,19 @@ import { badField, refuseArchived, refuseInvalid, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { groupToJoin, holdGroups } from './group.ts';
 import { auditPrice, closePrice, flushPrices, insertPrice, lockPrice } from './price.ts';
-import { checkTerms, isOneTime, type SentPrice, type SomeTerms, supersededTerms } from './price-rules.ts';
+import {
+  checkTerms,
+  isOneTime,
+  type PricingTerms,
+  type SentPrice,
+  type SentUnitTerms,
+  type SomeTerms,
+  supersededTerms,
+  unitFields,
+  unitTerms,
+} from './price-rules.ts';
+import { findPriceUnit, holdPriceUnits } from './price-unit.ts';
+import { convertedTerms, noUnit, type UnitColumns } from './price-unit-prices.ts';
 
 /** What may be written on a price in place: nothing that changes what it costs. spec: catalogue-and-metering §4.2 Update */
 export interface PresentationChange {
@@ -18,7 +30,7 @@ export interface PresentationChange {
 
 export interface PriceChange extends PresentationChange {
   /** The pricing members that were sent; any of them supersedes the price. */
-  terms: SomeTerms;
+  terms: SomeTerms & SentUnitTerms;
   effectiveFrom?: string | undefined;
 }
 
@@ -50,11 +62,12 @@ export async function updatePrice(tx: Transaction, id: string, change: PriceChan
  * `version_conflict` when the price was put elsewhere meanwhile.
  */
 async function lockWithParts(tx: Transaction, id: string): Promise<Price> {
-  const [seen] = await tx.rows<{ group_id: string | null }>(
-    'select group_id from price where id = $1 and environment_id = $2',
+  const [seen] = await tx.rows<{ group_id: string | null; price_unit_id: string | null }>(
+    'select group_id, price_unit_id from price where id = $1 and environment_id = $2',
     [id, tx.scope.environmentId],
   );
   await holdGroups(tx, [seen?.group_id]);
+  await holdPriceUnits(tx, [seen?.price_unit_id]);
   const price = await lockPrice(tx, id);
   if ((price.groupId ?? null) !== (seen?.group_id ?? null)) {
     throw refuse('version_conflict', `price ${id} was put into another group by another request; read it again`);
@@ -85,8 +98,7 @@ async function supersede(tx: Transaction, price: Price, change: PriceChange): Pr
   if (effectiveFrom < price.startDate) {
     throw badField('effective_from', `must not be before the start of the price, ${price.startDate}`);
   }
-  const terms = supersededTerms(price, change.terms);
-  checkTerms(terms);
+  const terms = await termsAfter(tx, price, change.terms);
   // The old row is written first: both hold the lookup key, and only a price without an end competes for it.
   await closePrice(tx, price, effectiveFrom);
   const successor = await insertPrice(tx, {
@@ -104,6 +116,34 @@ async function supersede(tx: Transaction, price: Price, change: PriceChange): Pr
   await auditPrice(tx, price, 'superseded', { successor_id: successor.id });
   await auditPrice(tx, successor, 'created', { supersedes: price.id });
   return successor;
+}
+
+/** The terms of a successor, in the custom currency of the price if it has one. Throws `validation_error` for terms of the other kind. */
+async function termsAfter(
+  tx: Transaction,
+  price: Price,
+  sent: PriceChange['terms'],
+): Promise<PricingTerms & UnitColumns> {
+  const custom = price.priceUnitType === 'CUSTOM';
+  const foreign = custom
+    ? (['amount', 'tiers', 'percentageRate'] as const)
+    : (['priceUnitAmount', 'priceUnitTiers'] as const);
+  const mixed = foreign.find((member) => sent[member] !== undefined);
+  if (mixed) {
+    const problem = custom
+      ? `belongs to prices in a fiat currency; this price is in ${price.priceUnit}: send price_unit_amount or price_unit_tiers`
+      : 'belongs to prices of a custom unit; this price is in a fiat currency';
+    throw badField(columnName(mixed), problem);
+  }
+  if (!custom) {
+    const terms = supersededTerms(price, sent);
+    checkTerms(terms);
+    return { ...terms, ...noUnit };
+  }
+  const { priceUnitAmount: amount, priceUnitTiers: tiers, billingModel, tierMode, transformQuantity } = sent;
+  const terms = supersededTerms(unitTerms(price), { amount, tiers, billingModel, tierMode, transformQuantity });
+  checkTerms(terms, '', unitFields);
+  return convertedTerms(terms, await findPriceUnit(tx, price.priceUnitId!));
 }
 
 /** Everything a copy of a price takes over: all columns but those of the record itself and the sequence. */

@@ -10,7 +10,7 @@ import type { Transaction } from '../transaction.ts';
 import type { GivenUsage, UsageMeasurer } from '../usage-measurer.ts';
 import { newPriceColumns, type PriceColumns } from './price.ts';
 import type { NewPrice } from './price-rules.ts';
-import { priceTermsOf } from './price-terms.ts';
+import { currentTerms } from './price-terms.ts';
 
 export interface EstimateRequest {
   /** A stored price by its id, or one as a creation would send it. */
@@ -42,7 +42,7 @@ export async function estimatePrice(
   const meter = price.meterId ? await meterOf(tx, price.meterId) : null;
   const rated = price.type === 'USAGE' ? usageOf(request, price, meter, measure) : fixedOf(request, price);
   const estimate = estimateCharge({
-    price: priceTermsOf(price),
+    price: await currentTerms(tx, price),
     type: price.type as 'FIXED' | 'USAGE',
     billingPeriod: price.billingPeriod as ChargeItem['billingPeriod'],
     billingPeriodCount: price.billingPeriodCount,

@@ -20,8 +20,14 @@ export interface PricingTerms {
 /** Some pricing members, as a caller sent them or as a row has them. */
 export type SomeTerms = { [Member in keyof PricingTerms]?: PricingTerms[Member] | undefined };
 
+/** The amounts of a price in its custom currency, as a caller sends them. spec: catalogue-and-metering §4.5 */
+export interface SentUnitTerms {
+  priceUnitAmount?: string | null | undefined;
+  priceUnitTiers?: StoredTier[] | null | undefined;
+}
+
 /** A price as a caller defines it, defaults not yet applied. Decimals are plain strings, instants ISO strings in UTC. */
-export interface NewPrice extends SomeTerms {
+export interface NewPrice extends SomeTerms, SentUnitTerms {
   entityType?: string | undefined;
   entityId?: string | undefined;
   type: string;
@@ -32,6 +38,8 @@ export interface NewPrice extends SomeTerms {
   invoiceCadence: string;
   currency: string;
   priceUnitType?: string | undefined;
+  /** The code of the custom currency of a CUSTOM price. */
+  priceUnit?: string | undefined;
   meterId?: string | undefined;
   filterValues?: Record<string, string[]> | null | undefined;
   bucketSize?: string | null | undefined;
@@ -137,6 +145,16 @@ const priceRules: readonly Rule<NewPrice>[] = [
   },
   { field: 'bucket_size', problem: 'belongs to type USAGE', when: (p) => p.type !== 'USAGE' && !!p.bucketSize },
   {
+    field: 'amount',
+    problem: 'belongs to price_unit_type FIAT; send price_unit_config.amount',
+    when: (p) => p.priceUnitType === 'CUSTOM' && p.amount != null,
+  },
+  {
+    field: 'price_unit_config',
+    problem: 'cannot be combined with billing_model PERCENTAGE, which has no amounts; use FIAT',
+    when: (p) => p.priceUnitType === 'CUSTOM' && p.billingModel === 'PERCENTAGE',
+  },
+  {
     field: 'end_date',
     problem: 'must not be before start_date',
     when: (p) => !!p.endDate && p.endDate < (p.startDate ?? new Date().toISOString()),
@@ -152,15 +170,29 @@ const priceRules: readonly Rule<NewPrice>[] = [
 export function checkPrice(price: NewPrice, path = ''): void {
   const broken = priceRules.find((rule) => rule.when(price));
   if (broken) throw badField(path + broken.field, broken.problem);
-  checkTerms(pricingTerms(price), path);
+  if (price.priceUnitType === 'CUSTOM') checkTerms(unitTerms(price), path, newUnitFields);
+  else checkTerms(pricingTerms(price), path);
 }
 
-/** Refuses pricing terms that name no cost; also run over the terms a supersession leaves. spec: catalogue-and-metering §4.1 */
-export function checkTerms(terms: PricingTerms, path = ''): void {
+/** The members of the request that amount and tiers stand in. */
+interface TermFields {
+  amount: string;
+  tiers: string;
+}
+const fiatFields: TermFields = { amount: 'amount', tiers: 'tiers' };
+const newUnitFields: TermFields = { amount: 'price_unit_config.amount', tiers: 'price_unit_config.price_unit_tiers' };
+/** The members of an update of a CUSTOM price. */
+export const unitFields: TermFields = { amount: 'price_unit_amount', tiers: 'price_unit_tiers' };
+
+/**
+ * Refuses pricing terms that name no cost; also run over the terms a supersession leaves. `fields` says where the terms of a
+ * custom currency were sent. spec: catalogue-and-metering §4.1
+ */
+export function checkTerms(terms: PricingTerms, path = '', fields = fiatFields): void {
   const broken = termRules.find((rule) => rule.when(terms));
-  if (broken) throw badField(path + broken.field, broken.problem);
+  if (broken) throw badField(path + (fields[broken.field as keyof TermFields] ?? broken.field), broken.problem);
   terms.tiers?.forEach((tier, index) => {
-    const at = `${path}tiers[${index}]`;
+    const at = `${path}${fields.tiers}[${index}]`;
     if (isNegative(tier.unit_amount)) throw badField(`${at}.unit_amount`, 'must not be negative');
     if (isNegative(tier.flat_amount)) throw badField(`${at}.flat_amount`, 'must not be negative');
     if (tier.up_to !== null && !decimal(tier.up_to).gt(0))
@@ -179,6 +211,11 @@ export function pricingTerms(price: SomeTerms & { billingModel: string }): Prici
     transformQuantity: price.transformQuantity ?? null,
     percentageRate: price.percentageRate ?? null,
   };
+}
+
+/** The pricing members of a CUSTOM price, in its custom currency. spec: catalogue-and-metering §4.5 */
+export function unitTerms(price: SomeTerms & SentUnitTerms & { billingModel: string }): PricingTerms {
+  return pricingTerms({ ...price, amount: price.priceUnitAmount, tiers: price.priceUnitTiers });
 }
 
 /** The terms a supersession leads to: what was sent over what stands, without the members of a model that was left. */

@@ -12,15 +12,17 @@ import { publishedAddon } from './addon.ts';
 import { lockCostsheetForPrice } from './costsheet.ts';
 import { groupToJoin } from './group.ts';
 import { bucketedTypes } from './meter-rules.ts';
-import { checkPrice, isOneTime, type NewPrice, pricingTerms } from './price-rules.ts';
+import { checkPrice, isOneTime, type NewPrice, type PricingTerms, pricingTerms, unitTerms } from './price-rules.ts';
 import { lockPlans, nextPriceSequence } from './price-sequence.ts';
+import { priceUnitOfPrice } from './price-unit.ts';
+import { convertedTerms, noUnit, type UnitColumns } from './price-unit-prices.ts';
 
 const maxActivePricesPerOwner = 5000;
 
 /**
  * Creates a price. `path` is where it stands in the request. Throws `validation_error` for members that do not fit,
  * `not_found` for an unknown owner or meter, `invalid_operation` for an archived owner, `already_exists` for a taken
- * lookup key, `not_implemented` for custom price units.
+ * lookup key.
  *
  * spec: catalogue-and-metering §4.1, §13 rows 11–22
  */
@@ -36,15 +38,15 @@ export async function createPrice(tx: Transaction, input: NewPrice, path = ''): 
  */
 export async function newPriceColumns(tx: Transaction, input: NewPrice, path = ''): Promise<PriceColumns> {
   checkPrice(input, path);
-  refuseUnbuilt(input, path);
   const owner = await publishedOwner(tx, input, path);
   const meter = input.type === 'USAGE' ? await publishedMeter(tx, input.meterId!, path) : null;
   if (meter) refuseBuckets(input, meter, path);
   const group = await groupToJoin(tx, input.groupId, 'price', path);
+  const terms = await termColumns(tx, input, path);
   await refuseTooMany(tx, input, path);
   const oneTime = isOneTime(input);
   return {
-    ...pricingTerms(input),
+    ...terms,
     entityType: input.entityType!,
     entityId: input.entityId!,
     parentPriceId: null,
@@ -54,12 +56,7 @@ export async function newPriceColumns(tx: Transaction, input: NewPrice, path = '
     billingPeriodCount: input.billingPeriodCount ?? 1,
     invoiceCadence: input.invoiceCadence,
     currency: input.currency,
-    priceUnitType: 'FIAT',
-    priceUnit: null,
-    priceUnitId: null,
-    priceUnitAmount: null,
-    priceUnitTiers: null,
-    conversionRate: null,
+    priceUnitType: input.priceUnitType === 'CUSTOM' ? 'CUSTOM' : 'FIAT',
     meterId: meter?.id ?? null,
     filterValues: input.filterValues ?? null,
     bucketSize: input.bucketSize ?? null,
@@ -73,6 +70,13 @@ export async function newPriceColumns(tx: Transaction, input: NewPrice, path = '
     lookupKey: input.lookupKey ?? '',
     metadata: input.metadata ?? {},
   };
+}
+
+/** What a new price costs, in its currency and, if it has one, its custom currency. spec: catalogue-and-metering §4.5 */
+async function termColumns(tx: Transaction, input: NewPrice, path: string): Promise<PricingTerms & UnitColumns> {
+  if (input.priceUnitType !== 'CUSTOM') return { ...pricingTerms(input), ...noUnit };
+  const unit = await priceUnitOfPrice(tx, { code: input.priceUnit!, currency: input.currency }, path);
+  return convertedTerms(unitTerms(input), unit);
 }
 
 /** Creates prices, all or none; a refusal names the item. spec: catalogue-and-metering §4.2, §13 row 23 */
@@ -283,13 +287,4 @@ async function refuseTooMany(tx: Transaction, input: NewPrice, path: string): Pr
     `${path}entity_id`,
     `has ${maxActivePricesPerOwner} active prices, the most an owner may have; end some first`,
   );
-}
-
-function refuseUnbuilt(input: NewPrice, path: string): void {
-  if (input.priceUnitType === 'CUSTOM') {
-    throw refuse(
-      'not_implemented',
-      `${path}price_unit_type CUSTOM is not available; price in a fiat currency with FIAT`,
-    );
-  }
 }

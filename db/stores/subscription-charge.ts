@@ -1,7 +1,6 @@
 import type { Allowance } from '../../billing/allowance.ts';
 import {
   type BilledService,
-  type ChargeItem,
   type ChargeLine,
   type ChargePeriod,
   type ChargeReason,
@@ -9,11 +8,11 @@ import {
   priceCharges,
   usageQuestions,
 } from '../../billing/charge.ts';
-import type { PriceTerms } from '../../billing/price.ts';
 import { decimalText, instantText } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
+import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** One invoice's worth of charges to compute: which subscription, which periods, why. */
@@ -35,19 +34,8 @@ export interface ChargeRequest {
   terms?: { items: readonly ChargedItem[]; allowances: Record<string, Allowance> };
 }
 
-/** A line item with its price, and what is asked of its meter besides. */
-export interface ChargedItem {
-  item: ChargeItem;
-  facts: Pick<BilledLine, 'meterDisplayName' | 'entityType' | 'entityId'>;
-  filters: Record<string, string[]> | null;
-}
-
-/** A computed line with whose price it charges and the name its meter had, which stay on the invoice. */
-export interface BilledLine extends ChargeLine {
-  meterDisplayName: string | null;
-  entityType: string;
-  entityId: string;
-}
+/** A computed line with what stays on the invoice besides. */
+export type BilledLine = ChargeLine & BilledFacts;
 
 /**
  * Computes the lines of any number of invoices of one environment: items, prices, allowances and usage are each read once
@@ -112,92 +100,6 @@ export async function computeCharges(
       return [request.key, lines.map((line) => ({ ...line, ...facts.get(line.subscriptionLineItemId)! }))];
     }),
   );
-}
-
-/** A line item's columns beside those of its price and meter. */
-export interface ItemRow {
-  id: string;
-  subscription_id: string;
-  entity_type: string;
-  entity_id: string;
-  display_name: string;
-  meter_display_name: string | null;
-  quantity: string;
-  start_date: string;
-  end_date: string | null;
-  price_id: string;
-  price_type: 'FIXED' | 'USAGE';
-  invoice_cadence: 'ADVANCE' | 'ARREAR';
-  billing_period: ChargeItem['billingPeriod'];
-  billing_period_count: number;
-  meter_id: string | null;
-  billing_model: PriceTerms['billing_model'];
-  amount: string | null;
-  currency: string;
-  tier_mode: 'VOLUME' | 'SLAB' | null;
-  tiers: { up_to: string | null; unit_amount: string; flat_amount: string }[] | null;
-  transform_quantity: { divide_by: number; round: 'up' | 'down' } | null;
-  percentage_rate: string | null;
-  filter_values: Record<string, string[]> | null;
-  bucket_size: string | null;
-  reset_usage: 'BILLING_PERIOD' | 'NEVER' | null;
-  [column: string]: unknown;
-}
-
-/** What decides cost and usage of a price `p` with its meter `m`. */
-export const chargedPriceColumns = `p.billing_model, p.amount, p.currency, p.tier_mode, p.tiers, p.transform_quantity, p.percentage_rate,
-  p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage`;
-
-const itemsText = `
-select l.id, l.subscription_id, l.entity_type, l.entity_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id,
-  l.price_type, l.invoice_cadence, l.billing_period, l.billing_period_count, l.meter_id, ${chargedPriceColumns}
-from subscription_line_item l
-join price p on p.id = l.price_id
-left join meter m on m.id = l.meter_id
-where l.environment_id = $1 and l.subscription_id = any($2) and l.status = 'published'
-order by l.start_date, l.id`;
-
-async function readItems(sql: Sql, environmentId: string, subscriptionIds: string[]) {
-  const rows = await sql.rows<ItemRow>(itemsText, [environmentId, subscriptionIds]);
-  const bySubscription = Map.groupBy(rows, (row) => row.subscription_id);
-  return new Map([...bySubscription].map(([id, own]) => [id, own.map(chargedItem)]));
-}
-
-/** The line item of a row as the rules take it. */
-export function chargedItem(row: ItemRow): ChargedItem {
-  const facts = { meterDisplayName: row.meter_display_name, entityType: row.entity_type, entityId: row.entity_id };
-  return { item: chargeItem(row), facts, filters: row.filter_values };
-}
-
-function chargeItem(row: ItemRow): ChargeItem {
-  return {
-    id: row.id,
-    priceId: row.price_id,
-    priceType: row.price_type,
-    invoiceCadence: row.invoice_cadence,
-    billingPeriod: row.billing_period,
-    billingPeriodCount: row.billing_period_count,
-    displayName: row.display_name,
-    quantity: decimalText(row.quantity),
-    startDate: instantText(row.start_date),
-    endDate: row.end_date ? instantText(row.end_date) : null,
-    meterId: row.meter_id,
-    price: priceTerms(row),
-    bucketSize: row.bucket_size,
-    resetUsage: row.reset_usage ?? 'BILLING_PERIOD',
-  };
-}
-
-function priceTerms(row: ItemRow): PriceTerms {
-  return {
-    billing_model: row.billing_model,
-    currency: row.currency,
-    amount: row.amount === null ? null : decimalText(row.amount),
-    tier_mode: row.tier_mode ?? null,
-    tiers: row.tiers,
-    transform_quantity: row.transform_quantity,
-    percentage_rate: row.percentage_rate === null ? null : decimalText(row.percentage_rate),
-  };
 }
 
 /** A metered entitlement of a plan and the time it is in force. */

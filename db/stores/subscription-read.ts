@@ -2,17 +2,19 @@ import { Customer } from '../entities/customer.ts';
 import { Invoice } from '../entities/invoice.ts';
 import { Plan } from '../entities/plan.ts';
 import { Price } from '../entities/price.ts';
+import type { PriceUnit } from '../entities/price-unit.ts';
 import { Subscription } from '../entities/subscription.ts';
 import { SubscriptionLineItem } from '../entities/subscription-line-item.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../list.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { type InvoiceContent, withContent as withInvoiceContent } from './invoice-read.ts';
+import { priceUnitsById } from './price-unit.ts';
 
 /** A subscription with what its view shows. */
 export interface SubscriptionContent {
   row: Subscription;
-  items: { row: SubscriptionLineItem; price: Price }[];
+  items: { row: SubscriptionLineItem; price: Price; unit: PriceUnit | null }[];
   customer: Customer | null;
 }
 
@@ -139,6 +141,10 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
       (price) => [price.id, price],
     ),
   );
+  const units = await priceUnitsById(
+    tx,
+    [...prices.values()].map((price) => price.priceUnitId),
+  );
   const customers = new Map(
     (await tx.em.find(Customer, { environmentId, id: { $in: [...new Set(rows.map((row) => row.customerId))] } })).map(
       (customer) => [customer.id, customer],
@@ -150,7 +156,7 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
       .filter((item) => item.subscriptionId === row.id)
       .flatMap((item) => {
         const price = prices.get(item.priceId);
-        return price ? [{ row: item, price }] : [];
+        return price ? [{ row: item, price, unit: units.get(price.priceUnitId ?? '') ?? null }] : [];
       }),
     customer: customers.get(row.customerId) ?? null,
   }));

@@ -4,6 +4,7 @@ import { decimal, decimalString, moneyString, sum } from '../../billing/money.ts
 import { usagePeriods } from '../../billing/usage-period.ts';
 import { customerNow } from '../clock.ts';
 import type { Price } from '../entities/price.ts';
+import type { PriceUnit } from '../entities/price-unit.ts';
 import type { SubscriptionLineItem } from '../entities/subscription-line-item.ts';
 import { badField, missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
@@ -27,7 +28,7 @@ export interface SubscriptionUsageRequest {
 export interface SubscriptionUsage extends Interval {
   currency: string;
   amount: string;
-  charges: { item: SubscriptionLineItem; price: Price; quantity: string; amount: string }[];
+  charges: { item: SubscriptionLineItem; price: Price; unit: PriceUnit | null; quantity: string; amount: string }[];
 }
 
 /**
@@ -62,9 +63,9 @@ export async function subscriptionUsage(
     (line) => line.subscriptionLineItemId,
   );
   const { items } = await findSubscription(tx, subscriptionId);
-  const charges = items.flatMap(({ row: item, price }) => {
+  const charges = items.flatMap(({ row: item, price, unit }) => {
     const own = byItem.get(item.id);
-    return own ? [{ item, price, quantity: total(own, 'quantity'), amount: total(own, 'amount') }] : [];
+    return own ? [{ item, price, unit, quantity: total(own, 'quantity'), amount: total(own, 'amount') }] : [];
   });
   const amount = moneyString(sum(charges.map((charge) => decimal(charge.amount))), row.currency);
   return { ...window, currency: row.currency, amount, charges };

@@ -7,6 +7,7 @@ import type { Group } from '../entities/group.ts';
 import type { Meter } from '../entities/meter.ts';
 import type { Plan } from '../entities/plan.ts';
 import type { Price } from '../entities/price.ts';
+import type { PriceUnit } from '../entities/price-unit.ts';
 import { badField } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { UsagePart, UsagePartition, UsagePartReader } from '../usage-part-reader.ts';
@@ -16,7 +17,8 @@ import { type CustomAnalytic, customAnalytics } from './custom-analytics.ts';
 import { findCustomerByExternalId } from './customer.ts';
 import { groupsById } from './group.ts';
 import { plansById } from './plan.ts';
-import { priceTermsOf } from './price-terms.ts';
+import { ratedTerms } from './price-terms.ts';
+import { priceUnitsById } from './price-unit.ts';
 
 /** What analytics are about. Instants are UTC with milliseconds. */
 export interface AnalyticsRequest {
@@ -50,6 +52,8 @@ export interface AnalyticsItem extends AnalyticsAmounts {
   group: Group | null;
   plan: Plan | null;
   addon: Addon | null;
+  /** The custom currency of the line's price. */
+  unit: PriceUnit | null;
 }
 
 export interface UsageAnalytics extends AnalyticsAmounts {
@@ -176,6 +180,7 @@ interface Beside {
   groups: ReadonlyMap<string, Group>;
   plans: ReadonlyMap<string, Plan>;
   addons: ReadonlyMap<string, Addon>;
+  units: ReadonlyMap<string, PriceUnit>;
 }
 
 async function readBeside(
@@ -186,13 +191,19 @@ async function readBeside(
   const groupIds = lines.map(({ feature }) => feature?.groupId ?? null);
   return {
     groups: await groupsById(tx, groupIds),
+    units: await priceUnitsById(
+      tx,
+      lines.map(({ price }) => price.priceUnitId),
+    ),
     plans: withPlans ? await plansById(tx, lines.flatMap(planIdOf)) : new Map(),
     addons: withAddons ? await addonsById(tx, lines.flatMap(addonIdOf)) : new Map(),
   };
 }
 
-function itemOf(line: AnalyticsLine, part: UsagePart, { groups, plans, addons }: Beside): AnalyticsItem {
-  const terms = priceTermsOf(line.price);
+function itemOf(line: AnalyticsLine, part: UsagePart, { groups, plans, addons, units }: Beside): AnalyticsItem {
+  const { price } = line;
+  const unit = units.get(price.priceUnitId ?? '') ?? null;
+  const terms = ratedTerms(price, unit?.conversionRate ?? null);
   const cost = (usage: string) => amounts(usageCost(terms, usage));
   return {
     ...cost(part.usage),
@@ -203,6 +214,7 @@ function itemOf(line: AnalyticsLine, part: UsagePart, { groups, plans, addons }:
     group: groups.get(line.feature?.groupId ?? '') ?? null,
     plan: plans.get(planIdOf(line)[0] ?? '') ?? null,
     addon: addons.get(addonIdOf(line)[0] ?? '') ?? null,
+    unit,
   };
 }
 

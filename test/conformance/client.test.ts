@@ -12,6 +12,7 @@ import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
 import { integrationCalls } from './areas/integration.ts';
+import { priceUnitCalls } from './areas/price-unit.ts';
 import { taskCalls } from './areas/task.ts';
 import { taxCalls } from './areas/tax.ts';
 import { usageCalls } from './areas/usage.ts';
@@ -31,6 +32,7 @@ const areas = {
   ...catalogueCalls(talk),
   ...addonCalls(talk),
   ...groupCalls(talk),
+  ...priceUnitCalls(talk),
   ...eventCalls(talk),
   ...taskCalls(talk, await testFileServer()),
   ...billingCalls(talk),

@@ -209,7 +209,7 @@ const cases: Case[] = [
   [18, 'a custom unit without its terms', 'POST', '/prices', { ...price, price_unit_type: 'CUSTOM' }, 400, 'price_unit_config'],
   [18, 'a fiat price with custom terms', 'POST', '/prices', { ...price, ...priceUnit, price_unit_type: 'FIAT' }, 400, 'price_unit_config'],
   [18, 'tiers given twice', 'POST', '/prices', { ...tiered, ...priceUnit, tiers: [{ unit_amount: '1' }] }, 400, 'tiers'],
-  [18, 'a custom unit', 'POST', '/prices', { ...price, ...priceUnit }, 501, 'price_unit_type', 'not_implemented'],
+  [18, 'an unknown custom unit', 'POST', '/prices', { ...price, amount: undefined, ...priceUnit }, 404, 'tok'],
   [19, 'a minimum on usage', 'POST', '/prices', { ...usage, min_quantity: '1' }, 400, 'min_quantity'],
   [19, 'a trial on usage', 'POST', '/prices', { ...usage, trial_period: 7 }, 400, 'trial_period'],
   [19, 'a trial on a one-time price', 'POST', '/prices', { ...price, billing_period: 'ONETIME', trial_period_days: 7 }, 400, 'trial_period'],

@@ -7,6 +7,7 @@ import { catalogueAdapters } from '../../vectors/adapters/catalogue.ts';
 import { chargeAdapters } from '../../vectors/adapters/charge.ts';
 import { invoiceAdapters } from '../../vectors/adapters/invoice.ts';
 import { priceSyncAdapters } from '../../vectors/adapters/price-sync.ts';
+import { priceUnitAdapters } from '../../vectors/adapters/price-unit.ts';
 import { subscriptionAdapters } from '../../vectors/adapters/subscription.ts';
 import { matches } from '../../vectors/compare.ts';
 import { readVectors } from '../../vectors/read.ts';
@@ -17,6 +18,7 @@ const adapters: Adapters = {
   ...chargeAdapters,
   ...invoiceAdapters,
   ...priceSyncAdapters,
+  ...priceUnitAdapters,
   ...subscriptionAdapters,
 };
 

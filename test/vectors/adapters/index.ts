@@ -11,6 +11,7 @@ import { meteringAdapters } from './metering.ts';
 import { paymentAdapters } from './payment.ts';
 import { portalAdapters } from './portal.ts';
 import { priceSyncAdapters } from './price-sync.ts';
+import { priceUnitAdapters } from './price-unit.ts';
 import { prorationAdapters } from './proration.ts';
 import { subscriptionAdapters } from './subscription.ts';
 
@@ -27,6 +28,7 @@ export const adapters: Adapters = {
   ...meteringAdapters,
   ...paymentAdapters,
   ...priceSyncAdapters,
+  ...priceUnitAdapters,
   ...prorationAdapters,
   ...portalAdapters,
   ...subscriptionAdapters,
