@@ -112,7 +112,7 @@ order by l.id limit $3`;
 const own = '(select number from environment where id = $1)';
 const keyCountText = `select count(*) from usage.event_key where env = ${own}`;
 const keyDifferencesText = `
-with stored as (select key, count(*) as n from usage.event where env = ${own} group by key)
+with stored as (select key, count(*) as n from usage.event where env in (${own}, -${own}) group by key)
 select key::text as object, case when e.n is null then 'acknowledged, but its event is missing'
   when k.seq is null then 'an event without its key' else format('stored %s times', e.n) end as problem
 from (select key, seq from usage.event_key where env = ${own}) k full join stored e using (key)

@@ -21,6 +21,7 @@ import { customerUsageRoutes } from './routes/customer-usage.ts';
 import { entitlementRoutes } from './routes/entitlement.ts';
 import { environmentRoutes } from './routes/environment.ts';
 import { eventRoutes } from './routes/event.ts';
+import { eventCorrectionRoutes } from './routes/event-correction.ts';
 import { eventExplainRoutes } from './routes/event-explain.ts';
 import { eventMonitoringRoutes } from './routes/event-monitoring.ts';
 import { eventRejectedRoutes } from './routes/event-rejected.ts';
@@ -81,6 +82,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(entitlementRoutes);
   await v1.register(eventRoutes);
   await v1.register(eventMonitoringRoutes);
+  await v1.register(eventCorrectionRoutes);
   await v1.register(eventExplainRoutes);
   await v1.register(eventRejectedRoutes);
   await v1.register(usageAnalyticsRoutes);

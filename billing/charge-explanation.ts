@@ -14,7 +14,7 @@ type StepKind = 'quantity' | 'usage' | 'allowance' | 'price' | 'conversion' | 'p
 
 /** One step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
 export interface ExplanationStep {
-  kind: StepKind | 'discount' | 'credit' | 'late_usage';
+  kind: StepKind | 'discount' | 'credit' | 'late_usage' | 'late_correction';
   sentence: string;
 }
 

@@ -15,7 +15,7 @@ export interface StoredLine {
   /** Null where nothing is measured. */
   meterName: string | null;
   /** What came after the invoice was final; null where nothing is measured. */
-  lateUsage: { eventCount: number; quantity: string } | null;
+  lateUsage: { eventCount: number; voidedCount: number; quantity: string } | null;
 }
 
 /** A tax row of an invoice as it is stored. */
@@ -95,11 +95,20 @@ export function explainLine(line: StoredLine): ExplanationStep[] {
 }
 
 function explainLateUsage(late: StoredLine['lateUsage']): ExplanationStep[] {
-  if (late === null || late.eventCount === 0) return [];
-  const one = late.eventCount === 1;
-  const events = one ? '1 event' : `${late.eventCount} events`;
-  const sentence = `${events} arrived after this invoice was final (quantity ${late.quantity}); ${one ? 'it is' : 'they are'} not billed.`;
-  return [{ kind: 'late_usage', sentence }];
+  if (late === null) return [];
+  const { eventCount, voidedCount, quantity } = late;
+  const events = (count: number) => (count === 1 ? '1 event' : `${count} events`);
+  const steps: ExplanationStep[] = [];
+  const both = eventCount > 0 && voidedCount > 0 ? ', both together' : '';
+  if (eventCount > 0) {
+    const sentence = `${events(eventCount)} arrived after this invoice was final (quantity ${quantity}${both}); ${eventCount === 1 ? 'it is' : 'they are'} not billed.`;
+    steps.push({ kind: 'late_usage', sentence });
+  }
+  if (voidedCount > 0) {
+    const sentence = `${events(voidedCount)} of this line ${voidedCount === 1 ? 'was' : 'were'} voided after this invoice was final (quantity ${quantity}${both}); the invoice stays as it is.`;
+    steps.push({ kind: 'late_correction', sentence });
+  }
+  return steps;
 }
 
 /** The amount pipeline with the values the invoice stores, in its order; nothing is computed. spec: §2.16 */

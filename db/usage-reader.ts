@@ -44,8 +44,11 @@ export interface BilledWindow {
 
 /** What a meter knows of a billed time that the bill does not. */
 export interface LateUsage {
+  /** Events that came after the bill. */
   eventCount: number;
-  /** What the meter's answer grew by; below zero where a late event lowered it. */
+  /** Billed events that were voided after it. */
+  voidedCount: number;
+  /** What the meter's answer grew by, of both together; below zero where they lowered it. */
   quantity: string;
 }
 

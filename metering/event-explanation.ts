@@ -40,6 +40,7 @@ export interface BilledEvidence {
 }
 
 export const explanationSteps = [
+  'void',
   'customer_lookup',
   'meter_matching',
   'line_lookup',
@@ -56,8 +57,8 @@ export interface ExplanationStep {
   readonly sentence: string;
 }
 
-/** `billed` on a final invoice, `on_draft`, `open` until its period is invoiced, `late` for it, else `not_billed`. */
-export type ExplanationOutcome = 'billed' | 'on_draft' | 'open' | 'late' | 'not_billed';
+/** `voided` by somebody, `billed` on a final invoice, `on_draft`, `open` until its period is invoiced, `late` for it, else `not_billed`. */
+export type ExplanationOutcome = 'voided' | 'billed' | 'on_draft' | 'open' | 'late' | 'not_billed';
 
 export interface EventExplanation {
   readonly outcome: ExplanationOutcome;
@@ -79,7 +80,7 @@ interface Verdict {
  * `GET /events/{id}`, and each is decided by what is stored. Own operation; spec: catalogue-and-metering §6.5, §6.6, §14
  */
 export function explainEvent(evidence: EventEvidence): EventExplanation {
-  const rules = [customerRule, meterRule, lineRule, periodRule, conditionRule, invoiceRule];
+  const rules = [voidRule, customerRule, meterRule, lineRule, periodRule, conditionRule, invoiceRule];
   const steps: ExplanationStep[] = [];
   let decided: Verdict | null = null;
   for (const [index, rule] of rules.entries()) {
@@ -89,12 +90,22 @@ export function explainEvent(evidence: EventEvidence): EventExplanation {
       continue;
     }
     const verdict = rule(evidence);
-    const turnedAway = verdict.outcome === 'not_billed' || verdict.outcome === 'late';
+    const turnedAway = ['voided', 'not_billed', 'late'].includes(verdict.outcome ?? '');
     steps.push({ step, status: turnedAway ? 'failed' : 'passed', code: verdict.code, sentence: verdict.sentence });
     if (verdict.outcome) decided = verdict;
   }
   const { outcome = 'open', code, sentence } = decided ?? { code: 'open', sentence: '' };
   return { outcome, reason: code, sentence, steps };
+}
+
+function voidRule({ found: { voided }, billed }: EventEvidence): Verdict {
+  if (voided === null) return { code: 'not_voided', sentence: 'Nobody voided it.' };
+  const final = billed.find((line) => line.isFinal && line.knew && line.invoiceStatus !== 'VOIDED');
+  const after = final
+    ? ` It had been billed on invoice ${final.invoiceNumber ?? final.invoiceId}, which shows it as a correction and stays as it is.`
+    : '';
+  const sentence = `Voided at ${voided.voidedAt} by ${voided.actor}: ${quoted(voided.reason)}.${after}`;
+  return { outcome: 'voided', code: final ? 'voided_after_billing' : 'voided', sentence };
 }
 
 function customerRule({ found: { event } }: EventEvidence): Verdict {

@@ -5,7 +5,7 @@ import type { UsageStore } from './usage-store.ts';
 
 /**
  * What came after the watermark of each window: what its meter answers now less what it answers at the watermark, both
- * under the meter's definition of now, so that only late events differ. Every window is asked in one call.
+ * under the meter's definition of now, so that only late and voided events differ. Every window is asked in one call.
  * spec: README decision 11, catalogue-and-metering §14
  */
 export function lateUsageReader(store: UsageStore): LateUsageReader {
@@ -25,6 +25,7 @@ export function lateUsageReader(store: UsageStore): LateUsageReader {
       ];
     });
     const answers = await store.usage(sql, scope, questions);
+    const voided = await store.countVoided(sql, scope, windows);
     const answerOf = (key: string) => {
       const answer = answers.get(key);
       if (!answer) throw new Error(`usage question ${key} has no answer`);
@@ -35,7 +36,8 @@ export function lateUsageReader(store: UsageStore): LateUsageReader {
         const now = answerOf(`now ${key}`);
         const then = answerOf(`then ${key}`);
         const quantity = decimalString(decimal(now.value).minus(then.value));
-        return [key, { eventCount: now.eventCount - then.eventCount, quantity }];
+        const voidedCount = voided.get(key) ?? 0;
+        return [key, { eventCount: now.eventCount - then.eventCount + voidedCount, voidedCount, quantity }];
       }),
     );
   };

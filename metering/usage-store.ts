@@ -1,5 +1,6 @@
 import type { Scope } from '../db/scope.ts';
 import type { Sql } from '../db/transaction.ts';
+import type { BilledWindow } from '../db/usage-reader.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
 import type { SeriesWindow, SeriesWindows } from './series.ts';
@@ -85,11 +86,20 @@ export interface StoredEvent {
   readonly properties: string | null;
 }
 
+/** That an event does not count any more. */
+export interface EventVoid {
+  readonly voidedAt: string;
+  readonly reason: string;
+  readonly actor: string;
+}
+
 /** An event with every copy of its id, newest ingestion first, at most 50. spec: catalogue-and-metering §6.5 */
 export interface EventWithCopies {
   readonly event: StoredEvent;
   readonly copies: readonly (StoredEvent & { readonly samePayload: boolean })[];
-  /** The meters that count the effective event. */
+  /** Null while the event counts. */
+  readonly voided: EventVoid | null;
+  /** The meters that count the effective event, or did until it was voided. */
   readonly attributions: readonly Attribution[];
 }
 
@@ -203,6 +213,18 @@ export interface UsageStore {
    * changed filters, and after a verification that found a difference. Runs in a transaction of the meter's environment.
    */
   recompute(tx: Sql & { readonly scope: Scope }, meter: { id: string }): Promise<void>;
+  /**
+   * Takes an event out of every count, with the buckets it was in. Voiding it again changes nothing. Throws `not_found`.
+   * Runs in a transaction of the environment, whose writers wait for it.
+   */
+  voidEvent(
+    tx: Sql & { readonly scope: Scope },
+    input: { id: string; reason: string },
+  ): Promise<{ eventVoid: EventVoid; isNew: boolean }>;
+  /** How many events of each billed time were voided after it was billed, by key; times without any are absent. */
+  countVoided(sql: Sql, scope: Scope, windows: readonly BilledWindow[]): Promise<Map<string, number>>;
+  /** Compares a random sample of customers' days with their events. */
+  verifySample(sql: Sql, scope: Scope, size: number): Promise<{ examined: number; differences: BucketDifference[] }>;
   /** Compares the roll-ups of the environment with their events and returns what differs: nothing, always. */
   verify(sql: Sql, scope: Scope): Promise<BucketDifference[]>;
   /** Writes what waits and stops accepting. */

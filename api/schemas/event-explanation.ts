@@ -44,7 +44,7 @@ const explainedMeter = z.object({
 export const eventExplanation = z
   .object({
     event,
-    outcome: z.enum(['billed', 'on_draft', 'open', 'late', 'not_billed']),
+    outcome: z.enum(['voided', 'billed', 'on_draft', 'open', 'late', 'not_billed']),
     reason: z.string().describe('The code of the step that decided.'),
     sentence: z.string(),
     steps: z.array(

@@ -155,6 +155,8 @@ export const eventWithCopies = z
     event,
     events: z.array(event.extend({ same_payload: z.boolean() })),
     status: z.enum(['processed', 'processing', 'failed']),
+    voided_at: z.string().nullable().describe('Own: since when it does not count any more.'),
+    void_reason: z.string().nullable(),
     processed_events: z.array(
       z.object({
         customer_id: text,
@@ -194,12 +196,14 @@ export const eventWithCopies = z
 
 export function viewEventWithCopies(found: EventWithCopies, environmentId: string): z.output<typeof eventWithCopies> {
   const effective = viewEvent(found.event, environmentId);
-  const isCounted = found.attributions.length > 0;
+  const isCounted = found.attributions.length > 0 && found.voided === null;
   return {
     event: effective,
     events: found.copies.map((copy) => ({ ...viewEvent(copy, environmentId), same_payload: copy.samePayload })),
     status: isCounted ? 'processed' : 'failed',
-    processed_events: found.attributions.flatMap((attribution) => processed(attribution, effective)),
+    voided_at: found.voided === null ? null : wireInstant(found.voided.voidedAt),
+    void_reason: found.voided?.reason ?? null,
+    processed_events: !isCounted ? [] : found.attributions.flatMap((attribution) => processed(attribution, effective)),
     debug_tracker: tracker(found),
   };
 }

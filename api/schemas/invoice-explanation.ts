@@ -16,7 +16,10 @@ const step = z.object({ kind: z.string(), sentence: z.string() });
 const lateUsage = z
   .object({
     event_count: z.int(),
-    quantity: decimalOutput().describe("What the meter's answer grew by; below zero where a late event lowered it."),
+    voided_count: z
+      .int()
+      .describe('Late corrections: events of the line that were voided after the invoice was final.'),
+    quantity: decimalOutput().describe("What the meter's answer grew by, of both; below zero where they lowered it."),
   })
   .meta({ id: 'LateUsage' });
 
@@ -93,7 +96,7 @@ const example = {
       period_end: '2026-02-15T00:00:00.000Z',
       quantity: '12',
       amount: '1.2',
-      late_usage: { event_count: 0, quantity: '0' },
+      late_usage: { event_count: 0, voided_count: 0, quantity: '0' },
       steps: [
         { kind: 'usage', sentence: 'Meter "Calls" measured 12 from … until …, counting every event received by ….' },
         { kind: 'price', sentence: 'Flat fee: 12 × 0.10 = 1.20 usd.' },
@@ -102,7 +105,7 @@ const example = {
       derivation: { version: 1, charge: 'usage', currency: 'usd', amount: '1.20', parts: [] },
     },
   ],
-  late_usage: { event_count: 0 },
+  late_usage: { event_count: 0, voided_count: 0 },
   totals: [{ step: 'subtotal', amount: '1.2', sentence: 'The one line comes to 1.20 usd.' }],
   dates: [{ date: 'finalized_at', at: '2026-02-15T02:00:00.000Z', sentence: 'The invoice was finalized.' }],
   payments: [
@@ -143,7 +146,7 @@ export const invoiceExplanation = z
     number: z.string().describe('How the invoice got its number, or why it has none.'),
     lines: z.array(explainedLine),
     late_usage: z
-      .object({ event_count: z.int() })
+      .object({ event_count: z.int(), voided_count: z.int() })
       .nullable()
       .describe('Of all lines; null until the invoice is final.'),
     totals: z.array(z.object({ step: z.string(), amount: decimalOutput(), sentence: z.string() })),
@@ -158,6 +161,7 @@ export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<type
   const lineCount = evidence.lines.length;
   const stored: StoredInvoice = { ...amountsOf(row), ...datesOf(row), ...taxesOf(evidence), lineCount };
   const late = evidence.lines.reduce((count, line) => count + (line.lateUsage?.eventCount ?? 0), 0);
+  const voided = evidence.lines.reduce((count, line) => count + (line.lateUsage?.voidedCount ?? 0), 0);
   return {
     invoice_id: row.id,
     invoice_number: row.invoiceNumber ?? null,
@@ -167,7 +171,7 @@ export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<type
     currency: row.currency,
     number: explainNumber(stored),
     lines: evidence.lines.map(viewLine),
-    late_usage: row.finalizedAt ? { event_count: late } : null,
+    late_usage: row.finalizedAt ? { event_count: late, voided_count: voided } : null,
     totals: explainTotals(stored),
     dates: explainDates(stored),
     payments: evidence.payments.map(viewPayment),
@@ -200,7 +204,7 @@ function viewLine({
     period_end: line.periodEnd ?? null,
     quantity: line.quantity,
     amount: line.amount,
-    late_usage: late && { event_count: late.eventCount, quantity: late.quantity },
+    late_usage: late && { event_count: late.eventCount, voided_count: late.voidedCount, quantity: late.quantity },
     steps: explainLine({ ...line, derivation, meterName, lateUsage: late }),
     derivation: line.derivation ?? null,
   };

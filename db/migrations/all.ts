@@ -9,6 +9,7 @@ import { Migration20261122_08_price_sync } from './20261122_08_price_sync.ts';
 import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
 import { Migration20261122_11_taxes } from './20261122_11_taxes.ts';
 import { Migration20261122_12_integration_mapping } from './20261122_12_integration_mapping.ts';
+import { Migration20261122_15_event_corrections } from './20261122_15_event_corrections.ts';
 import { Migration20261122_16_event_rejection } from './20261122_16_event_rejection.ts';
 import { Migration20261122_17_event_import } from './20261122_17_event_import.ts';
 
@@ -27,4 +28,5 @@ export const migrations = [
   { name: '20261122_12_integration_mapping', class: Migration20261122_12_integration_mapping },
   { name: '20261122_16_event_rejection', class: Migration20261122_16_event_rejection },
   { name: '20261122_17_event_import', class: Migration20261122_17_event_import },
+  { name: '20261122_15_event_corrections', class: Migration20261122_15_event_corrections },
 ];

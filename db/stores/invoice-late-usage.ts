@@ -7,7 +7,7 @@ import type { Transaction } from '../transaction.ts';
 import type { BilledWindow, LateUsage, LateUsageReader } from '../usage-reader.ts';
 
 /**
- * What arrived too late for each usage line of a final invoice, by line id: for every time the line billed, what its meter
+ * What arrived too late for each usage line of a final invoice, or was voided too late, by line id: for every time the line billed, what its meter
  * answers now less what it answered at the watermark that the line keeps. Empty while the invoice is not final.
  * spec: README decision 11, catalogue-and-metering §14
  */
@@ -62,11 +62,12 @@ function lateUsageOf(windows: readonly BilledWindow[], answers: ReadonlyMap<stri
     const answer = answers.get(key);
     return answer ? [{ from, ...answer }] : [];
   });
-  const counts = [...Map.groupBy(late, ({ from }) => from).values()].map((nested) =>
-    Math.max(...nested.map(({ eventCount }) => eventCount)),
-  );
+  const nested = [...Map.groupBy(late, ({ from }) => from).values()];
+  const countOf = (read: (answer: LateUsage) => number) =>
+    nested.reduce((total, answers) => total + Math.max(...answers.map(read)), 0);
   return {
-    eventCount: counts.reduce((total, count) => total + count, 0),
+    eventCount: countOf(({ eventCount }) => eventCount),
+    voidedCount: countOf(({ voidedCount }) => voidedCount),
     quantity: decimalString(sum(late.map(({ quantity }) => decimal(quantity)))),
   };
 }

@@ -38,14 +38,15 @@ function dropText(table: string): string {
 }
 
 /** The matching events of a meter as (subject, ts, ingested_at, id, quantity, distinct digest). */
-export const matchingEventsText = `
+const matchingEvents = (where: string) => `
   select e.subject, e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id,
     ${measuredValue('m')} as q, case when m.group_by is null then '' else usage.group_key(e.props -> m.group_by) end as group_key,
     case when m.type = 'COUNT_UNIQUE' then usage.digest(usage.text_form(e.props -> m.field)) end as h,
     m.env, m.meter, m.version, m.type, m.grain
   from m join usage.event e on e.env = m.env and e.event_name = m.event_name
     and (m.filters = '[]' or usage.matches(e.props, m.filters))
-  offset 0`;
+    ${where} offset 0`;
+export const matchingEventsText = matchingEvents('');
 
 /** Roll-up rows of `matched`, in the columns of usage.rollup. An event whose expression fails is not in the input set. */
 export const rolledText = `
@@ -66,3 +67,40 @@ const buildDistinctText = `
 with m as materialized (select * from (${meterText}) as meter where type = 'COUNT_UNIQUE'), matched as (${matchingEventsText})
 insert into usage.distinct_value (env, meter, version, subject, day, h)
 select distinct env, meter, version, subject, (ts at time zone 'UTC')::date, h from matched where h is not null`;
+
+/** Such a text for the events of one subject in [from, to), given by these parameters. */
+export function withinSpan(text: string, [subject, from, to]: readonly [string, string, string]): string {
+  const where = `and e.subject = ${subject}::bigint and e.ts >= ${from}::timestamptz and e.ts < ${to}::timestamptz`;
+  return text.replace(matchingEventsText, () => matchingEvents(where));
+}
+
+/**
+ * Builds the buckets of a meter anew that hold the events of one subject in an hour, and its distinct values of that day.
+ * The caller holds the lock of the environment, so that no event is counted meanwhile. design: usage.md Afterwards
+ */
+export async function rebuildBuckets(
+  tx: ScopedSql,
+  meterId: string,
+  at: { subject: string; ts: string },
+): Promise<void> {
+  for (const [text, unit] of [
+    [rebuildRollupText, 'hour'],
+    [rebuildDistinctText, 'day'],
+  ] as const) {
+    const [span] = await tx.rows<{ began: string; ended: string }>(
+      `select date_trunc($1, $2::timestamptz, 'UTC') as began, date_trunc($1, $2::timestamptz, 'UTC') + ('1 ' || $1)::interval as ended`,
+      [unit, at.ts],
+    );
+    const values = [tx.scope.environmentId, meterId, at.subject, span?.began, span?.ended];
+    await tx.rows(unit === 'hour' ? dropHourText : dropDayText, values);
+    await tx.rows(text, values);
+  }
+}
+
+const span = ['$3', '$4', '$5'] as const;
+const rebuildRollupText = withinSpan(buildRollupText, span);
+const rebuildDistinctText = withinSpan(buildDistinctText, span);
+const dropHourText = `${dropText('usage.rollup')} and r.subject = $3::bigint
+  and r.bucket >= $4::timestamptz and r.bucket < $5::timestamptz`;
+const dropDayText = `${dropText('usage.distinct_value')} and r.subject = $3::bigint
+  and r.day >= ($4::timestamptz at time zone 'UTC')::date and r.day < ($5::timestamptz at time zone 'UTC')::date`;

@@ -82,7 +82,7 @@ function billedEvidence(row: BilledRow): BilledEvidence {
 
 /** The effective event `e` with the key $3. */
 const eventText = `
-  select e.* from usage.event_key k join usage.event e on e.seq = k.seq and e.env = k.env and e.key = k.key
+  select e.* from usage.event_key k join usage.event e on e.seq = k.seq and e.env in (k.env, -k.env) and e.key = k.key
   where k.env = $1 and k.key = $3`;
 
 // Of two meters, the one that counts the event is told first, so that the limit leaves out what says least.
@@ -101,7 +101,7 @@ cross join lateral (
 left join lateral (
   select r.bucket, r.n from usage.rollup r
   where r.env = $1 and r.meter = m.number and r.version = m.version and r.subject = e.subject and r.bucket <= e.ts
-    and r.group_key = case when m.aggregation ->> 'group_by' is null then '' else usage.group_key(e.props -> (m.aggregation ->> 'group_by')) end
+    and r.group_key = case when m.aggregation ->> 'group_by' is null then '' else usage.group_key(e.props -> (m.aggregation ->> 'group_by')) end and e.env > 0
     and usage.matches(e.props, m.filters)
   order by r.bucket desc limit 1) r on true
 left join lateral (
@@ -120,7 +120,8 @@ with e as materialized (${eventText}), line as materialized (
 select line.subscription_line_item_id as line_item_id, line.id as invoice_line_item_id, i.id as invoice_id, i.invoice_number,
   i.invoice_status, i.finalized_at is not null as is_final, u.asked ->> 'from' as began, u.asked ->> 'to' as ended,
   pg_visible_in_snapshot(e.txid, split_part(u.asked ->> 'watermark', '@', 1)::pg_snapshot)
-    and e.ingested_at <= to_timestamp(split_part(u.asked ->> 'watermark', '@', 2)::float8) + interval '1 second' as knew
+    and e.ingested_at <= to_timestamp(split_part(u.asked ->> 'watermark', '@', 2)::float8) + interval '1 second'
+    and (e.voided is null or not pg_visible_in_snapshot(e.voided, split_part(u.asked ->> 'watermark', '@', 1)::pg_snapshot)) as knew
 from e cross join line
 join invoice i on i.id = line.invoice_id and i.environment_id = $2
 cross join lateral jsonb_array_elements(line.derivation -> 'parts') part

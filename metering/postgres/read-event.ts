@@ -4,6 +4,7 @@ import { eventKey } from '../event.ts';
 import type { AttributedLineItem, Attribution, EventWithCopies, StoredEvent } from '../usage-store.ts';
 import { environmentNumber } from './environment-number.ts';
 import { type StoredEventRow, storedEvent, storedEventColumns, storedEventJoins, utcText } from './stored-event.ts';
+import { readVoid } from './void-event.ts';
 
 const maxCopies = 50;
 
@@ -22,6 +23,7 @@ export async function readEvent(sql: Sql, scope: Scope, id: string): Promise<Eve
   return {
     event,
     copies: [...copies, withComparison(event, event)].slice(0, maxCopies),
+    voided: await readVoid(sql, env, key),
     attributions: await readAttributions(sql, scope, env, { key, customerId: event.customerId }),
   };
 }
@@ -75,7 +77,9 @@ function withComparison(copy: StoredEvent, effective: StoredEvent) {
   return { ...copy, samePayload: same };
 }
 
-const byKey = 'from usage.event_key k join usage.event e on e.seq = k.seq and e.env = k.env and e.key = k.key';
+// A voided event has the negative number of its environment.
+const byKey =
+  'from usage.event_key k join usage.event e on e.seq = k.seq and e.env in (k.env, -k.env) and e.key = k.key';
 
 const effectiveText = `select ${storedEventColumns} ${byKey} ${storedEventJoins} where k.env = $1 and k.key = $3`;
 

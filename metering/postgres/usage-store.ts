@@ -12,7 +12,8 @@ import { readBreakdown } from './read-breakdown.ts';
 import { readEvent } from './read-event.ts';
 import { readSeries } from './read-series.ts';
 import { readUsage } from './read-usage.ts';
-import { verifyRollups } from './verify.ts';
+import { verifyRollups, verifySample } from './verify.ts';
+import { countVoided, voidEvent } from './void-event.ts';
 import { defaultLimits, type QueueLimits, WriteQueue } from './write-queue.ts';
 
 const partitionMonthsAhead = 3;
@@ -39,6 +40,9 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
     events: listEvents,
     event: readEvent,
     recompute: buildMeterRollups,
+    voidEvent,
+    countVoided,
+    verifySample,
     verify: verifyRollups,
     close: () => queue.drained(),
   };

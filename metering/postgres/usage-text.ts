@@ -3,11 +3,15 @@ import { measuredValue } from './measured-value.ts';
 // A transaction id is visible in a snapshot of its own cluster; after a restore into another one, ingestion time decides.
 const known =
   'edge.snapshot is null or pg_visible_in_snapshot(e.txid, edge.snapshot) and e.ingested_at <= edge.known_until';
+// Voided events have the negative number of their environment; a watermark from before the void knows them still.
+const ofEnvironment =
+  'e.env = any(case when edge.snapshot is null then array[$1::int] else array[$1::int, -$1::int] end)';
+const notVoidedThen = 'e.voided is null or not pg_visible_in_snapshot(e.voided, edge.snapshot)';
 
 /** The events `e` of one edge. */
-export const matched = `e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
+export const matched = `${ofEnvironment} and e.subject = edge.subject and e.event_name = edge.event_name
           and e.ts >= edge.began and e.ts < edge.ended and (edge.filters = '[]' or usage.matches(e.props, edge.filters))
-          and (${known})`;
+          and (${known}) and (${notVoidedThen})`;
 
 /** The questions with what their meters say, in the parameters of `usageText`. */
 export const askedText = `

@@ -1,7 +1,7 @@
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { BucketDifference } from '../usage-store.ts';
-import { matchingEventsText, measuredColumns, rolledText } from './build-rollups.ts';
+import { matchingEventsText, measuredColumns, rolledText, withinSpan } from './build-rollups.ts';
 import { environmentNumber } from './environment-number.ts';
 
 interface DifferenceRow {
@@ -25,13 +25,17 @@ export async function verifyRollups(sql: Sql, scope: Scope): Promise<BucketDiffe
     ...(await sql.rows<DifferenceRow>(rollupDifferenceText, [env, scope.environmentId, maxDifferences])),
     ...(await sql.rows<DifferenceRow>(distinctDifferenceText, [env, scope.environmentId, maxDifferences])),
   ];
-  return rows.map((row) => ({
+  return rows.map(differenceOf);
+}
+
+function differenceOf(row: DifferenceRow): BucketDifference {
+  return {
     meterId: row.meter_id,
     externalCustomerId: row.external_id,
     bucket: row.bucket,
     stored: row.stored ?? 'missing',
     recomputed: row.recomputed ?? 'missing',
-  }));
+  };
 }
 
 const metersText = `
@@ -60,3 +64,50 @@ select meter.id as meter_id, s.external_id, day::text as bucket, case when a.the
 from a full join b using (meter, version, subject, day, h)
 join usage.subject s on s.number = subject join meter on meter.number = meter
 where a.there is distinct from b.there limit $3`;
+
+/**
+ * Compares the days of a random sample of events, and of roll-ups, with what their events say: how many were looked at and
+ * what differs. Each costs as much as the customer's events of that day. design: usage.md Afterwards
+ */
+export async function verifySample(
+  sql: Sql,
+  scope: Scope,
+  size: number,
+): Promise<{ examined: number; differences: BucketDifference[] }> {
+  const env = await environmentNumber(sql, scope);
+  const days = await sql.rows<{ subject: string; day: string }>(sampleText, [env, size]);
+  const differences: BucketDifference[] = [];
+  for (const { subject, day } of days) {
+    const values = [env, scope.environmentId, maxDifferences, subject, `${day}T00:00:00Z`];
+    for (const text of [sampledRollupText, sampledDistinctText]) {
+      differences.push(...(await sql.rows<DifferenceRow>(text, values)).map(differenceOf));
+    }
+  }
+  return { examined: days.length, differences: differences.slice(0, maxDifferences) };
+}
+
+const dayEnd = `$5::timestamptz + interval '1 day'`;
+const sampled = ['$4', '$5', `(${dayEnd})`] as const;
+const sampledRollupText = withinSpan(rollupDifferenceText, sampled).replace(
+  'from usage.rollup where env = $1',
+  `from usage.rollup where env = $1 and subject = $4::bigint and bucket >= $5::timestamptz and bucket < ${dayEnd}`,
+);
+const sampledDistinctText = withinSpan(distinctDifferenceText, sampled).replace(
+  'from usage.distinct_value where env = $1',
+  `from usage.distinct_value where env = $1 and subject = $4::bigint and day = ($5::timestamptz at time zone 'UTC')::date`,
+);
+
+// Random places in the order of ingestion, and random roll-ups: a bucket without events is found by the latter only.
+const sampleText = `
+with bounds as (select min(seq) as least, max(seq) as most from usage.event where env = $1), place as (
+  select least + floor(random() * (most - least + 1))::bigint as seq from bounds, generate_series(1, $2::int) where most is not null
+), event as (
+  select distinct e.subject, (e.ts at time zone 'UTC')::date as day from place
+  cross join lateral (select subject, ts from usage.event e where e.env = $1 and e.seq >= place.seq and e.seq < place.seq + 1000
+    order by e.seq limit 1) e
+), rolled as (
+  select subject, (bucket at time zone 'UTC')::date as day from usage.rollup tablesample bernoulli (10) where env = $1
+  order by random() limit $2
+)
+select subject::text as subject, day::text as day from (select * from event union select * from rolled) sample
+order by random() limit $2`;

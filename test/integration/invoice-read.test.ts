@@ -244,16 +244,16 @@ describe('GET /invoices/{id}/explain', () => {
     const { body: before } = await api<Wire>('GET', `/invoices/${draft.id}/explain`);
     const [fixed, usage] = before.lines;
     expect(fixed.late_usage).toBeNull();
-    expect(usage.late_usage).toEqual({ event_count: 0, quantity: '0' });
-    expect(before.late_usage).toEqual({ event_count: 0 });
+    expect(usage.late_usage).toEqual({ event_count: 0, voided_count: 0, quantity: '0' });
+    expect(before.late_usage).toEqual({ event_count: 0, voided_count: 0 });
 
     await countCalls(api, customer, 2, '2026-02-14T23:59:59Z');
     await countCalls(api, customer, 3, '2026-02-15T00:00:00Z');
     const { body: after } = await api<Wire>('GET', `/invoices/${draft.id}/explain`);
     const sentence = '2 events arrived after this invoice was final (quantity 2); they are not billed.';
-    const late_usage = { event_count: 2, quantity: '2' };
+    const late_usage = { event_count: 2, voided_count: 0, quantity: '2' };
     const line = { ...usage, late_usage, steps: [...usage.steps, { kind: 'late_usage', sentence }] };
-    expect(after).toEqual({ ...before, late_usage: { event_count: 2 }, lines: [fixed, line] });
+    expect(after).toEqual({ ...before, late_usage: { event_count: 2, voided_count: 0 }, lines: [fixed, line] });
   });
 
   it('knows nothing late of a draft, which is measured again', async () => {

@@ -49,12 +49,12 @@ test('what came after the watermark is late, what came before is not', async () 
   await append(store, scope, [event('summed', 5)]);
   const window = windowOf(meter.id);
   const billed = { ...window, watermark: await watermarkOf(window) };
-  expect(await late([billed])).toEqual([{ eventCount: 0, quantity: '0' }]);
+  expect(await late([billed])).toEqual([{ eventCount: 0, voidedCount: 0, quantity: '0' }]);
   await append(store, scope, [event('summed', 1), event('summed', 2.5)]);
-  expect(await late([billed])).toEqual([{ eventCount: 2, quantity: '3.5' }]);
+  expect(await late([billed])).toEqual([{ eventCount: 2, voidedCount: 0, quantity: '3.5' }]);
   // In February nothing was late.
   const next = { ...billed, from: january.to, to: '2026-03-01T00:00:00.000Z' };
-  expect(await late([next])).toEqual([{ eventCount: 0, quantity: '0' }]);
+  expect(await late([next])).toEqual([{ eventCount: 0, voidedCount: 0, quantity: '0' }]);
 });
 
 test('the conditions of the price decide what is late for its line', async () => {
@@ -62,7 +62,7 @@ test('the conditions of the price decide what is late for its line', async () =>
   const window = windowOf(meter.id, { filters: { region: ['eu'] } });
   const billed = { ...window, watermark: await watermarkOf(window) };
   await append(store, scope, [event('filtered', 1, { region: 'eu' }), event('filtered', 1, { region: 'us' })]);
-  expect(await late([billed])).toEqual([{ eventCount: 1, quantity: '1' }]);
+  expect(await late([billed])).toEqual([{ eventCount: 1, voidedCount: 0, quantity: '1' }]);
 });
 
 test.each([
@@ -85,7 +85,7 @@ test.each([
     scope,
     after.map((n) => event(eventName, n)),
   );
-  expect(await late([billed])).toEqual([{ eventCount: after.length, quantity }]);
+  expect(await late([billed])).toEqual([{ eventCount: after.length, voidedCount: 0, quantity }]);
 });
 
 test('a line of several times counts an event once, also where its meter never resets', async () => {
@@ -102,10 +102,11 @@ test('a line of several times counts an event once, also where its meter never r
       tx,
       invoice,
       [line],
-      async () => new Map(times.map(([, , n], part) => [`line ${part}`, { eventCount: n, quantity: `${n}.5` }])),
+      async () =>
+        new Map(times.map(([, , n], part) => [`line ${part}`, { eventCount: n, voidedCount: 0, quantity: `${n}.5` }])),
     ),
   );
-  expect(counted.get('line')).toEqual({ eventCount: 7, quantity: '9.5' });
+  expect(counted.get('line')).toEqual({ eventCount: 7, voidedCount: 0, quantity: '9.5' });
 });
 
 test('all lines are asked in one call', async () => {

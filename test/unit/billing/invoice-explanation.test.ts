@@ -155,21 +155,28 @@ describe('the sentences of a line', () => {
 
 describe('late usage', () => {
   const none = { lineItemDiscount: '0', invoiceLevelDiscount: '0', prepaidCreditsApplied: '0' };
-  const told = (eventCount: number, quantity: string) =>
+  const told = (eventCount: number, quantity: string, voidedCount = 0) =>
     explainLine({
       currency: 'usd',
       amount: '1',
       ...none,
       derivation: null,
       meterName: null,
-      lateUsage: { eventCount, quantity },
+      lateUsage: { eventCount, voidedCount, quantity },
     })
-      .filter((step) => step.kind === 'late_usage')
+      .filter((step) => step.kind.startsWith('late_'))
       .map((step) => step.sentence);
 
   it('is told where there is some', () => {
     expect(told(0, '0')).toEqual([]);
     expect(told(1, '3')).toEqual(['1 event arrived after this invoice was final (quantity 3); it is not billed.']);
+    expect(told(0, '-1', 1)).toEqual([
+      '1 event of this line was voided after this invoice was final (quantity -1); the invoice stays as it is.',
+    ]);
+    expect(told(1, '2', 3)).toEqual([
+      '1 event arrived after this invoice was final (quantity 2, both together); it is not billed.',
+      '3 events of this line were voided after this invoice was final (quantity 2, both together); the invoice stays as it is.',
+    ]);
     expect(told(2, '-0.5')).toEqual([
       '2 events arrived after this invoice was final (quantity -0.5); they are not billed.',
     ]);

@@ -21,6 +21,7 @@ const line = {
 };
 const meter = { meterId: 'm1', name: 'Calls', archived: false, filters: [], bucket: null, excludedLines: [] };
 const filter = { key: 'region', values: ['eu', 'us'], found: 'asia', passed: false };
+const voided = { voidedAt: '2026-01-20T00:00:00.000000Z', reason: 'sent twice', actor: 'user_1' };
 const billed = {
   lineItemId: 'line_1',
   invoiceLineItemId: 'il_1',
@@ -34,15 +35,22 @@ const billed = {
 };
 
 function evidence(
-  change: { customerId?: null; lineItems?: (typeof line)[]; counted?: boolean } & Partial<EventEvidence>,
+  change: {
+    customerId?: null;
+    lineItems?: (typeof line)[];
+    counted?: boolean;
+    voided?: EventEvidence['found']['voided'];
+  } & Partial<EventEvidence>,
 ) {
-  const { customerId, lineItems = [line], counted = true, ...rest } = change;
+  const { customerId, lineItems = [line], counted = true, voided = null, ...rest } = change;
   const attributions = counted ? [{ meterId: 'm1', featureId: null, quantity: '1', lineItems }] : [];
-  const found = { event: customerId === null ? { ...event, customerId } : event, copies: [], attributions };
+  const found = { event: customerId === null ? { ...event, customerId } : event, copies: [], attributions, voided };
   return { found, meters: [meter], billed: [], ...rest };
 }
 
 test.each<[string, string, string, EventEvidence]>([
+  ['voided', 'voided', '"sent twice"', evidence({ voided })],
+  ['voided', 'voided_after_billing', 'invoice INV-1', evidence({ voided, billed: [billed] })],
   ['billed', 'billed', 'INV-1', evidence({ billed: [billed] })],
   ['late', 'late', 'not billed', evidence({ billed: [{ ...billed, knew: false }] })],
   ['on_draft', 'on_draft', 'draft', evidence({ billed: [{ ...billed, isFinal: false, invoiceNumber: null }] })],
