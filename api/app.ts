@@ -14,6 +14,7 @@ import { registerTransactions } from './plugins/transaction.ts';
 import { addonRoutes } from './routes/addon.ts';
 import { apiKeyRoutes } from './routes/api-key.ts';
 import { billingRunRoutes } from './routes/billing-run.ts';
+import { catalogueRoutes } from './routes/catalogue.ts';
 import { costAnalyticsRoutes } from './routes/cost-analytics.ts';
 import { costsheetRoutes } from './routes/costsheet.ts';
 import { customerRoutes } from './routes/customer.ts';
@@ -71,6 +72,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(apiKeyRoutes);
   await v1.register(billingRunRoutes);
   await v1.register(costAnalyticsRoutes);
+  await v1.register(catalogueRoutes);
   await v1.register(costsheetRoutes);
   await v1.register(customerRoutes);
   await v1.register(customerUsageRoutes);

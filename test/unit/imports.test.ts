@@ -44,6 +44,7 @@ const rules: Record<string, FolderRule> = {
       node,
     ],
   },
+  cli: { paths: [/^cli\//], packages: [/^(commander|yaml)$/, node] },
   web: { paths: [/^web\//], packages: [/^(?!@temporalio|@mikro-orm|pg$|fastify)/] },
 };
 
