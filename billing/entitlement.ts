@@ -1,3 +1,7 @@
+/** What a subscription may override of an entitlement of its plan. spec: catalogue-and-metering §8.2 */
+export const overridableMembers = ['usage_limit', 'is_enabled', 'static_value', 'config_value'] as const;
+export type OverridableMember = (typeof overridableMembers)[number];
+
 /** One grant of a feature, by a plan, an add-on or a subscription. spec: catalogue-and-metering §8.3 */
 export interface EntitlementPart {
   id: string;
@@ -5,6 +9,8 @@ export interface EntitlementPart {
   entityType: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
   /** On a subscription's part: the plan part it overrides. */
   parentEntitlementId: string | null;
+  /** Which members an override sets; absent or null: all it may set. */
+  overriddenMembers?: readonly OverridableMember[] | null;
   isEnabled: boolean;
   isSoftLimit: boolean;
   /** null is unlimited. */
@@ -61,6 +67,27 @@ export function partsInForce<Part extends EntitlementPart>(parts: readonly Part[
 }
 
 /**
+ * The metered features for which an add-on's entitlement has another reset period than one the subscription has already, at
+ * any time from `from` on. No reset period is the billing period's. spec: catalogue-and-metering §8.2
+ */
+export function resetConflicts(
+  parts: readonly (EntitlementPart & { featureId: string })[],
+  added: readonly { featureId: string; usageResetPeriod: string | null }[],
+  { from, sameAsBilling }: { from: string; sameAsBilling: (resetPeriod: string) => boolean },
+): string[] {
+  const normal = (period: string | null) => (period === null || sameAsBilling(period) ? null : period);
+  const conflicting = added.filter(({ featureId, usageResetPeriod }) =>
+    parts.some(
+      (part) =>
+        part.featureId === featureId &&
+        (part.endDate === null || part.endDate > from) &&
+        normal(part.usageResetPeriod) !== normal(usageResetPeriod),
+    ),
+  );
+  return conflicting.map(({ featureId }) => featureId);
+}
+
+/**
  * The sum of parts in their order: the limits add up and one unlimited part makes all unlimited; soft if any part is; of the
  * reset periods the most frequent, on a tie the one that comes first. Disabled parts count for nothing, and without an enabled
  * one nothing is granted. spec: catalogue-and-metering §8.3
@@ -98,7 +125,16 @@ function keyOf(part: EntitlementPart): string {
 function overridden<Part extends EntitlementPart>(parent: Part, override: Part | undefined): Part {
   if (!override) return parent;
   const { isSoftLimit, usageResetPeriod } = parent;
-  return { ...override, isSoftLimit, usageResetPeriod };
+  const sets = (member: OverridableMember): boolean => override.overriddenMembers?.includes(member) ?? true;
+  return {
+    ...override,
+    isEnabled: (sets('is_enabled') ? override : parent).isEnabled,
+    usageLimit: (sets('usage_limit') ? override : parent).usageLimit,
+    staticValue: (sets('static_value') ? override : parent).staticValue,
+    configValue: (sets('config_value') ? override : parent).configValue,
+    isSoftLimit,
+    usageResetPeriod,
+  };
 }
 
 /** Limits are integers of any size. */

@@ -41,6 +41,16 @@ export interface NewAttachment {
   metadata: string;
 }
 
+/** What a subscription sets otherwise than an entitlement of its plan; an absent member stays. spec: §1.2 override_entitlements */
+export interface NewOverride {
+  entitlementId: string;
+  /** Null is unlimited. */
+  usageLimit?: number | null;
+  isEnabled?: boolean;
+  staticValue?: string;
+  configValue?: Record<string, unknown>;
+}
+
 /** What a creation asks for, shapes checked; instants are ISO strings. spec: subscriptions-and-invoicing §1.2 */
 export interface NewSubscription {
   subscriptionId: string;
@@ -70,6 +80,8 @@ export interface NewSubscription {
   taxRateOverrides?: NewTaxLink[];
   /** Absent in commands that were sent before there were add-ons. */
   addons?: NewAttachment[];
+  /** Absent in commands that were sent before there were overrides. */
+  overrideEntitlements?: NewOverride[];
 }
 
 /** A tax rate that a creation names. spec: subscriptions-and-invoicing §1.2 tax_rate_overrides */

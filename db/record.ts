@@ -74,3 +74,19 @@ export async function inElement<T>(
     throw refuse(code, message, refusal.details);
   }
 }
+
+/**
+ * One refusal of several, in their order: the messages and fields of all, and their code when they agree, else
+ * `validation_error`. What is no refusal is thrown as it is.
+ */
+export function together(errors: readonly unknown[]): Error {
+  const refusals = errors.map((error) => {
+    const refusal = refusalIn(error);
+    if (!refusal) throw error;
+    return refusal;
+  });
+  const [first] = refusals;
+  const code = refusals.every((refusal) => refusal.code === first?.code) ? first!.code : 'validation_error';
+  const fields = Object.assign({}, ...refusals.map((refusal) => refusal.details?.fields ?? {})) as object;
+  return refuse(code, refusals.map((refusal) => refusal.message).join('; '), { fields });
+}

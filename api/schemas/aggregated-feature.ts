@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AggregatedFeature, EntitlementSource } from '../../db/stores/customer-entitlement.ts';
+import type { AggregatedFeature } from '../../db/stores/customer-entitlement.ts';
+import type { StoredPart } from '../../db/stores/entitlement-part.ts';
 import { jsonNumber } from '../decimal.ts';
 import { feature, viewFeature } from './feature.ts';
 import { numberOutput } from './scalars.ts';
@@ -64,7 +65,7 @@ export function viewAggregatedFeature(row: AggregatedFeature): z.output<typeof a
   };
 }
 
-export function viewSource(source: EntitlementSource): z.output<typeof entitlementSource> {
+export function viewSource(source: StoredPart): z.output<typeof entitlementSource> {
   return {
     subscription_id: source.subscriptionId,
     entity_id: source.entityId,

@@ -4,6 +4,7 @@ import { badField } from '../../db/record.ts';
 import type { CreateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import { attachmentInput, newAttachment } from './addon-association.ts';
+import { newOverrides, overridesInput } from './entitlement-override.ts';
 import {
   booleanQuery,
   currencyInput,
@@ -33,7 +34,6 @@ const laterFields = [
   'line_item_coupons',
   'line_item_commitments',
   'override_line_items',
-  'override_entitlements',
   'credit_grants',
   'line_items',
   'phases',
@@ -82,6 +82,7 @@ export const createSubscriptionBody = z
       .nullish()
       .describe('The only rates that hold, when there are any; else copies of those of the invoiced customer.'),
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
+    override_entitlements: overridesInput.nullish(),
     addons: z.array(attachmentInput).max(100).nullish(),
     ...laterShape,
   })
@@ -105,6 +106,12 @@ export function creationOf(
       });
   }
   refuseRequestedStatus(body.subscription_status);
+  if (body.proration_behavior === 'create_prorations' && body.override_entitlements?.length) {
+    throw badField(
+      'override_entitlements',
+      'cannot be combined with proration_behavior create_prorations; leave that out',
+    );
+  }
   const older = body.collection_method === 'default_incomplete';
   const collectionMethod = older ? 'charge_automatically' : (body.collection_method ?? 'charge_automatically');
   const paymentBehavior = older ? 'allow_incomplete' : (body.payment_behavior ?? 'default_active');
@@ -137,6 +144,7 @@ export function creationOf(
     trialPeriodDays: body.trial_period_days ?? null,
     gatewayPaymentMethodId: body.gateway_payment_method_id ?? null,
     taxRateOverrides: taxOverridesOf(body.tax_rate_overrides ?? []),
+    overrideEntitlements: newOverrides(body.override_entitlements ?? []),
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
   };
 }

@@ -19,6 +19,8 @@ const schema = defineEntity({
     usageResetPeriod: p.text().nullable(),
     aggregationMode: p.text().default('additive'),
     parentEntitlementId: p.text().nullable(),
+    /** Which members an override sets; the others are its parent's. */
+    overriddenMembers: p.array().nullable(),
     displayOrder: p.integer().nullable(),
     startDate: instant().nullable(),
     endDate: instant().nullable(),
@@ -30,7 +32,11 @@ const schema = defineEntity({
         `create unique index "${n}" on ${t} (${c.environmentId}, ${c.entityType}, ${c.entityId}, ${c.featureId}) where ${c.status} = 'published' and ${c.aggregationMode} <> 'parallel'`,
     },
   ],
-  indexes: [{ properties: ['environmentId', 'createdAt', 'id'] }, { properties: ['environmentId', 'featureId'] }],
+  indexes: [
+    { properties: ['environmentId', 'createdAt', 'id'] },
+    { properties: ['environmentId', 'featureId'] },
+    { properties: ['environmentId', 'entityId'] },
+  ],
 });
 export class Entitlement extends schema.class {}
 schema.setClass(Entitlement);

@@ -7,6 +7,7 @@ import { Migration20261122_06_aggregations } from './20261122_06_aggregations.ts
 import { Migration20261122_07_cost_sheets } from './20261122_07_cost_sheets.ts';
 import { Migration20261122_08_price_sync } from './20261122_08_price_sync.ts';
 import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
+import { Migration20261122_10_entitlement_parts } from './20261122_10_entitlement_parts.ts';
 import { Migration20261122_11_taxes } from './20261122_11_taxes.ts';
 import { Migration20261122_12_integration_mapping } from './20261122_12_integration_mapping.ts';
 import { Migration20261122_15_event_corrections } from './20261122_15_event_corrections.ts';
@@ -24,6 +25,7 @@ export const migrations = [
   { name: '20261122_07_cost_sheets', class: Migration20261122_07_cost_sheets },
   { name: '20261122_08_price_sync', class: Migration20261122_08_price_sync },
   { name: '20261122_09_add_ons', class: Migration20261122_09_add_ons },
+  { name: '20261122_10_entitlement_parts', class: Migration20261122_10_entitlement_parts },
   { name: '20261122_11_taxes', class: Migration20261122_11_taxes },
   { name: '20261122_12_integration_mapping', class: Migration20261122_12_integration_mapping },
   { name: '20261122_16_event_rejection', class: Migration20261122_16_event_rejection },

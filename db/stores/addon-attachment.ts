@@ -1,10 +1,13 @@
 import { type AddonCadence, type AttachmentTerm, attachmentTerm } from '../../billing/addon.ts';
 import { cadenceRelation } from '../../billing/cadence.ts';
+import type { BillingPeriod } from '../../billing/calendar.ts';
+import { resetConflicts } from '../../billing/entitlement.ts';
 import { refuse } from '../../billing/refusal.ts';
 import type { NewAttachment } from '../../billing/subscription.ts';
 import { badField, missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import { meteredParts } from './entitlement-part.ts';
 import { insertLineItems, lineItemOf, type PlanPrice, readOwnedPrices } from './subscription-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -19,7 +22,7 @@ export interface Attached {
 /**
  * Writes the attachment of an add-on to a locked subscription, and a line item for each of the add-on's prices in its
  * currency. `field` is where the add-on stands in the request. Throws `not_found`, `validation_error` for an archived add-on,
- * one that has no fitting price and dates that do not fit, `already_exists` for a onetime add-on that is attached.
+ * one that has no fitting price or resets an allowance otherwise, and dates that do not fit, `already_exists` for a onetime add-on that is attached.
  * spec: subscriptions-and-invoicing §1.10, §2.3.3; catalogue-and-metering §10.1
  */
 export async function writeAttachment(
@@ -32,6 +35,7 @@ export async function writeAttachment(
   const cadence = attachment.cadence as AddonCadence;
   const term = attachmentTerm(row, attachment.startDate ?? at, cadence);
   if (addon.type === 'onetime') await refuseSecond(sql, scope, row.id, addon.id, term, field);
+  await refuseResetConflict(sql, scope, row, addon.id, term.start, field);
   const prices = await attachablePrices(sql, scope, row, addon, { at: term.start, field });
   await writeAssociation(sql, scope, row, attachment, term);
   const end = [term.end, row.endDate].filter((instant) => instant !== null).sort()[0] ?? null;
@@ -128,6 +132,33 @@ async function refuseSecond(
     'already_exists',
     `${field} names add-on ${addonId}, which is attached once at a time and is attached as ${held.id}; detach that first`,
     { fields: { [field]: 'attached already' } },
+  );
+}
+
+async function refuseResetConflict(
+  sql: Sql,
+  { environmentId }: Scope,
+  row: SubscriptionRow,
+  addonId: string,
+  from: string,
+  field: string,
+): Promise<void> {
+  const added = await sql.rows<{ featureId: string; usageResetPeriod: string | null }>(
+    `select feature_id as "featureId", usage_reset_period as "usageResetPeriod" from entitlement
+     where environment_id = $1 and entity_type = 'ADDON' and entity_id = $2 and status = 'published' and feature_type = 'metered'
+     order by created_at, id`,
+    [environmentId, addonId],
+  );
+  if (added.length === 0) return;
+  const parts = await meteredParts(sql, environmentId, [row.id]);
+  const sameAsBilling = (period: string) =>
+    period !== 'NEVER' &&
+    cadenceRelation({ billingPeriod: period as BillingPeriod, billingPeriodCount: 1 }, row) === 'equal';
+  const features = resetConflicts(parts, added, { from, sameAsBilling });
+  if (features.length === 0) return;
+  throw badField(
+    field,
+    `names an add-on whose allowance resets at other times than what the subscription has of ${features.join(', ')}; give both one usage_reset_period`,
   );
 }
 

@@ -1,10 +1,5 @@
 import { later } from '../../billing/calendar.ts';
-import {
-  type AggregatedEntitlement,
-  aggregateEntitlement,
-  type EntitlementPart,
-  partsInForce,
-} from '../../billing/entitlement.ts';
+import { type AggregatedEntitlement, aggregateEntitlement, partsInForce } from '../../billing/entitlement.ts';
 import { customerNow } from '../clock.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
@@ -12,25 +7,16 @@ import { Subscription } from '../entities/subscription.ts';
 import { anyOf } from '../list.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
-import { publishedEntitlements } from './entitlement.ts';
+import { entitlementParts, type StoredPart } from './entitlement-part.ts';
 import { featuresById } from './feature.ts';
 import { metersById } from './meter.ts';
-import { plansById } from './plan.ts';
-
-/** A part as it is shown: with who grants it. */
-export interface EntitlementSource extends EntitlementPart {
-  featureId: string;
-  /** The plan, add-on or subscription. */
-  entityId: string;
-  entityName: string;
-}
 
 /** A feature with everything that is granted of it. spec: catalogue-and-metering §8.3 */
 export interface AggregatedFeature {
   feature: Feature;
   meter: Meter | null;
   entitlement: AggregatedEntitlement;
-  sources: EntitlementSource[];
+  sources: StoredPart[];
 }
 
 /** Absent, empty and null narrow nothing; ids and keys that exist nowhere match nothing. */
@@ -69,7 +55,9 @@ export async function aggregatedFeatures(
   filters: FeatureFilters,
   at: string,
 ): Promise<AggregatedFeature[]> {
-  const byFeature = Map.groupBy(await entitlementSources(tx, subscriptions), (source) => source.featureId);
+  const ids = subscriptions.map((subscription) => subscription.id);
+  const parts = await entitlementParts(tx, tx.scope.environmentId, ids);
+  const byFeature = Map.groupBy(parts, (part) => part.featureId);
   const features = await featuresById(tx, [...byFeature.keys()]);
   const wanted = [...features.values()].filter((feature) => isWanted(feature, filters)).sort(byTypeAndName);
   const meters = await metersById(
@@ -116,35 +104,6 @@ export async function requireGrantingSubscription(tx: Transaction, id: string): 
   const granting = { $in: grantingStatuses };
   const where = { id, environmentId: tx.scope.environmentId, status: 'published', subscriptionStatus: granting };
   if (!(await tx.em.findOne(Subscription, where))) throw missing('active or trialing subscription', id);
-}
-
-/** Every part of every subscription, oldest first. Plans are all that grants in this release. */
-async function entitlementSources(
-  tx: Transaction,
-  subscriptions: readonly Subscription[],
-): Promise<EntitlementSource[]> {
-  const planIds = [...new Set(subscriptions.map((subscription) => subscription.planId))];
-  const plans = await plansById(tx, planIds);
-  const ofPlan = await publishedEntitlements(tx, planIds);
-  return subscriptions.flatMap((subscription) =>
-    (ofPlan.get(subscription.planId) ?? []).map((row) => ({
-      id: row.id,
-      subscriptionId: subscription.id,
-      featureId: row.featureId,
-      entityType: 'PLAN' as const,
-      entityId: row.entityId,
-      entityName: plans.get(row.entityId)?.name ?? '',
-      parentEntitlementId: row.parentEntitlementId ?? null,
-      isEnabled: row.isEnabled,
-      isSoftLimit: row.isSoftLimit,
-      usageLimit: row.usageLimit ?? null,
-      usageResetPeriod: row.usageResetPeriod ?? null,
-      staticValue: row.staticValue ?? null,
-      configValue: row.configValue ?? null,
-      startDate: row.startDate ?? null,
-      endDate: row.endDate ?? null,
-    })),
-  );
 }
 
 function isWanted(feature: Feature, { featureIds = [], featureLookupKeys = [] }: FeatureFilters): boolean {

@@ -29,10 +29,10 @@ export interface GrantedValue {
 export function checkEntitlement(input: NewEntitlement, path = ''): void {
   if (!input.entityType) throw badField(`${path}plan_id`, 'or entity_type with entity_id is required');
   if (!input.entityId) throw badField(`${path}entity_id`, 'is required with entity_type');
-  checkGrantedValue(
-    { featureType: input.featureType, staticValue: input.staticValue ?? null, configValue: input.configValue ?? null },
-    path,
-  );
+  if (!input.parentEntitlementId) {
+    const { featureType, staticValue = null, configValue = null } = input;
+    checkGrantedValue({ featureType, staticValue, configValue }, path);
+  }
   if (input.aggregationMode === 'parallel') {
     throw badField(`${path}aggregation_mode`, 'parallel needs a grant configuration; send additive or leave it out');
   }
@@ -42,8 +42,17 @@ export function checkEntitlement(input: NewEntitlement, path = ''): void {
       'belongs to an entitlement of a subscription, which overrides one of its plan',
     );
   }
+  if (input.parentEntitlementId) refuseParentMembers(input, path);
   if (input.startDate && input.endDate && input.endDate < input.startDate) {
     throw badField(`${path}end_date`, 'must not be before start_date');
+  }
+}
+
+/** Only the limit, the switch and the values can be overridden. spec: catalogue-and-metering §8.2 */
+function refuseParentMembers(input: NewEntitlement, path: string): void {
+  const ofParent = { is_soft_limit: input.isSoftLimit, usage_reset_period: input.usageResetPeriod ?? undefined };
+  for (const [field, value] of Object.entries(ofParent)) {
+    if (value !== undefined) throw badField(`${path}${field}`, 'is the plan’s and cannot be overridden; leave it out');
   }
 }
 

@@ -1,14 +1,16 @@
 import type { Allowance } from '../../billing/allowance.ts';
+import { periodAllowances } from '../../billing/period-allowance.ts';
 import { type EndedPeriod, endedPeriods } from '../../billing/plan-simulation.ts';
 import { selectPrices } from '../../billing/price-selection.ts';
 import { realNow } from '../clock.ts';
 import { badField } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { meteredPartsOfPlan } from './entitlement-part.ts';
 import { findPlan } from './plan.ts';
 import { type SimulatedPrice, simulatedItems, simulatedPrices } from './plan-simulate-terms.ts';
 import { chosenSubscriptions, type SimulatedCustomer, type SimulationChoice } from './simulation-choice.ts';
-import { type BilledLine, type ChargeRequest, computeCharges, readAllowances } from './subscription-charge.ts';
+import { type BilledLine, type ChargeRequest, computeCharges } from './subscription-charge.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 import { askedOnce } from './usage-questions.ts';
 
@@ -99,13 +101,12 @@ function refuseTooMuch({ subscriptions }: PlanSimulation, { withLines }: Simulat
   throw badField('end_time', `makes ${periods} billing periods to rate, and ${most} are the most at once: ${remedy}`);
 }
 
-/** The plan's allowances that have not ended, by meter. */
+/** The plan's allowances that have not ended, by meter; when they begin does not matter. */
 async function planAllowances(tx: Transaction, planId: string): Promise<Record<string, Allowance>> {
-  const now = realNow();
-  const all = await readAllowances(tx, tx.scope.environmentId, [planId]);
-  const open = all.filter(({ endDate }) => endDate === null || endDate > now);
-  return Object.fromEntries(
-    open.map(({ meterId, usageLimit, usageResetPeriod }) => [meterId, { usageLimit, usageResetPeriod }]),
+  const parts = await meteredPartsOfPlan(tx, tx.scope.environmentId, planId);
+  return periodAllowances(
+    parts.map((part) => ({ ...part, startDate: null })),
+    realNow(),
   );
 }
 

@@ -166,6 +166,7 @@ async function copyEntitlements(tx: Transaction, source: Plan, plan: Plan): Prom
       entityType: 'PLAN',
       entityId: plan.id,
       parentEntitlementId: null,
+      overriddenMembers: null,
       featureId,
       featureType,
       isEnabled,

@@ -8,11 +8,13 @@ import {
   priceCharges,
   usageQuestions,
 } from '../../billing/charge.ts';
-import { decimalText, instantText } from '../columns.ts';
+import { periodAllowances } from '../../billing/period-allowance.ts';
+import { instantText } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
+import { meteredParts } from './entitlement-part.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** One invoice's worth of charges to compute: which subscription, which periods, why. */
@@ -50,9 +52,8 @@ export async function computeCharges(
   const subscriptions = new Map(requests.map((request) => [request.subscription.id, request.subscription]));
   const ids = [...subscriptions.keys()];
   const items = await readItems(sql, scope.environmentId, ids);
-  const allowances = await readAllowances(sql, scope.environmentId, [
-    ...new Set([...subscriptions.values()].map((s) => s.planId)),
-  ]);
+  const parts = await meteredParts(sql, scope.environmentId, ids);
+  const partsOf = Map.groupBy(parts, (part) => part.subscriptionId);
   const billed = requests.some((request) => !request.withoutBilled)
     ? await readBilled(sql, scope.environmentId, ids)
     : [];
@@ -68,7 +69,8 @@ export async function computeCharges(
       next: request.next,
       ...(request.usageUntil === undefined ? {} : { usageUntil: request.usageUntil }),
       items: own.map(({ item }) => item),
-      allowances: request.terms?.allowances ?? allowancesOf(allowances, request),
+      allowances:
+        request.terms?.allowances ?? periodAllowances(partsOf.get(subscription.id) ?? [], lastInstant(request)),
       billed: request.withoutBilled
         ? []
         : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),
@@ -102,60 +104,9 @@ export async function computeCharges(
   );
 }
 
-/** A metered entitlement of a plan and the time it is in force. */
-export interface PlanAllowance extends Allowance {
-  planId: string;
-  meterId: string;
-  startDate: string | null;
-  endDate: string | null;
-}
-
-/** The published metered entitlements of plans: plan parts only, the others come with add-ons and overrides. */
-export async function readAllowances(
-  sql: Sql,
-  environmentId: string,
-  planIds: readonly string[],
-): Promise<PlanAllowance[]> {
-  const rows = await sql.rows<{
-    plan_id: string;
-    meter_id: string;
-    usage_limit: string | null;
-    usage_reset_period: Allowance['usageResetPeriod'];
-    start_date: string | null;
-    end_date: string | null;
-  }>(
-    `select e.entity_id as plan_id, f.meter_id, e.usage_limit, e.usage_reset_period, e.start_date, e.end_date
-     from entitlement e join feature f on f.id = e.feature_id
-     where e.environment_id = $1 and e.entity_type = 'PLAN' and e.entity_id = any($2) and e.status = 'published'
-       and e.feature_type = 'metered' and e.is_enabled and f.meter_id is not null`,
-    [environmentId, planIds],
-  );
-  return rows.map((row) => ({
-    planId: row.plan_id,
-    meterId: row.meter_id,
-    usageLimit: row.usage_limit === null ? null : decimalText(row.usage_limit),
-    usageResetPeriod: row.usage_reset_period,
-    startDate: row.start_date ? instantText(row.start_date) : null,
-    endDate: row.end_date ? instantText(row.end_date) : null,
-  }));
-}
-
-/**
- * The allowances of a plan by meter for a period being billed: those in force up to its end, which is what the usage summary
- * showed last. spec: catalogue-and-metering §8.3
- */
-function allowancesOf(
-  all: readonly PlanAllowance[],
-  { subscription, elapsed, next }: ChargeRequest,
-): Record<string, Allowance> {
-  const end = elapsed?.end ?? next?.start ?? subscription.currentPeriodStart;
-  const inForce = all.filter(
-    ({ planId, startDate, endDate }) =>
-      planId === subscription.planId && (startDate === null || startDate < end) && (endDate === null || endDate >= end),
-  );
-  return Object.fromEntries(
-    inForce.map(({ meterId, usageLimit, usageResetPeriod }) => [meterId, { usageLimit, usageResetPeriod }]),
-  );
+/** The end of what is billed in arrear, which decides what is in force. */
+function lastInstant({ subscription, elapsed, next }: ChargeRequest): string {
+  return elapsed?.end ?? next?.start ?? subscription.currentPeriodStart;
 }
 
 interface BilledRow extends BilledService {

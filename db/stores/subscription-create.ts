@@ -22,6 +22,7 @@ import type { Scope } from '../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { writeAttachment } from './addon-attachment.ts';
+import { writeOverrides } from './entitlement-override.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { insertLineItems, lineItemsOf, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
@@ -71,6 +72,7 @@ export async function createSubscription(
       `names a plan without a price in ${input.currency} for ${input.billingPeriod}; add one or choose another`,
     );
   }
+  await writeOverrides(sql, scope, { subscriptionId: row.id, planId: row.planId }, input.overrideEntitlements ?? []);
   await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
   await writeEvents(sql, scope, [subscriptionEvent('subscription.created', row, input.at)]);
   await writeAudit(sql, scope, [

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { entitlementsForPlans } from '../../db/stores/entitlement.ts';
-import { inSqlTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 import { catalogue } from './catalogue.fixture.ts';
 
 const api = await testApi();
-const { call, database, scope } = api;
+const { call, scope } = api;
 const { createPlan, createFeature, createEntitlement, audited, emitted } = catalogue(api);
 
 describe('POST /entitlements', () => {
@@ -136,6 +134,26 @@ it('creates in bulk all or nothing; an unknown feature is 400', async () => {
   expect((await call('POST', '/v1/entitlements/bulk', { body: { items: [] } })).status).toBe(400);
 });
 
+it('names every bad element of a bulk request in one refusal', async () => {
+  const plan = await createPlan();
+  const feature = await createFeature({ type: 'boolean' });
+  const good = { plan_id: plan.id, feature_id: feature.id, feature_type: 'boolean' };
+  const bulk = (items: object[]) => call('POST', '/v1/entitlements/bulk', { body: { items } });
+  const refused = await bulk([
+    good,
+    { ...good, feature_id: 'feat_none' },
+    { ...good, plan_id: 'plan_none' },
+    good,
+    { ...good, feature_type: 'static', static_value: 'x' },
+  ]);
+  expect(refused).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+  for (const element of [1, 2, 3, 4]) expect(refused.body.message).toContain(`items[${element}]`);
+  expect(refused.body.message).not.toContain('items[0]');
+  expect((await call('GET', `/v1/plans/${plan.id}/entitlements`)).body.items).toEqual([]);
+  expect((await bulk([good])).status).toBe(201);
+  expect(await bulk([good])).toMatchObject({ status: 409, body: { code: 'already_exists' } });
+});
+
 describe('PUT /entitlements/{id}', () => {
   it('changes what is sent; a limit of 0 or null is unlimited', async () => {
     const entitlement = await createEntitlement(await createPlan(), await createFeature(), {
@@ -200,27 +218,5 @@ it('finds entitlements by their own filters and expands them', async () => {
   ]);
   expect((await call('GET', `/v1/entitlements?plan_ids=${plan.id}&is_enabled=true`)).body.items).toMatchObject([
     { id: on.id },
-  ]);
-});
-
-it('gives billing the published entitlements of plans with their meters, oldest first', async () => {
-  const [one, two] = [await createPlan(), await createPlan()];
-  const feature = await createFeature();
-  const first = await createEntitlement(one, feature, { usage_limit: 10, usage_reset_period: 'MONTHLY' });
-  const second = await createEntitlement(two, feature, { usage_limit: null });
-  const archived = await createEntitlement(one, await createFeature(), {});
-  await call('DELETE', `/v1/entitlements/${archived.id}`);
-  const rows = await inSqlTransaction(database, scope, (sql) => entitlementsForPlans(sql, [one.id, two.id]));
-  expect(rows).toMatchObject([
-    {
-      id: first.id,
-      planId: one.id,
-      meterId: feature.meter_id,
-      usageLimit: '10',
-      usageResetPeriod: 'MONTHLY',
-      isEnabled: true,
-      createdAt: first.created_at,
-    },
-    { id: second.id, planId: two.id, usageLimit: null, usageResetPeriod: null, startDate: null },
   ]);
 });

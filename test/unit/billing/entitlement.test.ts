@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { aggregateEntitlement, type EntitlementPart, partsInForce } from '../../../billing/entitlement.ts';
+import {
+  aggregateEntitlement,
+  type EntitlementPart,
+  partsInForce,
+  resetConflicts,
+} from '../../../billing/entitlement.ts';
 
 const now = '2026-03-15T00:00:00.000Z';
 
@@ -49,6 +54,14 @@ describe('partsInForce', () => {
       { ...own, isSoftLimit: true, usageResetPeriod: 'DAILY' },
       addon('a'),
     ]);
+  });
+
+  it('takes from the plan part what an override does not set, whatever it has become', () => {
+    const plan = part('p', { usageLimit: '100', isEnabled: true });
+    const off = override('o', 'p', { usageLimit: '7', isEnabled: false, overriddenMembers: ['is_enabled'] });
+    expect(partsInForce([plan, off], now)).toMatchObject([{ id: 'o', usageLimit: '100', isEnabled: false }]);
+    const limited = override('o', 'p', { usageLimit: null, isEnabled: false, overriddenMembers: ['usage_limit'] });
+    expect(partsInForce([plan, limited], now)).toMatchObject([{ id: 'o', usageLimit: null, isEnabled: true }]);
   });
 
   it('overrides the part of its own subscription only', () => {
@@ -132,5 +145,23 @@ describe('aggregateEntitlement of the other types', () => {
   it('lists the config object of every part', () => {
     const parts = [part('p', { configValue: { seats: 1 } }), addon('a', { configValue: { seats: 1 } }), addon('b')];
     expect(aggregateEntitlement('config', parts).configValues).toEqual([{ seats: 1 }, { seats: 1 }]);
+  });
+});
+
+describe('resetConflicts', () => {
+  const sameAsBilling = (period: string) => period === 'MONTHLY';
+  const of = (usageResetPeriod: string | null, endDate: string | null = null) => [
+    { ...part('p', { usageResetPeriod, endDate }), featureId: 'calls' },
+  ];
+  it.each([
+    ['the same period', of('DAILY'), 'DAILY', []],
+    ['another period', of('DAILY'), 'NEVER', ['calls']],
+    ['none against the billing period', of(null), 'MONTHLY', []],
+    ['none against another', of(null), 'DAILY', ['calls']],
+    ['a part that has ended', of('DAILY', now), 'NEVER', []],
+  ])('%s', (_case, parts, usageResetPeriod, conflicts) => {
+    const added = [{ featureId: 'calls', usageResetPeriod }];
+    expect(resetConflicts(parts, added, { from: now, sameAsBilling })).toEqual(conflicts);
+    expect(resetConflicts(parts, [{ featureId: 'other', usageResetPeriod }], { from: now, sameAsBilling })).toEqual([]);
   });
 });

@@ -1,0 +1,88 @@
+import type { EntitlementPart, OverridableMember } from '../../billing/entitlement.ts';
+import { decimalText, instantText } from '../columns.ts';
+import type { Sql } from '../transaction.ts';
+
+/** A part with what is granted by it and by whom. */
+export interface StoredPart extends EntitlementPart {
+  featureId: string;
+  featureType: string;
+  /** The meter of the feature. */
+  meterId: string | null;
+  /** The plan, add-on or subscription. */
+  entityId: string;
+  entityName: string;
+  aggregationMode: string;
+}
+
+type PartRow = StoredPart & Record<string, unknown>;
+
+const partsText = (owners: string) => `
+select p.subscription_id as "subscriptionId", e.id, e.entity_type as "entityType", e.entity_id as "entityId", p.name as "entityName",
+  e.feature_id as "featureId", e.feature_type as "featureType", f.meter_id as "meterId", e.parent_entitlement_id as "parentEntitlementId",
+  e.overridden_members as "overriddenMembers", e.is_enabled as "isEnabled", e.is_soft_limit as "isSoftLimit",
+  e.usage_limit as "usageLimit", e.usage_reset_period as "usageResetPeriod", e.static_value as "staticValue",
+  e.config_value as "configValue", e.aggregation_mode as "aggregationMode",
+  greatest(e.start_date, p.start_date) as "startDate", least(e.end_date, p.end_date) as "endDate"
+from (${owners}) p
+join entitlement e on e.environment_id = $1 and e.entity_type = p.entity_type and e.entity_id = p.entity_id and e.status = 'published'
+join feature f on f.id = e.feature_id`;
+
+// An attachment grants while it is in force: its time and the entitlement's own overlap.
+const ownersOfSubscriptions = `
+  select s.id as subscription_id, 'PLAN' as entity_type, s.plan_id as entity_id, n.name, null::timestamptz as start_date,
+    null::timestamptz as end_date, '' as association_id
+  from subscription s left join plan n on n.id = s.plan_id where s.environment_id = $1 and s.id = any($2)
+  union all
+  select a.entity_id, 'ADDON', a.addon_id, n.name, a.start_date, a.end_date, a.id
+  from addon_association a left join addon n on n.id = a.addon_id
+  where a.environment_id = $1 and a.entity_id = any($2) and a.status = 'published' and a.addon_status in ('active', 'cancelled')
+  union all
+  select s.id, 'SUBSCRIPTION', s.id, '', null, null, '' from unnest($2::text[]) as s(id)`;
+
+const ownersOfPlans = `
+  select '' as subscription_id, 'PLAN' as entity_type, n.id as entity_id, n.name, null::timestamptz as start_date,
+    null::timestamptz as end_date, '' as association_id
+  from plan n where n.environment_id = $1 and n.id = any($2)`;
+
+const metered = `where e.feature_type = 'metered' and f.meter_id is not null`;
+const partsOfSubscriptions = partsText(ownersOfSubscriptions);
+const partsOfPlans = partsText(ownersOfPlans);
+
+/**
+ * Every published part of subscriptions: of their plans, of each attachment of an add-on, and their own; oldest first. One
+ * statement for any number of them. spec: catalogue-and-metering §8.3
+ */
+export async function entitlementParts(
+  sql: Sql,
+  environmentId: string,
+  subscriptionIds: readonly string[],
+): Promise<StoredPart[]> {
+  if (subscriptionIds.length === 0) return [];
+  return readParts(sql, partsOfSubscriptions, environmentId, subscriptionIds);
+}
+
+/** The metered parts of subscriptions that decide what usage is billed, enabled or not. spec: catalogue-and-metering §8.4 */
+export async function meteredParts(
+  sql: Sql,
+  environmentId: string,
+  subscriptionIds: readonly string[],
+): Promise<StoredPart[]> {
+  return readParts(sql, `${partsOfSubscriptions} ${metered}`, environmentId, subscriptionIds);
+}
+
+/** The metered parts of a plan by itself, as a subscription to it would have them. */
+export async function meteredPartsOfPlan(sql: Sql, environmentId: string, planId: string): Promise<StoredPart[]> {
+  return readParts(sql, `${partsOfPlans} ${metered}`, environmentId, [planId]);
+}
+
+async function readParts(sql: Sql, text: string, environmentId: string, ids: readonly string[]): Promise<StoredPart[]> {
+  const oldestFirst = `${text} order by e.created_at, e.id, p.association_id`;
+  const rows = await sql.rows<PartRow>(oldestFirst, [environmentId, [...ids]]);
+  return rows.map((row) => ({
+    ...row,
+    overriddenMembers: row.overriddenMembers as OverridableMember[] | null,
+    usageLimit: row.usageLimit === null ? null : decimalText(row.usageLimit),
+    startDate: row.startDate && instantText(row.startDate),
+    endDate: row.endDate && instantText(row.endDate),
+  }));
+}
