@@ -23,6 +23,7 @@ const archivedFeature = await createFeature({ type: 'boolean' });
 await call('DELETE', `/v1/features/${archivedFeature.id}`);
 const statics = await createFeature({ type: 'static' });
 await call('POST', '/v1/addons', { body: { name: 'Taken', lookup_key: 'taken' } });
+const attachedAddon = (await call('POST', '/v1/addons', { body: { name: 'Attached', lookup_key: 'attached' } })).body;
 const granted = await createFeature();
 await createEntitlement(plan, granted);
 await createPrice(plan, { lookup_key: 'taken' });
@@ -162,6 +163,8 @@ const cases: Case[] = [
   [8, 'an unknown plan', 'DELETE', '/plans/plan_none', undefined, 404, 'plan_none'],
   [9, 'a clone without a name', 'POST', `/plans/${plan.id}/clone`, { lookup_key: 'x' }, 400, 'name'],
   [9, 'a clone without a lookup key', 'POST', `/plans/${plan.id}/clone`, { name: 'x' }, 400, 'lookup_key'],
+  [10, 'a sync of an unknown plan', 'POST', '/plans/plan_none/sync/subscriptions', {}, 404, 'plan_none'],
+  [10, 'a sync without a workflow engine', 'POST', `/plans/${plan.id}/sync/subscriptions`, {}, 503, 'again', 'service_unavailable'],
   [11, 'a currency of two letters', 'POST', '/prices', { ...price, currency: 'us' }, 400, 'currency'],
   [11, 'a currency of digits', 'POST', '/prices', { ...price, currency: '123' }, 400, 'currency'],
   [11, 'no currency', 'POST', '/prices', { ...price, currency: undefined }, 400, 'currency'],
@@ -260,6 +263,12 @@ const cases: Case[] = [
   [32, 'a multiplier of 0', 'POST', '/meters', { ...meter, aggregation: { type: 'SUM_WITH_MULTIPLIER', field: 'n', multiplier: '0' } }, 400, 'multiplier'],
   [32, 'a multiplier that has no use', 'POST', '/meters', { ...meter, aggregation: { type: 'SUM', field: 'n', multiplier: '2' } }, 400, 'multiplier'],
   [32, 'an expression with COUNT', 'POST', '/meters', { ...meter, aggregation: { type: 'COUNT', expression: 'a' } }, 400, 'expression'],
+  [32, 'an expression beside a field', 'POST', '/meters', { ...meter, aggregation: { type: 'SUM', field: 'n', expression: 'a' } }, 400, 'aggregation.expression'],
+  [32, 'an expression that does not parse', 'POST', '/meters', { ...meter, aggregation: { type: 'SUM', expression: 'a +' } }, 400, 'aggregation.expression'],
+  [32, 'an expression of numbers alone', 'POST', '/meters', { ...meter, aggregation: { type: 'SUM', expression: '1 + 2' } }, 400, 'aggregation.expression'],
+  [32, 'an expression without end', 'POST', '/meters', { ...meter, aggregation: { type: 'SUM', expression: `a${' + a'.repeat(500)}` } }, 400, 'aggregation.expression'],
+  [32, 'an unknown bucket', 'POST', '/meters', { ...meter, aggregation: { type: 'SUM', field: 'n', bucket_size: '2HOUR' } }, 400, 'bucket_size'],
+  [32, 'a bucket on a price of a counting meter', 'POST', '/prices', { ...usage, bucket_size: 'HOUR' }, 400, 'bucket_size'],
   [32, 'a filter without values', 'POST', '/meters', { ...meter, filters: [{ key: 'a', values: [] }] }, 400, 'filters[0].values'],
   [
     32,
@@ -325,10 +334,13 @@ const cases: Case[] = [
   [44, 'a second grant', 'POST', '/entitlements', { ...metered, feature_id: granted.id }, 409, granted.id, 'already_exists'],
   [45, 'parallel without a grant', 'POST', '/entitlements', { ...metered, aggregation_mode: 'parallel' }, 400, 'aggregation_mode'],
   [45, 'a grant', 'POST', '/entitlements', { ...metered, grant_quota: '10' }, 501, 'grant_quota', 'not_implemented'],
+  [46, 'an attached add-on', 'DELETE', `/addons/${attachedAddon.id}`, undefined, 400, attachedAddon.id],
   [47, 'a cost sheet without a name', 'POST', '/costs', { name: '' }, 400, 'name'],
   [47, 'a cost sheet with a long name', 'POST', '/costs', { name: 'x'.repeat(256) }, 400, 'name'],
   [47, 'a cost sheet of a taken name', 'POST', '/costs', { name: 'taken' }, 409, 'taken', 'already_exists'],
   [47, 'a cost sheet of a taken lookup key', 'POST', '/costs', { name: 'x', lookup_key: 'taken' }, 409, 'taken', 'already_exists'],
+  [48, 'a start without an end', 'POST', '/costs/analytics', { start_time: '2026-01-01T00:00:00Z' }, 400, 'end_time'],
+  [48, 'an end without a start', 'POST', '/costs/analytics', { end_time: '2026-01-01T00:00:00Z' }, 400, 'start_time'],
   [49, 'a cost sheet deleted before', 'DELETE', `/costs/${deletedCostsheet}`, undefined, 400, deletedCostsheet],
   [50, 'usage of nobody', 'GET', '/customers/usage', undefined, 400, 'customer_id'],
   [50, 'usage of an unknown customer', 'GET', '/customers/usage?customer_id=cust_none', undefined, 404, 'cust_none'],
@@ -371,6 +383,13 @@ await inSqlTransaction(database, scope, (sql) =>
        payment_behavior, proration_behavior, created_at, updated_at)
      values ('subs_draft', $1, $2, $3, $3, $4, 'draft', 'usd', 'MONTHLY', 'anniversary', $5, 'UTC', $5, $5, $5, 'send_invoice', 'default_active', 'none', $5, $5)`,
     [scope.tenantId, scope.environmentId, customer.id, usedPlan.id, at],
+  ),
+);
+await inSqlTransaction(database, scope, (sql) =>
+  sql.rows(
+    `insert into addon_association (id, tenant_id, environment_id, addon_id, entity_id, addon_status, cadence, start_date, created_at, updated_at)
+     values ('addon_assoc_x', $1, $2, $3, 'subs_draft', 'active', 'recurring', $4, $4, $4)`,
+    [scope.tenantId, scope.environmentId, attachedAddon.id, at],
   ),
 );
 
@@ -467,6 +486,7 @@ describe('more decimals than are kept', () => {
 
 afterAll(async () => {
   await inSqlTransaction(database, scope, (sql) =>
-    sql.rows(`update subscription set subscription_status = 'cancelled' where id = 'subs_draft'`),
+    sql.rows(`with ended as (update addon_association set addon_status = 'cancelled', end_date = start_date, cancelled_at = start_date where id = 'addon_assoc_x')
+      update subscription set subscription_status = 'cancelled' where id = 'subs_draft'`),
   );
 });

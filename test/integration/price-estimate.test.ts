@@ -128,6 +128,44 @@ describe('usage instead of a quantity', () => {
   });
 });
 
+describe('a bucketed price', () => {
+  const hourly = { type: 'SUM', field: 'n', bucket_size: 'HOUR' };
+  const definition = { name: 'Hourly', event_name: 'hour', reset_usage: 'BILLING_PERIOD', aggregation: hourly };
+  const dear = {
+    ...perUse,
+    ...slabs,
+    tiers: [
+      { up_to: 10, unit_amount: '1' },
+      { up_to: null, unit_amount: '3' },
+    ],
+  };
+  const given = [
+    { timestamp: '2026-01-05T10:00:00Z', value: '9' },
+    { timestamp: '2026-01-05T10:59:00Z', value: '5' },
+    { timestamp: '2026-01-05T11:00:00Z', value: '14' },
+    { timestamp: '2026-01-05T13:30:00Z', value: '3' },
+  ];
+
+  test('begins its tiers anew in every bucket of its meter', async () => {
+    const meter = await createFeature({ meter: definition });
+    const price = { ...dear, meter_id: meter.meter_id };
+    const answer = await estimate({ price, usage: given });
+    expect(answer).toMatchObject({ quantity: '31', cost: '47', amount: '47' });
+    expect(answer.derivation.parts[0].bucketCount).toBe(3);
+    // As one quantity it is one bucket.
+    expect(await estimate({ price, quantity: 31 })).toMatchObject({ cost: '73' });
+  });
+
+  test('may have buckets of its own, which begin at the local midnight', async () => {
+    const meter = await createFeature({
+      meter: { ...definition, aggregation: { type: 'SUM', field: 'n' } },
+    });
+    const price = { ...dear, meter_id: meter.meter_id, bucket_size: 'DAY' };
+    expect(await estimate({ price, usage: given })).toMatchObject({ cost: '73' });
+    expect(await estimate({ price, usage: given, timezone: 'Pacific/Auckland' })).toMatchObject({ cost: '53' });
+  });
+});
+
 test('any price and quantity cost what the oracle says', async () => {
   const cases = fc.sample(
     prices.chain((terms) => fc.record({ terms: fc.constant(terms), quantity: quantitiesFor(terms) })),

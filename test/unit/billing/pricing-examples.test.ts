@@ -2,10 +2,17 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createPriceBody, newPrice } from '../../../api/schemas/price-input.ts';
 import { decimalString, moneyString, roundToCurrency } from '../../../billing/money.ts';
-import { costOfQuantity, defaultQuantity, type PriceTerms } from '../../../billing/price.ts';
+import { costOfBuckets, costOfQuantity, defaultQuantity, type PriceTerms } from '../../../billing/price.ts';
 import { checkPrice, pricingTerms } from '../../../db/stores/price-rules.ts';
 import { at, invoice, item, linesOf, usageItem } from './charge-fixture.ts';
-import { oracleBillable, oracleCost, oracleLineAmount, oracleQuantity, plain } from './rating-oracle.ts';
+import {
+  oracleBillable,
+  oracleBucketedCost,
+  oracleCost,
+  oracleLineAmount,
+  oracleQuantity,
+  plain,
+} from './rating-oracle.ts';
 
 /* Every worked example of docs/pricing.md: a price in JSON, and below it a table of what it costs. */
 
@@ -87,6 +94,16 @@ const readings: Record<string, (price: Record<string, unknown>, row: Row) => [pr
     return [
       { 'Billed quantity': line!.quantity, 'Line amount': line!.amount },
       { 'Billed quantity': billable, 'Line amount': oracleLineAmount(terms, oracleCost(terms, billable)) },
+    ];
+  },
+  'Buckets, Cost, Line amount': (price, { Buckets: list = '' }) => {
+    const terms = termsOf(price);
+    const values = list.split(', ');
+    const { cost } = costOfBuckets(terms, values);
+    const expected = oracleBucketedCost(terms, values);
+    return [
+      { Cost: decimalString(cost), 'Line amount': moneyString(roundToCurrency(cost, terms.currency), terms.currency) },
+      { Cost: plain(expected), 'Line amount': oracleLineAmount(terms, expected) },
     ];
   },
   'Days, Of, Line amount': (price, { Days: days = '', Of: of = '' }) => {
