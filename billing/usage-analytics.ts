@@ -1,13 +1,19 @@
 import { decimal, decimalString, storedDecimal, sum, zero } from './money.ts';
-import { costOfQuantity, type PriceTerms } from './price.ts';
+import { costOfBuckets, costOfQuantity, type PriceTerms } from './price.ts';
 import { costInCurrency } from './price-unit.ts';
 
 /**
- * What a quantity costs by a price, unrounded: entitlements forgive nothing here, and each quantity starts at the bottom of
- * the tiers. A decimal string. spec: catalogue-and-metering §7.6 Costs, §4.3, §1.1 N5
+ * What usage costs by a price, unrounded: entitlements forgive nothing here, and each quantity starts at the bottom of the
+ * tiers. Of bucketed usage every bucket is priced on its own. A decimal string.
+ * spec: catalogue-and-metering §7.6 Costs, §4.3, §4.4, §1.1 N5
  */
-export function usageCost(price: PriceTerms, quantity: string): string {
-  return decimalString(costInCurrency(costOfQuantity(price, quantity).cost, price));
+export function usageCost(
+  price: PriceTerms,
+  measured: { readonly usage: string; readonly buckets: readonly string[] | null },
+): string {
+  const { usage, buckets } = measured;
+  const { cost } = buckets ? costOfBuckets(price, buckets) : costOfQuantity(price, usage);
+  return decimalString(costInCurrency(cost, price));
 }
 
 /** Money of an item, of a point or of everything. Decimal strings. */

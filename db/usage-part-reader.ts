@@ -11,8 +11,17 @@ export interface UsagePartQuestion {
   to: string;
   /** Where a running meter (`reset_usage` NEVER) begins to count. */
   startOfHistory: string | null;
+  /** Null where the usage is one quantity. */
+  bucketing: UsageBucketing | null;
   /** Conditions on properties, each a set of them; all must hold. */
   filters: readonly Readonly<Record<string, readonly string[]>>[];
+}
+
+/** The grid of the buckets that usage is measured and priced by. spec: catalogue-and-metering §4.4 */
+export interface UsageBucketing {
+  size: string;
+  timezone: string;
+  billingAnchor: string | null;
 }
 
 /** How the answers are taken apart. */
@@ -28,17 +37,28 @@ export interface UsagePartition {
   listSources: boolean;
 }
 
+/** What was used, and by how many events. */
+export interface MeasuredUsage {
+  usage: string;
+  eventCount: number;
+  /** The value of each bucket (and group of the meter), whose sum `usage` is; null where it is one quantity. */
+  buckets: string[] | null;
+}
+
+/** A window with events, by its natural start. */
+export interface UsagePoint extends MeasuredUsage {
+  timestamp: string;
+}
+
 /** A group of a question's usage. */
-export interface UsagePart {
+export interface UsagePart extends MeasuredUsage {
   /** Null unless grouped by source; the empty text stands for events without one. */
   source: string | null;
   /** Null unless asked for. */
   sources: string[] | null;
-  properties: Record<string, string>;
-  usage: string;
-  eventCount: number;
-  /** Windows with events, in order, by their natural start. */
-  points: { timestamp: string; usage: string; eventCount: number }[];
+  properties: Readonly<Record<string, string>>;
+  /** In order. Windows smaller than buckets are the buckets. */
+  points: UsagePoint[];
 }
 
 /**

@@ -5,8 +5,10 @@ import { childrenOf, featuresByMeter } from '../db/stores/analytics-line.ts';
 import { findCustomerByExternalId } from '../db/stores/customer.ts';
 import { analyticsInterval } from '../db/stores/usage-analytics.ts';
 import type { Transaction } from '../db/transaction.ts';
+import type { UsagePart } from '../db/usage-part-reader.ts';
 import { seriesWindows } from './series.ts';
 import type { BreakdownRequest, BreakdownRow } from './usage-breakdown.ts';
+import { usagePartReader } from './usage-part-reader.ts';
 import type { UsageStore } from './usage-store.ts';
 
 export interface DetailedUsageRequest {
@@ -65,11 +67,20 @@ export async function detailedUsage(
     ? await store.breakdown(tx, tx.scope, { ...breakdown, windows: [], bySource: true })
     : null;
   const rowsOf = Map.groupBy(rows, ({ key }) => key);
+  const buckets = await bucketedParts(tx, store, request, {
+    meters,
+    interval,
+    customerIds,
+    timezone: customer.timezone,
+  });
   return meters.flatMap((meter) => {
     const feature = features.get(meter.id) ?? null;
     const groups = [...Map.groupBy(rowsOf.get(meter.id) ?? [], groupOf).values()];
     if (groups.length === 0 && !isTakenApart(request)) return [{ meter, feature, ...nothing, sources: sources && [] }];
-    return groups.map((own) => ({ meter, feature, ...detailed(own, sources) }));
+    return groups.map((own) => {
+      const group = detailed(own, sources);
+      return { meter, feature, ...group, ...byBuckets(buckets.get(meter.id), group) };
+    });
   });
 }
 
@@ -114,6 +125,46 @@ function breakdownOf(
     sources,
     everyMeasure: true,
   };
+}
+
+/** The usage of meters with buckets, which is the sum of their buckets. spec: catalogue-and-metering §7.1 bucket_size */
+async function bucketedParts(
+  tx: Transaction,
+  store: UsageStore,
+  request: DetailedUsageRequest,
+  asked: { meters: readonly Meter[]; interval: Interval; customerIds: string[]; timezone: string },
+): Promise<Map<string, UsagePart[]>> {
+  const { timezone, customerIds, interval } = asked;
+  const { bySource, byProperties, sources, windowSize, billingAnchor, propertyFilters } = request;
+  const questions = asked.meters.flatMap(({ id, aggregation }) => {
+    const size = aggregation.bucket_size;
+    if (!size) return [];
+    const bucketing = { size, timezone, billingAnchor };
+    const span = { from: interval.start, to: interval.end, startOfHistory: null };
+    return [{ key: id, meterId: id, customerIds, ...span, bucketing, filters: [propertyFilters] }];
+  });
+  return usagePartReader(store)(tx, tx.scope, questions, {
+    interval: { from: interval.start, to: interval.end },
+    window: windowSize ? { size: windowSize, timezone, billingAnchor } : null,
+    bySource,
+    byProperties,
+    sources,
+    listSources: false,
+  });
+}
+
+/** What buckets say of a group in place of its plain total and windows. */
+function byBuckets(
+  parts: readonly UsagePart[] | undefined,
+  group: Pick<DetailedUsage, 'source' | 'properties'>,
+): Partial<Pick<DetailedUsage, 'total' | 'points'>> {
+  const same = (part: UsagePart) =>
+    part.source === group.source &&
+    Object.entries(group.properties).every(([name, text]) => part.properties[name] === text);
+  const part = parts?.find(same);
+  if (!part) return {};
+  const points = part.points.map(({ timestamp, usage, eventCount }) => ({ timestamp, value: usage, eventCount }));
+  return { total: part.usage, points };
 }
 
 function isTakenApart(request: DetailedUsageRequest): boolean {

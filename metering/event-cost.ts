@@ -26,7 +26,7 @@ export async function eventCostsNanoUsd(
   return ids.map((id) => {
     const costs = (chargesOf.get(id) ?? []).flatMap(({ priceId, quantity }) => {
       const terms = priceOf.get(priceId);
-      return terms ? [usageCost(terms, quantity)] : [];
+      return terms ? [usageCost(terms, { usage: quantity, buckets: null })] : [];
     });
     return { id, costNanoUsd: nanoUnits(costs) };
   });

@@ -1,11 +1,12 @@
 import { refuse } from '../billing/refusal.ts';
+import { windowSizes } from '../billing/window.ts';
 import { Customer } from '../db/entities/customer.ts';
 import type { Meter } from '../db/entities/meter.ts';
 import { badField, missing } from '../db/record.ts';
 import { metersById } from '../db/stores/meter.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { AggregationType } from './meter.ts';
-import { seriesQuestions, seriesWindows } from './series.ts';
+import { bucketPoints, type SeriesWindows, seriesQuestions, seriesWindows } from './series.ts';
 import type { UsageMeasure, UsageQuestion, UsageStore } from './usage-store.ts';
 
 /** What meters are asked. Instants are RFC 3339 texts in UTC with six decimals. */
@@ -44,35 +45,48 @@ export async function meterUsage(
   const meterIds = [...new Set(request.meterIds)];
   const meters = await metersById(tx, meterIds);
   const where = { environmentId: tx.scope.environmentId, externalId: externalCustomerId, status: 'published' };
-  const customer = windowSize ? await tx.em.findOne(Customer, where) : null;
-  const timezone = customer?.timezone ?? 'UTC';
-  const windows = windowSize ? seriesWindows({ from, to }, { windowSize, timezone, billingAnchor }) : [];
+  const timezone = (await tx.em.findOne(Customer, where))?.timezone ?? 'UTC';
   const asked = meterIds.map((id) => {
     const meter = meters.get(id);
     if (!meter) throw missing('meter', id, 'meter_id');
-    const whole: UsageQuestion = {
-      key: id,
-      ...measureAs(meter, type),
-      externalCustomerIds: [externalCustomerId],
-      from,
-      to,
-    };
-    return { id, whole, parts: seriesQuestions(whole, windows) };
+    const shared = { externalCustomerIds: [externalCustomerId], from, to, timezone, billingAnchor };
+    const whole: UsageQuestion = { ...shared, ...measureAs(meter, type), key: id };
+    const windowing = windowSize ? { windowSize, timezone, billingAnchor } : null;
+    return { id, whole, windowing, ...windowed(meter, whole, windowing) };
   });
-  const answers = await store.usage(
-    tx,
-    tx.scope,
-    asked.flatMap(({ whole, parts }) => [whole, ...parts]),
-  );
-  return asked.map(({ id, parts }) => {
+  const questions = asked.flatMap(({ whole, parts }) => [whole, ...parts]);
+  const answers = await store.usage(tx, tx.scope, questions);
+  return asked.map(({ id, windows, windowing, parts, bucketSize }) => {
+    const { value, eventCount, buckets } = answers.get(id)!;
+    const rows = buckets && windowing ? bucketPoints(buckets, bucketSize, { from, to }, windowing) : null;
+    const valueAt = rows && new Map(rows.map((row) => [row.start, row.value]));
     const points = windows.flatMap(({ start }, index) => {
       const answer = answers.get(parts[index]?.key ?? '');
       if (!answer || answer.eventCount === 0) return [];
-      return [{ timestamp: start, value: answer.value, eventCount: answer.eventCount }];
+      return [{ timestamp: start, value: valueAt?.get(start) ?? answer.value, eventCount: answer.eventCount }];
     });
-    const { value, eventCount } = answers.get(id)!;
     return { meterId: id, type, value, eventCount, points };
   });
+}
+
+/**
+ * The windows of a meter's points and a question for each. A bucketed meter answers by buckets where windows are smaller; its
+ * values follow from the rows of the whole, and only the events of each window are asked. spec: catalogue-and-metering §7.2
+ */
+function windowed(meter: Meter, whole: UsageQuestion, windowing: SeriesWindows | null) {
+  const bucketSize = 'meterId' in whole ? meter.aggregation.bucket_size : null;
+  if (!windowing) return { windows: [], parts: [], bucketSize };
+  const isSmaller = windowSizes.indexOf(windowing.windowSize) < windowSizes.indexOf(bucketSize ?? '');
+  const windowSize = (isSmaller && bucketSize) || windowing.windowSize;
+  const windows = seriesWindows(whole, { ...windowing, windowSize });
+  const counted: UsageQuestion = bucketSize
+    ? { ...sharedOf(whole), key: whole.key, ...measureAs(meter, 'COUNT') }
+    : whole;
+  return { windows, parts: seriesQuestions(counted, windows), bucketSize };
+}
+
+function sharedOf({ externalCustomerIds = [], from, to }: UsageQuestion) {
+  return { externalCustomerIds, from, to };
 }
 
 /** The meter itself where it aggregates so, else its events and filters under the other aggregation. */

@@ -48,3 +48,23 @@ export interface BreakdownRow {
   readonly latest: string;
   readonly distinctCount: number;
 }
+
+/** Questions about usage that is measured by buckets of one grid, whatever the buckets of the meters. */
+export interface BucketBreakdownRequest extends Omit<BreakdownRequest, 'windows' | 'everyMeasure'> {
+  readonly bucketing: {
+    readonly size: string;
+    readonly timezone: string;
+    readonly billingAnchor: string | null;
+  };
+}
+
+/** What one bucket, or one group of the meter in it, measured of one group of a question. */
+export interface BucketBreakdownRow {
+  readonly key: string;
+  readonly source: string | null;
+  readonly properties: Readonly<Record<string, string>>;
+  /** Where the bucket begins by itself. */
+  readonly start: string;
+  readonly value: string;
+  readonly eventCount: number;
+}

@@ -1,36 +1,78 @@
+import { decimal, decimalString, sum } from '../billing/money.ts';
 import { refuse } from '../billing/refusal.ts';
+import { windowBounds, windowSizes } from '../billing/window.ts';
 import type { Scope } from '../db/scope.ts';
 import type { Sql } from '../db/transaction.ts';
-import type { UsagePart, UsagePartQuestion, UsagePartReader } from '../db/usage-part-reader.ts';
-import { seriesWindows } from './series.ts';
+import type {
+  MeasuredUsage,
+  UsageBucketing,
+  UsagePart,
+  UsagePartQuestion,
+  UsagePartReader,
+} from '../db/usage-part-reader.ts';
+import { knownZone, type SeriesWindows, seriesWindows } from './series.ts';
 import { utcInstant } from './timestamp.ts';
-import type { BreakdownQuestion, BreakdownRequest, BreakdownRow, PropertyCondition } from './usage-breakdown.ts';
+import type {
+  BreakdownQuestion,
+  BreakdownRequest,
+  BreakdownRow,
+  BucketBreakdownRow,
+  PropertyCondition,
+} from './usage-breakdown.ts';
 import type { UsageStore } from './usage-store.ts';
 
 /**
- * The usage engine as analytics ask it: totals by the function that bills, groups and windows by one more statement, sources
- * by a third. Throws `validation_error` for too many windows or groups. spec: catalogue-and-metering §7.5, §7.6
+ * The usage engine as analytics ask it: totals by the function that bills, groups and windows by one more statement, buckets by
+ * one for each of their grids, sources by another. Throws `validation_error` for too many windows or groups.
+ * spec: catalogue-and-metering §7.5, §7.6
  */
 export function usagePartReader(store: UsageStore): UsagePartReader {
   return async (sql, scope, asked, partition) => {
-    const questions = asked.filter(({ from, to }) => from < to).map(breakdownQuestion);
     const { bySource, byProperties, sources, window } = partition;
     const interval = { from: micros(partition.interval.from), to: micros(partition.interval.to) };
-    const request: BreakdownRequest = {
-      questions,
-      windows: window ? seriesWindows(interval, { ...window, windowSize: window.size }) : [],
-      bySource,
-      byProperties,
-      sources,
-      everyMeasure: false,
+    const windowing = window && {
+      windowSize: window.size,
+      timezone: window.timezone,
+      billingAnchor: window.billingAnchor,
     };
-    const isGrouped = bySource || byProperties.length > 0;
-    const isTakenApart = isGrouped || window !== null || sources.length > 0 || hasRepeatedKey(questions);
-    const rows = isTakenApart ? await store.breakdown(sql, scope, request) : [];
-    const parts = isGrouped ? groups(rows) : totals(asked, rows, await billedTotals(store, sql, scope, request));
-    if (partition.listSources) await tellSources(store, sql, scope, request, parts);
+    const shared = { bySource, byProperties, sources };
+    const whole = asked.filter(({ from, to, bucketing }) => from < to && !bucketing).map(breakdownQuestion);
+    // Buckets have points of their own, however small the windows.
+    const bucketedOnly = asked.length > 0 && asked.every(({ bucketing }) => bucketing);
+    const windows = windowing && !bucketedOnly ? seriesWindows(interval, windowing) : [];
+    const request = { ...shared, questions: whole, windows, everyMeasure: false };
+    const parts = await wholeParts(store, sql, scope, request);
+    const bucketed = asked.filter(({ from, to, bucketing }) => from < to && bucketing);
+    for (const own of Map.groupBy(bucketed, ({ bucketing }) => JSON.stringify(bucketing)).values()) {
+      const bucketing = own[0]!.bucketing!;
+      const questions = own.map(breakdownQuestion);
+      const rows = await store.bucketBreakdown(sql, scope, { ...shared, questions, bucketing });
+      const pointOf = windowing ? pointFinder(bucketing, windowing, interval) : null;
+      for (const [key, part] of bucketParts(rows, pointOf)) parts.set(key, part);
+    }
+    if (!isGrouped(shared)) for (const { key } of asked) if (!parts.has(key)) parts.set(key, [nothing()]);
+    const questions = asked.filter(({ from, to }) => from < to).map(breakdownQuestion);
+    if (partition.listSources) await tellSources(store, sql, scope, { ...request, questions }, parts);
     return parts;
   };
+}
+
+function isGrouped({ bySource, byProperties }: Pick<BreakdownRequest, 'bySource' | 'byProperties'>): boolean {
+  return bySource || byProperties.length > 0;
+}
+
+/** Parts of usage that is one quantity. */
+async function wholeParts(
+  store: UsageStore,
+  sql: Sql,
+  scope: Scope,
+  request: BreakdownRequest,
+): Promise<Map<string, UsagePart[]>> {
+  const { questions, windows, sources } = request;
+  const isTakenApart = isGrouped(request) || windows.length > 0 || sources.length > 0 || hasRepeatedKey(questions);
+  const rows = isTakenApart ? await store.breakdown(sql, scope, request) : [];
+  if (isGrouped(request)) return groups(rows);
+  return totals(questions, rows, await billedTotals(store, sql, scope, request));
 }
 
 /** What `store.usage` cannot ask: sources, and two conditions on one property. */
@@ -55,7 +97,7 @@ async function billedTotals(store: UsageStore, sql: Sql, scope: Scope, request: 
 }
 
 function totals(
-  asked: readonly UsagePartQuestion[],
+  asked: readonly BreakdownQuestion[],
   rows: readonly BreakdownRow[],
   billed: ReadonlyMap<string, { value: string; eventCount: number }>,
 ): Map<string, UsagePart[]> {
@@ -64,8 +106,8 @@ function totals(
     asked.map(({ key }) => {
       const own = rowsOf.get(key) ?? [];
       const total = billed.get(key) ?? own.find(({ window }) => window === null);
-      const part = { source: null, sources: null, properties: {}, points: pointsOf(own) };
-      return [key, [{ ...part, usage: total?.value ?? '0', eventCount: total?.eventCount ?? 0 }]];
+      const measured = total && { usage: total.value, eventCount: total.eventCount };
+      return [key, [{ ...nothing(), ...measured, points: pointsOf(own) }]];
     }),
   );
 }
@@ -76,20 +118,69 @@ function groups(rows: readonly BreakdownRow[]): Map<string, UsagePart[]> {
     const total = own.find(({ window }) => window === null);
     if (!total) throw new Error('a group has windows and no total');
     const { key, source, properties, value, eventCount } = total;
-    const part = { source, sources: null, properties, usage: value, eventCount, points: pointsOf(own) };
+    const part = { ...nothing(), source, properties, usage: value, eventCount, points: pointsOf(own) };
     parts.set(key, [...(parts.get(key) ?? []), part]);
   }
   return parts;
 }
 
-function groupOf({ key, source, properties }: BreakdownRow): string {
+function groupOf({ key, source, properties }: Pick<BreakdownRow, 'key' | 'source' | 'properties'>): string {
   return JSON.stringify([key, source, ...Object.values(properties)]);
 }
 
 function pointsOf(rows: readonly BreakdownRow[]): UsagePart['points'] {
   return rows.flatMap(({ window, value, eventCount }) =>
-    window === null || eventCount === 0 ? [] : [{ timestamp: window, usage: value, eventCount }],
+    window === null || eventCount === 0 ? [] : [{ timestamp: window, usage: value, eventCount, buckets: null }],
   );
+}
+
+/** A part without usage. */
+function nothing(): UsagePart {
+  return { source: null, sources: null, properties: {}, usage: '0', eventCount: 0, buckets: null, points: [] };
+}
+
+/** Each group's buckets added up, as a whole and by point. Rows are by group, then start. */
+function bucketParts(
+  rows: readonly BucketBreakdownRow[],
+  pointOf: ((start: string) => string | null) | null,
+): Map<string, UsagePart[]> {
+  const parts = new Map<string, UsagePart[]>();
+  for (const own of Map.groupBy(rows, groupOf).values()) {
+    const { key, source, properties } = own[0]!;
+    const byPoint = pointOf ? Map.groupBy(own, ({ start }) => pointOf(start)) : new Map<null, typeof own>();
+    const points = [...byPoint].flatMap(([timestamp, of]) => (timestamp === null ? [] : [{ timestamp, ...added(of) }]));
+    parts.set(key, [...(parts.get(key) ?? []), { ...nothing(), source, properties, ...added(own), points }]);
+  }
+  return parts;
+}
+
+function added(rows: readonly BucketBreakdownRow[]): MeasuredUsage {
+  return {
+    usage: decimalString(sum(rows.map(({ value }) => decimal(value)))),
+    eventCount: rows.reduce((count, row) => count + row.eventCount, 0),
+    buckets: rows.map(({ value }) => value),
+  };
+}
+
+/**
+ * The point a bucket belongs to: itself where windows are not larger, else the window in which its start, clipped to the
+ * interval, falls; null for one of a running meter's history. spec: catalogue-and-metering §7.2
+ */
+function pointFinder(
+  bucketing: UsageBucketing,
+  windows: SeriesWindows,
+  interval: { from: string; to: string },
+): (start: string) => string | null {
+  const isLarger = windowSizes.indexOf(windows.windowSize) > windowSizes.indexOf(bucketing.size);
+  const larger = isLarger ? seriesWindows(interval, windows) : null;
+  const timezone = knownZone(bucketing.timezone);
+  const first = windowBounds({ ...bucketing, timezone, windowSize: bucketing.size, timestamp: interval.from });
+  return (start) => {
+    if (micros(start) < micros(first.start)) return null;
+    if (!larger) return start;
+    const clipped = micros(start) < interval.from ? interval.from : micros(start);
+    return larger.findLast(({ from }) => from <= clipped)?.start ?? null;
+  };
 }
 
 /** Fills in which sources each part has, from one more statement, which groups by them. */

@@ -4,7 +4,7 @@ import type { BilledWindow } from '../db/usage-reader.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
 import type { SeriesWindow, SeriesWindows } from './series.ts';
-import type { BreakdownRequest, BreakdownRow } from './usage-breakdown.ts';
+import type { BreakdownRequest, BreakdownRow, BucketBreakdownRequest, BucketBreakdownRow } from './usage-breakdown.ts';
 
 /** What a price or a caller asks besides the meter's own filters: AND over keys, OR over values, by text form. */
 export type PropertyFilters = Readonly<Record<string, readonly string[]>>;
@@ -197,6 +197,8 @@ export interface UsageStore {
   series(sql: Sql, scope: Scope, question: UsageQuestion, windows: SeriesWindows): Promise<UsageSeries>;
   /** Answers questions taken apart by source, by properties and by windows, in one statement. spec: §7.5, §7.6 */
   breakdown(sql: Sql, scope: Scope, request: BreakdownRequest): Promise<BreakdownRow[]>;
+  /** Answers questions of bucketed usage taken apart by source and by properties, in one statement a grid. spec: §4.4, §7.6 */
+  bucketBreakdown(sql: Sql, scope: Scope, request: BucketBreakdownRequest): Promise<BucketBreakdownRow[]>;
   /** What events add to the lines that charge for them, in one statement. spec: §6.1 */
   charged(sql: Sql, scope: Scope, ids: readonly string[]): Promise<ChargedEvent[]>;
   /** How many events there are, in all and in each window, by the time they tell. spec: §6.1 */

@@ -9,13 +9,13 @@ import { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
 import { Price } from '../entities/price.ts';
 import type { Transaction } from '../transaction.ts';
-import type { UsagePart, UsagePartReader } from '../usage-part-reader.ts';
+import type { UsageBucketing, UsagePart, UsagePartReader } from '../usage-part-reader.ts';
 import { type AnalyticsCustomers, childrenOf, customerIdsOf } from './analytics-line.ts';
 import { activeCostsheet } from './costsheet.ts';
 import { findCustomerByExternalId } from './customer.ts';
 import { metersById } from './meter.ts';
 import { currentTermsOf } from './price-terms.ts';
-import { type AnalyticsRequest, analyticsInterval, analyticsOf, refuseBucketed } from './usage-analytics.ts';
+import { type AnalyticsRequest, analyticsInterval, analyticsOf } from './usage-analytics.ts';
 
 export interface CostAnalyticsRequest extends AnalyticsRequest {
   /** Null: all customers. */
@@ -99,6 +99,8 @@ async function costItems(
     tx,
     prices.map(({ price }) => price.meterId),
   );
+  const timezone = whose?.customer.timezone ?? 'UTC';
+  const sizeOf = (row: Price) => row.bucketSize ?? meters.get(row.meterId ?? '')?.aggregation.bucket_size;
   const questions = prices.map(({ price: { row }, part }) => ({
     key: row.id,
     meterId: row.meterId ?? '',
@@ -106,14 +108,13 @@ async function costItems(
     from: part.start,
     to: part.end,
     startOfHistory: null,
+    bucketing: bucketingOf(sizeOf(row), timezone),
     filters: [...(row.filterValues ? [row.filterValues] : []), request.propertyFilters],
   }));
   const terms = await currentTermsOf(
     tx,
     prices.map(({ price }) => price.row),
   );
-  for (const { price } of prices) refuseBucketed(price.row, meters.get(price.meterId));
-  const timezone = whose?.customer.timezone ?? 'UTC';
   const found = await readParts(tx, tx.scope, questions, {
     interval: { from: interval.start, to: interval.end },
     window: { size: periodSize(interval), timezone, billingAnchor: null },
@@ -127,6 +128,11 @@ async function costItems(
     const meter = meters.get(row.meterId ?? '');
     return part && meter ? [costItem(costsheet, row, terms.get(row.id)!, meter, part)] : [];
   });
+}
+
+/** A supplier's buckets lie on the customer's clock, there being no subscription to name another. */
+function bucketingOf(size: string | null | undefined, timezone: string): UsageBucketing | null {
+  return size ? { size, timezone, billingAnchor: null } : null;
 }
 
 const yearMs = 366 * 24 * 3_600_000;
@@ -143,12 +149,12 @@ function costItem(costsheet: Costsheet, price: Price, terms: PriceTerms, meter: 
     meter,
     quantity: part.usage,
     eventCount: part.eventCount,
-    cost: usageCost(terms, part.usage),
-    periods: part.points.map(({ timestamp, usage, eventCount }) => ({
-      timestamp,
-      quantity: usage,
-      eventCount,
-      cost: usageCost(terms, usage),
+    cost: usageCost(terms, part),
+    periods: part.points.map((point) => ({
+      timestamp: point.timestamp,
+      quantity: point.usage,
+      eventCount: point.eventCount,
+      cost: usageCost(terms, point),
     })),
   };
 }

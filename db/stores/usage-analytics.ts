@@ -1,16 +1,13 @@
 import type { Interval } from '../../billing/calendar.ts';
-import { refuse } from '../../billing/refusal.ts';
 import { type AnalyticsAmounts, amounts, analyticsTotals, usageCost } from '../../billing/usage-analytics.ts';
 import { customerNow, realNow } from '../clock.ts';
 import type { Addon } from '../entities/addon.ts';
 import type { Group } from '../entities/group.ts';
-import type { Meter } from '../entities/meter.ts';
 import type { Plan } from '../entities/plan.ts';
-import type { Price } from '../entities/price.ts';
 import type { PriceUnit } from '../entities/price-unit.ts';
 import { badField } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
-import type { UsagePart, UsagePartition, UsagePartReader } from '../usage-part-reader.ts';
+import type { MeasuredUsage, UsagePart, UsagePartition, UsagePartReader } from '../usage-part-reader.ts';
 import { addonsById } from './addon.ts';
 import { type AnalyticsCustomers, type AnalyticsLine, analyticsLines, childrenOf } from './analytics-line.ts';
 import { type CustomAnalytic, customAnalytics } from './custom-analytics.ts';
@@ -140,8 +137,9 @@ export function itemName({ feature, meter }: AnalyticsLine): string {
 }
 
 function questions(lines: readonly AnalyticsLine[], { propertyFilters }: UsageAnalyticsRequest) {
-  return lines.map(({ item, price, meter, customerIds, overlap }) => {
-    refuseBucketed(price, meter);
+  return lines.map(({ item, subscription, price, meter, customerIds, overlap }) => {
+    const size = price.bucketSize ?? meter.aggregation.bucket_size;
+    const { timezone, billingAnchor } = subscription;
     return {
       key: item.id,
       meterId: meter.id,
@@ -149,18 +147,10 @@ function questions(lines: readonly AnalyticsLine[], { propertyFilters }: UsageAn
       from: overlap.start,
       to: overlap.end,
       startOfHistory: item.startDate,
+      bucketing: size ? { size, timezone, billingAnchor } : null,
       filters: [...(price.filterValues ? [price.filterValues] : []), propertyFilters],
     };
   });
-}
-
-/** What is measured by buckets is priced by their rows, which analytics do not read. */
-export function refuseBucketed(price: Price, meter: Meter | undefined): void {
-  if (!(price.bucketSize ?? meter?.aggregation.bucket_size)) return;
-  throw refuse(
-    'not_implemented',
-    `meter ${price.meterId} is bucketed, which analytics do not price yet: leave its feature out`,
-  );
 }
 
 function partition(timezone: string, interval: Interval, request: UsageAnalyticsRequest): UsagePartition {
@@ -204,13 +194,13 @@ function itemOf(line: AnalyticsLine, part: UsagePart, { groups, plans, addons, u
   const { price } = line;
   const unit = units.get(price.priceUnitId ?? '') ?? null;
   const terms = ratedTerms(price, unit?.conversionRate ?? null);
-  const cost = (usage: string) => amounts(usageCost(terms, usage));
+  const cost = (measured: MeasuredUsage) => amounts(usageCost(terms, measured));
   return {
-    ...cost(part.usage),
+    ...cost(part),
     line,
     currency: line.item.currency,
     part,
-    pointAmounts: part.points.map(({ usage }) => cost(usage)),
+    pointAmounts: part.points.map(cost),
     group: groups.get(line.feature?.groupId ?? '') ?? null,
     plan: plans.get(planIdOf(line)[0] ?? '') ?? null,
     addon: addons.get(addonIdOf(line)[0] ?? '') ?? null,

@@ -10,7 +10,7 @@ const group = `(case when $13::boolean then array[coalesce(e.source, '')] else '
       from unnest($14::text[]) with ordinality as named(name, n)), '{}')`;
 
 /**
- * Answers groups and windows of any number of questions in one statement. Parameters: 1 env, 2 environment id; per question
+ * The events and roll-ups that any number of questions are answered by, as rows of `piece`. Parameters: 1 env, 2 environment id; per question
  * 3 ord, 4 meter id, 5 from, 6 start of history or null, 7 to, 8 conditions; 9 sources; 10/11 ord and customer id;
  * 12 boundaries of the windows, 13 by source, 14 property names, 15 and 16 whether the boundaries lie on hours and on days of
  * UTC, 17 every measure, 18 the most rows; per question
@@ -19,10 +19,11 @@ const group = `(case when $13::boolean then array[coalesce(e.source, '')] else '
  * Whole hours (days, for distinct values) come from roll-ups where nothing takes their sums apart, and from events otherwise;
  * each event, and each bucket, is read once and falls into its window by `width_bucket`.
  */
-export const breakdownText = `
+export const pieceText = `
 with asked as materialized (
   select q.ord, m.number as meter, m.version, m.event_name as event_text, m.aggregation ->> 'type' as type,
     m.aggregation ->> 'field' as field, m.aggregation ->> 'multiplier' as multiplier,
+    m.aggregation ->> 'group_by' as grouped,
     case when m.expression_program is not null then array(select jsonb_array_elements_text(m.expression_program)) end as program,
     coalesce(m.filters, '[]') || q.conditions as filters, q.began as since, q.everybody,
     case when m.reset_usage = 'NEVER' then coalesce(q.history, q.began) else q.began end as began, q.ended,
@@ -57,21 +58,22 @@ with asked as materialized (
   union
   select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody
 ), edge as materialized (
-  select q.ord, q.field, q.program, q.event_name, q.filters, q.distinct_wanted, member.subject, piece.began, piece.ended
+  select q.ord, q.field, q.program, q.grouped, q.event_name, q.filters, q.distinct_wanted, member.subject, piece.began, piece.ended
   from question q join member using (ord)
   cross join lateral (values (q.began, least(q.full_from, q.ended)), (q.full_to, q.ended)) as piece(began, ended)
   where piece.began < piece.ended
 ), piece as (
-  select edge.ord, raw.grp, raw.ts as at, 1::bigint as n, raw.v as s, raw.v * extract(epoch from raw.ts) as st, raw.v as mx,
+  select edge.ord, raw.grp, raw.own_group, raw.ts as at, 1::bigint as n, raw.v as s, raw.v * extract(epoch from raw.ts) as st, raw.v as mx,
     raw.ts as lt, raw.ingested_at as li, raw.id as lid, raw.v as lv, raw.h
   from edge cross join lateral (
     select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id, ${measuredValue('edge')} as v,
+      case when edge.grouped is null then '' else usage.group_key(e.props -> edge.grouped) end as own_group,
       case when edge.distinct_wanted then usage.digest(usage.text_form(e.props -> edge.field)) end as h, ${group} as grp
     from usage.event e where ${matched}
     offset 0) as raw
   where raw.v is not null
   union all
-  select q.ord, '{}', rolled.bucket, rolled.n, rolled.s, rolled.st, rolled.mx, rolled.lt, rolled.li, rolled.lid, rolled.lv, null
+  select q.ord, '{}', rolled.group_key, rolled.bucket, rolled.n, rolled.s, rolled.st, rolled.mx, rolled.lt, rolled.li, rolled.lid, rolled.lv, null
   from question q join member using (ord) cross join lateral (
     select r.* from usage.rollup r
     where r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = member.subject
@@ -79,14 +81,17 @@ with asked as materialized (
     offset 0) as rolled
   where q.rolled_up
   union all
-  select q.ord, '{}', stored.day at time zone 'UTC', 0, null, null, null, null, null, null, null, stored.h
+  select q.ord, '{}', '', stored.day at time zone 'UTC', 0, null, null, null, null, null, null, null, stored.h
   from question q join member using (ord) cross join lateral (
     select d.day::timestamp as day, d.h from usage.distinct_value d
     where d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = member.subject
       and d.day >= (q.full_from at time zone 'UTC')::date and d.day < (q.full_to at time zone 'UTC')::date
     offset 0) as stored
   where q.rolled_up and q.type = 'COUNT_UNIQUE'
-), placed as (
+)`;
+
+/** Groups and windows of usage that is one quantity. */
+export const breakdownText = `${pieceText}, placed as (
   select piece.*, q.latest_wanted,
     case when piece.at < q.since then 0 else width_bucket(piece.at, $12::timestamptz[]) end as win
   from piece join question q using (ord)

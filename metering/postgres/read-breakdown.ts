@@ -1,10 +1,19 @@
 import { refuse } from '../../billing/refusal.ts';
+import { windowGrid } from '../../billing/window.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
 import type { AggregationType } from '../meter.ts';
-import type { BreakdownQuestion, BreakdownRequest, BreakdownRow } from '../usage-breakdown.ts';
+import { knownZone } from '../series.ts';
+import type {
+  BreakdownQuestion,
+  BreakdownRequest,
+  BreakdownRow,
+  BucketBreakdownRequest,
+  BucketBreakdownRow,
+} from '../usage-breakdown.ts';
 import { breakdownText } from './breakdown-text.ts';
+import { bucketBreakdownText } from './bucket-breakdown-text.ts';
 import { environmentNumber } from './environment-number.ts';
 
 /** Above it is a clear error, never a group called "other". design: usage.md Reading */
@@ -35,25 +44,86 @@ interface SummedRow {
 export async function readBreakdown(sql: Sql, scope: Scope, request: BreakdownRequest): Promise<BreakdownRow[]> {
   if (request.questions.length === 0) return [];
   const env = await environmentNumber(sql, scope);
-  const rows = await sql.rows<SummedRow>(breakdownText, parameters(env, scope, request));
-  if (rows.length > maxRows) {
-    throw refuse(
-      'validation_error',
-      `group_by and window_size give more than ${maxRows} rows: group by less, choose a larger window_size or a shorter time`,
-      { fields: { group_by: 'gives too many groups', window_size: 'gives too many windows' } },
-    );
-  }
+  const starts = request.windows.map(({ start }) => start);
+  const liesOn = (stepMs: number) => starts.every((start) => Date.parse(start) % stepMs === 0);
+  const grid = { starts, fitsHours: liesOn(hourMs), fitsDays: liesOn(24 * hourMs) };
+  const rows = await sql.rows<SummedRow>(breakdownText, parameters(env, scope, request, grid));
+  refuseTooMany(rows);
   return rows.flatMap((row) => {
     const question = request.questions[row.ord];
     return question ? [breakdownRow(row, question, request)] : [];
   });
 }
 
-function parameters(env: number, scope: Scope, request: BreakdownRequest): unknown[] {
-  const { questions, windows } = request;
+interface BucketRow {
+  ord: number;
+  grp: string[];
+  type: AggregationType;
+  start: string;
+  n: string;
+  s: string;
+  mx: string;
+  [column: string]: unknown;
+}
+
+/**
+ * The buckets of each group of questions, by question, then group, then start. One statement for all questions of one grid.
+ * Throws `validation_error` for more than 100 000 rows. spec: catalogue-and-metering §7.1, §7.2, §4.4
+ */
+export async function readBucketBreakdown(
+  sql: Sql,
+  scope: Scope,
+  request: BucketBreakdownRequest,
+): Promise<BucketBreakdownRow[]> {
+  const { questions, bucketing } = request;
+  if (questions.length === 0) return [];
+  const env = await environmentNumber(sql, scope);
+  const interval = {
+    start: questions.map(({ from, startOfHistory }) => startOfHistory ?? from).reduce((a, b) => (a < b ? a : b)),
+    end: questions.map(({ to }) => to).reduce((a, b) => (a > b ? a : b)),
+  };
+  const timezone = knownZone(bucketing.timezone);
+  const { segments, stepMs } = windowGrid(interval, { ...bucketing, timezone, windowSize: bucketing.size }, maxRows);
+  const fits = [stepMs ?? 0, ...segments.flatMap(({ from, origin }) => [from, origin])].every(
+    (at) => at % hourMs === 0,
+  );
+  const starts = segments.map(({ from }) => new Date(from).toISOString());
+  const grid = { starts, fitsHours: fits, fitsDays: false };
+  const rows = await sql.rows<BucketRow>(bucketBreakdownText, [
+    ...parameters(env, scope, { ...request, everyMeasure: false }, grid),
+    segments.map(({ origin }) => new Date(origin).toISOString()),
+    stepMs === null ? null : `${stepMs} milliseconds`,
+  ]);
+  refuseTooMany(rows);
+  return rows.flatMap((row) => {
+    const question = questions[row.ord];
+    return question ? [{ key: question.key, ...groupOf(row.grp, request), ...bucketOf(row) }] : [];
+  });
+}
+
+function bucketOf({ type, start, n, s, mx }: BucketRow) {
+  const sums = { count: Number(n), sum: s, weightedSum: null, greatest: mx, latest: null, distinctCount: 0 };
+  const value = aggregateValue(sums, { type, multiplier: null, from: start, to: start });
+  return { start, value, eventCount: sums.count };
+}
+
+function refuseTooMany(rows: readonly unknown[]): void {
+  if (rows.length <= maxRows) return;
+  throw refuse(
+    'validation_error',
+    `group_by and window_size give more than ${maxRows} rows: group by less, choose a larger window_size or a shorter time`,
+    { fields: { group_by: 'gives too many groups', window_size: 'gives too many windows' } },
+  );
+}
+
+function parameters(
+  env: number,
+  scope: Scope,
+  request: Omit<BreakdownRequest, 'windows'>,
+  grid: { starts: string[]; fitsHours: boolean; fitsDays: boolean },
+): unknown[] {
+  const { questions } = request;
   const members = questions.flatMap(({ customerIds = [] }, ord) => customerIds.map((id) => ({ ord, id })));
-  const starts = windows.map(({ start }) => start);
-  const liesOn = (stepMs: number) => starts.every((start) => Date.parse(start) % stepMs === 0);
   return [
     env,
     scope.environmentId,
@@ -66,15 +136,26 @@ function parameters(env: number, scope: Scope, request: BreakdownRequest): unkno
     request.sources,
     members.map(({ ord }) => ord),
     members.map(({ id }) => id),
-    starts,
+    grid.starts,
     request.bySource,
     request.byProperties,
-    liesOn(hourMs),
-    liesOn(24 * hourMs),
+    grid.fitsHours,
+    grid.fitsDays,
     request.everyMeasure,
     maxRows + 1,
     questions.map(({ customerIds }) => customerIds === undefined),
   ];
+}
+
+function groupOf(
+  grp: readonly string[],
+  { bySource, byProperties }: Pick<BreakdownRequest, 'bySource' | 'byProperties'>,
+) {
+  const values = bySource ? grp.slice(1) : grp;
+  return {
+    source: bySource ? (grp[0] ?? '') : null,
+    properties: Object.fromEntries(byProperties.map((name, index) => [name, values[index] ?? ''])),
+  };
 }
 
 function breakdownRow(row: SummedRow, question: BreakdownQuestion, request: BreakdownRequest): BreakdownRow {
@@ -89,11 +170,9 @@ function breakdownRow(row: SummedRow, question: BreakdownQuestion, request: Brea
   // A window's weights are those of the whole interval, so that windows add up to it; history belongs to the total only.
   const interval = { from: row.win === null ? row.began : question.from, to: question.to };
   const valueAs = (type: AggregationType) => aggregateValue(sums, { type, multiplier: row.multiplier, ...interval });
-  const values = request.bySource ? row.grp.slice(1) : row.grp;
   return {
     key: question.key,
-    source: request.bySource ? (row.grp[0] ?? '') : null,
-    properties: Object.fromEntries(request.byProperties.map((name, index) => [name, values[index] ?? ''])),
+    ...groupOf(row.grp, request),
     window: row.win === null ? null : (request.windows[row.win - 1]?.start ?? null),
     type: row.type,
     value: valueAs(row.type),

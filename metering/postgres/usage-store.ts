@@ -8,7 +8,7 @@ import { CatalogueCache } from './catalogue-cache.ts';
 import { countEvents } from './count-events.ts';
 import { listEvents } from './list-events.ts';
 import { measureEvents } from './measure-events.ts';
-import { readBreakdown } from './read-breakdown.ts';
+import { readBreakdown, readBucketBreakdown } from './read-breakdown.ts';
 import { readEvent } from './read-event.ts';
 import { readSeries } from './read-series.ts';
 import { readUsage } from './read-usage.ts';
@@ -35,6 +35,7 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
     usage: readUsage,
     series: readSeries,
     breakdown: readBreakdown,
+    bucketBreakdown: readBucketBreakdown,
     charged: measureEvents,
     counts: countEvents,
     events: listEvents,
