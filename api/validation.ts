@@ -6,9 +6,25 @@ interface FieldFailure {
   reason: string;
 }
 
-/** The human sentence about the first field that fails. */
+const elementsNamed = 20;
+
+/** The human sentence about the first field that fails; where elements of a list do, about the first of each of them. */
 export function firstFailure(issues: readonly FastifySchemaValidationError[]): string {
-  const [failure] = issues.map(fieldFailure);
+  const failures = issues.map(fieldFailure);
+  const [first] = failures;
+  const elements = new Map(failures.toReversed().map((failure) => [elementOf(failure.field), failure]));
+  if (!first || elementOf(first.field) === null || elements.size < 2) return sentenceAbout(first);
+  const bad = [...elements].flatMap(([element, failure]) => (element === null ? [] : [failure])).toReversed();
+  const rest = bad.length > elementsNamed ? `; and ${bad.length - elementsNamed} more` : '';
+  return `${bad.slice(0, elementsNamed).map(sentenceAbout).join('; ')}${rest}`;
+}
+
+/** `items[3]` of `items[3].tiers[0].up_to`; null for a field that is in no element of a list. */
+function elementOf(field: string): string | null {
+  return /^\w+\[\d+\]/.exec(field)?.[0] ?? null;
+}
+
+function sentenceAbout(failure: FieldFailure | undefined): string {
   if (!failure) return 'The request is malformed.';
   if (failure.field === '') return 'A JSON object is required as body.';
   return failure.reason.startsWith('is ') || failure.reason.startsWith('must ')

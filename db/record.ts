@@ -56,6 +56,43 @@ export function takenKey(noun: string, lookupKey: string) {
 }
 
 /**
+ * Runs work over every element of a bulk request, to the end even when some are refused, and then refuses once, naming each bad
+ * element: `items[1]: …; items[4]: …`. The code is that of the first. The work must write nothing.
+ * spec: catalogue-and-metering §4.2, §13 row 23
+ */
+export async function inEveryElement<In, Out>(
+  list: string,
+  inputs: readonly In[],
+  work: (input: In, element: string, index: number) => Promise<Out>,
+): Promise<Out[]> {
+  const done: Out[] = [];
+  const refusals: { element: string; refusal: Refusal }[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const element = `${list}[${index}]`;
+    try {
+      done.push(await inElement(element, () => work(input, element, index)));
+    } catch (error) {
+      const refusal = refusalIn(error);
+      if (!refusal) throw error;
+      refusals.push({ element, refusal });
+    }
+  }
+  const [first] = refusals;
+  if (!first) return done;
+  const fields = refusals.flatMap(({ element, refusal }) => elementFields(element, refusal));
+  const details = { ...first.refusal.details, fields: Object.fromEntries(fields) };
+  throw refuse(first.refusal.code, refusals.map(({ refusal }) => refusal.message).join('; '), details);
+}
+
+type Refusal = NonNullable<ReturnType<typeof refusalIn>>;
+
+function elementFields(element: string, { details, message }: Refusal): [string, unknown][] {
+  const fields = Object.entries((details?.fields as Record<string, unknown> | undefined) ?? {});
+  if (fields.length === 0) return [[element, message]];
+  return fields.map(([field, problem]) => [field.startsWith(element) ? field : `${element}.${field}`, problem]);
+}
+
+/**
  * Runs the work of one element of a bulk request and makes a refusal name the element: `items[3]: lookup_key … is taken`.
  * `unknownIs` changes the code of an unknown id. spec: catalogue-and-metering §4.2, §13 rows 23, 43
  */

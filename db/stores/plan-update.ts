@@ -31,7 +31,9 @@ export interface PlanUpdate {
  */
 export async function updateWholePlan(tx: Transaction, id: string, update: PlanUpdate): Promise<Plan> {
   const plan = await updatePlan(tx, id, update.plan);
-  for (const [index, element] of update.prices.entries()) {
+  // New prices first: what a price names (a group, a custom currency) is locked before any price is.
+  const prices = [...update.prices.entries()].sort(([, a], [, b]) => Number(a.id !== null) - Number(b.id !== null));
+  for (const [index, element] of prices) {
     await inElement(`prices[${index}]`, () => applyPrice(tx, plan, element, `prices[${index}].`));
   }
   for (const [index, element] of update.entitlements.entries()) {

@@ -5,7 +5,7 @@ import { Meter } from '../entities/meter.ts';
 import { Plan } from '../entities/plan.ts';
 import { Price } from '../entities/price.ts';
 import { Subscription } from '../entities/subscription.ts';
-import { badField, inElement, missing, newRecord, refuseInvalid, takenKey, touch } from '../record.ts';
+import { badField, missing, newRecord, refuseInvalid, takenKey, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
 import { publishedAddon } from './addon.ts';
@@ -33,17 +33,18 @@ export async function createPrice(tx: Transaction, input: NewPrice, path = ''): 
 }
 
 /**
- * What a new price will be, nothing written: the rules of `createPrice` but for the lookup key, which only storing can claim.
+ * What a new price will be, nothing written: the rules of `createPrice` but for the lookup key, which only storing
+ * can claim. `ahead` is how many prices of the owner the same request makes before this one.
  * spec: catalogue-and-metering §4.1
  */
-export async function newPriceColumns(tx: Transaction, input: NewPrice, path = ''): Promise<PriceColumns> {
+export async function newPriceColumns(tx: Transaction, input: NewPrice, path = '', ahead = 0): Promise<PriceColumns> {
   checkPrice(input, path);
   const owner = await publishedOwner(tx, input, path);
   const meter = input.type === 'USAGE' ? await publishedMeter(tx, input.meterId!, path) : null;
   if (meter) refuseBuckets(input, meter, path);
   const group = await groupToJoin(tx, input.groupId, 'price', path);
   const terms = await termColumns(tx, input, path);
-  await refuseTooMany(tx, input, path);
+  await refuseTooMany(tx, input, path, ahead);
   const oneTime = isOneTime(input);
   return {
     ...terms,
@@ -77,19 +78,6 @@ async function termColumns(tx: Transaction, input: NewPrice, path: string): Prom
   if (input.priceUnitType !== 'CUSTOM') return { ...pricingTerms(input), ...noUnit };
   const unit = await priceUnitOfPrice(tx, { code: input.priceUnit!, currency: input.currency }, path);
   return convertedTerms(unitTerms(input), unit);
-}
-
-/** Creates prices, all or none; a refusal names the item. spec: catalogue-and-metering §4.2, §13 row 23 */
-export async function createPrices(tx: Transaction, inputs: readonly NewPrice[]): Promise<Price[]> {
-  const prices: Price[] = [];
-  await lockPlans(
-    tx,
-    inputs.map((input) => input.entityId ?? ''),
-  );
-  for (const [index, input] of inputs.entries()) {
-    prices.push(await inElement(`items[${index}]`, () => createPrice(tx, input, `items[${index}].`)));
-  }
-  return prices;
 }
 
 /** A price of this environment, ended or not; throws `not_found`. */
@@ -274,7 +262,7 @@ function refuseBuckets(input: NewPrice, meter: Meter, path: string): void {
   throw badField(`${path}bucket_size`, `needs a meter of type ${types}; ${meter.id} is ${meter.aggregation.type}`);
 }
 
-async function refuseTooMany(tx: Transaction, input: NewPrice, path: string): Promise<void> {
+async function refuseTooMany(tx: Transaction, input: NewPrice, path: string, ahead: number): Promise<void> {
   const active = await tx.em.count(Price, {
     environmentId: tx.scope.environmentId,
     entityType: input.entityType!,
@@ -282,7 +270,7 @@ async function refuseTooMany(tx: Transaction, input: NewPrice, path: string): Pr
     status: 'published',
     $or: [{ endDate: null }, { endDate: { $gt: new Date().toISOString() } }],
   });
-  if (active < maxActivePricesPerOwner) return;
+  if (active + ahead < maxActivePricesPerOwner) return;
   throw badField(
     `${path}entity_id`,
     `has ${maxActivePricesPerOwner} active prices, the most an owner may have; end some first`,

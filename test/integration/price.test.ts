@@ -164,6 +164,30 @@ describe('POST /prices/bulk', () => {
     ]);
     expect(taken).toMatchObject({ status: 409, body: { code: 'already_exists' } });
     expect(taken.body.message).toMatch(/^items\[1\]: lookup_key twice/);
+    await createPrice(await createPlan(), { lookup_key: 'held' });
+    const many = await bulk([
+      { ...good, plan_id: 'plan_none' },
+      good,
+      { ...good, group_id: 'group_none' },
+      { ...good, lookup_key: 'held' },
+      { ...good, min_quantity: 1, type: 'USAGE', invoice_cadence: 'ARREAR', meter_id: 'meter_none' },
+    ]);
+    expect(many).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(many.body.message.split('; items').map((part: string) => part.replace('items', '').slice(0, 3))).toEqual([
+      '[0]',
+      '[2]',
+      '[3]',
+      '[4]',
+    ]);
+    expect(Object.keys(many.body.details.fields)).toEqual([
+      'items[0].entity_id',
+      'items[2].group_id',
+      'items[3].lookup_key',
+      'items[4].min_quantity',
+    ]);
+    const shapes = await bulk([{ ...good, currency: 'x' }, good, { ...good, amount: 'ten', type: 'SOMETIMES' }]);
+    expect(shapes).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    expect(shapes.body.message).toMatch(/^items\[0\]\.currency .*; items\[2\]\.(amount|type)\b/);
     expect((await call('GET', `/v1/plans/${plan.id}`)).body.prices).toEqual([]);
 
     const { status, body } = await bulk([good, { ...good, amount: '2' }]);

@@ -1,0 +1,48 @@
+import type { Price } from '../entities/price.ts';
+import { inElement, inEveryElement, takenKey } from '../record.ts';
+import type { Transaction } from '../transaction.ts';
+import { auditPrice, insertPrice, newPriceColumns } from './price.ts';
+import type { NewPrice } from './price-rules.ts';
+import { lockPlans } from './price-sequence.ts';
+
+/**
+ * Creates prices, all or none. Every item is checked before the first is stored, and the refusal names each that is bad, with
+ * the code of the first. Throws what `createPrice` throws. spec: catalogue-and-metering §4.2, §13 row 23
+ */
+export async function createPrices(tx: Transaction, inputs: readonly NewPrice[]): Promise<Price[]> {
+  await lockPlans(
+    tx,
+    inputs.map((input) => input.entityId ?? ''),
+  );
+  const taken = await heldLookupKeys(tx, inputs);
+  const checked = await inEveryElement('items', inputs, async (input, element, index) => {
+    const columns = await newPriceColumns(tx, input, `${element}.`, countOfOwner(inputs.slice(0, index), input));
+    if (columns.lookupKey && !columns.endDate) {
+      if (taken.has(columns.lookupKey)) throw takenKey('price without an end', columns.lookupKey);
+      taken.add(columns.lookupKey);
+    }
+    return columns;
+  });
+  const prices: Price[] = [];
+  for (const [index, columns] of checked.entries()) {
+    // Another request may have claimed a lookup key since it was looked at.
+    const price = await inElement(`items[${index}]`, () => insertPrice(tx, columns));
+    await auditPrice(tx, price, 'created');
+    prices.push(price);
+  }
+  return prices;
+}
+
+/** The lookup keys of the request that live prices hold. spec: catalogue-and-metering §1.3 */
+async function heldLookupKeys(tx: Transaction, inputs: readonly NewPrice[]): Promise<Set<string>> {
+  const rows = await tx.rows<{ lookup_key: string }>(
+    `select lookup_key from price where environment_id = $1 and lookup_key = any($2) and lookup_key <> '' and status = 'published'
+       and end_date is null`,
+    [tx.scope.environmentId, inputs.map((input) => input.lookupKey ?? '')],
+  );
+  return new Set(rows.map((row) => row.lookup_key));
+}
+
+function countOfOwner(inputs: readonly NewPrice[], { entityType, entityId }: NewPrice): number {
+  return inputs.filter((input) => input.entityType === entityType && input.entityId === entityId).length;
+}
