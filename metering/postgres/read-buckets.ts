@@ -1,9 +1,9 @@
-import { decimal, decimalString, sum } from '../../billing/money.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { type WindowGrid, windowGrid } from '../../billing/window.ts';
 import type { Sql, SqlTransaction } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
 import { type AggregationType, rollupMinutes } from '../meter.ts';
+import { decimalOfScaled, quantityDecimals, scaledInteger } from '../quantity.ts';
 import { knownZone } from '../series.ts';
 import type { UsageAnswer, UsageBucket, UsageQuestion } from '../usage-store.ts';
 import { plainArray } from './array-text.ts';
@@ -64,14 +64,16 @@ export async function readBuckets(
   }
   refuseTooMany(question, head, found);
   const interval = { from: began, to: question.to };
-  let eventCount = 0;
+  let [eventCount, total] = [0, 0n];
   const buckets = found.flatMap((row): UsageBucket[] => {
     if (row.start === null) return [];
+    const value = rowValue(row, interval);
     eventCount += Number(row.n);
-    return [{ start: row.start, group: row.grp, value: rowValue(row, interval) }];
+    total += scaledInteger(value, quantityDecimals) ?? 0n;
+    return [{ start: row.start, group: row.grp, value }];
   });
   return {
-    value: decimalString(sum(buckets.map((bucket) => decimal(bucket.value)))),
+    value: decimalOfScaled(total),
     eventCount,
     watermark: head.watermark,
     type: head.type,

@@ -110,7 +110,7 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
       where edge.ord = q.ord
     ) as candidate order by lt desc, li desc, lid desc limit 1) end::text as latest,
   case when q.type = 'COUNT_UNIQUE' then (
-    select count(distinct h) from (
+    select count(*) from (select h from (
       select stored.h from member cross join lateral (
         select d.h from usage.distinct_value d
         where d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = member.subject
@@ -120,7 +120,7 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
       union all
       select raw.h from edge cross join lateral (
         select usage.digest(usage.text_form(e.props -> edge.field)) as h from usage.event e where ${matched} offset 0) as raw
-      where edge.ord = q.ord) as seen) end::text as distinct_count,
+      where edge.ord = q.ord) as met where h is not null group by h) as seen) end::text as distinct_count,
   pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
 from question q left join total using (ord)
 order by q.ord`;
