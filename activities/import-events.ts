@@ -33,7 +33,7 @@ interface ImportRun {
 }
 
 /** Larger batches cost less a record; a killed worker repeats one at most. spec: platform §18 speaks of 1 000, own: more */
-const chunkRecords = 5_000;
+const chunkRecords = 20_000;
 const fetchTries = 3;
 
 /**

@@ -8,13 +8,13 @@ import { buildMeterRollups } from '../metering/postgres/build-rollups.ts';
 import { compare, rateOf } from './measure.ts';
 import { type BenchServer, startBenchServer } from './server.ts';
 
-const batches = 100;
+export const batches = 100;
 const batchRows = 1_000;
 const customers = 200;
 const connections = 4;
-const rows = batches * batchRows;
+export const rows = batches * batchRows;
 
-interface BenchEvent {
+export interface BenchEvent {
   event_id: string;
   event_name: string;
   external_customer_id: string;
@@ -55,7 +55,7 @@ export async function run(): Promise<void> {
 }
 
 /** One minute of events of 200 customers, ids that grow with time. */
-function makeEvents(): BenchEvent[] {
+export function makeEvents(): BenchEvent[] {
   const now = Date.now();
   return Array.from({ length: rows }, (_, index) => ({
     event_id: newEventId(now),
@@ -67,7 +67,7 @@ function makeEvents(): BenchEvent[] {
   }));
 }
 
-async function makeMeters(server: BenchServer): Promise<void> {
+export async function makeMeters(server: BenchServer): Promise<void> {
   const none = { expression: null, multiplier: null, bucket_size: null, group_by: null };
   const shared = { eventName: 'api_call', resetUsage: 'BILLING_PERIOD' };
   await inTransaction(
@@ -102,7 +102,7 @@ function copyLine(event: BenchEvent): string {
   return `${members.join('\t')}\t${JSON.stringify(event.properties)}\n`;
 }
 
-async function postRows(server: BenchServer, events: readonly BenchEvent[]): Promise<number> {
+export async function postRows(server: BenchServer, events: readonly BenchEvent[]): Promise<number> {
   const bodies = Array.from({ length: batches }, (_, batch) =>
     Buffer.from(JSON.stringify({ events: events.slice(batch * batchRows, (batch + 1) * batchRows) })),
   );
@@ -147,7 +147,7 @@ function post(server: BenchServer, agent: Agent, body: Buffer): Promise<void> {
   });
 }
 
-async function checkInvariants(server: BenchServer, owner: pg.Client, acknowledged: number): Promise<void> {
+export async function checkInvariants(server: BenchServer, owner: pg.Client, acknowledged: number): Promise<void> {
   const scope = { ...server.sandbox, actor: 'bench', requestId: 'bench' };
   const differences = await inSqlTransaction(server.database, scope, (tx) => server.store.verify(tx, scope));
   const { rows: counted } = await owner.query<{ keys: number; events: number }>(

@@ -5,6 +5,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'close-temporal': () => import('./close-temporal.ts'),
   'cold-start': () => import('./cold-start.ts'),
   'entitlement-read': () => import('./entitlement-read.ts'),
+  import: () => import('./import.ts'),
   'ingest-bulk': () => import('./ingest-bulk.ts'),
   'plan-simulate': () => import('./plan-simulate.ts'),
   'price-sync': () => import('./price-sync.ts'),

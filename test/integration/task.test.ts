@@ -1,8 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { inSqlTransaction } from '../../db/transaction.ts';
+import { runImport } from '../../activities/import-events.ts';
+import { newId } from '../../db/id.ts';
+import { createTask } from '../../db/stores/task.ts';
+import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
+import type { UsageStore } from '../../metering/usage-store.ts';
 import { cancel, importWorkflowId, progress } from '../../workflows/task.messages.ts';
+import { testOutgoing } from '../support/app.ts';
 import { created, testPlatform } from '../support/billing.ts';
 import { testFileServer } from '../support/file-server.ts';
 import { january, newCustomer, newMeter, usageOf } from '../support/metering.ts';
@@ -240,6 +245,45 @@ describe('the task', () => {
       const answer = await api('PUT', `/tasks/${failed.id}/status`, { task_status });
       expect(answer, task_status).toMatchObject({ status: 400, body: { code: 'invalid_operation' } });
     }
+  });
+
+  it('imports no record twice when it dies before or after a commit', async () => {
+    const lines = Array.from({ length: 45_000 }, () =>
+      JSON.stringify({ event_name: 'dies', external_customer_id: 'acme', timestamp: '2026-01-05T00:00:00Z' }),
+    );
+    const id = newId('task');
+    const fileUrl = files.put('dies.ndjson', lines.join('\n'));
+    const made = { fileUrl, fileName: null, fileType: 'JSON', metadata: null, workflowId: importWorkflowId(id) };
+    await inTransaction(database, scope, (tx) =>
+      createTask(tx, { ...made, id, taskType: 'IMPORT', entityType: 'EVENTS' }),
+    );
+    const died = new Error('as though the process had been killed');
+    const dying = (moment: 'before' | 'after'): UsageStore => ({
+      ...store,
+      load: async (at, events, also) => {
+        await store.load(at, events, async (sql) => {
+          await also(sql);
+          if (moment === 'before') throw died;
+        });
+        throw died;
+      },
+    });
+    const attempt = (metering: UsageStore) =>
+      runImport({ database, metering, outgoing: testOutgoing }, scope, {
+        taskId: id,
+        runId: 'run',
+        signal: new AbortController().signal,
+        onProgress: () => undefined,
+      });
+    await expect(attempt(dying('before'))).rejects.toThrow(died);
+    expect((await taskOf(id)).processed_records).toBe(0);
+    await expect(attempt(dying('after'))).rejects.toThrow(died);
+    expect((await taskOf(id)).processed_records).toBe(20_000);
+    await expect(attempt(dying('before'))).rejects.toThrow(died);
+    await attempt(store);
+    expect(await taskOf(id)).toMatchObject({ task_status: 'COMPLETED', successful_records: 45_000 });
+    const { body } = await api('POST', '/events/query', { event_name: 'dies', start_time: '2026-01-01T00:00:00Z' });
+    expect(body.total_count).toBe(45_000);
   });
 
   it('notices that another file lies there now', async () => {
