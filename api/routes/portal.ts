@@ -15,6 +15,7 @@ import { portalInfoBody, portalPage, portalPageBody } from '../schemas/portal.ts
 import { idParams } from '../schemas/scalars.ts';
 import { setting, settingKey, viewSetting } from '../schemas/setting.ts';
 import { subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
+import { portalAnalyticsRoutes } from './portal-analytics.ts';
 
 const common = { tags: ['Customer portal'], security: [{ PortalSession: [] }] };
 /** An answer kept for an Idempotency-Key would be found by every customer of the environment. */
@@ -27,6 +28,7 @@ export async function portalRoutes(app: Api): Promise<void> {
   accountRoutes(app);
   subscriptionRoutes(app);
   invoiceRoutes(app);
+  portalAnalyticsRoutes(app);
 }
 
 function accountRoutes(app: Api): void {

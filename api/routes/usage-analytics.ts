@@ -1,3 +1,4 @@
+import { findCustomerByExternalId } from '../../db/stores/customer.ts';
 import { usageAnalytics } from '../../db/stores/usage-analytics.ts';
 import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import type { Api } from '../app.ts';
@@ -23,7 +24,10 @@ export async function usageAnalyticsRoutes(app: Api): Promise<void> {
     handler: async ({ body, transaction }) => {
       const asked = usageAnalyticsRequest(body);
       const readParts = usagePartReader(app.dependencies.metering);
-      return transaction(async (tx) => viewUsageAnalytics(await usageAnalytics(tx, asked, readParts), body));
+      return transaction(async (tx) => {
+        const customer = await findCustomerByExternalId(tx, body.external_customer_id);
+        return viewUsageAnalytics(await usageAnalytics(tx, customer, asked, readParts), body);
+      });
     },
   });
 }

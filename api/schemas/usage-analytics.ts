@@ -63,16 +63,18 @@ export const usageAnalyticsBody = z.object(analyticsFields).meta({
   id: 'GetUsageAnalyticsRequest',
   examples: [{ external_customer_id: 'acme', group_by: ['properties.region'], window_size: 'DAY' }],
 });
+/** The same of the customer of a portal session. spec: platform §11 */
+export const portalAnalyticsBody = z
+  .object(analyticsFields)
+  .omit({ external_customer_id: true, include_children: true, breakdown_bucket: true })
+  .nullish();
 type UsageAnalyticsBody = z.output<typeof usageAnalyticsBody>;
 
 /** A body in the words of the store. Throws `validation_error`, and `not_implemented` for time buckets. */
-export function usageAnalyticsRequest(
-  body: UsageAnalyticsBody,
-): UsageAnalyticsRequest & { externalCustomerId: string } {
+export function usageAnalyticsRequest(body: Partial<UsageAnalyticsBody>): UsageAnalyticsRequest {
   refuseTimeBuckets(body);
   const { bySource, byProperties } = groupingOf(body.group_by);
   return {
-    externalCustomerId: body.external_customer_id,
     featureIds: body.feature_ids ?? [],
     startTime: body.start_time ?? null,
     endTime: body.end_time ?? null,
@@ -186,7 +188,7 @@ export const usageAnalyticsAnswer = z
 
 export function viewUsageAnalytics(
   analytics: UsageAnalytics,
-  body: UsageAnalyticsBody,
+  body: Partial<UsageAnalyticsBody>,
 ): z.output<typeof usageAnalyticsAnswer> {
   return {
     ...viewMoney(analytics),
@@ -200,7 +202,7 @@ function viewMoney({ subtotal, discount, cost }: AnalyticsAmounts) {
   return { subtotal, total_discount: discount, total_cost: cost };
 }
 
-function viewItem(analyticsItem: AnalyticsItem, body: UsageAnalyticsBody): z.output<typeof item> {
+function viewItem(analyticsItem: AnalyticsItem, body: Partial<UsageAnalyticsBody>): z.output<typeof item> {
   const { line, part } = analyticsItem;
   const unit = line.feature?.reportingUnit ?? null;
   return {

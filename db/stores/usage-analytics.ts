@@ -2,6 +2,7 @@ import type { Interval } from '../../billing/calendar.ts';
 import { type AnalyticsAmounts, amounts, analyticsTotals, usageCost } from '../../billing/usage-analytics.ts';
 import { customerNow, realNow } from '../clock.ts';
 import type { Addon } from '../entities/addon.ts';
+import type { Customer } from '../entities/customer.ts';
 import type { Group } from '../entities/group.ts';
 import type { Plan } from '../entities/plan.ts';
 import type { PriceUnit } from '../entities/price-unit.ts';
@@ -11,7 +12,6 @@ import type { MeasuredUsage, UsagePart, UsagePartition, UsagePartReader } from '
 import { addonsById } from './addon.ts';
 import { type AnalyticsCustomers, type AnalyticsLine, analyticsLines, childrenOf } from './analytics-line.ts';
 import { type CustomAnalytic, customAnalytics } from './custom-analytics.ts';
-import { findCustomerByExternalId } from './customer.ts';
 import { groupsById } from './group.ts';
 import { plansById } from './plan.ts';
 import { ratedTerms } from './price-terms.ts';
@@ -68,15 +68,15 @@ const sevenDaysMs = 7 * 24 * 3_600_000;
  * apart. Totals are in the currency of the customer's first subscription; items of another one are listed only. Coupons do
  * not reach lines in this release, so every discount is 0.
  *
- * Throws `not_found` for an unknown customer, `validation_error` for an interval that ends before it starts and for too many
+ * Throws `validation_error` for an interval that ends before it starts and for too many
  * groups or windows. The number of statements does not grow with lines, groups or windows. spec: catalogue-and-metering §7.6
  */
 export async function usageAnalytics(
   tx: Transaction,
-  request: UsageAnalyticsRequest & { externalCustomerId: string },
+  customer: Customer,
+  request: UsageAnalyticsRequest,
   readParts: UsagePartReader,
 ): Promise<UsageAnalytics> {
-  const customer = await findCustomerByExternalId(tx, request.externalCustomerId);
   const interval = await analyticsInterval(tx, customer.id, request);
   const children = request.includeChildren ? await childrenOf(tx, customer.id) : [];
   const found = await analyticsOf(tx, { customer, children }, interval, request, readParts);

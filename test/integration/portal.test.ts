@@ -236,3 +236,23 @@ describe('the portal', () => {
     await state('active');
   });
 });
+
+describe('analytics', () => {
+  const month = { start_time: '2026-01-01T00:00:00Z', end_time: '2026-02-01T00:00:00Z' };
+
+  it('are those of the customer of the session, whoever is named', async () => {
+    const asked = { ...month, window_size: 'MONTH', external_customer_id: theirs.externalId };
+    const shown = await portal('POST', '/analytics/revenue', asked);
+    expect(shown.status, JSON.stringify(shown.body)).toBe(200);
+    const own = { ...month, window_size: 'MONTH', external_customer_id: mine.externalId };
+    expect(shown.body).toEqual((await api<Wire>('POST', '/events/analytics', own)).body);
+    expect(shown.body.items).toMatchObject([{ total_usage: '4', points: [{ usage: '4' }] }]);
+    expect((await portal('POST', '/analytics/revenue')).status).toBe(200);
+  });
+
+  it('are refused for what is refused elsewhere, and without a session', async () => {
+    const wrong = await portal('POST', '/analytics/revenue', { group_by: ['properties.a-b'] });
+    expect(wrong).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    expect((await portal('POST', '/analytics/revenue', {}, { 'x-session-token': '' })).status).toBe(401);
+  });
+});
