@@ -103,6 +103,8 @@ join usage.subject s on s.env = $1 and (s.holder = c.number
   or s.holder is null and c.status = 'published' and s.external_id = c.external_id)
 join usage.event e on e.env = -$1::int and e.subject = s.number and e.event_name = name.number
   and e.ts >= w.began and e.ts < w.ended and usage.matches(e.props, m.filters || w.filters)
+  and (m.expression_program is null
+    or usage.expression_value(e.props, array(select jsonb_array_elements_text(m.expression_program))) is not null)
   and pg_visible_in_snapshot(e.txid, split_part(w.watermark, '@', 1)::pg_snapshot)
   and not pg_visible_in_snapshot(e.voided, split_part(w.watermark, '@', 1)::pg_snapshot)
 group by w.key`;

@@ -81,6 +81,26 @@ describe('POST /events/usage/meter', () => {
     expect(body).toMatchObject({ value: 5.5, results: [{ value: 6 }, { value: 7 }, { value: 1.5 }] });
   });
 
+  it('forgets a voided event in the bucket and the group it was in', async () => {
+    const body = {
+      events: [7, 5, 'x'].map((n, index) => ({
+        event_id: `voided-${index}`,
+        event_name: 'voided',
+        external_customer_id: 'acme',
+        timestamp: '2026-01-01T00:20:00Z',
+        properties: { n, k: 'x' },
+      })),
+    };
+    const grouped = await meterOf('voided', { type: 'MAX', field: 'n', bucket_size: '30MIN', group_by: 'k' });
+    const computed = await meterOf('voided', { type: 'SUM', expression: 'n * 2', bucket_size: 'MINUTE' });
+    expect((await call('POST', '/v1/events/bulk', { body })).status).toBe(202);
+    const usageOf = async (meterId: string) => (await asked('/usage/meter', { meter_id: meterId })).body.value;
+    expect([await usageOf(grouped), await usageOf(computed)]).toEqual([7, 24]);
+    const voided = await call('POST', '/v1/events/voided-0/void', { body: { reason: 'sent twice' } });
+    expect(voided.status, JSON.stringify(voided.body)).toBe(200);
+    expect([await usageOf(grouped), await usageOf(computed)]).toEqual([5, 10]);
+  });
+
   it('refuses a bucket size for a meter that cannot be cut', async () => {
     const id = await meterOf('uncut', { type: 'COUNT' });
     const answer = await asked('/usage/meter', { meter_id: id, bucket_size: 'DAY' });
