@@ -155,6 +155,20 @@ export const invoiceRules: readonly InvariantRule[] = [
         and (${notEqual('l.amount', "(l.derivation ->> 'amount')::numeric")} or ${notEqual('l.amount', 'parts.amount')})`,
   },
   {
+    id: 'I6',
+    rule: 'a line keeps the custom currency and the rate its derivation was converted with, and a final invoice one rate of each',
+    examines: 'select count(*) from invoice_line_item where derivation is not null',
+    violations: `
+      select l.id as object, format('in %s at %s, its derivation in %s at %s, its invoice at %s', l.price_unit_id, l.conversion_rate,
+        unit ->> 'id', unit ->> 'rate', kept ->> 'conversion_rate') as problem
+      from invoice_line_item l join invoice i on i.id = l.invoice_id
+      cross join lateral (select nullif(l.derivation -> 'price' -> 'price_unit', 'null') as unit) of_derivation
+      left join lateral jsonb_array_elements(i.price_unit_totals) as of_invoice(kept) on kept ->> 'price_unit_id' = l.price_unit_id
+      where l.derivation is not null and l.status = 'published' and not i.is_manually_edited
+        and (${notEqual('l.price_unit_id', "unit ->> 'id'")} or ${notEqual('l.conversion_rate', "(unit ->> 'rate')::numeric")}
+          or (i.finalized_at is not null and ${notEqual('l.conversion_rate', "(kept ->> 'conversion_rate')::numeric")}))`,
+  },
+  {
     id: 'I13',
     rule: 'no time of a charge is billed by two lines',
     examines: 'select count(*) from invoice_line_item where subscription_line_item_id is not null',

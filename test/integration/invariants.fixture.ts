@@ -208,6 +208,12 @@ export const plantings: Planting[] = [
     by: 'subscriptionId',
   },
   {
+    id: 'I6',
+    what: 'a custom currency its derivation does not know',
+    sql: `update invoice_line_item set price_unit_id = 'price_unit_x', conversion_rate = 2 where id = '$1'`,
+    by: 'lineId',
+  },
+  {
     id: 'I19',
     what: 'a changed line',
     sql: `update invoice_line_item set display_name = 'Other' where id = '$1'`,
