@@ -4,9 +4,10 @@ import { featureNoun } from './feature.ts';
 import { groupNoun } from './group.ts';
 import type { CatalogueNoun, Entry } from './noun.ts';
 import { planNoun } from './plan.ts';
+import { priceUnitNoun } from './price-unit.ts';
 
 /** The kinds of a catalogue in the order they are made: whatever is referred to comes first. */
-export const catalogueNouns: readonly CatalogueNoun[] = [groupNoun, featureNoun, planNoun, addonNoun];
+export const catalogueNouns: readonly CatalogueNoun[] = [priceUnitNoun, groupNoun, featureNoun, planNoun, addonNoun];
 
 const maxEntries = 1000;
 

@@ -13,6 +13,7 @@ export const entitlementNoun: CatalogueNoun = {
   section: 'entitlements',
   permission: 'entitlement:write',
   identity: 'feature',
+  verbatim: ['config_value'],
   fields: { feature_id: 'feature', feature_type: 'feature' },
   schema: z.strictObject({
     feature: z.string().min(1, 'must not be empty').max(255),

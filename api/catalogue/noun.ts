@@ -53,6 +53,10 @@ export interface CatalogueNoun {
   identity: string;
   fields: Readonly<Record<string, string>>;
   defaults(entry: Entry, context: CatalogueContext): Entry;
+  /** Members inside members, `tiers[0].flat_amount`, that need not be said when they have this value. */
+  implied?: Readonly<Record<string, unknown>>;
+  /** Members whose value is the caller's own and is given as it is. */
+  verbatim?: readonly string[];
   read(tx: Transaction, context: CatalogueContext): Promise<StoredEntry[]>;
   create(tx: Transaction, entry: Entry, context: CatalogueContext): Promise<string>;
   update(

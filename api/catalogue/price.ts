@@ -7,20 +7,29 @@ import { type CatalogueContext, type CatalogueNoun, type Entry, featureNamed, gr
 
 const fields = createPriceBody.shape;
 const text = z.string().min(1, 'must not be empty').max(255);
-const tier = fields.tiers
-  .unwrap()
-  .unwrap()
-  .transform((tiers) =>
-    tiers.map(({ up_to, unit_amount, flat_amount }) => ({
-      up_to: up_to ?? null,
-      unit_amount,
-      flat_amount: flat_amount ?? '0',
-    })),
-  );
+type Tiers = { up_to?: number | null | undefined; unit_amount: string; flat_amount?: string | null | undefined }[];
+
+/** Tiers as they are compared: every member there. */
+function wholeTiers(tiers: Tiers | null | undefined) {
+  const whole = tiers?.map(({ up_to, unit_amount, flat_amount }) => ({
+    up_to: up_to ?? null,
+    unit_amount,
+    flat_amount: flat_amount ?? '0',
+  }));
+  return whole ?? null;
+}
 
 /** Members that may be written on a price; the others make a new one. spec: catalogue-and-metering §4.2 */
 const presentation = ['key', 'description', 'metadata', 'display_name', 'group'];
-const terms = ['amount', 'billing_model', 'tier_mode', 'tiers', 'transform_quantity', 'percentage_rate'];
+const terms = [
+  'amount',
+  'billing_model',
+  'tier_mode',
+  'tiers',
+  'transform_quantity',
+  'percentage_rate',
+  'price_unit_config',
+];
 
 /**
  * The prices of a plan or add-on that have no end. What it costs is changed by a successor, what it is about (its currency,
@@ -32,6 +41,8 @@ export const priceNoun: CatalogueNoun = {
   section: 'prices',
   permission: 'price:write',
   identity: 'key',
+  implied: { flat_amount: '0', round: 'up' },
+  verbatim: ['filter_values'],
   fields: { lookup_key: 'key', meter_id: 'feature', group_id: 'group', effective_from: '', end_date: '', id: '' },
   schema: z
     .strictObject({
@@ -46,12 +57,21 @@ export const priceNoun: CatalogueNoun = {
       currency: fields.currency,
       amount: fields.amount,
       tier_mode: z.enum(['VOLUME', 'SLAB']).nullish(),
-      tiers: tier.nullish(),
+      tiers: fields.tiers.transform(wholeTiers),
       transform_quantity: fields.transform_quantity.transform((sent) => sent && { ...sent, round: sent.round || 'up' }),
       percentage_rate: fields.percentage_rate,
+      price_unit_config: fields.price_unit_config.transform(
+        (sent) =>
+          sent && {
+            price_unit: sent.price_unit,
+            amount: sent.amount ?? null,
+            price_unit_tiers: wholeTiers(sent.price_unit_tiers),
+          },
+      ),
       feature: text.nullish(),
       meter: text.nullish(),
       filter_values: fields.filter_values,
+      bucket_size: fields.bucket_size,
       min_quantity: fields.min_quantity,
       trial_period_days: fields.trial_period_days,
       group: text.nullish(),
@@ -73,9 +93,11 @@ export const priceNoun: CatalogueNoun = {
     tiers: null,
     transform_quantity: null,
     percentage_rate: null,
+    price_unit_config: null,
     feature: null,
     meter: null,
     filter_values: null,
+    bucket_size: '',
     min_quantity: null,
     trial_period_days: 0,
     group: null,
@@ -91,9 +113,10 @@ export const priceNoun: CatalogueNoun = {
   async create(tx, entry, context) {
     return (await createPrice(tx, newPriceOf(entry, context))).id;
   },
-  async update(tx, { id }, entry, changed, context) {
+  async update(tx, stored, entry, changed, context) {
+    const { id } = stored;
     const isFixed = (member: string) => !presentation.includes(member) && !terms.includes(member);
-    if (changed.some(isFixed)) {
+    if (changed.some(isFixed) || unitOf(stored.entry) !== unitOf(entry)) {
       await endPrice(tx, id, context.effectiveFrom);
       await createPrice(tx, newPriceOf(entry, context));
       return 'replace';
@@ -101,8 +124,10 @@ export const priceNoun: CatalogueNoun = {
     const wanted = newPriceOf(entry, context);
     const isDearer = changed.some((member) => terms.includes(member));
     const { amount, tierMode, tiers, transformQuantity, percentageRate, billingModel } = wanted;
+    const { priceUnitAmount, priceUnitTiers } = wanted;
+    const inUnit = { priceUnitAmount: priceUnitAmount ?? undefined, priceUnitTiers: priceUnitTiers ?? undefined };
     await updatePrice(tx, id, {
-      terms: isDearer ? { amount, tierMode, tiers, transformQuantity, percentageRate, billingModel } : {},
+      terms: isDearer ? { amount, tierMode, tiers, transformQuantity, percentageRate, billingModel, ...inUnit } : {},
       effectiveFrom: isDearer ? context.effectiveFrom : undefined,
       description: wanted.description ?? '',
       lookupKey: wanted.lookupKey ?? '',
@@ -122,7 +147,9 @@ function newPriceOf(entry: Entry, context: CatalogueContext) {
   const { entityType, id: entityId } = context.owner!;
   const meterId = feature ? featureNamed(context, feature).meterId : (meter as string | null | undefined);
   return {
-    ...newPrice({ ...members, lookup_key: (key as string) ?? '' } as Parameters<typeof newPrice>[0]),
+    ...newPrice({ ...members, ...unitType(entry), lookup_key: (key as string) ?? '' } as Parameters<
+      typeof newPrice
+    >[0]),
     entityType,
     entityId,
     meterId: meterId ?? undefined,
@@ -132,6 +159,15 @@ function newPriceOf(entry: Entry, context: CatalogueContext) {
   };
 }
 
+/** The code of the custom currency an entry is priced in. */
+function unitOf({ price_unit_config: unit }: Entry): string | undefined {
+  return (unit as { price_unit: string } | null | undefined)?.price_unit;
+}
+
+function unitType(entry: Entry): { price_unit_type?: 'CUSTOM' } {
+  return unitOf(entry) === undefined ? {} : { price_unit_type: 'CUSTOM' };
+}
+
 /** What a price is called that is given no name: its meter's, or its owner's. spec: catalogue-and-metering §4.1 */
 function defaultName(entry: Entry, context: CatalogueContext): string {
   const feature = entry.feature ? context.features.get(String(entry.feature)) : undefined;
@@ -139,6 +175,8 @@ function defaultName(entry: Entry, context: CatalogueContext): string {
 }
 
 function entryOf(row: Price, context: CatalogueContext): Entry {
+  // What a price in a custom currency costs in fiat follows from the rate.
+  const isCustom = row.priceUnitType === 'CUSTOM';
   const [feature] = [...context.features].find(([, { meterId }]) => row.meterId && meterId === row.meterId) ?? [];
   return {
     key: row.lookupKey,
@@ -149,14 +187,22 @@ function entryOf(row: Price, context: CatalogueContext): Entry {
     billing_period_count: row.billingPeriodCount,
     invoice_cadence: row.invoiceCadence,
     currency: row.currency,
-    amount: row.amount ?? null,
+    amount: isCustom ? null : (row.amount ?? null),
     tier_mode: row.tierMode ?? null,
-    tiers: row.tiers?.map(tierOf) ?? null,
+    tiers: isCustom ? null : (row.tiers?.map(tierOf) ?? null),
     transform_quantity: row.transformQuantity ?? null,
     percentage_rate: row.percentageRate ?? null,
+    price_unit_config: isCustom
+      ? {
+          price_unit: row.priceUnit,
+          amount: row.priceUnitAmount ?? null,
+          price_unit_tiers: row.priceUnitTiers?.map(tierOf) ?? null,
+        }
+      : null,
     feature: feature ?? null,
     meter: feature === undefined ? (row.meterId ?? null) : null,
     filter_values: row.filterValues ?? null,
+    bucket_size: row.bucketSize ?? '',
     min_quantity: row.minQuantity ?? null,
     trial_period_days: row.trialPeriodDays,
     group: groupKey(context, row.groupId),

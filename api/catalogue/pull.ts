@@ -34,20 +34,22 @@ function nameOf({ id, key }: StoredEntry): string {
 /** Only what differs from what an absent member means; what has no key is known by its id. */
 function brief(noun: CatalogueNoun, { id, key, entry }: StoredEntry, context: CatalogueContext): Entry {
   const defaults = noun.defaults(entry, context);
+  const isVerbatim = (member: string) => member === 'metadata' || noun.verbatim?.includes(member);
   const told = Object.entries(entry).filter(
     ([member, value]) => member === noun.identity || !(isNothing(value) || isDeepStrictEqual(value, defaults[member])),
   );
   const members = Object.fromEntries(
-    told.map(([member, value]) => [member, member === 'metadata' ? value : withoutNull(value)]),
+    told.map(([member, value]) => [member, isVerbatim(member) ? value : terse(value, noun.implied ?? {})]),
   );
   if (key !== '') return members;
   const { [noun.identity]: _none, ...rest } = members;
   return { id, ...rest };
 }
 
-function withoutNull(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNull);
+/** A value without the members inside it that say nothing. */
+function terse(value: unknown, implied: Readonly<Record<string, unknown>>): unknown {
+  if (Array.isArray(value)) return value.map((each) => terse(each, implied));
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
-  const given = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(given.map(([name, member]) => [name, withoutNull(member)]));
+  const given = Object.entries(value).filter(([name, member]) => !isNothing(member) && implied[name] !== member);
+  return Object.fromEntries(given.map(([name, member]) => [name, terse(member, implied)]));
 }

@@ -41,7 +41,7 @@ export async function catalogueRoutes(app: Api): Promise<void> {
     schema: {
       operationId: 'getCatalogue',
       tags,
-      summary: 'Get features, groups, plans and add-ons as one document',
+      summary: 'Get price units, groups, features, plans and add-ons as one document',
       response: {
         200: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))).meta({ id: 'CatalogueDocument' }),
         ...errorResponses,

@@ -49,14 +49,24 @@ const calls = {
   currency: 'usd',
   tier_mode: 'SLAB',
   tiers: [
-    { up_to: 1000, unit_amount: '0.01', flat_amount: '0' },
+    { up_to: 1000, unit_amount: '0.01' },
     { unit_amount: '0.005', flat_amount: '2' },
   ],
   feature: 'api_calls',
   filter_values: { region: ['eu'] },
   group: 'compute',
 };
+const tokens = {
+  key: 'pro-tokens',
+  type: 'FIXED',
+  billing_model: 'FLAT_FEE',
+  billing_period: 'MONTHLY',
+  invoice_cadence: 'ADVANCE',
+  currency: 'usd',
+  price_unit_config: { price_unit: 'tok', amount: '100' },
+};
 const catalogue = {
+  price_units: [{ code: 'tok', name: 'Tokens', symbol: 'T', base_currency: 'usd', conversion_rate: '0.02' }],
   groups: [{ key: 'compute', name: 'Compute', entity_type: 'price' }],
   features: [
     {
@@ -81,7 +91,7 @@ const catalogue = {
       name: 'Pro',
       description: 'For teams',
       display_order: 2,
-      prices: [calls, seats],
+      prices: [calls, seats, tokens],
       entitlements: [{ feature: 'api_calls', usage_limit: 1000, usage_reset_period: 'MONTHLY' }, { feature: 'sso' }],
     },
   ],
@@ -100,10 +110,10 @@ describe('a catalogue in a file', () => {
   test('is made as it says, read back as it was written, and made once', async () => {
     const dry = await push(catalogue, { dry_run: true });
     expect(dry.body).toMatchObject({ applied: false });
-    expect(await pull()).toEqual({ groups: [], features: [], plans: [], addons: [] });
+    expect(await pull()).toEqual({ price_units: [], groups: [], features: [], plans: [], addons: [] });
     const { body } = await push(catalogue);
     expect(body.changes).toEqual(dry.body.changes);
-    expect(body.changes.map(({ action }) => action)).toEqual(Array(10).fill('create'));
+    expect(body.changes.map(({ action }) => action)).toEqual(Array(12).fill('create'));
     expect(await pull()).toEqual(catalogue);
     expect(await done(catalogue)).toEqual([]);
     expect(await done(await pull())).toEqual([]);
@@ -127,7 +137,17 @@ describe('a catalogue in a file', () => {
       ['35', false],
     ]);
     expect(await pull()).toEqual(dearer);
-    expect(await done(catalogue)).toEqual(['supersede plan pro / price pro-seats']);
+    const moreTokens = changed(({ plans, price_units }) => {
+      Object.assign(plans[0]!.prices[2]!, { price_unit_config: { price_unit: 'tok', amount: '120' } });
+      Object.assign(price_units[0]!, { conversion_rate: '0.03' });
+    });
+    expect(await done(moreTokens)).toEqual([
+      'update price unit tok',
+      'supersede plan pro / price pro-seats',
+      'supersede plan pro / price pro-tokens',
+    ]);
+    expect(await pull()).toEqual(moreTokens);
+    expect(await done(catalogue)).toHaveLength(2);
   });
 
   test('what a price is about is changed by ending it and making another, words in place', async () => {
@@ -144,6 +164,7 @@ describe('a catalogue in a file', () => {
       'update feature sso',
       'update plan pro',
       'update plan pro / price pro-seats',
+      'update plan pro / price pro-tokens',
       'update plan pro / entitlement api_calls',
     ]);
     expect(await pull()).toEqual(reworded);
@@ -185,9 +206,9 @@ describe('a catalogue in a file', () => {
     expect(Object.keys(body.details.fields).sort()).toEqual([
       'catalogue.features[0].meter',
       'catalogue.groups[0].name',
-      'catalogue.plans[0].prices[2].feature',
-      'catalogue.plans[0].prices[3].amount',
-      'catalogue.plans[0].prices[4].key',
+      'catalogue.plans[0].prices[3].feature',
+      'catalogue.plans[0].prices[4].amount',
+      'catalogue.plans[0].prices[5].key',
       'catalogue.plans[1].entitlements[0].feature',
     ]);
     expect(await pull()).toEqual(before);
@@ -236,32 +257,57 @@ const priceOf = (owner: string) =>
     }),
     { maxLength: 3, selector: ({ key }) => key },
   );
-const plansOf = fc
-  .uniqueArray(word, { maxLength: 3 })
-  .chain((keys) =>
-    fc.tuple(
-      ...keys.map((key) =>
-        fc
-          .record({ name: word, display_order: fc.nat(9), prices: priceOf(key) })
-          .map((plan) => ({ key: `p-${key}`, ...plan })),
+const entries = <Entry extends { key: string }>(entry: fc.Arbitrary<Entry>) =>
+  fc.uniqueArray(entry, { maxLength: 3, selector: ({ key }) => key });
+// Of one key always of one type, which cannot be changed.
+const featureOf = fc.tuple(word, word).map(([key, name]) => {
+  const type = key < 'n' ? 'boolean' : 'metered';
+  return withMeter({ key: `f-${key}`, name, type });
+});
+const catalogues = entries(featureOf).chain((features) => {
+  const grants = fc.subarray(features.map(({ key }) => ({ feature: key })));
+  const owner = (prefix: string) =>
+    entries(word.map((name) => ({ key: `${prefix}-${name}` }))).chain((keys) =>
+      fc.tuple(
+        ...keys.map(({ key }) =>
+          fc
+            .record({ name: word, description: word, prices: priceOf(key), entitlements: grants })
+            .map((own) => ({ key, ...own })),
+        ),
       ),
-    ),
-  );
+    );
+  return fc.record({ features: fc.constant(features), plans: owner('p'), addons: owner('a') });
+});
+
+function withMeter<Feature extends { key: string; type: string }>(feature: Feature) {
+  const meter = { name: feature.key, event_name: 'e', aggregation: { type: 'COUNT' }, reset_usage: 'BILLING_PERIOD' };
+  return feature.type === 'metered' ? { ...feature, meter } : feature;
+}
+
+/** A document in the order and brevity of a pulled one. */
+function canonical(document: Record<string, readonly Record<string, unknown>[]>): Document {
+  const name = (entry: Record<string, unknown>) => String(entry.key ?? entry.feature);
+  const list = (all: readonly Record<string, unknown>[]): Record<string, unknown>[] =>
+    all.toSorted((a, b) => (name(a) < name(b) ? -1 : 1)).map(brief);
+  const brief = (entry: Record<string, unknown>) => {
+    const members = Object.entries(entry).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+    return Object.fromEntries(
+      members.map(([key, value]) => [key, key === 'prices' || key === 'entitlements' ? list(value as never) : value]),
+    );
+  };
+  return Object.fromEntries(Object.entries(document).map(([section, all]) => [section, list(all)]));
+}
 
 test('whatever is pushed is pulled again, and pushing it again changes nothing', async () => {
   await fc.assert(
-    fc.asyncProperty(plansOf, async (plans) => {
-      await done({ plans }, { prune: true });
-      const pulled = (await pull()).plans;
-      const byKey = (list: readonly Record<string, unknown>[] | undefined) =>
-        list?.toSorted((a, b) => String(a.key).localeCompare(String(b.key)));
-      const briefly = plans.map(({ prices, ...plan }) =>
-        prices.length > 0 ? { ...plan, prices: byKey(prices) } : plan,
-      );
-      const again = pulled?.map((plan) => (plan.prices ? { ...plan, prices: byKey(plan.prices as never) } : plan));
-      expect(byKey(again)).toEqual(byKey(briefly));
-      expect(await done({ plans }, { prune: true })).toEqual([]);
+    fc.asyncProperty(catalogues, async (drawn) => {
+      const document = { price_units: [], groups: [], ...drawn };
+      await done(document, { prune: true });
+      const pulled = await pull();
+      expect(pulled).toEqual(canonical(document));
+      expect(await done(document, { prune: true })).toEqual([]);
+      expect(await done(pulled, { prune: true })).toEqual([]);
     }),
-    { numRuns: 25 },
+    { numRuns: 20 },
   );
 });
