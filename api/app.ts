@@ -17,6 +17,7 @@ import { billingRunRoutes } from './routes/billing-run.ts';
 import { catalogueRoutes } from './routes/catalogue.ts';
 import { costAnalyticsRoutes } from './routes/cost-analytics.ts';
 import { costsheetRoutes } from './routes/costsheet.ts';
+import { couponRoutes } from './routes/coupon.ts';
 import { customerRoutes } from './routes/customer.ts';
 import { customerUsageRoutes } from './routes/customer-usage.ts';
 import { entitlementRoutes } from './routes/entitlement.ts';
@@ -74,6 +75,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(costAnalyticsRoutes);
   await v1.register(catalogueRoutes);
   await v1.register(costsheetRoutes);
+  await v1.register(couponRoutes);
   await v1.register(customerRoutes);
   await v1.register(customerUsageRoutes);
   await v1.register(environmentRoutes);

@@ -1,5 +1,7 @@
 import { type Cadence, type Interval, nextBoundary } from './calendar.ts';
+import type { InvoiceCoupon } from './invoice.ts';
 import { epochMs, instantText } from './local-time.ts';
+import { decimal, roundToCurrency, sum } from './money.ts';
 import { refuse } from './refusal.ts';
 
 export type CouponCadence = 'once' | 'repeated' | 'forever';
@@ -51,4 +53,78 @@ export function couponApplies(
 ): boolean {
   if (association.consumed || epochMs(association.start) >= epochMs(period.end)) return false;
   return association.end === null || epochMs(association.end) >= epochMs(period.start);
+}
+
+/** What a coupon asks of an invoice before it gives anything; other keys are kept and mean nothing. spec: §2.17.4 */
+export interface CouponRules {
+  minSubtotal: string | null;
+  planIds: readonly string[] | null;
+  priceIds: readonly string[] | null;
+  customerIds: readonly string[] | null;
+}
+
+/** A coupon linked to a subscription, as stored; instants are ISO strings, decimals as strings. */
+export interface CouponLink {
+  associationId: string;
+  couponId: string;
+  type: 'fixed' | 'percentage';
+  cadence: CouponCadence;
+  amountOff: string | null;
+  percentageOff: string | null;
+  currency: string | null;
+  rules: CouponRules;
+  start: string;
+  end: string | null;
+  /** Null for a coupon on the whole invoice. */
+  subscriptionLineItemId: string | null;
+  /** Invoices that are not void and got a discount from a `once` coupon. */
+  usedBy: readonly string[];
+}
+
+export interface DiscountableInvoice {
+  id: string;
+  invoiceType: string;
+  currency: string;
+  period: Interval;
+  planId: string;
+  customerId: string;
+  lines: readonly { id: string; amount: string; priceId: string | null; subscriptionLineItemId: string | null }[];
+}
+
+/**
+ * The coupons of an invoice in order of application, by start then id: in force in the invoice's own period, not consumed by
+ * another invoice, their rules met, a fixed one in the invoice's currency. A coupon of a subscription's line item discounts
+ * each invoice line of that item. The one-off invoice of a change in mid-period is billed in full (§2.8.2), so that a coupon
+ * for a period is not given twice in it. spec: subscriptions-and-invoicing §2.16 steps 2 and 3, §2.17.2–2.17.4
+ */
+export function couponsOfInvoice(links: readonly CouponLink[], invoice: DiscountableInvoice): InvoiceCoupon[] {
+  if (invoice.invoiceType !== 'SUBSCRIPTION') return [];
+  const rank = (link: CouponLink) => `${link.start} ${link.associationId}`;
+  return links
+    .filter((link) => link.type === 'percentage' || link.currency === invoice.currency)
+    .filter((link) => {
+      const consumed = link.cadence === 'once' && link.usedBy.some((id) => id !== invoice.id);
+      return couponApplies({ start: link.start, end: link.end, consumed }, invoice.period);
+    })
+    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .flatMap((link) => couponTargets(link, invoice));
+}
+
+function couponTargets(link: CouponLink, invoice: DiscountableInvoice): InvoiceCoupon[] {
+  const item = link.subscriptionLineItemId;
+  const lines = item === null ? invoice.lines : invoice.lines.filter((line) => line.subscriptionLineItemId === item);
+  if (!areRulesMet(link.rules, invoice, lines)) return [];
+  const { associationId: id, type, amountOff, percentageOff } = link;
+  const targets = item === null ? [null] : lines.map((line) => line.id);
+  return targets.map((lineId) => ({ id, lineId, type, amountOff, percentageOff }));
+}
+
+/** `price_ids` are those of the lines the coupon is for: one of them has to be there. */
+function areRulesMet(rules: CouponRules, invoice: DiscountableInvoice, lines: DiscountableInvoice['lines']): boolean {
+  const { minSubtotal, planIds, priceIds, customerIds } = rules;
+  const subtotal = sum(invoice.lines.map((line) => roundToCurrency(line.amount, invoice.currency)));
+  if (minSubtotal !== null && subtotal.lessThan(decimal(minSubtotal))) return false;
+  if (planIds && !planIds.includes(invoice.planId)) return false;
+  if (customerIds && !customerIds.includes(invoice.customerId)) return false;
+  return !priceIds || lines.some((line) => line.priceId !== null && priceIds.includes(line.priceId));
 }

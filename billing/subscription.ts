@@ -78,10 +78,23 @@ export interface NewSubscription {
   gatewayPaymentMethodId: string | null;
   /** None: copies of the invoiced customer's links. Absent in commands that were sent before there were taxes. */
   taxRateOverrides?: NewTaxLink[];
+  coupons?: NewCouponLink[];
   /** Absent in commands that were sent before there were add-ons. */
   addons?: NewAttachment[];
   /** Absent in commands that were sent before there were overrides. */
   overrideEntitlements?: NewOverride[];
+}
+
+/** A coupon that a creation redeems, named by id or by code. spec: subscriptions-and-invoicing §1.2 subscription_coupons */
+export interface NewCouponLink {
+  couponId: string | null;
+  couponCode: string | null;
+  startDate: string | null;
+  endDate: string | null;
+  /** The price whose line item is discounted; null for the whole invoice. */
+  priceId: string | null;
+  /** Where the request names it, for the messages. */
+  field: string;
 }
 
 /** A tax rate that a creation names. spec: subscriptions-and-invoicing §1.2 tax_rate_overrides */

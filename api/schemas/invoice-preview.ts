@@ -3,6 +3,7 @@ import type { DraftInvoice } from '../../db/stores/invoice-draft.ts';
 import type { PreviewRequest } from '../../db/stores/invoice-preview.ts';
 import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
 import { jsonNumber } from '../decimal.ts';
+import { couponApplication } from './coupon.ts';
 import { invoice, viewInvoice } from './invoice.ts';
 import { numberOutput, timestampInput } from './scalars.ts';
 import { appliedTax } from './tax.ts';
@@ -63,6 +64,16 @@ const previewLine = invoice.shape.line_items.element
 const previewTax = appliedTax
   .extend({ ...taxNumbers, id: z.null(), entity_id: z.null(), idempotency_key: z.null() })
   .meta({ id: 'InvoicePreviewTax' });
+const couponNumbers = { original_price: number, discounted_amount: number, final_price: number };
+const previewCoupon = couponApplication
+  .extend({
+    ...couponNumbers,
+    id: z.null(),
+    invoice_id: z.null(),
+    invoice_line_item_id: z.null(),
+    discount_percentage: number.nullable(),
+  })
+  .meta({ id: 'InvoicePreviewCouponApplication' });
 const previewTaxSummary = invoice.shape.tax_summary.extend(summaryNumbers);
 
 /** An invoice that is not stored: without id and number, every decimal a JSON number. spec: §2.15.13 */
@@ -71,19 +82,29 @@ export const invoicePreview = invoice
     ...invoiceNumbers,
     id: z.null(),
     line_items: z.array(previewLine),
+    coupon_applications: z.array(previewCoupon),
     taxes: z.array(previewTax),
     tax_summary: previewTaxSummary,
   })
   .meta({ id: 'InvoicePreview' });
 
 export function viewInvoicePreview(draft: DraftInvoice): z.output<typeof invoicePreview> {
-  const { line_items, taxes, tax_summary, ...view } = viewInvoice(contentOf(draft));
+  const { line_items, taxes, tax_summary, coupon_applications, ...view } = viewInvoice(contentOf(draft));
   return {
     ...view,
     ...numbersOf(invoiceNumbers, view),
     id: null,
     idempotency_key: null,
     billing_sequence: null,
+    coupon_applications: coupon_applications.map((application) => ({
+      ...application,
+      ...numbersOf(couponNumbers, application),
+      id: null,
+      invoice_id: null,
+      invoice_line_item_id: null,
+      discount_percentage:
+        application.discount_percentage === null ? null : jsonNumber(application.discount_percentage),
+    })),
     taxes: taxes.map((tax) => ({
       ...tax,
       ...numbersOf(taxNumbers, tax),
@@ -113,7 +134,7 @@ function numbersOf<Numbers extends Record<string, unknown>>(
 }
 
 /** The draft as the rows it would be: what a row has by default stands beside what was computed. */
-function contentOf({ row, lines, taxes }: DraftInvoice): InvoiceContent {
+function contentOf({ row, lines, applied }: DraftInvoice): InvoiceContent {
   const defaults = {
     status: 'published',
     adjustmentAmount: '0',
@@ -128,7 +149,8 @@ function contentOf({ row, lines, taxes }: DraftInvoice): InvoiceContent {
   return {
     row: { ...defaults, ...row } as unknown as InvoiceContent['row'],
     lines: lines.map((line) => ({ status: 'published', ...line })) as unknown as InvoiceContent['lines'],
-    taxes: taxes.map((tax) => ({ status: 'published', ...tax })) as unknown as InvoiceContent['taxes'],
+    taxes: applied.taxes.map((tax) => ({ status: 'published', ...tax })) as unknown as InvoiceContent['taxes'],
+    coupons: applied.coupons.map((row) => ({ status: 'published', ...row })) as unknown as InvoiceContent['coupons'],
     customer: null,
   };
 }

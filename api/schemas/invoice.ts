@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type NoTaxReason, taxTotals } from '../../billing/tax.ts';
 import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
 import { listOf } from '../list.ts';
+import { couponApplication, viewCouponApplication } from './coupon.ts';
 import { customer, viewCustomer } from './customer.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
 import { appliedTax, viewAppliedTax } from './tax.ts';
@@ -129,7 +130,7 @@ const invoiceFields = z.object({
   source_type: z.string(),
   invoice_pdf_url: z.string().nullable(),
   line_items: z.array(invoiceLine),
-  coupon_applications: z.array(z.unknown()),
+  coupon_applications: z.array(couponApplication),
   taxes: z.array(appliedTax),
   tax_summary: taxSummary,
   checkout_session: z.null(),
@@ -169,7 +170,7 @@ export function viewInvoice(content: InvoiceContent, subscription: unknown = nul
     source_type: row.sourceType,
     invoice_pdf_url: row.invoicePdfUrl ?? null,
     line_items: content.lines.map(viewInvoiceLine),
-    coupon_applications: [],
+    coupon_applications: content.coupons.map(viewCouponApplication),
     taxes: content.taxes.map(viewAppliedTax),
     tax_summary: viewTaxSummary(content),
     checkout_session: null,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { subscriptionStatusOnWire } from '../../db/stores/subscription-event.ts';
 import type { SubscriptionContent } from '../../db/stores/subscription-read.ts';
 import { listOf } from '../list.ts';
+import { couponAssociation, viewCouponAssociation } from './coupon.ts';
 import { customer, viewCustomer } from './customer.ts';
 import { price, viewPrice } from './price.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
@@ -91,7 +92,7 @@ export const subscription = z
     synced_price_sequence: z.int(),
     line_items: z.array(lineItem),
     phases: z.array(z.unknown()),
-    coupon_associations: z.array(z.unknown()),
+    coupon_associations: z.array(couponAssociation),
     credit_grants: z.array(z.unknown()),
     entitlements: z.array(z.unknown()),
     customer: customer.nullable(),
@@ -159,7 +160,7 @@ export function viewSubscription(
     synced_price_sequence: row.syncedPriceSequence,
     line_items: content.items.map(viewLineItem),
     phases: [],
-    coupon_associations: [],
+    coupon_associations: content.coupons.map(viewCouponAssociation),
     credit_grants: [],
     entitlements: [],
     customer: content.customer ? viewCustomer(content.customer) : null,

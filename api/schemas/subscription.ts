@@ -15,6 +15,7 @@ import {
   timestampInput,
   timezoneInput,
 } from './scalars.ts';
+import { couponFields, couponLinksOf } from './subscription-coupon.ts';
 import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
 const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
@@ -29,9 +30,6 @@ const laterFields = [
   'overage_factor',
   'enable_true_up',
   'auto_invoice_threshold',
-  'subscription_coupons',
-  'coupons',
-  'line_item_coupons',
   'line_item_commitments',
   'override_line_items',
   'credit_grants',
@@ -81,6 +79,7 @@ export const createSubscriptionBody = z
     tax_rate_overrides: taxRateOverrides
       .nullish()
       .describe('The only rates that hold, when there are any; else copies of those of the invoiced customer.'),
+    ...couponFields,
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
     override_entitlements: overridesInput.nullish(),
     addons: z.array(attachmentInput).max(100).nullish(),
@@ -145,6 +144,7 @@ export function creationOf(
     gatewayPaymentMethodId: body.gateway_payment_method_id ?? null,
     taxRateOverrides: taxOverridesOf(body.tax_rate_overrides ?? []),
     overrideEntitlements: newOverrides(body.override_entitlements ?? []),
+    coupons: couponLinksOf(body),
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
   };
 }

@@ -13,6 +13,8 @@ const recorded = [
   'entitlement',
   'payment_method',
   'integration_mapping',
+  'coupon',
+  'coupon_association',
   'tax_rate',
   'tax_association',
   'test_clock',

@@ -5,8 +5,8 @@ const notEqual = (stored: string, computed: string) => `${stored} is distinct fr
 
 /**
  * I1, I2, I6, I13 and I19: what invoices say about periods, numbers and amounts. I13 is the bound that has a meaning in
- * stored rows: no time of a charge is billed twice. Coupons, credit notes and wallets have no tables yet, so of I6 only their
- * totals on the invoice and its lines are compared.
+ * stored rows: no time of a charge is billed twice. Credit notes and wallets have no tables yet, so of I6 only their totals
+ * on the invoice and its lines are compared.
  */
 export const invoiceRules: readonly InvariantRule[] = [
   {
@@ -103,6 +103,32 @@ export const invoiceRules: readonly InvariantRule[] = [
   },
   {
     id: 'I6',
+    rule: 'the discount of an invoice is the sum of what its coupons took off',
+    examines: 'select count(*) from invoice',
+    violations: `
+      select i.id as object, format('discount %s, coupons sum to %s', i.total_discount, sums.discount) as problem
+      from invoice i cross join lateral (
+        select coalesce(sum(p.discounted_amount), 0) as discount from coupon_application p
+        where p.environment_id = i.environment_id and p.invoice_id = i.id
+      ) sums
+      where i.total_discount <> sums.discount`,
+  },
+  {
+    id: 'I13',
+    rule: 'a coupon is counted as often as it was redeemed, and never more often than it may be; once is once',
+    examines: 'select count(*) from coupon',
+    violations: `
+      select c.id as object, format('counted %s of %s, redeemed %s times', c.total_redemptions, coalesce(c.max_redemptions::text, 'any'),
+        (select count(*) from coupon_association a where a.coupon_id = c.id)) as problem
+      from coupon c where c.total_redemptions <> (select count(*) from coupon_association a where a.coupon_id = c.id)
+        or c.total_redemptions > c.max_redemptions
+      union all
+      select p.coupon_association_id, format('a once coupon is on %s live invoices', count(distinct p.invoice_id))
+      from coupon_application p join coupon c on c.id = p.coupon_id and c.cadence = 'once'
+      where p.status = 'published' group by p.coupon_association_id having count(distinct p.invoice_id) > 1`,
+  },
+  {
+    id: 'I6',
     rule: 'the tax of an invoice is the sum of its tax rows, and without a row there is a reason',
     examines: 'select count(*) from invoice',
     violations: `
@@ -138,6 +164,7 @@ export const invoiceRules: readonly InvariantRule[] = [
       select part.id as object, format('in %s, its invoice %s in %s', part.currency, i.id, i.currency) as problem
       from (select id, invoice_id, currency from invoice_line_item
         union all select id, entity_id, currency from tax_applied
+        union all select id, invoice_id, currency from coupon_application
         union all select id, destination_id, currency from payment where destination_type = 'INVOICE') part
       join invoice i on i.id = part.invoice_id where part.currency <> i.currency`,
   },

@@ -4,6 +4,9 @@ import { AgendaEntry } from './agenda-entry.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
 import { Costsheet } from './costsheet.ts';
+import { Coupon } from './coupon.ts';
+import { CouponApplication } from './coupon-application.ts';
+import { CouponAssociation } from './coupon-association.ts';
 import { Customer } from './customer.ts';
 import { Entitlement } from './entitlement.ts';
 import { Environment } from './environment.ts';
@@ -45,6 +48,9 @@ export const entities = [
   ApiKey,
   AuditEntry,
   Costsheet,
+  Coupon,
+  CouponApplication,
+  CouponAssociation,
   Customer,
   Entitlement,
   Environment,

@@ -10,6 +10,7 @@ import { Migration20261122_09_add_ons } from './20261122_09_add_ons.ts';
 import { Migration20261122_10_entitlement_parts } from './20261122_10_entitlement_parts.ts';
 import { Migration20261122_11_taxes } from './20261122_11_taxes.ts';
 import { Migration20261122_12_integration_mapping } from './20261122_12_integration_mapping.ts';
+import { Migration20261122_13_coupons } from './20261122_13_coupons.ts';
 import { Migration20261122_15_event_corrections } from './20261122_15_event_corrections.ts';
 import { Migration20261122_16_event_rejection } from './20261122_16_event_rejection.ts';
 import { Migration20261122_17_event_import } from './20261122_17_event_import.ts';
@@ -28,7 +29,8 @@ export const migrations = [
   { name: '20261122_10_entitlement_parts', class: Migration20261122_10_entitlement_parts },
   { name: '20261122_11_taxes', class: Migration20261122_11_taxes },
   { name: '20261122_12_integration_mapping', class: Migration20261122_12_integration_mapping },
+  { name: '20261122_13_coupons', class: Migration20261122_13_coupons },
+  { name: '20261122_15_event_corrections', class: Migration20261122_15_event_corrections },
   { name: '20261122_16_event_rejection', class: Migration20261122_16_event_rejection },
   { name: '20261122_17_event_import', class: Migration20261122_17_event_import },
-  { name: '20261122_15_event_corrections', class: Migration20261122_15_event_corrections },
 ];

@@ -1,10 +1,10 @@
 import { invoiceConfig } from '../../billing/invoice-config.ts';
 import type { Sql } from '../transaction.ts';
-import { readSubscriptionTaxes } from './invoice-tax.ts';
+import { readInvoiceTerms } from './invoice-terms.ts';
 
 /**
- * What invoices of an environment need beside their charges: its configuration, and the names of the plans and the taxes of the
- * subscriptions.
+ * What invoices of an environment need beside their charges: its configuration, and the names of the plans, and the coupons and
+ * taxes of the subscriptions.
  */
 export async function readBillingContext(
   sql: Sql,
@@ -18,7 +18,7 @@ export async function readBillingContext(
   );
   const ids = subscriptions.map(({ id }) => id);
   return {
-    taxes: await readSubscriptionTaxes(sql, environmentId, ids),
+    terms: await readInvoiceTerms(sql, environmentId, ids),
     config: invoiceConfig(rows[0]?.config ?? null),
     planNames: new Map(rows.map((row) => [row.id, row.name])),
   };

@@ -46,13 +46,22 @@ const taxFacts = [
   't.tax_rate',
 ];
 
+const couponFacts = [
+  "'coupon'",
+  'p.coupon_association_id',
+  'p.invoice_line_item_id',
+  'trim_scale(p.original_price)',
+  'trim_scale(p.discounted_amount)',
+  'p.coupon_snapshot',
+];
+
 /** Only of lines that have a custom currency, so that the documents of others digest as they always did. */
 const customFacts = `case when l.price_unit_id is null then '[]'::jsonb else jsonb_build_array(l.price_unit_id, l.price_unit,
   trim_scale(l.price_unit_amount), trim_scale(l.price_unit_cost), trim_scale(l.conversion_rate)) end`;
 
 /**
  * Rows `(id, digest)` of the invoices `i` that `where` selects: SHA-256 over what a finalized document consists of, its lines
- * with their derivations and its taxes included; without taxes they leave no trace in the digest. What payments, refunds and
+ * with their derivations, its taxes and coupons included; where there are none they leave no trace. What payments, refunds and
  * people may change later is left out. design: quality.md I19
  */
 export function documentDigestText(where: string): string {
@@ -63,6 +72,9 @@ select i.id, encode(sha256(convert_to((jsonb_build_array(${invoiceFacts.join(', 
 )) || coalesce((
   select jsonb_agg(jsonb_build_array(${taxFacts.join(', ')}) order by t.position, t.id)
   from tax_applied t where t.environment_id = i.environment_id and t.entity_id = i.id and t.status = 'published'
+), '[]') || coalesce((
+  select jsonb_agg(jsonb_build_array(${couponFacts.join(', ')}) order by p.position)
+  from coupon_application p where p.environment_id = i.environment_id and p.invoice_id = i.id
 ), '[]'))::text, 'UTF8')), 'hex') as digest
 from invoice i where ${where}`;
 }

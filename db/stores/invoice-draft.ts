@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { oneOffDueDate, subscriptionDueDate } from '../../billing/due-date.ts';
-import { computeInvoice, type InvoiceAmounts } from '../../billing/invoice.ts';
+import type { InvoiceAmounts } from '../../billing/invoice.ts';
 import type { InvoiceConfig } from '../../billing/invoice-config.ts';
 import { decimal } from '../../billing/money.ts';
 import { linePriceUnit, priceUnitTotals } from '../../billing/price-unit.ts';
@@ -9,14 +9,7 @@ import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
-import {
-  appliedTaxes,
-  type InvoiceTaxes,
-  type SubscriptionTaxes,
-  taxesOfInvoice,
-  taxInput,
-  writeAppliedTaxes,
-} from './invoice-tax.ts';
+import { type AppliedRows, computeAmounts, type InvoiceTerms, writeApplied } from './invoice-terms.ts';
 import type { BilledLine } from './subscription-charge.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -28,11 +21,11 @@ export type BillingReason =
   | 'SUBSCRIPTION_TRIAL_END'
   | 'PRORATION';
 
-/** An invoice of a subscription before it is written: its row, its lines and its taxes, amounts computed. */
+/** An invoice of a subscription before it is written: its row, its lines, and what coupons and taxes came to. */
 export interface DraftInvoice {
   row: Record<string, unknown> & { id: string; invoiceStatus: string; paymentStatus: string };
   lines: Record<string, unknown>[];
-  taxes: Record<string, unknown>[];
+  applied: AppliedRows;
 }
 
 export interface DraftRequest {
@@ -44,7 +37,7 @@ export interface DraftRequest {
   billingSequence: number;
   config: InvoiceConfig;
   /** What `readBillingContext` says of the subscription. */
-  taxes: SubscriptionTaxes | undefined;
+  terms: InvoiceTerms | undefined;
   /** When it is computed, on the customer's clock. */
   at: string;
   /** What makes a change's invoice one of its own: it is ONE_OFF, and the same change is never billed twice. */
@@ -129,7 +122,7 @@ const lineColumns: Columns = {
 const insertInvoiceRows = insertText('invoice', invoiceColumns);
 const insertLineRows = insertText('invoice_line_item', lineColumns);
 
-/** Writes drafts with their lines and taxes: a statement a table for any number of them. */
+/** Writes drafts with their lines, coupons and taxes: a statement a table for any number of them. */
 export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): Promise<void> {
   await writeRows(
     sql,
@@ -140,9 +133,9 @@ export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): P
     sql,
     drafts.flatMap((draft) => draft.lines),
   );
-  await writeAppliedTaxes(
+  await writeApplied(
     sql,
-    drafts.flatMap((draft) => draft.taxes),
+    drafts.map((draft) => draft.applied),
   );
 }
 
@@ -158,8 +151,7 @@ export async function insertLines(sql: Sql, lines: readonly object[]): Promise<v
 export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice {
   const { subscription, period, reason, changeKey } = request;
   const id = newId('inv');
-  const taxes = taxesOfInvoice(request.taxes, { currency: subscription.currency, periodEnd: period.end });
-  const { lines, amounts } = computedLines(scope, id, request, taxes);
+  const { lines, amounts, applied } = computedLines(scope, id, request);
   const skipped = reason !== 'SUBSCRIPTION_TRIAL_START' && isEmpty(amounts);
   const now = new Date().toISOString();
   return {
@@ -175,7 +167,7 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
       subscriptionId: subscription.id,
       subscriptionCustomerId: subscription.customerId,
       idempotencyKey: invoiceKey(scope, subscription, period, changeKey ?? reason),
-      invoiceType: changeKey === undefined ? 'SUBSCRIPTION' : 'ONE_OFF',
+      invoiceType: invoiceTypeOf(request),
       invoiceStatus: skipped ? 'SKIPPED' : 'DRAFT',
       paymentStatus: skipped ? 'SUCCEEDED' : 'PENDING',
       billingReason: reason,
@@ -193,8 +185,12 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
       testClockId: subscription.testClockId,
     },
     lines,
-    taxes: appliedTaxes(scope, { id, currency: subscription.currency, at: request.at }, amounts, taxes),
+    applied,
   };
+}
+
+function invoiceTypeOf({ changeKey }: DraftRequest): string {
+  return changeKey === undefined ? 'SUBSCRIPTION' : 'ONE_OFF';
 }
 
 function dueDateOf({ subscription, period, config, at, changeKey }: DraftRequest): string {
@@ -204,25 +200,28 @@ function dueDateOf({ subscription, period, config, at, changeKey }: DraftRequest
 }
 
 /** The lines and amounts of an invoice from its charges: the pipeline with what discounts, credits and taxes there are. */
-export function computedLines(
+function computedLines(
   scope: Scope,
   invoiceId: string,
-  request: Pick<DraftRequest, 'subscription' | 'planName' | 'lines'>,
-  taxes: InvoiceTaxes,
-): { lines: Record<string, unknown>[]; amounts: InvoiceAmounts } {
-  const { subscription } = request;
+  request: DraftRequest,
+): { lines: Record<string, unknown>[]; amounts: InvoiceAmounts; applied: AppliedRows } {
+  const { subscription, period } = request;
   const ids = request.lines.map(() => newId('inv_line'));
-  const amounts = computeInvoice({
-    currency: subscription.currency,
-    lines: request.lines.map((line, index) => ({
-      id: ids[index] as string,
-      amount: line.amount,
-      priceType: line.priceType,
-    })),
-    coupons: [],
-    wallets: [],
-    ...taxInput(taxes),
-  });
+  const { amounts, applied } = computeAmounts(
+    scope,
+    {
+      id: invoiceId,
+      invoiceType: invoiceTypeOf(request),
+      currency: subscription.currency,
+      period,
+      subscriptionId: subscription.id,
+      planId: subscription.planId,
+      customerId: subscription.customerId,
+      lines: request.lines.map((line, index) => ({ ...line, id: ids[index] as string })),
+      at: request.at,
+    },
+    request.terms,
+  );
   const now = new Date().toISOString();
   const lines = request.lines.map((line, index) => ({
     ...amounts.lines[index],
@@ -256,7 +255,7 @@ export function computedLines(
     derivation: line.derivation,
     metadata: line.metadata,
   }));
-  return { lines, amounts };
+  return { lines, amounts, applied };
 }
 
 /** The amounts of the invoice row, and why there is no tax among them. */

@@ -1,4 +1,3 @@
-import { computeInvoice } from '../../billing/invoice.ts';
 import { type InvoiceConfig, invoiceConfig } from '../../billing/invoice-config.ts';
 import { invoiceDateKey, invoiceNumber } from '../../billing/invoice-number.ts';
 import { decimal } from '../../billing/money.ts';
@@ -14,14 +13,12 @@ import { documentDigests } from './invoice-digest.ts';
 import { isEmpty, totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import {
-  appliedTaxes,
-  readSubscriptionTaxes,
-  removeOtherTaxes,
-  type SubscriptionTaxes,
-  taxesOfInvoice,
-  taxInput,
-  writeAppliedTaxes,
-} from './invoice-tax.ts';
+  type AppliedRows,
+  computeAmounts,
+  type InvoiceTerms,
+  readInvoiceTerms,
+  replaceApplied,
+} from './invoice-terms.ts';
 import { refreshUsageLines } from './invoice-usage.ts';
 import { openPayments } from './payment.ts';
 
@@ -44,24 +41,37 @@ interface DraftRow {
   invoice_number: string | null;
   issue_date: string | null;
   due_date: string | null;
+  period_start: string | null;
   period_end: string | null;
+  subscription_customer_id: string | null;
+  plan_id: string | null;
+  total_discount: string;
   no_tax_reason: string | null;
   is_manually_edited: boolean;
   version: number;
   collection_attempts: number;
   gateway_payment_method_id: string | null;
   config: Record<string, unknown> | null;
-  lines: { id: string; amount: string; priceType: 'FIXED' | 'USAGE' | null; priceUnitId: string | null }[];
+  lines: {
+    id: string;
+    amount: string;
+    priceType: 'FIXED' | 'USAGE' | null;
+    priceId: string | null;
+    subscriptionLineItemId: string | null;
+    priceUnitId: string | null;
+  }[];
   [column: string]: unknown;
 }
 
 const lockDrafts = `
 select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reason, i.collection_method, i.currency, i.adjustment_amount,
-  i.amount_paid, i.invoice_number, i.issue_date, i.due_date, i.period_end, i.no_tax_reason, i.is_manually_edited, i.version, i.collection_attempts,
+  i.amount_paid, i.invoice_number, i.issue_date, i.due_date, i.period_start, i.period_end,
+  i.subscription_customer_id, i.total_discount, i.no_tax_reason, i.is_manually_edited, i.version, i.collection_attempts,
   (select s.gateway_payment_method_id from subscription s where s.id = i.subscription_id) as gateway_payment_method_id,
+  (select s.plan_id from subscription s where s.id = i.subscription_id) as plan_id,
   (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type,
-    'priceUnitId', l.price_unit_id) order by l.position)
+    'priceUnitId', l.price_unit_id, 'priceId', l.price_id, 'subscriptionLineItemId', l.subscription_line_item_id) order by l.position)
     from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
 from invoice i where i.environment_id = $1 and i.id = any($2) order by i.id for update of i`;
 
@@ -99,7 +109,7 @@ const updateLineAmounts = updateText('invoice_line_item', {
 interface IssuedInvoice {
   row: Record<string, unknown> & { id: string; invoiceStatus: string };
   lineAmounts: object[];
-  taxRows: Record<string, unknown>[];
+  applied: AppliedRows;
   draft: DraftRow;
   at: string;
 }
@@ -138,12 +148,12 @@ export async function issueInvoices(
     scope,
     wanted.map(({ draft }) => draft),
   );
-  const taxes = await readSubscriptionTaxes(
+  const terms = await readInvoiceTerms(
     sql,
     scope.environmentId,
     wanted.flatMap(({ draft }) => draft.subscription_id ?? []),
   );
-  const issued = wanted.map(({ draft, at }) => finalAmounts(draft, at, scope, taxes.get(draft.subscription_id ?? '')));
+  const issued = wanted.map(({ draft, at }) => finalAmounts(draft, at, scope, terms.get(draft.subscription_id ?? '')));
   await assignNumbers(sql, scope, issued, config);
   await writeAmounts(sql, scope, issued);
   await writeEvents(
@@ -168,13 +178,13 @@ export async function issueInvoices(
 }
 
 async function writeAmounts(sql: Sql, scope: Scope, issued: readonly IssuedInvoice[]): Promise<void> {
-  const taxRows = issued.flatMap((invoice) => invoice.taxRows);
   const lineAmounts = issued.flatMap((invoice) => invoice.lineAmounts);
   const rows = issued.map((invoice) => invoice.row);
-  // A draft without a reason for having no tax has tax rows, and some of them may not hold any more.
+  // A draft without a reason for having no tax has tax rows, one with a discount has coupon rows; they may not hold any more.
   const taxed = issued.filter(({ draft }) => draft.no_tax_reason === null).map(({ row }) => row.id);
-  await removeOtherTaxes(sql, scope.environmentId, taxed, taxRows);
-  await writeAppliedTaxes(sql, taxRows);
+  const discounted = issued.filter(({ draft }) => decimalText(draft.total_discount) !== '0').map(({ row }) => row.id);
+  const applied = issued.map((invoice) => invoice.applied);
+  await replaceApplied(sql, scope.environmentId, { taxed, discounted }, applied);
   await writeRows(sql, updateLineAmounts, lineAmounts);
   await writeRows(sql, updateIssued, rows);
 }
@@ -187,27 +197,29 @@ function eventNames({ row }: IssuedInvoice): string[] {
 }
 
 /** The final amounts of a draft from its lines; a subscription's invoice without anything to bill is skipped instead. */
-function finalAmounts(
-  draft: DraftRow,
-  at: string,
-  scope: Scope,
-  subscriptionTaxes: SubscriptionTaxes | undefined,
-): IssuedInvoice {
-  const periodEnd = draft.period_end ? instantText(draft.period_end) : null;
-  const taxes = taxesOfInvoice(subscriptionTaxes, { currency: draft.currency, periodEnd });
-  const amounts = computeInvoice({
-    currency: draft.currency,
-    lines: draft.lines.map((line) => ({
-      id: line.id,
-      amount: decimalText(line.amount),
-      priceType: line.priceType ?? 'FIXED',
-    })),
-    coupons: [],
-    wallets: [],
-    ...taxInput(taxes),
-    adjustmentAmount: decimalText(draft.adjustment_amount),
-    amountPaid: decimalText(draft.amount_paid),
-  });
+function finalAmounts(draft: DraftRow, at: string, scope: Scope, terms: InvoiceTerms | undefined): IssuedInvoice {
+  const { period_start: start, period_end: end } = draft;
+  const { amounts, applied } = computeAmounts(
+    scope,
+    {
+      id: draft.id,
+      invoiceType: draft.invoice_type,
+      currency: draft.currency,
+      period: start && end ? { start: instantText(start), end: instantText(end) } : null,
+      subscriptionId: draft.subscription_id,
+      planId: draft.plan_id ?? '',
+      customerId: draft.subscription_customer_id ?? '',
+      lines: draft.lines.map((line) => ({
+        ...line,
+        amount: decimalText(line.amount),
+        priceType: line.priceType ?? 'FIXED',
+      })),
+      adjustmentAmount: decimalText(draft.adjustment_amount),
+      amountPaid: decimalText(draft.amount_paid),
+      at,
+    },
+    terms,
+  );
   const trialStart = draft.billing_reason === 'SUBSCRIPTION_TRIAL_START';
   const skipped = isEmpty(amounts) && draft.invoice_type === 'SUBSCRIPTION' && !trialStart;
   const free = decimal(amounts.amountDue).isZero();
@@ -218,7 +230,7 @@ function finalAmounts(
     draft,
     at,
     lineAmounts: amounts.lines,
-    taxRows: appliedTaxes(scope, { id: draft.id, currency: draft.currency, at }, amounts, taxes),
+    applied,
     row: {
       id: draft.id,
       ...totalsOf(amounts),

@@ -60,7 +60,7 @@ export async function previewInvoice(
     withoutBilled: true,
   };
   const lines = (await computeCharges(tx, tx.scope, [charge], readUsage)).get(row.id) ?? [];
-  const { config, planNames, taxes } = await readBillingContext(tx, environmentId, [row]);
+  const { config, planNames, terms } = await readBillingContext(tx, environmentId, [row]);
   const draft = draftInvoice(tx.scope, {
     subscription,
     planName: planNames.get(row.planId) ?? '',
@@ -69,7 +69,7 @@ export async function previewInvoice(
     lines: request.hideZeroCharges ? lines.filter((line) => !isZeroUsage(line)) : lines,
     billingSequence: 0,
     config,
-    taxes: taxes.get(row.id),
+    terms: terms.get(row.id),
     at,
   });
   return { ...draft, row: { ...draft.row, invoiceStatus: 'DRAFT', paymentStatus: 'PENDING' } };

@@ -1,4 +1,5 @@
 import { customerNow } from '../clock.ts';
+import { CouponApplication } from '../entities/coupon-application.ts';
 import { Customer } from '../entities/customer.ts';
 import { Invoice } from '../entities/invoice.ts';
 import { InvoiceLineItem } from '../entities/invoice-line-item.ts';
@@ -13,6 +14,8 @@ export interface InvoiceContent {
   lines: Omit<InvoiceLineItem, 'derivation'>[];
   /** In order of application. */
   taxes: TaxApplied[];
+  /** In order of application. */
+  coupons: CouponApplication[];
   customer: Customer | null;
 }
 
@@ -40,7 +43,7 @@ export async function findInvoices(
   return withContent(tx, await tx.em.find(Invoice, { environmentId: tx.scope.environmentId, id: { $in: ids } }), parts);
 }
 
-/** The lines, taxes and customers of invoices, in a fixed number of statements. */
+/** The lines, taxes, coupons and customers of invoices, in a fixed number of statements. */
 export async function withContent(
   tx: Transaction,
   rows: readonly Invoice[],
@@ -50,10 +53,12 @@ export async function withContent(
   const lines = parts.lines ? await linesOf(tx, rows) : new Map<string, InvoiceContent['lines']>();
   const customers = parts.customer ? await customersOf(tx, rows) : new Map<string, Customer>();
   const taxes = await taxesOf(tx, rows);
+  const coupons = await couponsOf(tx, rows);
   return rows.map((row) => ({
     row,
     lines: lines.get(row.id) ?? [],
     taxes: taxes.get(row.id) ?? [],
+    coupons: coupons.get(row.id) ?? [],
     customer: customers.get(row.customerId) ?? null,
   }));
 }
@@ -102,6 +107,18 @@ export async function taxesOf(tx: Transaction, rows: readonly Invoice[]): Promis
     { orderBy: { entityId: 'asc', position: 'asc' } },
   );
   return Map.groupBy(taxes, (tax) => tax.entityId);
+}
+
+/** The coupon rows of invoices by invoice id, in order of application; those of a voided invoice stay on its document. */
+export async function couponsOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<string, CouponApplication[]>> {
+  const ids = rows.filter((row) => row.totalDiscount !== '0').map((row) => row.id);
+  if (ids.length === 0) return new Map();
+  const coupons = await tx.em.find(
+    CouponApplication,
+    { environmentId: tx.scope.environmentId, invoiceId: { $in: ids } },
+    { orderBy: { invoiceId: 'asc', position: 'asc' } },
+  );
+  return Map.groupBy(coupons, (coupon) => coupon.invoiceId);
 }
 
 async function customersOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<string, Customer>> {

@@ -8,6 +8,7 @@ import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
+import { releaseCoupons } from './invoice-coupon.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { isPaymentInFlight } from './payment.ts';
 
@@ -67,6 +68,7 @@ export async function voidInvoice(
       scope.actor,
     ],
   );
+  await releaseCoupons(sql, scope, row.id);
   await replaceAgendas(sql, [
     {
       tenantId: scope.tenantId,

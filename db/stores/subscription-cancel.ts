@@ -13,6 +13,7 @@ import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { endAttachments } from './addon-attachment.ts';
 import { readBillingContext } from './billing-context.ts';
+import { endCoupons } from './coupon-link.ts';
 import { draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
@@ -105,6 +106,7 @@ async function closeAt(sql: Sql, scope: Scope, closing: Closing): Promise<Subscr
   const effective = decided.effectiveDate;
   const ended = [{ subscriptionId: before.id, at: effective }];
   await endLineItems(sql, scope.environmentId, ended);
+  await endCoupons(sql, scope.environmentId, ended);
   await endAttachments(sql, scope, ended);
   await cancelSchedules(sql, scope.environmentId, before.id, input.at);
   for (const invoiceId of await invoicesToVoid(sql, scope, before, effective)) {
@@ -141,7 +143,7 @@ async function issueClosing(
     [{ key: row.id, subscription: row, reason: 'closing', elapsed, next: null }],
     readUsage,
   );
-  const { config, planNames, taxes } = await readBillingContext(sql, scope.environmentId, [row]);
+  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row]);
   const billed = { ...row, billingSequence: row.billingSequence + 1 };
   const draft = draftInvoice(scope, {
     subscription: billed,
@@ -151,7 +153,7 @@ async function issueClosing(
     lines: charges.get(row.id) ?? [],
     billingSequence: billed.billingSequence,
     config,
-    taxes: taxes.get(row.id),
+    terms: terms.get(row.id),
     at: input.at,
   });
   await insertDrafts(sql, [draft]);

@@ -8,6 +8,7 @@ import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { endAttachments } from './addon-attachment.ts';
 import { readBillingContext } from './billing-context.ts';
+import { endCoupons } from './coupon-link.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
@@ -130,6 +131,7 @@ async function bill(
     row.status === 'cancelled' ? [{ subscriptionId: row.id, at: crossing.closed.elapsed.end }] : [],
   );
   await endLineItems(sql, scope.environmentId, ended);
+  await endCoupons(sql, scope.environmentId, ended);
   await endAttachments(sql, scope, ended);
   await executeCancellations(sql, scope.environmentId, ended);
   await writeRows(
@@ -181,7 +183,7 @@ function crossed(
   crossing: Crossing,
   lines: BilledLine[],
   boundary: Boundary,
-  { config, planNames, taxes }: Awaited<ReturnType<typeof readBillingContext>>,
+  { config, planNames, terms }: Awaited<ReturnType<typeof readBillingContext>>,
 ): { row: SubscriptionRow; crossing: Crossing; draft: DraftInvoice | null; events: OutboundEvent[] } {
   const { closed } = crossing;
   const opening = boundary.reason === 'SUBSCRIPTION_TRIAL_END';
@@ -202,7 +204,7 @@ function crossed(
         lines,
         billingSequence: row.billingSequence,
         config,
-        taxes: taxes.get(row.id),
+        terms: terms.get(row.id),
         at: closed.elapsed.end,
       })
     : null;

@@ -22,6 +22,7 @@ import type { Scope } from '../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { writeAttachment } from './addon-attachment.ts';
+import { linkSubscriptionCoupons } from './coupon-link.ts';
 import { writeOverrides } from './entitlement-override.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
@@ -74,6 +75,7 @@ export async function createSubscription(
   }
   await writeOverrides(sql, scope, { subscriptionId: row.id, planId: row.planId }, input.overrideEntitlements ?? []);
   await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
+  await linkSubscriptionCoupons(sql, scope, row, input.coupons ?? [], input.at);
   await writeEvents(sql, scope, [subscriptionEvent('subscription.created', row, input.at)]);
   await writeAudit(sql, scope, [
     {

@@ -34,7 +34,7 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
     opening.readUsage,
   );
   const lines = charges.get(row.id) ?? [];
-  const { config, taxes } = await readBillingContext(sql, scope.environmentId, [row]);
+  const { config, terms } = await readBillingContext(sql, scope.environmentId, [row]);
   const opened: SubscriptionRow = { ...row, billingSequence: 1 };
   const draft = draftInvoice(scope, {
     subscription: opened,
@@ -44,7 +44,7 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
     lines: trial ? lines.map(freeLine) : lines,
     billingSequence: 1,
     config,
-    taxes: taxes.get(row.id),
+    terms: terms.get(row.id),
     at: opening.at,
   });
   if (draft.row.invoiceStatus === 'SKIPPED' && opened.status === 'incomplete') opened.status = 'active';

@@ -8,6 +8,7 @@ import { SubscriptionLineItem } from '../entities/subscription-line-item.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../list.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
+import { type CouponAssociationContent, couponsOfSubscriptions } from './coupon-association.ts';
 import { type InvoiceContent, withContent as withInvoiceContent } from './invoice-read.ts';
 import { priceUnitsById } from './price-unit.ts';
 
@@ -16,6 +17,8 @@ export interface SubscriptionContent {
   row: Subscription;
   items: { row: SubscriptionLineItem; price: Price; unit: PriceUnit | null }[];
   customer: Customer | null;
+  /** In order of application. */
+  coupons: CouponAssociationContent[];
 }
 
 const subscriptions: ListDefinition<Subscription> = {
@@ -128,7 +131,7 @@ async function conditions(tx: Transaction, filters: SubscriptionFilters): Promis
   return { $and: every };
 }
 
-/** Subscriptions with their line items, prices and customers, each read once for all of them. */
+/** Subscriptions with their line items, prices, coupons and customers, each read once for all of them. */
 export async function withContent(tx: Transaction, rows: readonly Subscription[]): Promise<SubscriptionContent[]> {
   const environmentId = tx.scope.environmentId;
   const items = await tx.em.find(
@@ -150,6 +153,10 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
       (customer) => [customer.id, customer],
     ),
   );
+  const coupons = await couponsOfSubscriptions(
+    tx,
+    rows.map((row) => row.id),
+  );
   return rows.map((row) => ({
     row,
     items: items
@@ -159,5 +166,6 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
         return price ? [{ row: item, price, unit: units.get(price.priceUnitId ?? '') ?? null }] : [];
       }),
     customer: customers.get(row.customerId) ?? null,
+    coupons: coupons.get(row.id) ?? [],
   }));
 }

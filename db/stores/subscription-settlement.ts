@@ -52,7 +52,7 @@ export async function billAddition(
   };
   const lines = (await computeCharges(sql, scope, [request], readUsage)).get(row.id) ?? [];
   if (lines.every((line) => decimal(line.amount).isZero())) return { row, invoiceId: null };
-  const { config, planNames, taxes } = await readBillingContext(sql, scope.environmentId, [row]);
+  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row]);
   const billed = { ...row, billingSequence: row.billingSequence + 1 };
   const draft = draftInvoice(scope, {
     subscription: billed,
@@ -62,7 +62,7 @@ export async function billAddition(
     lines,
     billingSequence: billed.billingSequence,
     config,
-    taxes: taxes.get(row.id),
+    terms: terms.get(row.id),
     at,
     changeKey: addition.changeKey,
   });

@@ -8,6 +8,7 @@ import { analyticsCalls } from './areas/analytics.ts';
 import { billingCalls } from './areas/billing.ts';
 import { catalogueCalls } from './areas/catalogue.ts';
 import { costsheetCalls } from './areas/costsheet.ts';
+import { couponCalls } from './areas/coupon.ts';
 import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
@@ -29,6 +30,7 @@ const areas = {
   ...customerCalls(talk),
   ...integrationCalls(talk),
   ...taxCalls(talk),
+  ...couponCalls(talk),
   ...catalogueCalls(talk),
   ...addonCalls(talk),
   ...groupCalls(talk),

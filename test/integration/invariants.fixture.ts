@@ -114,6 +114,23 @@ export const plantings: Planting[] = [
   },
   {
     id: 'I6',
+    what: 'a coupon row that the discount does not hold',
+    sql: `insert into coupon_application (id, tenant_id, environment_id, created_at, updated_at, coupon_id, coupon_association_id, invoice_id,
+        position, discount_type, original_price, discounted_amount, final_price, currency, applied_at, coupon_snapshot)
+      select 'coupon_app_zz', tenant_id, environment_id, now(), now(), 'coupon_zz', 'coupon_assoc_zz', id, 0, 'fixed', 1, 1, 0, currency,
+        now(), '{}' from invoice where id = '$1'`,
+    by: 'invoiceId',
+  },
+  {
+    id: 'I13',
+    what: 'a coupon counted more often than it was redeemed',
+    sql: `insert into coupon (id, tenant_id, environment_id, created_at, updated_at, name, coupon_code, type, cadence, percentage_off, total_redemptions)
+      select 'coupon_zz', tenant_id, environment_id, now(), now(), 'zz', 'zz', 'percentage', 'once', 10, 1 from invoice where id = '$1'`,
+    by: 'invoiceId',
+    names: /coupon_zz.*counted 1 of any, redeemed 0 times/,
+  },
+  {
+    id: 'I6',
     what: 'a tax row that the total does not hold',
     sql: `insert into tax_applied (id, tenant_id, environment_id, created_at, updated_at, entity_id, tax_rate_id, tax_behavior, position, currency,
         taxable_amount, tax_amount, applied_at, tax_rate, idempotency_key)

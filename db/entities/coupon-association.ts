@@ -1,0 +1,24 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant, metadata, recordColumns } from '../columns.ts';
+
+/** A coupon redeemed by a subscription, for its invoices or for one of its line items. spec: subscriptions-and-invoicing §2.17.1 */
+const schema = defineEntity({
+  name: 'CouponAssociation',
+  tableName: 'coupon_association',
+  properties: {
+    ...recordColumns,
+    couponId: p.text(),
+    subscriptionId: p.text(),
+    subscriptionLineItemId: p.text().nullable(),
+    startDate: instant(),
+    endDate: instant().nullable(),
+    metadata: metadata(),
+  },
+  indexes: [
+    { properties: ['environmentId', 'createdAt', 'id'] },
+    { properties: ['environmentId', 'subscriptionId'] },
+    { properties: ['environmentId', 'couponId'] },
+  ],
+});
+export class CouponAssociation extends schema.class {}
+schema.setClass(CouponAssociation);

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { type CouponLink, couponsOfInvoice, type DiscountableInvoice } from '../../../billing/coupon.ts';
+
+const february = { start: '2026-02-01T00:00:00.000Z', end: '2026-03-01T00:00:00.000Z' };
+const anything = { minSubtotal: null, planIds: null, priceIds: null, customerIds: null };
+
+function link(id: string, members: Partial<CouponLink> = {}): CouponLink {
+  return {
+    associationId: id,
+    couponId: `coupon_${id}`,
+    type: 'percentage',
+    cadence: 'forever',
+    amountOff: null,
+    percentageOff: '10',
+    currency: null,
+    rules: anything,
+    start: '2026-01-01T00:00:00.000Z',
+    end: null,
+    subscriptionLineItemId: null,
+    usedBy: [],
+    ...members,
+  };
+}
+
+const invoice: DiscountableInvoice = {
+  id: 'inv_1',
+  invoiceType: 'SUBSCRIPTION',
+  currency: 'usd',
+  period: february,
+  planId: 'plan_1',
+  customerId: 'cust_1',
+  lines: [
+    { id: 'a', amount: '20', priceId: 'price_seat', subscriptionLineItemId: 'item_seat' },
+    { id: 'b', amount: '10.005', priceId: 'price_call', subscriptionLineItemId: 'item_call' },
+    { id: 'c', amount: '5', priceId: 'price_seat', subscriptionLineItemId: 'item_seat' },
+  ],
+};
+
+const given = (links: CouponLink[], changes: Partial<DiscountableInvoice> = {}) =>
+  couponsOfInvoice(links, { ...invoice, ...changes }).map(({ id, lineId }) => [id, lineId]);
+
+describe('the coupons of an invoice (subscriptions-and-invoicing §2.17)', () => {
+  it('come by start, then by id', () => {
+    const links = [link('b'), link('c', { start: '2025-12-01T00:00:00.000Z' }), link('a')];
+    expect(given(links)).toEqual([
+      ['c', null],
+      ['a', null],
+      ['b', null],
+    ]);
+  });
+
+  it('are in force in the period of the invoice, the end included', () => {
+    expect(given([link('a', { start: february.end })])).toEqual([]);
+    expect(given([link('a', { end: february.start })])).toHaveLength(1);
+    expect(given([link('a', { end: '2026-01-31T23:59:59.999Z' })])).toEqual([]);
+  });
+
+  it('that are for once are consumed by another invoice, not by this one', () => {
+    const once = { cadence: 'once' as const };
+    expect(given([link('a', { ...once, usedBy: ['inv_0'] })])).toEqual([]);
+    expect(given([link('a', { ...once, usedBy: ['inv_1'] })])).toHaveLength(1);
+    expect(given([link('a', { usedBy: ['inv_0'] })])).toHaveLength(1);
+  });
+
+  it('that are fixed are in the currency of the invoice', () => {
+    const fixed = { type: 'fixed' as const, amountOff: '5', percentageOff: null };
+    expect(given([link('a', { ...fixed, currency: 'eur' })])).toEqual([]);
+    expect(given([link('a', { ...fixed, currency: 'usd' })])).toHaveLength(1);
+  });
+
+  it('of a line item discount each of its lines', () => {
+    expect(given([link('a', { subscriptionLineItemId: 'item_seat' })])).toEqual([
+      ['a', 'a'],
+      ['a', 'c'],
+    ]);
+    expect(given([link('a', { subscriptionLineItemId: 'item_other' })])).toEqual([]);
+  });
+
+  it('leave the one-off invoice of a change in mid-period alone', () => {
+    expect(given([link('a')], { invoiceType: 'ONE_OFF' })).toEqual([]);
+  });
+});
+
+describe('rules (subscriptions-and-invoicing §2.17.4)', () => {
+  const ruled = (rules: Partial<CouponLink['rules']>, members: Partial<CouponLink> = {}) =>
+    given([link('a', { rules: { ...anything, ...rules }, ...members })]).length > 0;
+
+  it('compare the subtotal of rounded lines', () => {
+    expect(ruled({ minSubtotal: '35.01' })).toBe(true);
+    expect(ruled({ minSubtotal: '35.02' })).toBe(false);
+  });
+
+  it('name plans, customers and prices', () => {
+    expect([ruled({ planIds: ['plan_1'] }), ruled({ planIds: ['plan_2'] }), ruled({ planIds: [] })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect([ruled({ customerIds: ['cust_1'] }), ruled({ customerIds: ['cust_2'] })]).toEqual([true, false]);
+    expect([ruled({ priceIds: ['price_call'] }), ruled({ priceIds: ['price_x'] })]).toEqual([true, false]);
+    expect(ruled({ priceIds: ['price_call'] }, { subscriptionLineItemId: 'item_seat' })).toBe(false);
+  });
+});
