@@ -48,6 +48,17 @@ await makeCostsheet('taken');
 const deletedCostsheet = await makeCostsheet('gone');
 await call('DELETE', `/v1/costs/${deletedCostsheet}`);
 
+const credits = { name: 'Credits', symbol: 'C', base_currency: 'usd', conversion_rate: '0.5' };
+const makeUnit = async (code: string) =>
+  (await call('POST', '/v1/prices/units', { body: { ...credits, code } })).body.id;
+await makeUnit('cru');
+await call('DELETE', `/v1/prices/units/${await makeUnit('old')}`);
+const inUnit = (price_unit_config: object) => ({ amount: undefined, price_unit_type: 'CUSTOM', price_unit_config });
+const customPrice = await createPrice(plan, {
+  ...inUnit({ price_unit: 'cru', amount: '1' }),
+  start_date: '2026-01-01T00:00:00Z',
+});
+
 const price = { ...flatPrice, plan_id: plan.id };
 const usage = { ...price, type: 'USAGE', invoice_cadence: 'ARREAR', meter_id: feature.meter_id };
 const tiered = { ...price, billing_model: 'TIERED', amount: undefined };
@@ -122,7 +133,7 @@ const cases: Case[] = [
   [2, 'a body that is an array', 'POST', '/plans', [{ name: 'x' }], 400, 'body'],
   [2, 'a prototype in the body', 'POST', '/plans', '{"name": "x", "metadata": {"__proto__": {"a": "b"}}}', 400, 'JSON'],
   ...['plans', 'prices', 'features', 'meters', 'entitlements', 'addons'].map((noun): Case => [3, `an unknown id of ${noun}`, 'GET', `/${noun}/none`, undefined, 404, 'none']),
-  ...['groups', 'costs'].map((noun): Case => [3, `an unknown id of ${noun}`, 'GET', `/${noun}/none`, undefined, 404, 'none']),
+  ...['groups', 'costs', 'prices/units'].map((noun): Case => [3, `an unknown id of ${noun}`, 'GET', `/${noun}/none`, undefined, 404, 'none']),
   [3, 'a plan of another tenant', 'GET', `/plans/${theirs.id}`, undefined, 404, theirs.id],
   [3, 'a change of a plan of another tenant', 'PUT', `/plans/${theirs.id}`, { name: 'x' }, 404, theirs.id],
   [3, 'a clone of a plan of another tenant', 'POST', `/plans/${theirs.id}/clone`, { name: 'x', lookup_key: 'x' }, 404, theirs.id],
@@ -140,7 +151,7 @@ const cases: Case[] = [
     [5, `an unknown operator on ${noun}`, 'POST', `/${noun}/search`, { filters: [{ ...condition, operator: 'like' }] }, 400, 'operator'],
     [5, `a mismatching value on ${noun}`, 'POST', `/${noun}/search`, { filters: [{ ...condition, field: 'id', value: { number: 3 } }] }, 400, 'value'],
   ]),
-  ...['groups', 'costs'].flatMap((noun): Case[] => [
+  ...['groups', 'costs', 'prices/units'].flatMap((noun): Case[] => [
     [4, `a limit above 1000 on ${noun}`, 'POST', `/${noun}/search`, { limit: 1001 }, 400, 'limit'],
     [4, `a negative offset on ${noun}`, 'POST', `/${noun}/search`, { offset: -1 }, 400, 'offset'],
     [4, `a bad order on ${noun}`, 'POST', `/${noun}/search`, { order: 'up' }, 400, 'order'],
@@ -213,6 +224,11 @@ const cases: Case[] = [
   [18, 'a fiat price with custom terms', 'POST', '/prices', { ...price, ...priceUnit, price_unit_type: 'FIAT' }, 400, 'price_unit_config'],
   [18, 'tiers given twice', 'POST', '/prices', { ...tiered, ...priceUnit, tiers: [{ unit_amount: '1' }] }, 400, 'tiers'],
   [18, 'an unknown custom unit', 'POST', '/prices', { ...price, amount: undefined, ...priceUnit }, 404, 'tok'],
+  [18, 'an archived custom unit', 'POST', '/prices', { ...price, ...inUnit({ price_unit: 'old', amount: '1' }) }, 400, 'old', 'invalid_operation'],
+  [18, 'a custom unit of another currency', 'POST', '/prices', { ...price, currency: 'eur', ...inUnit({ price_unit: 'cru', amount: '1' }) }, 400, 'currency must be usd'],
+  [18, 'a custom unit without an amount', 'POST', '/prices', { ...price, ...inUnit({ price_unit: 'cru' }) }, 400, 'price_unit_config.amount'],
+  [18, 'tiers of a custom unit without tiers', 'POST', '/prices', { ...tiered, ...inUnit({ price_unit: 'cru' }) }, 400, 'price_unit_tiers'],
+  [18, 'a negative amount of a custom unit', 'POST', '/prices', { ...price, ...inUnit({ price_unit: 'cru', amount: '-1' }) }, 400, 'price_unit_config.amount'],
   [19, 'a minimum on usage', 'POST', '/prices', { ...usage, min_quantity: '1' }, 400, 'min_quantity'],
   [19, 'a trial on usage', 'POST', '/prices', { ...usage, trial_period: 7 }, 400, 'trial_period'],
   [19, 'a trial on a one-time price', 'POST', '/prices', { ...price, billing_period: 'ONETIME', trial_period_days: 7 }, 400, 'trial_period'],
@@ -233,6 +249,8 @@ const cases: Case[] = [
   [24, 'a new amount of an ended price', 'PUT', `/prices/${endedPrice.id}`, { amount: '2' }, 400, endedPrice.id],
   [24, 'an amount of a custom unit', 'PUT', `/prices/${livePrice.id}`, { price_unit_amount: '2' }, 400, 'price_unit_amount'],
   [24, 'tiers of a custom unit', 'PUT', `/prices/${livePrice.id}`, { price_unit_tiers: [] }, 400, 'price_unit_tiers'],
+  [24, 'a fiat amount of a custom price', 'PUT', `/prices/${customPrice.id}`, { amount: '2' }, 400, 'amount'],
+  [24, 'fiat tiers of a custom price', 'PUT', `/prices/${customPrice.id}`, { billing_model: 'TIERED', tiers: [{ unit_amount: '1' }] }, 400, 'tiers'],
   [24, 'tiers for a flat fee', 'PUT', `/prices/${livePrice.id}`, { tiers: [{ unit_amount: '1' }] }, 400, 'tiers'],
   [24, 'an unknown price', 'PUT', '/prices/price_none', { amount: '2' }, 404, 'price_none'],
   [25, 'an end of an ended price', 'DELETE', `/prices/${endedPrice.id}`, undefined, 400, endedPrice.id],
@@ -240,6 +258,14 @@ const cases: Case[] = [
   [25, 'an end of an unknown price', 'DELETE', '/prices/price_none', undefined, 404, 'price_none'],
   [26, 'an unknown lookup key', 'GET', '/prices/lookup/nothing', undefined, 404, 'nothing'],
   [26, 'the lookup key of an ended price', 'GET', '/prices/lookup/ended', undefined, 404, 'ended'],
+  [27, 'a rate of 0', 'POST', '/prices/units', { ...credits, code: 'new', conversion_rate: '0' }, 400, 'conversion_rate'],
+  [27, 'a negative rate', 'POST', '/prices/units', { ...credits, code: 'new', conversion_rate: '-1' }, 400, 'conversion_rate'],
+  [27, 'a code of two characters', 'POST', '/prices/units', { ...credits, code: 'cr' }, 400, 'code'],
+  [27, 'a code that is a currency', 'POST', '/prices/units', { ...credits, code: 'eur' }, 400, 'code'],
+  [27, 'a taken code', 'POST', '/prices/units', { ...credits, code: 'CRU' }, 409, 'cru', 'already_exists'],
+  [27, 'a unit without a symbol', 'POST', '/prices/units', { ...credits, code: 'new', symbol: undefined }, 400, 'symbol'],
+  [27, 'a base currency of two letters', 'POST', '/prices/units', { ...credits, code: 'new', base_currency: 'us' }, 400, 'base_currency'],
+  [27, 'nine decimals', 'POST', '/prices/units', { ...credits, code: 'new', precision: 9 }, 400, 'precision'],
   [28, 'a group of plans', 'POST', '/groups', { name: 'x', entity_type: 'plan', lookup_key: 'x' }, 400, 'entity_type'],
   [28, 'a group without a name', 'POST', '/groups', { entity_type: 'price', lookup_key: 'x' }, 400, 'name'],
   [28, 'a group without a type', 'POST', '/groups', { name: 'x', lookup_key: 'x' }, 400, 'entity_type'],

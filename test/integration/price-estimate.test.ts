@@ -88,6 +88,24 @@ describe('a stored price', () => {
   });
 });
 
+test('a price of a custom currency costs its amount times the rate that holds now', async () => {
+  const unit = { name: 'Tokens', code: 'tok', symbol: 'T', base_currency: 'usd', conversion_rate: '0.02' };
+  const { id } = (await call('POST', '/v1/prices/units', { body: unit })).body;
+  const custom = { price_unit_type: 'CUSTOM', price_unit_config: { price_unit: 'tok', amount: '3' } };
+  const price = await createPrice(plan, { amount: undefined, ...custom });
+  const body = { price_id: price.id, quantity: '7' };
+  expect(await estimate(body)).toMatchObject({
+    currency: 'usd',
+    cost: '0.42',
+    amount: '0.42',
+    effective_unit_cost: '0.06',
+  });
+  expect((await call('PUT', `/v1/prices/units/${id}`, { body: { conversion_rate: '0.0255' } })).status).toBe(200);
+  expect(await estimate(body)).toMatchObject({ cost: '0.5355', amount: '0.54', effective_unit_cost: '0.0765' });
+  const inline = { ...flatPrice, plan_id: plan.id, amount: undefined, ...custom };
+  expect(await estimate({ price: inline, quantity: '7' })).toMatchObject({ price_id: null, cost: '0.5355' });
+});
+
 describe('usage instead of a quantity', () => {
   const usage = [
     { timestamp: '2026-01-05T10:00:00Z', value: '30' },

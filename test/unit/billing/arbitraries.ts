@@ -110,6 +110,14 @@ export const packagePricesDown = packagePricesOf('down');
 /** Every price of a fiat currency there can be. */
 export const prices = fc.oneof(tieredPrices, flatPrices, percentagePrices, packagePricesUp, packagePricesDown);
 
+/** Prices of a custom currency: any amounts, and what one of it is worth. */
+export const customPrices = fc
+  .tuple(
+    fc.oneof(tieredPrices, flatPrices, packagePricesUp, packagePricesDown),
+    fc.oneof(decimals(3, 4), decimals(1, 15)).filter((rate) => !/^[0.]*$/.test(rate)),
+  )
+  .map(([terms, rate]): PriceTerms => ({ ...terms, price_unit: { id: 'unit', code: 'tok', rate } }));
+
 /** A quantity for a price, often on or one atom beside where the price changes: a tier's limit, a whole package. */
 export function quantitiesFor(terms: PriceTerms): fc.Arbitrary<string> {
   const limits = (terms.tiers ?? []).flatMap(({ up_to }) => up_to ?? []);

@@ -9,6 +9,7 @@ import {
   oracleBillable,
   oracleBucketedCost,
   oracleCost,
+  oracleFiatCost,
   oracleLineAmount,
   oracleQuantity,
   plain,
@@ -43,10 +44,11 @@ function readExamples(): Example[] {
   });
 }
 
+const common = { plan_id: 'plan_x', type: 'FIXED', billing_period: 'MONTHLY', invoice_cadence: 'ADVANCE' };
+
 /** The price as the rules of creation leave it. */
 function termsOf(price: Record<string, unknown>): PriceTerms {
-  const whole = { plan_id: 'plan_x', type: 'FIXED', billing_period: 'MONTHLY', invoice_cadence: 'ADVANCE', ...price };
-  const input = newPrice(createPriceBody.parse(whole));
+  const input = newPrice(createPriceBody.parse({ ...common, ...price }));
   checkPrice(input);
   const { billingModel, amount, tierMode, tiers, transformQuantity, percentageRate } = pricingTerms(input);
   return {
@@ -103,6 +105,18 @@ const readings: Record<string, (price: Record<string, unknown>, row: Row) => [pr
     const expected = oracleBucketedCost(terms, values);
     return [
       { Cost: decimalString(cost), 'Line amount': moneyString(roundToCurrency(cost, terms.currency), terms.currency) },
+      { Cost: plain(expected), 'Line amount': oracleLineAmount(terms, expected) },
+    ];
+  },
+  'Quantity, Rate, Cost, Line amount': (price, { Quantity: quantity = '', Rate: rate = '' }) => {
+    const { price_unit_type: _, price_unit_config: config, ...rest } = price;
+    checkPrice(newPrice(createPriceBody.parse({ ...common, ...price })));
+    const { amount } = config as { amount: string };
+    const terms = { ...termsOf({ ...rest, amount }), price_unit: { id: 'unit', code: 'tok', rate } };
+    const [line] = linesOf(invoice([item('fee', { price: terms, quantity })]));
+    const expected = oracleFiatCost(terms, quantity);
+    return [
+      { Cost: line!.derivation.parts[0]!.cost, 'Line amount': line!.amount },
       { Cost: plain(expected), 'Line amount': oracleLineAmount(terms, expected) },
     ];
   },

@@ -17,6 +17,8 @@ export interface OraclePrice {
   tiers?: { up_to?: string | null; unit_amount: string; flat_amount?: string | null }[] | null;
   transform_quantity?: { divide_by: number | string; round?: string | null } | null;
   percentage_rate?: string | null;
+  /** A custom currency: the amounts are in it. */
+  price_unit?: { rate: string } | null;
 }
 
 export const nothing: Fraction = { n: 0n, d: 1n };
@@ -92,6 +94,12 @@ export function oracleCost(price: OraclePrice, quantity: string): Fraction {
   if (price.billing_model === 'PERCENTAGE') return over(times(q, kept(price.percentage_rate!)), fraction('100'));
   if (price.billing_model === 'PACKAGE') return times(kept(price.amount!), packagesOf(price, q));
   return price.tier_mode === 'SLAB' ? slabs(price, q) : volume(price, q);
+}
+
+/** §4.5: the cost in the currency of the price; of a custom one times its rate. */
+export function oracleFiatCost(price: OraclePrice, quantity: string): Fraction {
+  const cost = oracleCost(price, quantity);
+  return price.price_unit ? times(cost, kept(price.price_unit.rate)) : cost;
 }
 
 /** §4.4: every bucket on its own. */

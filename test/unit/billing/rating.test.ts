@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimalString, moneyString, roundToCurrency, storedDecimal } from '../../../billing/money.ts';
 import { costOfBuckets, costOfQuantity, defaultQuantity, effectiveUnitCost } from '../../../billing/price.ts';
-import { decimals, prices, quantities, quantitiesFor } from './arbitraries.ts';
+import { customPrices, decimals, prices, quantities, quantitiesFor } from './arbitraries.ts';
 import { at, invoice, item, linesOf, usageItem } from './charge-fixture.ts';
 import {
   compare,
@@ -12,6 +12,7 @@ import {
   oracleBillable,
   oracleBucketedCost,
   oracleCost,
+  oracleFiatCost,
   oracleLineAmount,
   oracleQuantity,
   oracleUnitCost,
@@ -55,7 +56,7 @@ describe('rating equals an independent computation', () => {
 
   it('in a fixed line of any quantity, minimum and part of its period', () => {
     const fees = fc.record({
-      price: prices,
+      price: fc.oneof(prices, customPrices),
       minimum: fc.option(decimals(3, 17)),
       requested: fc.option(quantities),
       starts: cuts,
@@ -68,14 +69,14 @@ describe('rating equals an independent computation', () => {
         const subscription = { ...invoice([]).subscription, currency: price.currency };
         const [line] = linesOf(invoice([item('fee', terms)], { subscription }));
         const share = { n: BigInt(february.end - starts), d: BigInt(february.end - february.start) };
-        expect(line!.amount).toBe(oracleLineAmount(price, oracleCost(price, quantity), share));
+        expect(line!.amount).toBe(oracleLineAmount(price, oracleFiatCost(price, quantity), share));
       }),
       { numRuns: 1000 },
     );
   });
 
   it('in a usage line of any quantity and allowance', () => {
-    const usages = prices.chain((price) =>
+    const usages = fc.oneof(prices, customPrices).chain((price) =>
       fc.record({
         price: fc.constant(price),
         used: quantitiesFor(price),
@@ -90,7 +91,7 @@ describe('rating equals an independent computation', () => {
         const [line] = linesOf(invoice([usageItem('metered', { price })], { subscription, allowances }), () => used);
         const billable = isGranted ? oracleBillable(limit, used) : plain(fraction(used));
         expect(line!.quantity).toBe(billable);
-        expect(line!.amount).toBe(oracleLineAmount(price, oracleCost(price, billable)));
+        expect(line!.amount).toBe(oracleLineAmount(price, oracleFiatCost(price, billable)));
       }),
       { numRuns: 1000 },
     );
