@@ -145,8 +145,7 @@ function entitlementRoutes(app: Api): void {
       response: { 200: customerEntitlements, ...errorResponses },
     },
     config: { permission: 'customer:read' },
-    handler: async ({ params, query, transaction }) =>
-      transaction(async (tx) => entitlementsOf(tx, (await findCustomer(tx, params.id)).id, query)),
+    handler: async ({ params, query, transaction }) => transaction((tx) => entitlementsOf(tx, params.id, query)),
   });
 
   app.get('/customers/external/:external_id/entitlements', {

@@ -1,15 +1,14 @@
 import { later } from '../../billing/calendar.ts';
 import { type AggregatedEntitlement, aggregateEntitlement, partsInForce } from '../../billing/entitlement.ts';
-import { customerNow } from '../clock.ts';
+import { customerNow, realNow } from '../clock.ts';
+import { instantText } from '../columns.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
 import { Subscription } from '../entities/subscription.ts';
 import { anyOf } from '../list.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
-import { entitlementParts, type StoredPart } from './entitlement-part.ts';
-import { featuresById } from './feature.ts';
-import { metersById } from './meter.ts';
+import { entitlementParts, type ShownPart, type StoredPart } from './entitlement-part.ts';
 
 /** A feature with everything that is granted of it. spec: catalogue-and-metering §8.3 */
 export interface AggregatedFeature {
@@ -58,27 +57,23 @@ export async function aggregatedFeatures(
   const ids = subscriptions.map((subscription) => subscription.id);
   const parts = await entitlementParts(tx, tx.scope.environmentId, ids);
   const byFeature = Map.groupBy(parts, (part) => part.featureId);
-  const features = await featuresById(tx, [...byFeature.keys()]);
-  const wanted = [...features.values()].filter((feature) => isWanted(feature, filters)).sort(byTypeAndName);
-  const meters = await metersById(
-    tx,
-    wanted.map((feature) => feature.meterId ?? null),
-  );
-  return wanted.flatMap((feature) => {
+  const granted = [...byFeature.values()].flatMap(([first]) => first ?? []);
+  const wanted = granted.filter(({ feature }) => isWanted(feature, filters)).sort(byTypeAndName);
+  return wanted.flatMap(({ feature, meter }) => {
     const sources = partsInForce(byFeature.get(feature.id) ?? [], at);
     if (sources.length === 0) return [];
     const entitlement = aggregateEntitlement(feature.type, sources);
-    return [{ feature, meter: meters.get(feature.meterId ?? '') ?? null, entitlement, sources }];
+    return [{ feature, meter, entitlement, sources }];
   });
 }
 
-/** What a customer has through its subscriptions at its present. spec: catalogue-and-metering §8.1 */
+/** What a customer has through its subscriptions at its present. Throws `not_found`. spec: catalogue-and-metering §8.1 */
 export async function customerEntitlements(
   tx: Transaction,
   customerId: string,
   filters: FeatureFilters & { subscriptionIds?: readonly string[] | undefined },
 ): Promise<{ subscriptions: Subscription[]; features: AggregatedFeature[] }> {
-  const at = await customerNow(tx, customerId);
+  const at = await presentOf(tx, customerId);
   const subscriptions = await grantingSubscriptions(tx, customerId, at, filters.subscriptionIds);
   return { subscriptions, features: await aggregatedFeatures(tx, subscriptions, filters, at) };
 }
@@ -99,6 +94,17 @@ export async function subscriptionEntitlements(
   return { subscription, features: await aggregatedFeatures(tx, [subscription], filters, at) };
 }
 
+/** The customer's present, in the statement that finds out whether it exists. Throws `not_found`. */
+async function presentOf(tx: Transaction, customerId: string): Promise<string> {
+  const [row] = await tx.rows<{ frozen_time: string | null }>(
+    `select clock.frozen_time from customer c left join test_clock clock on clock.id = c.test_clock_id
+     where c.environment_id = $1 and c.id = $2`,
+    [tx.scope.environmentId, customerId],
+  );
+  if (!row) throw missing('customer', customerId);
+  return row.frozen_time ? instantText(row.frozen_time) : realNow();
+}
+
 /** The subscription, if it can be given credits. Throws `not_found` for any but an active or trialing one. spec: wallets §1.2 */
 export async function requireGrantingSubscription(tx: Transaction, id: string): Promise<void> {
   const granting = { $in: grantingStatuses };
@@ -113,7 +119,7 @@ function isWanted(feature: Feature, { featureIds = [], featureLookupKeys = [] }:
 
 const typeOrder = ['metered', 'static', 'boolean', 'config'];
 
-function byTypeAndName(a: Feature, b: Feature): number {
+function byTypeAndName({ feature: a }: ShownPart, { feature: b }: ShownPart): number {
   const byType = typeOrder.indexOf(a.type) - typeOrder.indexOf(b.type);
   if (byType !== 0) return byType;
   return a.name < b.name || (a.name === b.name && a.id < b.id) ? -1 : 1;

@@ -1,5 +1,7 @@
 import type { EntitlementPart, OverridableMember } from '../../billing/entitlement.ts';
 import { decimalText, instantText } from '../columns.ts';
+import type { Feature } from '../entities/feature.ts';
+import type { Meter } from '../entities/meter.ts';
 import type { Sql } from '../transaction.ts';
 
 /** A part with what is granted by it and by whom. */
@@ -16,16 +18,17 @@ export interface StoredPart extends EntitlementPart {
 
 type PartRow = StoredPart & Record<string, unknown>;
 
-const partsText = (owners: string) => `
+const partsText = (owners: string, shown = '') => `
 select p.subscription_id as "subscriptionId", e.id, e.entity_type as "entityType", e.entity_id as "entityId", p.name as "entityName",
   e.feature_id as "featureId", e.feature_type as "featureType", f.meter_id as "meterId", e.parent_entitlement_id as "parentEntitlementId",
   e.overridden_members as "overriddenMembers", e.is_enabled as "isEnabled", e.is_soft_limit as "isSoftLimit",
   e.usage_limit as "usageLimit", e.usage_reset_period as "usageResetPeriod", e.static_value as "staticValue",
   e.config_value as "configValue", e.aggregation_mode as "aggregationMode",
-  greatest(e.start_date, p.start_date) as "startDate", least(e.end_date, p.end_date) as "endDate"
+  greatest(e.start_date, p.start_date) as "startDate", least(e.end_date, p.end_date) as "endDate"${shown}
 from (${owners}) p
 join entitlement e on e.environment_id = $1 and e.entity_type = p.entity_type and e.entity_id = p.entity_id and e.status = 'published'
-join feature f on f.id = e.feature_id`;
+join feature f on f.id = e.feature_id
+left join meter m on m.id = f.meter_id`;
 
 // An attachment grants while it is in force: its time and the entitlement's own overlap.
 const ownersOfSubscriptions = `
@@ -46,7 +49,20 @@ const ownersOfPlans = `
 
 const metered = `where e.feature_type = 'metered' and f.meter_id is not null`;
 const partsOfSubscriptions = partsText(ownersOfSubscriptions);
+const shownParts = partsText(ownersOfSubscriptions, ', to_jsonb(f) as feature, to_jsonb(m) as meter');
 const partsOfPlans = partsText(ownersOfPlans);
+
+/**
+ * A part with its feature and meter as plain rows that nobody changes: the mapper would compare each of them at the end of the
+ * transaction.
+ */
+export interface ShownPart extends StoredPart {
+  feature: Feature;
+  meter: Meter | null;
+}
+
+type Columns = Record<string, unknown> & { created_at: string; updated_at: string };
+type StoredShownPart = StoredPart & { feature: Columns; meter: Columns | null };
 
 /**
  * Every published part of subscriptions: of their plans, of each attachment of an add-on, and their own; oldest first. One
@@ -56,9 +72,14 @@ export async function entitlementParts(
   sql: Sql,
   environmentId: string,
   subscriptionIds: readonly string[],
-): Promise<StoredPart[]> {
+): Promise<ShownPart[]> {
   if (subscriptionIds.length === 0) return [];
-  return readParts(sql, partsOfSubscriptions, environmentId, subscriptionIds);
+  const parts = (await readParts(sql, shownParts, environmentId, subscriptionIds)) as StoredShownPart[];
+  return parts.map((part) => ({
+    ...part,
+    feature: rowOf(part.feature) as unknown as Feature,
+    meter: part.meter && (rowOf(part.meter) as unknown as Meter),
+  }));
 }
 
 /** The metered parts of subscriptions that decide what usage is billed, enabled or not. spec: catalogue-and-metering §8.4 */
@@ -85,4 +106,22 @@ async function readParts(sql: Sql, text: string, environmentId: string, ids: rea
     startDate: row.startDate && instantText(row.startDate),
     endDate: row.endDate && instantText(row.endDate),
   }));
+}
+
+/** Columns by the names that members have. */
+function rowOf(columns: Columns): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (const name in columns) row[memberName(name)] = columns[name];
+  return { ...row, createdAt: instantText(columns.created_at), updatedAt: instantText(columns.updated_at) };
+}
+
+const memberNames = new Map<string, string>();
+
+function memberName(column: string): string {
+  let name = memberNames.get(column);
+  if (name === undefined) {
+    name = column.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+    memberNames.set(column, name);
+  }
+  return name;
 }
