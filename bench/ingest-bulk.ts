@@ -120,7 +120,13 @@ export async function postRows(server: BenchServer, events: readonly BenchEvent[
   }
 }
 
-function post(server: BenchServer, agent: Agent, body: Buffer): Promise<void> {
+/** Posts one body, which must be accepted. */
+export function post(
+  server: Pick<BenchServer, 'port' | 'sandbox'>,
+  agent: Agent,
+  body: Buffer,
+  path = '/v1/events/bulk',
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const sent = request(
       {
@@ -128,7 +134,7 @@ function post(server: BenchServer, agent: Agent, body: Buffer): Promise<void> {
         host: '127.0.0.1',
         port: server.port,
         method: 'POST',
-        path: '/v1/events/bulk',
+        path,
         headers: {
           'content-type': 'application/json',
           'content-length': body.length,

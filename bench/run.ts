@@ -5,11 +5,15 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'close-temporal': () => import('./close-temporal.ts'),
   'cold-start': () => import('./cold-start.ts'),
   'entitlement-read': () => import('./entitlement-read.ts'),
+  freshness: () => import('./freshness.ts'),
   import: () => import('./import.ts'),
   'ingest-bulk': () => import('./ingest-bulk.ts'),
+  'ingest-duplicates': () => import('./ingest-duplicates.ts'),
+  'ingest-single': () => import('./ingest-single.ts'),
   'plan-simulate': () => import('./plan-simulate.ts'),
   'price-sync': () => import('./price-sync.ts'),
   replay: () => import('./replay.ts'),
+  'usage-read': () => import('./usage-read.ts'),
   'workflow-memory': () => import('./workflow-memory.ts'),
 };
 
