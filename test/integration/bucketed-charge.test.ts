@@ -152,7 +152,7 @@ test('buckets are priced one by one, in the local hours and days of the subscrip
   // What arrives now is late: told by the buckets it changes, and not billed.
   await send('Peak', [['2026-03-29T01:20:00Z', { n: 10, host: 'x' }]]);
   const late = await explanationOf(invoice.id, 'Peak');
-  expect(late.late_usage).toEqual({ event_count: 1, quantity: '2' });
+  expect(late.late_usage).toEqual({ event_count: 1, quantity: '2', voided_count: 0 });
   expect(Number(late.amount)).toBe(37);
 });
 
