@@ -66,6 +66,7 @@ export async function invoiceToPay(
       total: options.amountDue,
       amountDue: options.amountDue,
       amountRemaining: options.amountDue,
+      noTaxReason: 'no_tax_rates',
       metadata: {},
       testClockId,
     });

@@ -307,7 +307,8 @@ const refused: [string, Record<string, unknown>, number, string][] = [
   ],
   ['a price of another plan', { include_price_ids: ['price_unknown'] }, 400, 'price_unknown'],
   ['an unknown time zone', { timezone: 'Mars/Olympus' }, 400, 'timezone'],
-  ['what is not built yet', { coupons: ['coupon_1'] }, 501, 'coupons'],
+  ['an unknown coupon', { coupons: ['coupon_1'] }, 404, 'coupon_1'],
+  ['what is not built yet', { commitment_amount: '100' }, 501, 'commitment_amount'],
 ];
 
 test.each(refused)('a subscription with %s is refused and leaves nothing', async (_what, change, status, names) => {
