@@ -54,8 +54,8 @@ interface InboxEntry<Snapshot> {
  * A run at rest rolls over past this many history events, so that replaying any live object stays cheap. One that has work
  * goes on for longer: rolling over in the middle costs whoever waits another round.
  */
-const restingHistoryEvents = 28;
-const maxHistoryEvents = 120;
+const restingHistoryEvents = 12;
+const maxHistoryEvents = 24;
 const creationTimeoutMs = 60_000;
 
 /** Makes the loop of one object and registers its handlers. Call it before the first await of a workflow. */

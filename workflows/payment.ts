@@ -110,12 +110,12 @@ async function tellThoseWaiting(settled: {
   invoiceId: string;
   subscriptionId: string | null;
 }): Promise<void> {
-  await nudge(() =>
-    getExternalWorkflowHandle(invoiceWorkflowId(settled.invoiceId)).signal(paymentSettled, {
-      paymentId: settled.paymentId,
-    }),
-  );
-  const { subscriptionId } = settled;
-  if (subscriptionId === null) return;
-  await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
+  const { paymentId, invoiceId, subscriptionId } = settled;
+  const invoice = getExternalWorkflowHandle(invoiceWorkflowId(invoiceId));
+  const told = [nudge(() => invoice.signal(paymentSettled, { paymentId }))];
+  if (subscriptionId !== null) {
+    const subscription = getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId));
+    told.push(nudge(() => subscription.signal(rowChanged)));
+  }
+  await Promise.all(told);
 }
