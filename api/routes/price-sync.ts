@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { refuse } from '../../billing/refusal.ts';
 import { findPlan } from '../../db/stores/plan.ts';
-import { latestPriceSync } from '../../db/stores/price-sync.ts';
+import { findPriceSync, latestPriceSync } from '../../db/stores/price-sync.ts';
 import {
   type PriceSyncStart,
   priceSyncStartOptions,
@@ -42,10 +42,14 @@ export async function priceSyncRoutes(app: Api): Promise<void> {
         const syncId = request.newId('price_sync');
         await request.transaction((tx) => findPlan(tx, params.id));
         const start = { ...ownerOf(scope), planId: params.id, syncId, caller: callerOf(scope) };
+        const hasEnded = (id: string) =>
+          request.transaction(
+            async (tx) => ((await findPriceSync(tx, tx.scope, id))?.syncStatus ?? 'running') !== 'running',
+          );
         return {
           message: `price sync of plan ${params.id} started`,
           workflow_id: priceSyncWorkflowId(params.id),
-          run_id: await startPriceSync(request.temporal, start),
+          run_id: await startPriceSync(request.temporal, start, hasEnded),
         };
       },
     });
@@ -74,21 +78,36 @@ function ownerOf({ tenantId, environmentId }: { tenantId: string; environmentId:
   return { tenantId, environmentId };
 }
 
-/** The run that was started, or the one that the same request started before. Throws `already_exists` while another runs. */
-async function startPriceSync(temporal: Client, start: PriceSyncStart): Promise<string> {
+/**
+ * The run that was started, or the one that the same request started before. A run that has done its work and is only closing
+ * is waited for. Throws `already_exists` while another runs.
+ */
+async function startPriceSync(
+  temporal: Client,
+  start: PriceSyncStart,
+  hasEnded: (syncId: string) => Promise<boolean>,
+): Promise<string> {
   return temporal.withDeadline(Date.now() + startWithinMs, async () => {
-    try {
-      const run = await temporal.workflow.start(priceSyncWorkflowType, priceSyncStartOptions(start));
-      return run.firstExecutionRunId;
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    for (;;) {
+      try {
+        const run = await temporal.workflow.start(priceSyncWorkflowType, priceSyncStartOptions(start));
+        return run.firstExecutionRunId;
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
       const running = await temporal.workflow.getHandle(priceSyncWorkflowId(start.planId)).describe();
-      if (running.memo?.syncId === start.syncId) return running.runId;
-      throw refuse(
-        'already_exists',
-        `a price sync of plan ${start.planId} is running; wait until GET on this path shows that it has ended`,
-        { plan_id: start.planId, run_id: running.runId },
-      );
+      const syncId = String(running.memo?.syncId);
+      if (syncId === start.syncId) return running.runId;
+      if (running.status.name === 'RUNNING' && !(await hasEnded(syncId))) throw stillRunning(start, running.runId);
+      await temporal.workflow.getHandle(priceSyncWorkflowId(start.planId), running.runId).result();
     }
   });
+}
+
+function stillRunning({ planId }: PriceSyncStart, runId: string): Error {
+  return refuse(
+    'already_exists',
+    `a price sync of plan ${planId} is running; wait until GET on this path shows that it has ended`,
+    { plan_id: planId, run_id: runId },
+  );
 }
