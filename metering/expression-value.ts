@@ -13,6 +13,8 @@ const transcendental = [4, 15, 31].map((whole) => ({
   whole,
   Digits: DecimalConstructor.clone({ precision: whole + 28, rounding: DecimalConstructor.ROUND_HALF_UP }),
 }));
+/** For how large a result will be, where a few digits tell enough. */
+const Rough = DecimalConstructor.clone({ precision: 6 });
 type Decimal = DecimalConstructor;
 
 /** 10^30 and more is not taken: such a value has an exponent of 30 or more. */
@@ -151,28 +153,21 @@ function pow(base: Decimal, exponent: Decimal): Decimal | null {
   if (base.isZero()) return exponent.gt(0) ? zero : null;
   if (exponent.e >= limitExponent || (base.lt(0) && !exponent.isInteger())) return null;
   // Decides only what is far beyond a bound, so that its own rounding decides nothing.
-  const magnitude = exponent.toNumber() * decimalLogarithm(base.abs());
-  if (magnitude >= 31) return null;
-  if (magnitude < -17) return zero;
+  const magnitude = exponent.times(new Rough(base.abs()).log(10));
+  if (magnitude.gte(31)) return null;
+  if (magnitude.lt(-17)) return zero;
   if (exponent.isInteger() && exponent.gt(0) && exponent.lte(mostFactors)) {
     let power = base;
-    for (let factors = 1; factors < exponent.toNumber(); factors += 1) power = power.times(base);
+    for (let factors = one; factors.lt(exponent); factors = factors.plus(one)) power = power.times(base);
     return stored(power);
   }
   return stored(precisely(magnitude, base).pow(exponent));
 }
 
 /** The value with digits for a result of about 10^magnitude. */
-function precisely(magnitude: number, value: Decimal): Decimal {
-  const { Digits } = transcendental.find(({ whole }) => magnitude < whole - 1) ?? { Digits: Wide };
+function precisely(magnitude: Decimal | number, value: Decimal): Decimal {
+  const { Digits } = transcendental.find(({ whole }) => new Rough(magnitude).lt(whole - 1)) ?? { Digits: Wide };
   return new Digits(value);
-}
-
-/** To about three digits, also next to 1. */
-function decimalLogarithm(value: Decimal): number {
-  const apart = value.minus(1);
-  if (apart.abs().lt(0.001)) return apart.toNumber() / Math.LN10;
-  return value.e + Math.log10(value.times(`1e${-value.e}`).toNumber());
 }
 
 /** Results of pow, sqrt and log fail from 10³⁰ on. */
