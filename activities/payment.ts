@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { compareText } from '../billing/agenda.ts';
 import type { PaymentOutcome } from '../billing/payment.ts';
+import { compareText } from '../billing/text-order.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/parked-object.ts';

@@ -1,3 +1,5 @@
+import { compareText } from './text-order.ts';
+
 /**
  * One thing time will bring to an object: `kind` names the activity that does it, `ref` the part of the object it is about
  * (an invoice, a payment) or is empty. design: architecture §3
@@ -15,9 +17,4 @@ export interface AgendaItem {
 export function sortAgenda(items: readonly AgendaItem[], order: readonly string[]): AgendaItem[] {
   const rank = (item: AgendaItem) => order.indexOf(item.kind);
   return [...items].sort((a, b) => compareText(a.at, b.at) || rank(a) - rank(b) || compareText(a.ref, b.ref));
-}
-
-/** Compares by code point, never by a locale. spec: catalogue-and-metering §1.3 */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,5 @@
 import { decimal, decimalString, sum } from '../billing/money.ts';
+import { compareText } from '../billing/text-order.ts';
 import { windowBounds } from '../billing/window.ts';
 import { aggregateValue } from './aggregate.ts';
 import { type AggregationType, type Contribution, compileMeter, type MeterDefinition } from './meter.ts';
@@ -93,7 +94,7 @@ function bucketRows(counted: readonly Counted[], evaluation: Evaluation): UsageB
     rows.set(key, row);
   }
   return [...rows.values()]
-    .sort((a, b) => (a.start === b.start ? compareTexts(a.group, b.group) : a.start < b.start ? -1 : 1))
+    .sort((a, b) => (a.start === b.start ? compareText(a.group, b.group) : a.start < b.start ? -1 : 1))
     .map(({ start, group, of }) => ({ start, group, value: aggregateOf(of, evaluation) }));
 }
 
@@ -142,11 +143,7 @@ function isLater(copy: EventCopy, other: EventCopy): boolean {
   if (timestamp !== otherTimestamp) return timestamp > otherTimestamp;
   const [ingested, otherIngested] = [instant(copy.ingestedAt), instant(other.ingestedAt)];
   if (ingested !== otherIngested) return ingested > otherIngested;
-  return compareTexts(copy.id, other.id) > 0;
-}
-
-function compareTexts(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return compareText(copy.id, other.id) > 0;
 }
 
 function instant(text: string): string {

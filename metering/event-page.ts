@@ -1,4 +1,5 @@
 import { refuse } from '../billing/refusal.ts';
+import { compareText } from '../billing/text-order.ts';
 import { instantOfMicroseconds, microsecondsOf } from './timestamp.ts';
 import type { EventCursor } from './usage-store.ts';
 
@@ -74,5 +75,5 @@ export function selectEventPage<Row extends CursorRow>(
 function comparePositions(a: CursorRow, b: CursorRow): number {
   const difference = microsecondsOf(a.timestamp) - microsecondsOf(b.timestamp);
   if (difference !== 0n) return difference < 0n ? -1 : 1;
-  return Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
+  return compareText(a.id, b.id);
 }

@@ -11,16 +11,14 @@ import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
-import { endAttachments } from './addon-attachment.ts';
 import { readBillingContext } from './billing-context.ts';
-import { endCoupons } from './coupon-link.ts';
 import { draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
 import { voidInvoice } from './invoice-void.ts';
 import { computeCharges } from './subscription-charge.ts';
+import { endSubscriptionParts } from './subscription-end.ts';
 import { subscriptionEvent } from './subscription-event.ts';
-import { endLineItems } from './subscription-item.ts';
 import { periodOf } from './subscription-period.ts';
 import {
   lockSubscriptions,
@@ -105,9 +103,7 @@ async function closeAt(sql: Sql, scope: Scope, closing: Closing): Promise<Subscr
   const { before, decided, input } = closing;
   const effective = decided.effectiveDate;
   const ended = [{ subscriptionId: before.id, at: effective }];
-  await endLineItems(sql, scope.environmentId, ended);
-  await endCoupons(sql, scope.environmentId, ended);
-  await endAttachments(sql, scope, ended);
+  await endSubscriptionParts(sql, scope, ended);
   await cancelSchedules(sql, scope.environmentId, before.id, input.at);
   for (const invoiceId of await invoicesToVoid(sql, scope, before, effective)) {
     await voidInvoice(sql, scope, { invoiceId, at: input.at, metadata: null });

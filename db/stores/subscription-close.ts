@@ -6,15 +6,13 @@ import { type OutboundEvent, writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
-import { endAttachments } from './addon-attachment.ts';
 import { readBillingContext } from './billing-context.ts';
-import { endCoupons } from './coupon-link.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
 import { type BilledLine, type ChargeRequest, computeCharges } from './subscription-charge.ts';
+import { endSubscriptionParts } from './subscription-end.ts';
 import { subscriptionEvent } from './subscription-event.ts';
-import { endLineItems } from './subscription-item.ts';
 import { periodOf } from './subscription-period.ts';
 import {
   lockSubscriptions,
@@ -130,9 +128,7 @@ async function bill(
   const ended = results.flatMap(({ row, crossing }) =>
     row.status === 'cancelled' ? [{ subscriptionId: row.id, at: crossing.closed.elapsed.end }] : [],
   );
-  await endLineItems(sql, scope.environmentId, ended);
-  await endCoupons(sql, scope.environmentId, ended);
-  await endAttachments(sql, scope, ended);
+  await endSubscriptionParts(sql, scope, ended);
   await executeCancellations(sql, scope.environmentId, ended);
   await writeRows(
     sql,

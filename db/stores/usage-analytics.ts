@@ -1,4 +1,5 @@
 import type { Interval } from '../../billing/calendar.ts';
+import { compareText } from '../../billing/text-order.ts';
 import { type AnalyticsAmounts, amounts, analyticsTotals, usageCost } from '../../billing/usage-analytics.ts';
 import { customerNow, realNow } from '../clock.ts';
 import type { Addon } from '../entities/addon.ts';
@@ -211,15 +212,10 @@ function itemOf(line: AnalyticsLine, part: UsagePart, { groups, plans, addons, u
 function byNameAndIds(a: AnalyticsItem, b: AnalyticsItem): number {
   const [first, second] = [sortKey(a), sortKey(b)];
   const index = first.findIndex((text, position) => text !== second[position]);
-  return index < 0 ? 0 : codePointOrder(first[index] ?? '', second[index] ?? '');
+  return index < 0 ? 0 : compareText(first[index] ?? '', second[index] ?? '');
 }
 
 function sortKey({ line, part }: AnalyticsItem): string[] {
   const ids = [line.feature?.id ?? '', line.meter.id, line.item.subscriptionId, line.item.id];
   return [itemName(line), ...ids, part.source ?? '', ...Object.values(part.properties)];
-}
-
-/** Not by a locale. spec: catalogue-and-metering §1.3 */
-function codePointOrder(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
