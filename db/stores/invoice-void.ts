@@ -1,6 +1,5 @@
 import { planVoid } from '../../billing/invoice-void.ts';
 import { decimal } from '../../billing/money.ts';
-import { refuse } from '../../billing/refusal.ts';
 import { writeAudit } from '../audit.ts';
 import { decimalText } from '../columns.ts';
 import { writeEvents } from '../outbox.ts';
@@ -11,11 +10,14 @@ import { replaceAgendas } from './agenda.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { isPaymentInFlight } from './payment.ts';
+import { creditPrepaidWallet } from './wallet-credit.ts';
 
 interface VoidableRow {
   id: string;
   customer_id: string;
   test_clock_id: string | null;
+  currency: string;
+  invoice_number: string | null;
   invoice_status: string;
   payment_status: string;
   amount_paid: string;
@@ -27,7 +29,7 @@ interface VoidableRow {
 
 /**
  * Voids an invoice: it keeps its number, frees its period and is never collected. Money already paid would go to the
- * customer's prepaid wallet; as long as there are no wallets such an invoice is refused rather than voided without it.
+ * customer's prepaid wallet.
  * spec: subscriptions-and-invoicing §2.15.7
  */
 export async function voidInvoice(
@@ -36,7 +38,7 @@ export async function voidInvoice(
   input: { invoiceId: string; at: string; metadata: Record<string, string> | null },
 ): Promise<void> {
   const [row] = await sql.rows<VoidableRow>(
-    `select id, customer_id, test_clock_id, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version
+    `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version
      from invoice where environment_id = $1 and id = $2 for update`,
     [scope.environmentId, input.invoiceId],
   );
@@ -50,10 +52,16 @@ export async function voidInvoice(
     refundedAmount: decimalText(row.refunded_amount),
   });
   if (!decimal(plan.walletCredit).isZero()) {
-    throw refuse(
-      'not_implemented',
-      `voiding would return ${plan.walletCredit} to a prepaid wallet, and this release has no wallets`,
-    );
+    await creditPrepaidWallet(sql, scope, {
+      customerId: row.customer_id,
+      currency: row.currency,
+      amount: plan.walletCredit,
+      cause: 'invoice_void',
+      causeId: row.id,
+      description: `Voided invoice ${row.invoice_number ?? row.id}`,
+      idempotencyKey: `invoice_void:${row.id}`,
+      at: input.at,
+    });
   }
   await sql.rows(
     `update invoice set invoice_status = 'VOIDED', voided_at = $3, payment_status = $4, attended = true, metadata = metadata || $5::jsonb,
