@@ -12,6 +12,7 @@ import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
+import { createEventReprocessActivities } from './event-reprocess.ts';
 import { failureInterceptor } from './failure.ts';
 import { createInvoiceActivities } from './invoice.ts';
 import { createPaymentActivities } from './payment.ts';
@@ -118,7 +119,11 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     namespace,
     taskQueue: bulkTaskQueue,
     workflowBundle,
-    activities: { ...createPriceSyncActivities({ database }), ...task },
+    activities: {
+      ...createPriceSyncActivities({ database }),
+      ...createEventReprocessActivities({ database, metering }),
+      ...task,
+    },
     interceptors,
     stickyQueueScheduleToStartTimeout: '1s',
     maxCachedWorkflows: 100,

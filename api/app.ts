@@ -45,6 +45,7 @@ import { priceRoutes } from './routes/price.ts';
 import { priceEstimateRoutes } from './routes/price-estimate.ts';
 import { priceSyncRoutes } from './routes/price-sync.ts';
 import { priceUnitRoutes } from './routes/price-unit.ts';
+import { rawEventRoutes } from './routes/raw-event.ts';
 import { rbacRoutes } from './routes/rbac.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
@@ -89,6 +90,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(eventCorrectionRoutes);
   await v1.register(eventExplainRoutes);
   await v1.register(eventRejectedRoutes);
+  await v1.register(rawEventRoutes);
   await v1.register(usageAnalyticsRoutes);
   await v1.register(featureRoutes);
   await v1.register(groupRoutes);

@@ -1,3 +1,4 @@
+export { reprocessEvents } from './event-reprocess.ts';
 export { invoice } from './invoice.ts';
 export { payment } from './payment.ts';
 export { priceSync } from './price-sync.ts';

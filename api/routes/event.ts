@@ -91,7 +91,7 @@ async function append(request: FastifyRequest, reply: FastifyReply, events: read
 }
 
 /** The header, from which events without an id take theirs. */
-function idempotencyKey(request: FastifyRequest): string | null {
+export function idempotencyKey(request: FastifyRequest): string | null {
   const header = request.headers['idempotency-key'];
   if (header === undefined) return null;
   if (typeof header === 'string' && header !== '' && header.length <= 240) return header;

@@ -7,7 +7,20 @@ import { parseJson } from '../plugins/json-body.ts';
 
 const maxBulkEvents = 1_000;
 
-const properties = z.record(z.string(), z.unknown());
+/**
+ * A JSON object as it came. A number that a float cannot hold is an object too until it is written (api/plugins/json-body.ts),
+ * but no such one.
+ */
+export function jsonObject() {
+  return z
+    .custom<Record<string, unknown>>(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value),
+      'must be a JSON object',
+    )
+    .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
+}
+
+const properties = jsonObject();
 
 /** One usage event. spec: catalogue-and-metering §6.2 */
 export const ingestEventBody = z

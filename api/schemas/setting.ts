@@ -17,6 +17,8 @@ const threshold = z.strictObject({ threshold: decimal(), condition: z.enum(['bel
 const alerts = { alert_enabled: z.boolean(), critical: threshold, warning: threshold, info: threshold };
 /** What runs by itself is not built yet: an empty list is the only one that says the truth. */
 const noActions = z.array(z.unknown()).max(0, 'are not available yet; the list must be empty');
+/** Names joined by dots; empty for the usual place. */
+const path = z.string().max(255);
 const named = z.looseObject({ id: z.string().min(1) });
 const colour = z.string().regex(/^#(?:[0-9a-fA-F]{3}){1,2}$/, 'must be a hexadecimal colour');
 
@@ -89,6 +91,14 @@ const shapes: Record<SettingKey, z.ZodType> = {
   }),
   draft_invoice_recompute_config: z.strictObject({ enabled: z.boolean() }),
   event_rejection_config: z.strictObject({ enabled: z.boolean() }),
+  raw_event_config: z.strictObject({
+    event_name: path,
+    external_customer_id: path,
+    event_id: path,
+    timestamp: path,
+    source: path,
+    properties: path,
+  }),
 };
 
 function areUnique(items: readonly { id: string }[]): boolean {

@@ -59,6 +59,15 @@ export const settingDefaults = {
   draft_invoice_recompute_config: { enabled: false },
   // Own: keeps and tells events that no meter counted. spec: catalogue-and-metering §6.6
   event_rejection_config: { enabled: false },
+  // Own: where raw events hold what an event needs; empty is the usual place. spec: catalogue-and-metering §6.1
+  raw_event_config: {
+    event_name: '',
+    external_customer_id: '',
+    event_id: '',
+    timestamp: '',
+    source: '',
+    properties: '',
+  },
 };
 
 export type SettingKey = keyof typeof settingDefaults;

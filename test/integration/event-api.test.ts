@@ -43,6 +43,7 @@ describe('POST /events', () => {
     ['a date that does not exist', { timestamp: '2026-02-30T10:30:00Z' }, 'timestamp must be an RFC 3339 time'],
     ['an id over 255 characters', { event_id: 'x'.repeat(256) }, 'event_id must be at most 255 characters long'],
     ['properties that are no object', { properties: [1] }, 'properties'],
+    ['properties that are a number', { properties: JSON.rawJSON('1e400') }, 'properties'],
   ])('refuses %s', async (_, members, message) => {
     const answer = await post('/events', event(members));
     expect(answer.status).toBe(400);

@@ -12,6 +12,7 @@ import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts
 import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
 import { importScenario } from './import-scenario.ts';
 import { personal } from './personal.ts';
+import { rawEventsScenario } from './usage-scenarios.ts';
 
 /** A platform with a plan, and what scenarios do with it. */
 export interface Stage {
@@ -131,6 +132,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'price-sync-stopped': priceSyncStopped,
   'price-sync-parked-and-retried': priceSyncParked,
   'files-imported': importScenario,
+  'raw-events-reprocessed': rawEventsScenario,
 };
 
 interface Life {
