@@ -55,6 +55,38 @@ export function servicesOf(item: ChargeItem, input: ChargePlanInput): Service[] 
   return periodServices(item, period).filter(free);
 }
 
+/**
+ * What a recurring ADVANCE item pays for from an instant on, whatever is billed already: the rest of the current period, of
+ * its own window and the windows after it, or of its own longer period, each as a share of its full one. A one-time charge is
+ * never given back or charged again. spec: subscriptions-and-invoicing §2.8.2, §2.6.3
+ */
+export function remainingServices(item: ChargeItem, from: string, input: ChargePlanInput): Service[] {
+  const relation = cadenceRelation(item, input.subscription);
+  const period = input.next;
+  if (relation === 'onetime' || item.priceType !== 'FIXED' || item.invoiceCadence !== 'ADVANCE' || !period) return [];
+  if (relation === 'longer') {
+    return ownPeriods(item, period, input).flatMap((own) =>
+      remainderOf(item, { ...own, window: own, full: own }, from),
+    );
+  }
+  const services = relation === 'shorter' ? windowServices(item, period, input) : periodServices(item, period);
+  return services.flatMap((service) => {
+    const { proration } = service;
+    const full = proration ? { start: proration.fullStart, end: proration.fullEnd } : service;
+    return remainderOf(item, { ...service, full: { start: full.start, end: full.end } }, from);
+  });
+}
+
+function remainderOf(
+  item: ChargeItem,
+  service: Interval & { window: Interval; full: Interval },
+  from: string,
+): Service[] {
+  const rest = intersection({ start: later(service.start, from), end: service.end }, item);
+  if (!rest) return [];
+  return [{ ...rest, window: service.window, proration: prorationOf(item, rest, service.full, 'partly_active') }];
+}
+
 /** Once, in full, when the item starts; never prorated. */
 function oneTimeServices(item: ChargeItem, input: ChargePlanInput): Service[] {
   if (item.endDate !== null && item.endDate <= item.startDate) return [];

@@ -90,9 +90,7 @@ export function prorate(input: ProrationInput): Proration {
       ? roundToCurrency(fractionOf(cost, share.numerator, share.denominator), input.currency)
       : zero;
   const uncapped = part(input.oldCost, side.credits);
-  const cap =
-    side.caps && input.amountBilled !== null ? greatest(input.amountBilled.minus(input.creditsIssued), zero) : null;
-  const credit = cap === null ? uncapped : least(uncapped, cap);
+  const credit = cappedCredit(input.action, uncapped, input.amountBilled, input.creditsIssued);
   const charge = part(input.newCost, side.charges);
   const net = charge.minus(credit);
   return {
@@ -101,8 +99,32 @@ export function prorate(input: ProrationInput): Proration {
     charge: moneyString(charge, input.currency),
     net: moneyString(net, input.currency),
     capped: credit.lessThan(uncapped),
-    settlement: net.isZero() ? 'none' : net.isPositive() ? 'invoice' : 'wallet_credit',
+    settlement: settlementOf(net),
   };
+}
+
+/** Whether the action gives old charges back, and whether it makes new ones. spec: subscriptions-and-invoicing §2.8.2 */
+export function sidesOf(action: ProrationAction): { credits: boolean; charges: boolean } {
+  return sides[action];
+}
+
+/**
+ * The credit an action gives: no more than what was billed less what was credited already, where the action has a cap and it
+ * is known what was billed. spec: subscriptions-and-invoicing §2.8.2
+ */
+export function cappedCredit(
+  action: ProrationAction,
+  uncapped: Decimal,
+  billed: Decimal | null,
+  credited: Decimal,
+): Decimal {
+  if (!sides[action].caps || billed === null) return uncapped;
+  return least(uncapped, greatest(billed.minus(credited), zero));
+}
+
+/** How a difference is settled. spec: subscriptions-and-invoicing §2.8.3 */
+export function settlementOf(net: Decimal): Proration['settlement'] {
+  return net.isZero() ? 'none' : net.isPositive() ? 'invoice' : 'wallet_credit';
 }
 
 /** A share as a decimal of ten places, as displays and wallet transactions show it. */

@@ -31,6 +31,7 @@ import { PriceUnit } from './price-unit.ts';
 import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
 import { SubscriptionLineItem } from './subscription-line-item.ts';
+import { SubscriptionProration } from './subscription-proration.ts';
 import { SubscriptionSchedule } from './subscription-schedule.ts';
 import { Task } from './task.ts';
 import { TaxApplied } from './tax-applied.ts';
@@ -75,6 +76,7 @@ export const entities = [
   Setting,
   Subscription,
   SubscriptionLineItem,
+  SubscriptionProration,
   SubscriptionSchedule,
   TaxApplied,
   TaxAssociation,

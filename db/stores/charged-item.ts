@@ -9,6 +9,8 @@ export interface BilledFacts {
   meterDisplayName: string | null;
   entityType: string;
   entityId: string;
+  /** The attachment of an add-on it belongs to; absent and null where there is none. */
+  addonAssociationId?: string | null;
 }
 
 /** A line item with its price, and what is asked of its meter besides. */
@@ -24,6 +26,7 @@ export interface ItemRow {
   subscription_id: string;
   entity_type: string;
   entity_id: string;
+  addon_association_id?: string | null;
   display_name: string;
   meter_display_name: string | null;
   quantity: string;
@@ -60,7 +63,7 @@ export const chargedPriceColumns = `p.billing_model, p.amount, p.currency, p.tie
   p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage`;
 
 const itemsText = `
-select l.id, l.subscription_id, l.entity_type, l.entity_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id,
+select l.id, l.subscription_id, l.entity_type, l.entity_id, l.addon_association_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id,
   l.price_type, l.invoice_cadence, l.billing_period, l.billing_period_count, l.meter_id, ${chargedPriceColumns}
 from subscription_line_item l
 join price p on p.id = l.price_id
@@ -77,7 +80,12 @@ export async function readItems(sql: Sql, environmentId: string, subscriptionIds
 
 /** The line item of a row as the rules take it. */
 export function chargedItem(row: ItemRow): ChargedItem {
-  const facts = { meterDisplayName: row.meter_display_name, entityType: row.entity_type, entityId: row.entity_id };
+  const facts = {
+    meterDisplayName: row.meter_display_name,
+    entityType: row.entity_type,
+    entityId: row.entity_id,
+    addonAssociationId: row.addon_association_id ?? null,
+  };
   return { item: chargeItem(row), facts, filters: row.filter_values };
 }
 

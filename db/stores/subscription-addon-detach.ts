@@ -4,8 +4,9 @@ import { instantText } from '../columns.ts';
 import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import { readItems } from './charged-item.ts';
+import { planProration, settleProration } from './proration.ts';
 import { changed } from './subscription-addon.ts';
-import { refuseProration } from './subscription-cancel.ts';
 import { lockSubscriptions } from './subscription-row.ts';
 import type { AttendedSubscription } from './subscription-snapshot.ts';
 
@@ -27,9 +28,9 @@ interface AssociationRow {
 }
 
 /**
- * Detaches an add-on: the attachment and its line items end at the effective date. Throws `not_found`, `validation_error`, and
- * `not_implemented` where unused advance charges would be credited, which needs a wallet.
- * spec: subscriptions-and-invoicing §1.10, §2.9.6
+ * Detaches an add-on: the attachment and its line items end at the effective date, and with `create_prorations` what was charged
+ * in advance for the time after it goes back together, once. What is attached for one period is not refunded. Throws
+ * `not_found`, `validation_error`. spec: subscriptions-and-invoicing §1.10, §2.8.2, §2.9.6
  */
 export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInput): Promise<AttendedSubscription> {
   const { subscriptionId, associationId, at } = input;
@@ -46,14 +47,23 @@ export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInpu
     end: association.end_date ? instantText(association.end_date) : null,
   };
   const end = detachmentEnd(before, term, input.effectiveDate, at);
-  const behavior = input.prorationBehavior ?? before.prorationBehavior;
-  if (association.cadence === 'recurring' && behavior === 'create_prorations') {
-    await refuseCredit(sql, scope, associationId, end);
-  }
+  const behavior = association.cadence === 'recurring' ? (input.prorationBehavior ?? before.prorationBehavior) : 'none';
+  const items = (await readItems(sql, environmentId, [subscriptionId])).get(subscriptionId) ?? [];
+  const planned = await planProration(sql, scope, {
+    row: before,
+    action: 'remove_item',
+    behavior,
+    effectiveAt: end,
+    at,
+    ended: items.filter(({ facts }) => facts.addonAssociationId === associationId),
+    started: [],
+  });
   await endAttachment(sql, scope, input, end);
-  const row = { ...before, version: before.version + 1 };
+  const settled = await settleProration(sql, scope, planned);
+  const row = { ...settled.row, version: before.version + 1 };
   const detail = { addon_id: association.addon_id, addon_association_id: associationId, end_date: end };
-  return changed(sql, scope, row, 'add-on detached', at, { ...detail, reason: input.reason });
+  const returned = settled.returned === '0' ? {} : { credited: settled.returned };
+  return changed(sql, scope, row, 'add-on detached', at, { ...detail, reason: input.reason, ...returned });
 }
 
 async function endAttachment(sql: Sql, scope: Scope, input: DetachAddonInput, end: string): Promise<void> {
@@ -70,18 +80,4 @@ async function endAttachment(sql: Sql, scope: Scope, input: DetachAddonInput, en
      where environment_id = $1 and subscription_id = $2 and addon_association_id = $3 and (end_date is null or end_date > $4::timestamptz)`,
     [environmentId, input.subscriptionId, input.associationId, end, now, actor],
   );
-}
-
-/** Refuses a detachment that would credit what a live invoice charged in advance for the time after it. */
-async function refuseCredit(sql: Sql, scope: Scope, associationId: string, effectiveAt: string): Promise<void> {
-  const charged = await sql.rows(
-    `select i.id from subscription_line_item s
-     join invoice_line_item l on l.environment_id = s.environment_id and l.subscription_line_item_id = s.id
-     join invoice i on i.environment_id = l.environment_id and i.id = l.invoice_id
-     where s.environment_id = $1 and s.addon_association_id = $2 and s.price_type = 'FIXED' and s.invoice_cadence = 'ADVANCE'
-       and s.billing_period <> 'ONETIME' and i.invoice_status in ('DRAFT', 'FINALIZED') and l.status = 'published'
-       and l.period_end > $3 and l.amount > l.line_item_discount + l.invoice_level_discount limit 1`,
-    [scope.environmentId, associationId, effectiveAt],
-  );
-  if (charged.length > 0) refuseProration();
 }

@@ -9,6 +9,7 @@ import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
 import { paymentAdapters } from './payment.ts';
+import { planChangeAdapters } from './plan-change.ts';
 import { portalAdapters } from './portal.ts';
 import { priceSyncAdapters } from './price-sync.ts';
 import { priceUnitAdapters } from './price-unit.ts';
@@ -27,6 +28,7 @@ export const adapters: Adapters = {
   ...invoiceAdapters,
   ...meteringAdapters,
   ...paymentAdapters,
+  ...planChangeAdapters,
   ...priceSyncAdapters,
   ...priceUnitAdapters,
   ...prorationAdapters,
