@@ -1,3 +1,4 @@
+import { explainCommitment } from './commitment-explanation.ts';
 import type {
   Derivation,
   DerivedAllowance,
@@ -10,7 +11,16 @@ import { amountText, moneyText, shortInstant, watermarkInstant } from './explana
 import { decimal } from './money.ts';
 import type { CostStep, PriceTerms } from './price.ts';
 
-type StepKind = 'quantity' | 'usage' | 'allowance' | 'price' | 'conversion' | 'proration' | 'rounding' | 'sum';
+type StepKind =
+  | 'quantity'
+  | 'usage'
+  | 'allowance'
+  | 'price'
+  | 'conversion'
+  | 'proration'
+  | 'commitment'
+  | 'rounding'
+  | 'sum';
 
 /** One step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
 export interface ExplanationStep {
@@ -48,6 +58,7 @@ function explainPart(
     ...explainPrice(part, price),
     ...explainConversion(part, price),
     ...explainProration(part, part.proration, currency),
+    ...explainCommitment(part.commitment, part.exactAmount, currency),
     {
       kind: 'rounding',
       sentence: `Rounded once, half away from zero, to ${part.rounding.precision} decimals: ${moneyText(part.amount, currency)}.`,

@@ -1,5 +1,6 @@
 import type { Allowance } from './allowance.ts';
 import type { BillingCycle, BillingPeriod, Interval } from './calendar.ts';
+import type { CommitmentInfo, ItemCommitment } from './charge-commitment.ts';
 import type { Bucketing, Derivation, DerivedProration } from './derivation.ts';
 import type { PriceTerms } from './price.ts';
 
@@ -47,6 +48,8 @@ export interface ChargeItem {
   bucketSize: string | null;
   /** The meter's reset_usage: NEVER = the running value since the item began. */
   resetUsage: 'BILLING_PERIOD' | 'NEVER';
+  /** Absent or null: none. Only USAGE has one. */
+  commitment?: ItemCommitment | null;
 }
 
 /**
@@ -126,6 +129,8 @@ export interface PlannedPart {
   end: string;
   proration: DerivedProration | null;
   usage: PlannedUsage | null;
+  /** Set on an invoice that closes a part of the charge period: what is missing of a commitment is not due yet. */
+  unfinished?: true;
 }
 
 /** A line to be: which item, which time, which questions. Plain JSON. */
@@ -142,8 +147,9 @@ export interface PlannedCharge {
 }
 
 export interface ChargeLine {
-  subscriptionLineItemId: string;
-  priceId: string;
+  /** Null, as is the price, on the true-up of a subscription's commitment. */
+  subscriptionLineItemId: string | null;
+  priceId: string | null;
   priceType: 'FIXED' | 'USAGE';
   invoiceCadence: 'ADVANCE' | 'ARREAR';
   displayName: string;
@@ -156,5 +162,7 @@ export interface ChargeLine {
   periodStart: string;
   periodEnd: string;
   metadata: Record<string, string>;
+  /** Of the line item's commitment; null without one. */
+  commitmentInfo: CommitmentInfo | null;
   derivation: Derivation;
 }

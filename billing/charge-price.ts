@@ -7,6 +7,7 @@ import {
 } from './allowance.ts';
 import { amountOfCost } from './charge-amount.ts';
 import { priceBuckets } from './charge-bucketed.ts';
+import { commitmentInfo, commitPart } from './charge-commitment.ts';
 import type {
   ChargeLine,
   PlannedCharge,
@@ -15,6 +16,7 @@ import type {
   QuestionKeys,
   UsageAnswer,
 } from './charge-input.ts';
+import type { CommittedAmount } from './commitment.ts';
 import type { Derivation, DerivedAllowance, DerivedPart, DerivedUsage } from './derivation.ts';
 import { type Decimal, decimal, decimalString, moneyString, sum, zero } from './money.ts';
 import { costOfQuantity } from './price.ts';
@@ -35,6 +37,7 @@ interface PricedPart {
   quantity: Quantity;
   amount: Decimal;
   derived: DerivedPart;
+  committed: CommittedAmount | null;
 }
 
 /**
@@ -72,8 +75,15 @@ function priceCharge(charge: PlannedCharge, answers: Answers): ChargeLine {
     periodStart: charge.periodStart,
     periodEnd: charge.periodEnd,
     metadata: metadataOf(charge),
+    commitmentInfo: infoOf(charge, parts),
     derivation,
   };
+}
+
+function infoOf({ item, currency }: PlannedCharge, parts: readonly PricedPart[]): ChargeLine['commitmentInfo'] {
+  const committed = parts.flatMap((part) => part.committed ?? []);
+  if (!item.commitment || committed.length === 0) return null;
+  return commitmentInfo(item.commitment, item.billingPeriod, committed, currency);
 }
 
 function metadataOf(charge: PlannedCharge): Record<string, string> {
@@ -90,7 +100,8 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
   const quantity = part.usage ? measured(part.usage, answers) : fixedQuantity(item.quantity);
   const buckets = quantity.buckets && priceBuckets(item.price, quantity.buckets);
   const { cost, steps } = buckets ? { cost: buckets.cost, steps: [] } : costOfQuantity(item.price, quantity.billable);
-  const { amount, derived: amounts } = amountOfCost(costInCurrency(cost, item.price), part.proration, currency);
+  const inCurrency = costInCurrency(cost, item.price);
+  const { amount, derived: amounts } = amountOfCost(inCurrency, part.proration, currency);
   const derived: DerivedPart = {
     periodStart: part.start,
     periodEnd: part.end,
@@ -104,7 +115,21 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
     ...(item.price.price_unit ? { unitCost: decimalString(cost) } : {}),
     ...amounts,
   };
-  return { quantity, amount, derived };
+  const { commitment, price } = item;
+  if (!commitment || !part.usage) return { quantity, amount, derived, committed: null };
+  const held = commitPart({ commitment, price }, part, quantity, inCurrency);
+  return { quantity, ...withCommitment(derived, held, currency) };
+}
+
+/** The part at what its commitment makes of it. spec: subscriptions-and-invoicing §2.7.3 */
+function withCommitment(
+  derived: DerivedPart,
+  { committed, derived: commitment }: ReturnType<typeof commitPart>,
+  currency: string,
+): Pick<PricedPart, 'amount' | 'derived' | 'committed'> {
+  const { amount, derived: amounts } = amountOfCost(committed.amount, null, currency);
+  const { exactAmount, amount: rounded } = amounts;
+  return { amount, committed, derived: { ...derived, exactAmount, amount: rounded, commitment } };
 }
 
 function fixedQuantity(quantity: string): Quantity {

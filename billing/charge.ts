@@ -47,7 +47,9 @@ function planPart(
   questions: Map<string, UsageQuestion>,
 ): PlannedPart {
   const usage = item.priceType === 'USAGE' ? planUsage(item, service, input, questions) : null;
-  return { start: service.start, end: service.end, proration: service.proration, usage };
+  const { start, end, proration, window } = service;
+  const unfinished = input.reason === 'closing' && window.end >= (input.elapsed?.end ?? window.end);
+  return { start, end, proration, usage, ...(unfinished ? { unfinished } : {}) };
 }
 
 function questionsOf(part: PlannedPart, questions: Map<string, UsageQuestion>): UsageQuestion[] {

@@ -43,6 +43,26 @@ export interface DerivedPart {
   exactAmount: string;
   rounding: { precision: number; mode: 'half_away_from_zero' };
   amount: string;
+  /** What a commitment made of the cost; absent without one. `exactAmount` is then what it comes to. */
+  commitment?: DerivedCommitment;
+}
+
+/** How a commitment was held against a part. Exact decimals as strings. spec: subscriptions-and-invoicing §2.7 */
+export interface DerivedCommitment {
+  /** `line` the commitment of the line item; of the subscription: a share `within`, an `overage`, or the `true_up`. */
+  kind: 'line' | 'within' | 'overage' | 'true_up';
+  committed: { type: 'amount' | 'quantity'; value: string };
+  /** Base cost that earlier invoices of the same commitment period billed. */
+  prior: string;
+  overageFactor: string;
+  /** What the part costs without the factor; later invoices of the commitment period count it as prior. */
+  base: string;
+  utilized: string;
+  overage: string;
+  trueUp: string;
+  /** How many windows were judged one by one; null for the cost as a whole. */
+  windows: number | null;
+  timeBuckets: number;
 }
 
 /** The measured quantity of the part's own period and how fresh the store was when it answered. */

@@ -66,6 +66,8 @@ export function costInCurrency(cost: Decimal, price: PriceTerms): Decimal {
 export function atRate(derivation: Derivation, rate: string): Derivation {
   const unit = derivation.price.price_unit;
   if (!unit || decimal(unit.rate).equals(rate)) return derivation;
+  // Where a commitment cuts is decided when usage is priced, at the rate of then.
+  if (derivation.parts.some((part) => part.commitment)) return derivation;
   const { currency } = derivation;
   const parts = derivation.parts.map((part) => ({
     ...part,

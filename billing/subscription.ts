@@ -51,6 +51,16 @@ export interface NewOverride {
   configValue?: Record<string, unknown>;
 }
 
+/** What a creation commits the whole subscription to. Decimals as strings. spec: subscriptions-and-invoicing §1.2, §2.7.1 */
+export interface NewCommitment {
+  /** Null: nothing. */
+  amount: string | null;
+  /** Null: the billing period. */
+  duration: BillingPeriod | null;
+  overageFactor: string;
+  trueUp: boolean;
+}
+
 /** What a creation asks for, shapes checked; instants are ISO strings. spec: subscriptions-and-invoicing §1.2 */
 export interface NewSubscription {
   subscriptionId: string;
@@ -79,6 +89,8 @@ export interface NewSubscription {
   /** None: copies of the invoiced customer's links. Absent in commands that were sent before there were taxes. */
   taxRateOverrides?: NewTaxLink[];
   coupons?: NewCouponLink[];
+  /** Absent in commands that were sent before there were commitments. */
+  commitment?: NewCommitment;
   /** Absent in commands that were sent before there were add-ons. */
   addons?: NewAttachment[];
   /** Absent in commands that were sent before there were overrides. */

@@ -5,6 +5,7 @@ import { listOf } from '../list.ts';
 import { couponApplication, viewCouponApplication } from './coupon.ts';
 import { customer, viewCustomer } from './customer.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
+import { commitmentInfoOutput } from './subscription-commitment.ts';
 import { appliedTax, viewAppliedTax } from './tax.ts';
 
 export const invoiceStatus = z.enum(['DRAFT', 'FINALIZED', 'VOIDED', 'SKIPPED']);
@@ -63,7 +64,7 @@ const lineFields = z.object({
   period_start: instant(),
   period_end: instant(),
   metadata: metadataOutput(),
-  commitment_info: z.null(),
+  commitment_info: commitmentInfoOutput.nullable(),
   usage_analytics: z.array(z.unknown()).nullable(),
   usage_breakdown: z.array(z.unknown()).nullable(),
 });
@@ -250,7 +251,7 @@ function viewInvoiceLine(row: InvoiceContent['lines'][number]): z.output<typeof 
     period_start: row.periodStart ?? null,
     period_end: row.periodEnd ?? null,
     metadata: row.metadata,
-    commitment_info: null,
+    commitment_info: row.commitmentInfo ?? null,
     usage_analytics: null,
     usage_breakdown: null,
   };

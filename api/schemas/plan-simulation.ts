@@ -179,7 +179,7 @@ function linesCompared(periods: readonly SimulatedPeriod[], currency: string): C
 
 function viewLine(billed: BilledLine): z.output<typeof line> {
   return {
-    price_id: billed.priceId,
+    price_id: billed.priceId ?? '',
     display_name: billed.displayName,
     price_type: billed.priceType,
     quantity: billed.quantity,

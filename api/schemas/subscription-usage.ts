@@ -55,24 +55,28 @@ export const subscriptionUsage = z
   })
   .meta({ id: 'GetUsageBySubscriptionResponse' });
 
-/** Amounts and quantities are numbers here. No subscription of this release has a commitment. spec: catalogue-and-metering §7.8 */
+/** Amounts and quantities are numbers here. spec: catalogue-and-metering §7.8 */
 export function viewSubscriptionUsage(usage: SubscriptionUsage): z.output<typeof subscriptionUsage> {
+  const { commitment } = usage;
   return {
     amount: jsonNumber(usage.amount),
     currency: usage.currency,
     display_amount: displayAmount(usage.amount, usage.currency),
     start_time: usage.start,
     end_time: usage.end,
-    charges: usage.charges.map((row) => viewCharge(row, usage.currency)),
-    commitment_amount: jsonNumber('0'),
-    commitment_utilized: jsonNumber('0'),
-    overage_amount: jsonNumber('0'),
-    overage_factor: jsonNumber('1'),
-    has_overage: false,
+    charges: usage.charges.map((row) => viewCharge(row, usage)),
+    commitment_amount: jsonNumber(commitment.amount),
+    commitment_utilized: jsonNumber(commitment.utilized),
+    overage_amount: jsonNumber(commitment.overage),
+    overage_factor: jsonNumber(commitment.overageFactor),
+    has_overage: usage.charges.some((row) => row.isOverage),
   };
 }
 
-function viewCharge(row: SubscriptionUsage['charges'][number], currency: string): z.output<typeof charge> {
+function viewCharge(
+  row: SubscriptionUsage['charges'][number],
+  { currency, commitment }: SubscriptionUsage,
+): z.output<typeof charge> {
   return {
     subscription_line_item_id: row.item.id,
     meter_id: row.item.meterId ?? null,
@@ -83,8 +87,8 @@ function viewCharge(row: SubscriptionUsage['charges'][number], currency: string)
     amount: jsonNumber(row.amount),
     currency,
     display_amount: displayAmount(row.amount, currency),
-    is_overage: false,
-    overage_factor: jsonNumber('1'),
+    is_overage: row.isOverage,
+    overage_factor: jsonNumber(row.isOverage ? commitment.overageFactor : '1'),
   };
 }
 

@@ -6,6 +6,12 @@ import { couponAssociation, viewCouponAssociation } from './coupon.ts';
 import { customer, viewCustomer } from './customer.ts';
 import { price, viewPrice } from './price.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
+import {
+  commitmentOutput,
+  itemCommitmentOutput,
+  viewCommitment,
+  viewItemCommitment,
+} from './subscription-commitment.ts';
 
 export const lineItem = z
   .object({
@@ -33,14 +39,7 @@ export const lineItem = z
     start_date: timestampOutput(),
     end_date: timestampOutput().nullable(),
     addon_association_id: z.string().nullable(),
-    commitment_amount: z.null(),
-    commitment_quantity: z.null(),
-    commitment_overage_factor: z.null(),
-    commitment_duration: z.null(),
-    commitment_type: z.null(),
-    commitment_true_up_enabled: z.boolean(),
-    commitment_windowed: z.boolean(),
-    commitment_time_buckets: z.array(z.unknown()),
+    ...itemCommitmentOutput,
     subscription_phase_id: z.null(),
     metadata: metadataOutput(),
   })
@@ -74,10 +73,7 @@ export const subscription = z
     cancel_at: timestampOutput().nullable(),
     cancelled_at: timestampOutput().nullable(),
     cancel_at_period_end: z.boolean(),
-    commitment_amount: decimalOutput().nullable(),
-    commitment_duration: z.string().nullable(),
-    overage_factor: decimalOutput(),
-    enable_true_up: z.boolean(),
+    ...commitmentOutput,
     auto_invoice_threshold: decimalOutput().nullable(),
     collection_method: z.string(),
     payment_behavior: z.string(),
@@ -145,7 +141,7 @@ export function viewSubscription(
     cancel_at: row.cancelAt ?? null,
     cancelled_at: row.cancelledAt ?? null,
     cancel_at_period_end: row.cancelAtPeriodEnd,
-    ...unusedTerms,
+    ...viewCommitment(row),
     auto_invoice_threshold: row.autoInvoiceThreshold ?? null,
     collection_method: row.collectionMethod,
     payment_behavior: row.paymentBehavior,
@@ -171,9 +167,6 @@ export function viewSubscription(
     plan_prices_out_of_sync: false,
   };
 }
-
-/** Terms no subscription of this release has. */
-const unusedTerms = { commitment_amount: null, commitment_duration: null, overage_factor: '1', enable_true_up: false };
 
 export function viewLineItem({
   row,
@@ -205,14 +198,7 @@ export function viewLineItem({
     start_date: row.startDate,
     end_date: row.endDate ?? null,
     addon_association_id: row.addonAssociationId ?? null,
-    commitment_amount: null,
-    commitment_quantity: null,
-    commitment_overage_factor: null,
-    commitment_duration: null,
-    commitment_type: null,
-    commitment_true_up_enabled: false,
-    commitment_windowed: false,
-    commitment_time_buckets: [],
+    ...viewItemCommitment(row),
     subscription_phase_id: null,
     metadata: row.metadata,
   };

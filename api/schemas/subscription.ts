@@ -15,6 +15,7 @@ import {
   timestampInput,
   timezoneInput,
 } from './scalars.ts';
+import { commitmentFields, newCommitment } from './subscription-commitment.ts';
 import { couponFields, couponLinksOf } from './subscription-coupon.ts';
 import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
@@ -25,10 +26,6 @@ const id = z.string().min(1).max(255);
 
 /** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
 const laterFields = [
-  'commitment_amount',
-  'commitment_duration',
-  'overage_factor',
-  'enable_true_up',
   'auto_invoice_threshold',
   'line_item_commitments',
   'override_line_items',
@@ -80,6 +77,7 @@ export const createSubscriptionBody = z
       .nullish()
       .describe('The only rates that hold, when there are any; else copies of those of the invoiced customer.'),
     ...couponFields,
+    ...commitmentFields,
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
     override_entitlements: overridesInput.nullish(),
     addons: z.array(attachmentInput).max(100).nullish(),
@@ -145,6 +143,7 @@ export function creationOf(
     taxRateOverrides: taxOverridesOf(body.tax_rate_overrides ?? []),
     overrideEntitlements: newOverrides(body.override_entitlements ?? []),
     coupons: couponLinksOf(body),
+    commitment: newCommitment(body),
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
   };
 }

@@ -206,7 +206,7 @@ export const invoiceRules: readonly InvariantRule[] = [
         from invoice_line_item l join invoice i on i.id = l.invoice_id and i.environment_id = l.environment_id
         where i.invoice_status in ('DRAFT', 'FINALIZED') and l.status = 'published' and l.subscription_line_item_id is not null
           and l.amount >= 0 and l.period_end > l.period_start
-        window earlier as (partition by l.environment_id, l.subscription_line_item_id order by l.period_start, l.id
+        window earlier as (partition by l.environment_id, l.subscription_line_item_id, l.metadata ->> 'is_overage' order by l.period_start, l.id
           rows between unbounded preceding and 1 preceding)
       )
       select id as object, format('invoice %s bills from %s what is billed until %s', invoice_id, period_start, billed_until) as problem

@@ -1,6 +1,18 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { instant, metadata, numeric, recordColumns } from '../columns.ts';
 
+/** A time of the day with its own price and commitment. spec: subscriptions-and-invoicing §2.7.5 */
+export interface StoredTimeBucket {
+  id: string;
+  price_id: string;
+  commitment_type: 'amount' | 'quantity';
+  commitment_value: string;
+  overage_factor: string;
+  true_up_enabled: boolean;
+  start: { hour: number; minute: number };
+  end: { hour: number; minute: number };
+}
+
 /** One charge of a subscription: a price, a quantity and the time it is in force. spec: subscriptions-and-invoicing §2.3.3 */
 const schema = defineEntity({
   name: 'SubscriptionLineItem',
@@ -26,6 +38,15 @@ const schema = defineEntity({
     trialPeriodDays: p.integer().default(0),
     startDate: instant(),
     endDate: instant().nullable(),
+    commitmentType: p.text().nullable(),
+    commitmentAmount: numeric().nullable(),
+    commitmentQuantity: numeric().nullable(),
+    commitmentOverageFactor: numeric().nullable(),
+    commitmentDuration: p.text().nullable(),
+    commitmentTrueUpEnabled: p.boolean().default(false),
+    commitmentWindowed: p.boolean().default(false),
+    /** As `commitment.ts` of the stores reads them; each names its price. */
+    commitmentTimeBuckets: p.json<StoredTimeBucket[]>().nullable(),
     metadata: metadata(),
   },
   indexes: [

@@ -42,6 +42,10 @@ const schema = defineEntity({
     lineItemGrouping: p.text().default('per_charge_period'),
     gatewayPaymentMethodId: p.text().nullable(),
     autoInvoiceThreshold: numeric().nullable(),
+    commitmentAmount: numeric().nullable(),
+    commitmentDuration: p.text().nullable(),
+    overageFactor: numeric().default('1'),
+    enableTrueUp: p.boolean().default(false),
     metadata: metadata(),
     syncedPriceSequence: p.bigint('number').default(0),
     /** Last billing_sequence given to an invoice of this subscription. */

@@ -2,6 +2,7 @@ import type { ChargeItem } from '../../billing/charge.ts';
 import type { PriceTerms } from '../../billing/price.ts';
 import { decimalText, instantText } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
+import { commitmentColumn, itemCommitment, type StoredCommitment } from './item-commitment.ts';
 import { ratedTerms } from './price-terms.ts';
 
 /** Whose price a line charges and the name its meter had, which stay on the invoice. */
@@ -53,6 +54,7 @@ export interface ItemRow {
   filter_values: Record<string, string[]> | null;
   bucket_size: string | null;
   reset_usage: 'BILLING_PERIOD' | 'NEVER' | null;
+  commitment?: StoredCommitment | null;
   [column: string]: unknown;
 }
 
@@ -64,7 +66,8 @@ export const chargedPriceColumns = `p.billing_model, p.amount, p.currency, p.tie
 
 const itemsText = `
 select l.id, l.subscription_id, l.entity_type, l.entity_id, l.addon_association_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id,
-  l.price_type, l.invoice_cadence, l.billing_period, l.billing_period_count, l.meter_id, ${chargedPriceColumns}
+  l.price_type, l.invoice_cadence, l.billing_period, l.billing_period_count, l.meter_id, ${commitmentColumn},
+  ${chargedPriceColumns}
 from subscription_line_item l
 join price p on p.id = l.price_id
 left join meter m on m.id = l.meter_id
@@ -105,6 +108,7 @@ function chargeItem(row: ItemRow): ChargeItem {
     price: priceTerms(row),
     bucketSize: row.bucket_size,
     resetUsage: row.reset_usage ?? 'BILLING_PERIOD',
+    ...(row.commitment ? { commitment: itemCommitment(row.commitment) } : {}),
   };
 }
 

@@ -5,7 +5,7 @@ import { type Columns, updateText, writeRows } from '../bulk.ts';
 import { decimalText } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
-import { priceUnitColumns } from './invoice-draft.ts';
+import { priceUnitColumns } from './invoice-line.ts';
 
 /** A draft whose lines are in memory beside its row. */
 export interface ConvertibleDraft {
@@ -28,7 +28,7 @@ select l.id, l.invoice_id, l.price_unit, l.derivation, u.conversion_rate as rate
 from invoice_line_item l left join price_unit u on u.id = l.price_unit_id and u.environment_id = l.environment_id
 where l.environment_id = $1 and l.invoice_id = any($2) and l.price_unit_id is not null and l.derivation is not null
   and l.status = 'published'
-order by l.invoice_id, l.position`;
+order by l.invoice_id, l.position, l.id`;
 
 const convertedColumns: Columns = { id: 'text', amount: 'numeric', ...priceUnitColumns, derivation: 'jsonb' };
 const updateConverted = updateText('invoice_line_item', convertedColumns);

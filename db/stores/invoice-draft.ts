@@ -9,6 +9,7 @@ import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import { insertLines, lineRecord } from './invoice-line.ts';
 import { type AppliedRows, computeAmounts, type InvoiceTerms, writeApplied } from './invoice-terms.ts';
 import type { BilledLine } from './subscription-charge.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -43,15 +44,6 @@ export interface DraftRequest {
   /** What makes a change's invoice one of its own: it is ONE_OFF, and the same change is never billed twice. */
   changeKey?: string;
 }
-
-/** What a line keeps of its custom currency. spec: catalogue-and-metering §4.5 */
-export const priceUnitColumns: Columns = {
-  priceUnit: 'text',
-  priceUnitId: 'text',
-  priceUnitAmount: 'numeric',
-  priceUnitCost: 'numeric',
-  conversionRate: 'numeric',
-};
 
 const amountColumns: Columns = {
   subtotal: 'numeric',
@@ -88,39 +80,7 @@ const invoiceColumns: Columns = {
   testClockId: 'text',
 };
 
-const lineColumns: Columns = {
-  ...recordColumnTypes,
-  invoiceId: 'text',
-  customerId: 'text',
-  subscriptionId: 'text',
-  subscriptionLineItemId: 'text',
-  position: 'int',
-  entityType: 'text',
-  entityId: 'text',
-  planId: 'text',
-  planDisplayName: 'text',
-  displayName: 'text',
-  priceId: 'text',
-  priceType: 'text',
-  invoiceCadence: 'text',
-  meterId: 'text',
-  meterDisplayName: 'text',
-  currency: 'text',
-  quantity: 'numeric',
-  amount: 'numeric',
-  adjustedEntitlementQuantity: 'numeric',
-  ...priceUnitColumns,
-  lineItemDiscount: 'numeric',
-  invoiceLevelDiscount: 'numeric',
-  prepaidCreditsApplied: 'numeric',
-  periodStart: 'timestamptz',
-  periodEnd: 'timestamptz',
-  derivation: 'jsonb',
-  metadata: 'jsonb',
-};
-
 const insertInvoiceRows = insertText('invoice', invoiceColumns);
-const insertLineRows = insertText('invoice_line_item', lineColumns);
 
 /** Writes drafts with their lines, coupons and taxes: a statement a table for any number of them. */
 export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): Promise<void> {
@@ -137,11 +97,6 @@ export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): P
     sql,
     drafts.map((draft) => draft.applied),
   );
-}
-
-/** Writes invoice lines; one statement for any number of them. */
-export async function insertLines(sql: Sql, lines: readonly object[]): Promise<void> {
-  await writeRows(sql, insertLineRows, lines);
 }
 
 /**
@@ -222,38 +177,9 @@ function computedLines(
     },
     request.terms,
   );
-  const now = new Date().toISOString();
   const lines = request.lines.map((line, index) => ({
+    ...lineRecord(scope, { invoiceId, subscription, planName: request.planName, position: index }, line),
     ...amounts.lines[index],
-    tenantId: scope.tenantId,
-    environmentId: scope.environmentId,
-    createdAt: now,
-    createdBy: scope.actor,
-    updatedAt: now,
-    updatedBy: scope.actor,
-    invoiceId,
-    customerId: subscription.invoicingCustomerId,
-    subscriptionId: subscription.id,
-    subscriptionLineItemId: line.subscriptionLineItemId,
-    position: index,
-    entityType: line.entityType,
-    entityId: line.entityId,
-    planId: subscription.planId,
-    planDisplayName: request.planName,
-    displayName: line.displayName,
-    priceId: line.priceId,
-    priceType: line.priceType,
-    invoiceCadence: line.invoiceCadence,
-    meterId: line.meterId,
-    meterDisplayName: line.meterDisplayName,
-    currency: subscription.currency,
-    quantity: line.quantity,
-    adjustedEntitlementQuantity: line.adjustedEntitlementQuantity,
-    ...linePriceUnit(line.derivation),
-    periodStart: line.periodStart,
-    periodEnd: line.periodEnd,
-    derivation: line.derivation,
-    metadata: line.metadata,
   }));
   return { lines, amounts, applied };
 }

@@ -48,7 +48,7 @@ export async function readInvoiceEvidence(
   const lines = await tx.em.find(
     InvoiceLineItem,
     { environmentId, invoiceId: id, status: 'published' },
-    { orderBy: { position: 'asc' } },
+    { orderBy: { position: 'asc', id: 'asc' } },
   );
   const meterNames = await readMeterNames(tx, lines);
   const late = await readLateUsage(tx, row, lines, readLate);

@@ -91,7 +91,7 @@ async function linesOf(tx: Transaction, rows: readonly Invoice[]): Promise<Map<s
   const lines = await tx.em.find(
     InvoiceLineItem,
     { environmentId: tx.scope.environmentId, invoiceId: { $in: rows.map((row) => row.id) }, status: 'published' },
-    { exclude: ['derivation'], orderBy: { invoiceId: 'asc', position: 'asc' } },
+    { exclude: ['derivation'], orderBy: { invoiceId: 'asc', position: 'asc', id: 'asc' } },
   );
   return Map.groupBy(lines as InvoiceContent['lines'], (line) => line.invoiceId);
 }

@@ -121,7 +121,10 @@ export async function settlementInvoice(
 ): Promise<DraftInvoice> {
   const { request, change, facts } = planned;
   const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row]);
-  const lines = change.lines.map((line) => ({ ...line, ...(facts.get(line.subscriptionLineItemId) as BilledFacts) }));
+  const lines = change.lines.map((line) => ({
+    ...line,
+    ...(facts.get(line.subscriptionLineItemId as string) as BilledFacts),
+  }));
   return draftInvoice(scope, {
     subscription: row,
     planName: planNames.get(row.planId) ?? '',

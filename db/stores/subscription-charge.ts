@@ -15,6 +15,7 @@ import type { Sql } from '../transaction.ts';
 import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
 import { meteredParts } from './entitlement-part.ts';
+import { committedLines, readCommitments, withStanding } from './subscription-commitment.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** One invoice's worth of charges to compute: which subscription, which periods, why. */
@@ -58,10 +59,13 @@ export async function computeCharges(
     ? await readBilled(sql, scope.environmentId, ids)
     : [];
 
+  const itemsOf = ({ terms, subscription, lineItemIds }: ChargeRequest): ChargedItem[] =>
+    [...(terms?.items ?? items.get(subscription.id) ?? [])].filter(({ item }) => lineItemIds?.has(item.id) ?? true);
+  const commitments = await readCommitments(sql, scope.environmentId, requests, itemsOf);
+
   const plans = requests.map((request) => {
     const { subscription } = request;
-    const all = request.terms?.items ?? items.get(subscription.id) ?? [];
-    const own = all.filter(({ item }) => request.lineItemIds?.has(item.id) ?? true);
+    const own = itemsOf(request).map((charged) => withStanding(charged, commitments.get(request.key)));
     const planned = planCharges({
       reason: request.reason,
       subscription,
@@ -98,10 +102,16 @@ export async function computeCharges(
       const own = Object.fromEntries(
         usageQuestions(planned).map(({ key }) => [key, answers.get(`${request.key} ${key}`)]),
       );
-      const lines = priceCharges(planned, own);
-      return [request.key, lines.map((line) => ({ ...line, ...facts.get(line.subscriptionLineItemId)! }))];
+      const lines = committedLines(priceCharges(planned, own), request, commitments.get(request.key));
+      return [request.key, lines.map((line) => ({ ...line, ...factsOf(line, facts, request.subscription) }))];
     }),
   );
+}
+
+/** A line without an item, which is the true-up of a commitment, is the plan's. */
+function factsOf(line: ChargeLine, facts: Map<string, BilledFacts>, { planId }: SubscriptionRow): BilledFacts {
+  const ofItem = line.subscriptionLineItemId === null ? undefined : facts.get(line.subscriptionLineItemId);
+  return ofItem ?? { meterDisplayName: null, entityType: 'plan', entityId: planId };
 }
 
 /** The end of what is billed in arrear, which decides what is in force. */

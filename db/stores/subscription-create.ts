@@ -6,6 +6,7 @@ import {
   firstPeriod,
 } from '../../billing/calendar.ts';
 import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
+import { checkDuration } from '../../billing/commitment-period.ts';
 import { inheritedTrialDays, selectPrices } from '../../billing/price-selection.ts';
 import { targetSequence } from '../../billing/price-sync.ts';
 import {
@@ -156,11 +157,24 @@ function newRow(
     prorationBehavior: input.prorationBehavior as SubscriptionRow['prorationBehavior'],
     lineItemGrouping: input.lineItemGrouping as SubscriptionRow['lineItemGrouping'],
     gatewayPaymentMethodId: input.gatewayPaymentMethodId,
+    ...commitmentOf(input),
     metadata: input.metadata,
     billingSequence: 0,
     renewalNoticedFor: null,
     testClockId: customer.testClockId,
     version: 1,
+  };
+}
+
+/** Throws `validation_error` for a duration that the billing period does not divide. spec: §1.2, §2.3.1 step 7 */
+function commitmentOf({ commitment, billingPeriod, billingPeriodCount }: NewSubscription) {
+  const cadence = { billingPeriod: billingPeriod as BillingPeriod, billingPeriodCount };
+  checkDuration(cadence, commitment?.duration ?? null, 'commitment_duration');
+  return {
+    commitmentAmount: commitment?.amount ?? null,
+    commitmentDuration: commitment?.duration ?? null,
+    overageFactor: commitment?.overageFactor ?? '1',
+    enableTrueUp: commitment?.trueUp ?? false,
   };
 }
 

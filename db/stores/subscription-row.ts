@@ -1,7 +1,7 @@
 import type { BillingCycle, BillingPeriod } from '../../billing/calendar.ts';
 import type { SubscriptionState, SubscriptionStatus } from '../../billing/subscription.ts';
 import { type Columns, columnName, insertText, updateText } from '../bulk.ts';
-import { instantText } from '../columns.ts';
+import { decimalText, instantText } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
 
 /** A subscription as its row has it: the state of its life and the terms around it. Instants are ISO strings. */
@@ -20,6 +20,11 @@ export interface SubscriptionRow extends SubscriptionState {
   prorationBehavior: 'create_prorations' | 'none';
   lineItemGrouping: 'per_charge_period' | 'per_billing_period';
   gatewayPaymentMethodId: string | null;
+  commitmentAmount: string | null;
+  /** Null is one billing period. */
+  commitmentDuration: BillingPeriod | null;
+  overageFactor: string;
+  enableTrueUp: boolean;
   metadata: Record<string, string>;
   syncedPriceSequence: number;
   billingSequence: number;
@@ -71,6 +76,10 @@ const creationColumns: Columns = {
   prorationBehavior: 'text',
   lineItemGrouping: 'text',
   gatewayPaymentMethodId: 'text',
+  commitmentAmount: 'numeric',
+  commitmentDuration: 'text',
+  overageFactor: 'numeric',
+  enableTrueUp: 'boolean',
   syncedPriceSequence: 'bigint',
   testClockId: 'text',
 };
@@ -166,6 +175,10 @@ export function subscriptionFromRow(raw: RawSubscription): SubscriptionRow {
     prorationBehavior: text('proration_behavior') as SubscriptionRow['prorationBehavior'],
     lineItemGrouping: text('line_item_grouping') as SubscriptionRow['lineItemGrouping'],
     gatewayPaymentMethodId: optional('gateway_payment_method_id'),
+    commitmentAmount: raw.commitment_amount === null ? null : decimalText(text('commitment_amount')),
+    commitmentDuration: optional('commitment_duration') as BillingPeriod | null,
+    overageFactor: decimalText(text('overage_factor')),
+    enableTrueUp: raw.enable_true_up === true,
     metadata: raw.metadata as Record<string, string>,
     syncedPriceSequence: Number(raw.synced_price_sequence),
     billingSequence: Number(raw.billing_sequence),

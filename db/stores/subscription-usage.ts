@@ -1,6 +1,6 @@
 import { earlier, type Interval, later } from '../../billing/calendar.ts';
 import type { ChargeLine } from '../../billing/charge.ts';
-import { decimal, decimalString, moneyString, sum } from '../../billing/money.ts';
+import { decimal, decimalString, moneyString, roundToCurrency, sum } from '../../billing/money.ts';
 import { usagePeriods } from '../../billing/usage-period.ts';
 import { customerNow } from '../clock.ts';
 import type { Price } from '../entities/price.ts';
@@ -28,7 +28,19 @@ export interface SubscriptionUsageRequest {
 export interface SubscriptionUsage extends Interval {
   currency: string;
   amount: string;
-  charges: { item: SubscriptionLineItem; price: Price; unit: PriceUnit | null; quantity: string; amount: string }[];
+  charges: UsageCharge[];
+  /** Of the subscription's own commitment: what it is, what the usage of the window used of it, and what it cost above it. */
+  commitment: { amount: string; utilized: string; overage: string; overageFactor: string };
+}
+
+/** What one line item comes to, apart for what is above the commitment of the subscription. */
+export interface UsageCharge {
+  item: SubscriptionLineItem;
+  price: Price;
+  unit: PriceUnit | null;
+  quantity: string;
+  amount: string;
+  isOverage: boolean;
 }
 
 /**
@@ -60,15 +72,36 @@ export async function subscriptionUsage(
   const lines = [...(await computeCharges(tx, tx.scope, requests, readUsage)).values()].flat();
   const byItem = Map.groupBy(
     lines.filter((line) => line.priceType === 'USAGE'),
-    (line) => line.subscriptionLineItemId,
+    (line) => `${line.subscriptionLineItemId} ${isOverage(line)}`,
   );
   const { items } = await findSubscription(tx, subscriptionId);
   const charges = items.flatMap(({ row: item, price, unit }) => {
-    const own = byItem.get(item.id);
-    return own ? [{ item, price, unit, quantity: total(own, 'quantity'), amount: total(own, 'amount') }] : [];
+    return [false, true].flatMap((isOverage) => {
+      const own = byItem.get(`${item.id} ${isOverage}`);
+      if (!own) return [];
+      return [{ item, price, unit, quantity: total(own, 'quantity'), amount: total(own, 'amount'), isOverage }];
+    });
   });
   const amount = moneyString(sum(charges.map((charge) => decimal(charge.amount))), row.currency);
-  return { ...window, currency: row.currency, amount, charges };
+  return { ...window, currency: row.currency, amount, charges, commitment: commitmentOf(row, lines) };
+}
+
+function isOverage({ metadata }: ChargeLine): boolean {
+  return metadata.is_overage === 'true';
+}
+
+function commitmentOf(row: SubscriptionRow, lines: readonly ChargeLine[]): SubscriptionUsage['commitment'] {
+  const shares = lines.flatMap(({ derivation }) => derivation.parts.flatMap((part) => part.commitment ?? []));
+  const added = (member: 'utilized' | 'overage'): string =>
+    moneyString(
+      roundToCurrency(
+        sum(shares.flatMap((share) => (share.kind === 'line' ? [] : decimal(share[member])))),
+        row.currency,
+      ),
+      row.currency,
+    );
+  const { commitmentAmount, overageFactor } = row;
+  return { amount: commitmentAmount ?? '0', utilized: added('utilized'), overage: added('overage'), overageFactor };
 }
 
 function windowOf(row: SubscriptionRow, { startTime, endTime, lifetime }: SubscriptionUsageRequest): Interval {

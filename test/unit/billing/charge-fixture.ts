@@ -97,7 +97,7 @@ export function linesOf(
 export function brief(lines: ChargeLine[]): string[][] {
   const day = (instant: string): string => (instant.endsWith('T00:00:00.000Z') ? instant.slice(0, 10) : instant);
   return lines.map((line) => [
-    line.subscriptionLineItemId,
+    line.subscriptionLineItemId ?? '',
     day(line.periodStart),
     day(line.periodEnd),
     line.quantity,

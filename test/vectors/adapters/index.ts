@@ -3,6 +3,7 @@ import { bucketAdapters } from './bucket.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
+import { commitmentAdapters } from './commitment.ts';
 import { costsheetAdapters } from './costsheet.ts';
 import { entitlementAdapters } from './entitlement.ts';
 import { httpAdapters, stopHttpAdapters } from './http.ts';
@@ -22,6 +23,7 @@ export const adapters: Adapters = {
   ...bucketAdapters,
   ...calendarAdapters,
   ...chargeAdapters,
+  ...commitmentAdapters,
   ...costsheetAdapters,
   ...entitlementAdapters,
   ...httpAdapters,

@@ -1,0 +1,143 @@
+import type { BillableBucket } from './allowance.ts';
+import type { BillingPeriod } from './calendar.ts';
+import type { PlannedPart } from './charge-input.ts';
+import { type CommittedAmount, commitLine } from './commitment.ts';
+import { bucketStarts } from './commitment-grid.ts';
+import {
+  type CommitmentTerms,
+  committedMoney,
+  sumOfWindows,
+  type TimeBucketTerms,
+  type UsageWindow,
+  windowCommitter,
+} from './commitment-window.ts';
+import type { DerivedCommitment } from './derivation.ts';
+import { epochMs } from './local-time.ts';
+import { type Decimal, decimal, decimalString, moneyString, roundToCurrency, sum } from './money.ts';
+import type { PriceTerms } from './price.ts';
+
+/** The commitment of a line item. Decimals as strings. spec: subscriptions-and-invoicing §2.7.3 – §2.7.5 */
+export interface ItemCommitment extends CommitmentTerms {
+  /** Null is one billing period. */
+  duration: BillingPeriod | null;
+  /** Judged window by window of the meter. */
+  windowed: boolean;
+  /** With any of them the line's own terms hold nowhere: outside is the base rate. */
+  timeBuckets: TimeBucketTerms[];
+  /** Set for a duration of several billing periods. */
+  cumulative: { prior: string; last: boolean } | null;
+}
+
+/** What a line shows of its commitment, in wire spelling. interface: Commitment info */
+export interface CommitmentInfo {
+  type: 'amount' | 'quantity';
+  amount: string | null;
+  quantity: string | null;
+  overage_factor: string;
+  duration: string;
+  is_windowed: boolean;
+  true_up_enabled: boolean;
+  computed_commitment_utilized_amount: string;
+  computed_overage_amount: string;
+  computed_true_up_amount: string;
+}
+
+/** What was measured for a part, before any money. */
+interface Measured {
+  billable: Decimal;
+  buckets: BillableBucket[] | null;
+}
+
+/**
+ * What a part of a line comes to under the commitment of its item: the rule on its cost, or on that of every bucket of the
+ * meter. With true-up empty buckets count too. An amount that is missing over a whole period is due only when the period is
+ * over, not on an invoice that closes a part of it. spec: subscriptions-and-invoicing §2.7.3 – §2.7.5
+ */
+export function commitPart(
+  item: { commitment: ItemCommitment; price: PriceTerms },
+  part: PlannedPart,
+  measured: Measured,
+  cost: Decimal,
+): { committed: CommittedAmount; derived: DerivedCommitment } {
+  const { commitment, price } = item;
+  if (commitment.windowed && measured.buckets && part.usage) {
+    const windows = windowsOf(commitment, part.usage, measured.buckets);
+    const committer = windowCommitter({
+      price,
+      line: commitment.timeBuckets.length > 0 ? null : commitment,
+      timeBuckets: commitment.timeBuckets,
+    });
+    const { base, ...committed } = sumOfWindows(windows.map(committer));
+    return { committed, derived: derivedOf(commitment, committed, base, windows.length) };
+  }
+  const money = committedMoney(commitment, price, commitment.cumulative?.prior);
+  const due = commitment.cumulative ? commitment.cumulative.last : !part.unfinished;
+  const committed = commitLine(cost, { ...money, trueUp: money.trueUp && due });
+  return { committed, derived: derivedOf(commitment, committed, cost, null) };
+}
+
+function windowsOf(
+  commitment: ItemCommitment,
+  usage: NonNullable<PlannedPart['usage']>,
+  buckets: readonly BillableBucket[],
+): UsageWindow[] {
+  const byStart = Map.groupBy(buckets, (bucket) => bucket.start);
+  const used = [...byStart].map(([start, own]) => windowOf(start, own));
+  const toppedUp = commitment.timeBuckets.length > 0 ? commitment.timeBuckets.some(isTrueUp) : commitment.trueUp;
+  if (!toppedUp || !usage.bucketing || usage.main === null) return used;
+  const empty = [...bucketStarts({ start: usage.from, end: usage.to }, usage.bucketing)].filter(
+    (start) => !byStart.has(start),
+  );
+  return [...used, ...empty.map((start) => windowOf(start, []))];
+}
+
+function isTrueUp(terms: CommitmentTerms): boolean {
+  return terms.trueUp;
+}
+
+function windowOf(start: string, buckets: readonly BillableBucket[]): UsageWindow {
+  return { minute: Math.floor(epochMs(start) / 60_000) % 1440, quantities: buckets.map((bucket) => bucket.billable) };
+}
+
+function derivedOf(
+  commitment: ItemCommitment,
+  committed: CommittedAmount,
+  base: Decimal,
+  windows: number | null,
+): DerivedCommitment {
+  return {
+    kind: 'line',
+    committed: { type: commitment.type, value: commitment.value },
+    prior: commitment.cumulative?.prior ?? '0',
+    overageFactor: commitment.overageFactor,
+    base: decimalString(base),
+    utilized: decimalString(committed.utilized),
+    overage: decimalString(committed.overage),
+    trueUp: decimalString(committed.trueUp),
+    windows,
+    timeBuckets: commitment.timeBuckets.length,
+  };
+}
+
+/** What a line shows of its commitment; the amounts of folded parts are added up, each rounded once. spec: §2.7.3, §2.6.3 */
+export function commitmentInfo(
+  commitment: ItemCommitment,
+  billingPeriod: string,
+  parts: readonly CommittedAmount[],
+  currency: string,
+): CommitmentInfo {
+  const added = (member: keyof CommittedAmount): string =>
+    moneyString(sum(parts.map((part) => roundToCurrency(part[member], currency))), currency);
+  return {
+    type: commitment.type,
+    amount: commitment.type === 'amount' ? decimalString(decimal(commitment.value)) : null,
+    quantity: commitment.type === 'quantity' ? decimalString(decimal(commitment.value)) : null,
+    overage_factor: decimalString(decimal(commitment.overageFactor)),
+    duration: commitment.duration ?? billingPeriod,
+    is_windowed: commitment.windowed,
+    true_up_enabled: commitment.trueUp,
+    computed_commitment_utilized_amount: added('utilized'),
+    computed_overage_amount: added('overage'),
+    computed_true_up_amount: added('trueUp'),
+  };
+}

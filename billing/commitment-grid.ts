@@ -1,0 +1,29 @@
+import type { Interval } from './calendar.ts';
+import type { Bucketing } from './derivation.ts';
+import { epochMs, instantText } from './local-time.ts';
+import { windowGrid } from './window.ts';
+
+/** Windows of a size above an hour in one charge period: 366 days of an own annual period, doubled. */
+const maxSegments = 1000;
+
+/**
+ * Where the buckets of a meter begin that an interval touches, in order. They are what is topped up where
+ * nothing was measured. spec: subscriptions-and-invoicing §2.7.4; catalogue-and-metering §7.2
+ */
+export function* bucketStarts(interval: Interval, { size, timezone, billingAnchor }: Bucketing): Generator<string> {
+  const { segments, stepMs } = windowGrid(interval, { windowSize: size, timezone, billingAnchor }, maxSegments);
+  const from = epochMs(interval.start);
+  const until = epochMs(interval.end);
+  for (const [index, segment] of segments.entries()) {
+    const end = Math.min(segments[index + 1]?.from ?? until, until);
+    for (let start = segment.from; start < end; start = followingStart(start, segment.origin, stepMs, end)) {
+      const next = followingStart(start, segment.origin, stepMs, end);
+      if (next > from) yield instantText(start);
+    }
+  }
+}
+
+function followingStart(start: number, origin: number, stepMs: number | null, end: number): number {
+  if (stepMs === null) return end;
+  return Math.min(origin + (Math.floor((start - origin) / stepMs) + 1) * stepMs, end);
+}

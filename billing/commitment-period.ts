@@ -1,0 +1,72 @@
+import { cadenceRelation } from './cadence.ts';
+import { type BillingPeriod, type Cadence, type Interval, periodContaining, previousBoundary } from './calendar.ts';
+import { refuse } from './refusal.ts';
+
+/** What decides the commitment periods of a subscription; straight from its row. */
+export interface CommittedCadence extends Omit<Cadence, 'anchor'> {
+  billingAnchor: string;
+  startDate: string;
+  trialEnd: string | null;
+}
+
+/** A commitment period, and whether it is longer than a billing period. */
+export interface CommitmentPeriod extends Interval {
+  cumulative: boolean;
+}
+
+/**
+ * The commitment period that a billed period belongs to: the one that holds its start, in steps of the duration from the
+ * subscription's start (or trial end); without a duration, or with one of a billing period, the whole billing period, also
+ * where it is billed in stretches. spec: subscriptions-and-invoicing §2.7.1, §2.7.2
+ */
+export function commitmentPeriod(
+  subscription: CommittedCadence,
+  duration: BillingPeriod | null,
+  billed: Interval & { full: Interval },
+): CommitmentPeriod {
+  if (!isCumulative(subscription, duration)) {
+    const start = previousBoundary({
+      ...subscription,
+      anchor: subscription.billingAnchor,
+      boundary: billed.full.end,
+    });
+    return { start, end: billed.full.end, cumulative: false };
+  }
+  const from = subscription.trialEnd ?? subscription.startDate;
+  const period = periodContaining({
+    anchor: from,
+    billingPeriod: duration!,
+    billingPeriodCount: 1,
+    billingCycle: 'anniversary',
+    timezone: subscription.timezone,
+    firstPeriodStart: from,
+    instant: billed.start,
+  });
+  return { ...(period?.full ?? billed.full), cumulative: true };
+}
+
+/** True when a commitment runs over several billing periods. */
+export function isCumulative(
+  subscription: Pick<Cadence, 'billingPeriod' | 'billingPeriodCount'>,
+  duration: BillingPeriod | null,
+): boolean {
+  if (duration === null) return false;
+  return cadenceRelation({ billingPeriod: duration, billingPeriodCount: 1 }, subscription) !== 'equal';
+}
+
+/** Refuses a duration that is not a billing period or a whole multiple of it. spec: subscriptions-and-invoicing §1.2 */
+export function checkDuration(
+  subscription: Pick<Cadence, 'billingPeriod' | 'billingPeriodCount'>,
+  duration: BillingPeriod | null,
+  field: string,
+): void {
+  if (duration === null) return;
+  const relation = cadenceRelation(subscription, { billingPeriod: duration, billingPeriodCount: 1 });
+  if (relation === 'equal' || relation === 'shorter') return;
+  const { billingPeriod, billingPeriodCount } = subscription;
+  throw refuse(
+    'validation_error',
+    `${field} ${duration} must be the billing period (${billingPeriodCount} × ${billingPeriod}) or a whole multiple of it`,
+    { fields: { [field]: 'must be the billing period or a whole multiple of it' } },
+  );
+}

@@ -1,0 +1,89 @@
+import { addCommitted, type CommittedAmount, commitLine, type LineCommitment, nothingCommitted } from './commitment.ts';
+import { type Decimal, decimal, sum, zero } from './money.ts';
+import { costOfQuantity, type PriceTerms } from './price.ts';
+import { costInCurrency } from './price-unit.ts';
+
+/** What is committed on a line or in a time bucket: money, or the cost of a quantity. Decimals as strings. */
+export interface CommitmentTerms {
+  type: 'amount' | 'quantity';
+  value: string;
+  overageFactor: string;
+  trueUp: boolean;
+}
+
+/** A time of the day (UTC), [start, end) in minutes, which may go over midnight, with its own price and commitment. */
+export interface TimeBucketTerms extends CommitmentTerms {
+  id: string;
+  startMinute: number;
+  endMinute: number;
+  price: PriceTerms;
+}
+
+/** A window of the meter: where it begins, and the quantity of each of its groups. */
+export interface UsageWindow {
+  /** Minutes after midnight UTC. */
+  minute: number;
+  quantities: readonly Decimal[];
+}
+
+export interface CommittedWindow extends CommittedAmount {
+  /** The time bucket that priced it; null outside of all. */
+  bucketId: string | null;
+  /** Without any factor or true-up. */
+  base: Decimal;
+}
+
+export const minutesOfDay = 24 * 60;
+
+/** Exact cost of a quantity in the currency of the line. */
+export function priceIn(price: PriceTerms, quantity: Decimal | string): Decimal {
+  return costInCurrency(costOfQuantity(price, quantity).cost, price);
+}
+
+/** The commitment as money: the amount, or what the quantity costs. spec: subscriptions-and-invoicing §2.7.3 */
+export function committedMoney(terms: CommitmentTerms, price: PriceTerms, prior = '0'): LineCommitment {
+  return {
+    amount: terms.type === 'amount' ? decimal(terms.value) : priceIn(price, terms.value),
+    overageFactor: decimal(terms.overageFactor),
+    trueUp: terms.trueUp,
+    prior: decimal(prior),
+  };
+}
+
+/** The time bucket that holds a minute of the day: start inclusive, end exclusive, an end before the start is tomorrow's. */
+export function timeBucketAt(buckets: readonly TimeBucketTerms[], minute: number): TimeBucketTerms | null {
+  const holds = ({ startMinute, endMinute }: TimeBucketTerms): boolean =>
+    startMinute < endMinute ? minute >= startMinute && minute < endMinute : minute >= startMinute || minute < endMinute;
+  return buckets.find(holds) ?? null;
+}
+
+/** How windows are judged: by the commitment of the line, or, with time buckets, by those alone. */
+export interface WindowTerms {
+  price: PriceTerms;
+  /** Null where time buckets hold the commitments. */
+  line: CommitmentTerms | null;
+  timeBuckets: readonly TimeBucketTerms[];
+}
+
+/**
+ * A function that judges one window of a meter after the other, each alone. With time buckets a window inside one has its
+ * price and commitment; outside of all it costs the base rate, which is not utilized. spec: subscriptions-and-invoicing §2.7.4, §2.7.5
+ */
+export function windowCommitter({ price, line, timeBuckets }: WindowTerms): (window: UsageWindow) => CommittedWindow {
+  const ofLine = line && committedMoney(line, price);
+  const ofBucket = new Map(timeBuckets.map((bucket) => [bucket.id, committedMoney(bucket, bucket.price)]));
+  return ({ minute, quantities }) => {
+    const bucket = timeBucketAt(timeBuckets, minute);
+    const base = sum(quantities.map((quantity) => priceIn(bucket?.price ?? price, quantity)));
+    const commitment = timeBuckets.length > 0 ? bucket && ofBucket.get(bucket.id)! : ofLine;
+    const committed = commitment ? commitLine(base, commitment) : { ...nothingCommitted, amount: base };
+    return { ...committed, base, bucketId: bucket?.id ?? null };
+  };
+}
+
+/** Windows added up, unrounded. */
+export function sumOfWindows(windows: Iterable<CommittedWindow>): CommittedAmount & { base: Decimal } {
+  let total = { ...nothingCommitted, base: zero };
+  for (const window of windows) total = { ...addCommitted(total, window), base: total.base.plus(window.base) };
+  return total;
+}
