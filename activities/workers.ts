@@ -57,6 +57,12 @@ export async function bundleWorkflows(): Promise<{ code: string }> {
   return { code: withShallowStacks(code) };
 }
 
+/**
+ * After a killed worker the next command waits this long for its sticky queue. Shorter is worse: on a crowded machine tasks that
+ * wait longer go to workers that replay the whole history, which crowds it more.
+ */
+const stickyQueueScheduleToStartTimeout = '3s';
+
 const sourceMapComment = '//# sourceMappingURL=';
 
 /**
@@ -97,8 +103,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     workflowBundle,
     activities,
     interceptors,
-    // After a killed worker the next command waits this long for its sticky queue.
-    stickyQueueScheduleToStartTimeout: '1s',
+    stickyQueueScheduleToStartTimeout,
     maxCachedWorkflows: dependencies.maxCachedWorkflows ?? 2_000,
     maxConcurrentLocalActivityExecutions: 200,
     shutdownGraceTime: '3s',
@@ -125,7 +130,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
       ...task,
     },
     interceptors,
-    stickyQueueScheduleToStartTimeout: '1s',
+    stickyQueueScheduleToStartTimeout,
     maxCachedWorkflows: 100,
     // Each holds a connection and a core: the rest of the platform keeps its own.
     maxConcurrentActivityTaskExecutions: 4,

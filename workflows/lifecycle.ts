@@ -50,12 +50,19 @@ interface InboxEntry<Snapshot> {
   fail(error: unknown): void;
 }
 
+/** How long a run may become: its actions so far, and the events of its history when its task began. */
+interface RunLength {
+  actions: number;
+  events: number;
+}
+
 /**
- * A run at rest rolls over past this many history events, so that replaying any live object stays cheap. One that has work
- * goes on for longer: rolling over in the middle costs whoever waits another round.
+ * A run at rest rolls over past this, so that replaying any live object stays cheap: a period is announced, closed, finalized
+ * and charged in four actions. One that has work goes on for longer: rolling over in the middle costs whoever waits another
+ * round.
  */
-const restingHistoryEvents = 12;
-const maxHistoryEvents = 24;
+const longestAtRest: RunLength = { actions: 2, events: 12 };
+const longest: RunLength = { actions: 3, events: 20 };
 const creationTimeoutMs = 60_000;
 
 /** Makes the loop of one object and registers its handlers. Call it before the first await of a workflow. */
@@ -84,6 +91,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private stale = false;
   private busy = true;
   private rolling = false;
+  private actions = 0;
 
   constructor(definition: LifecycleDefinition<Snapshot>) {
     this.definition = definition;
@@ -114,11 +122,11 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
       const entry = this.inbox.shift();
       if (entry) await this.answerCommand(entry);
       else if (this.stale) await this.loadAgain();
-      else if (isLongerThan(maxHistoryEvents)) await this.rollOver();
+      else if (this.isLongerThan(longest)) await this.rollOver();
       else if (this.firstDue()) await this.performFirst();
       else if (this.snapshot.ended) {
         if (await this.isOver(this.snapshot)) return;
-      } else if (isLongerThan(restingHistoryEvents)) await this.rollOver();
+      } else if (this.isLongerThan(longestAtRest)) await this.rollOver();
       else await this.waitForMore();
     }
     // The object was never made: whoever asked something of it meanwhile is told so.
@@ -144,6 +152,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   }
 
   private async answerCommand(entry: InboxEntry<Snapshot>): Promise<void> {
+    this.actions += 1;
     try {
       this.snapshot = await entry.act();
       entry.answer(this.snapshot);
@@ -154,6 +163,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
 
   private async loadAgain(): Promise<void> {
     this.stale = false;
+    this.actions += 1;
     this.snapshot = (await this.definition.load()) ?? this.snapshot;
   }
 
@@ -161,6 +171,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     const { snapshot } = this;
     const item = this.firstDue();
     if (snapshot === null || item === null) return;
+    this.actions += 1;
     try {
       this.snapshot = await this.definition.perform(item, snapshot);
     } catch (error) {
@@ -193,6 +204,11 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     const wake = () => this.inbox.length > 0 || this.stale;
     await this.clock.waitUntil(next?.at ?? null, wake, next ? `${next.kind} ${next.at}` : '');
     this.busy = true;
+  }
+
+  private isLongerThan({ actions, events }: RunLength): boolean {
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    return this.actions > actions || historyLength > events || continueAsNewSuggested;
   }
 
   private firstDue(): AgendaItem | null {
@@ -238,11 +254,6 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
       agenda: snapshot?.agenda ?? [],
     };
   }
-}
-
-function isLongerThan(events: number): boolean {
-  const info = workflowInfo();
-  return info.historyLength > events || info.continueAsNewSuggested;
 }
 
 function standingOf(snapshot: LifecycleSnapshot, onTestClock: boolean): Announced {
