@@ -17,6 +17,7 @@ import { failureInterceptor } from './failure.ts';
 import { createInvoiceActivities } from './invoice.ts';
 import { createPaymentActivities } from './payment.ts';
 import { createPriceSyncActivities } from './price-sync.ts';
+import { createRefundActivities } from './refund.ts';
 import { createSubscriptionActivities } from './subscription.ts';
 import { createTaskActivities } from './task.ts';
 import { createTestClockActivities } from './test-clock.ts';
@@ -85,6 +86,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const readUsage = usageReader(dependencies.metering);
   const timerSpreadMs = dependencies.timerSpreadMs ?? 0;
   const payment = createPaymentActivities({ database, gateways: dependencies.gateways });
+  const refund = createRefundActivities({ database, gateways: dependencies.gateways });
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   const activities = {
@@ -92,6 +94,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...payment,
+    ...refund,
     ...task,
   };
   const interceptors = { activity: [failureInterceptor] };
@@ -113,7 +116,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     connection,
     namespace,
     taskQueue: 'external',
-    activities: payment,
+    activities: { ...payment, ...refund },
     interceptors,
     maxConcurrentActivityTaskExecutions: 100,
     shutdownGraceTime: '3s',

@@ -102,6 +102,32 @@ export async function tellRunning(
   }
 }
 
+/**
+ * Has the workflow of an object that changed read it again, starting it when none runs, after the commit. Like `tellRunning` it
+ * never fails a request that is done: what did not start is started by reconcile, because the agenda is written.
+ */
+export async function tellOrStart(
+  { temporal, scope, log }: Sender & { log: { warn(fields: object, message: string): void } },
+  object: LifecycleObject,
+): Promise<void> {
+  const { kind, id, customerId, testClockId, at } = object;
+  const { tenantId, environmentId } = scope;
+  const clockTime = testClockId === null ? null : at;
+  const start = { tenantId, environmentId, objectId: id, customerId, testClockId, clockTime, creating: false };
+  const options = lifecycleStartOptions(kind, start, lifecycleTaskQueue);
+  try {
+    await temporal.withDeadline(Date.now() + signalTimeoutMs, () =>
+      temporal.workflow.signalWithStart(lifecycleKinds[kind].workflowType, {
+        ...options,
+        signal: rowChanged,
+        signalArgs: [],
+      }),
+    );
+  } catch (error) {
+    log.warn({ err: error, kind, id }, 'the workflow of a change was not told of it');
+  }
+}
+
 /** Who asks, as rows and audit name them. */
 export function callerOf(scope: Scope): Caller {
   return { actor: scope.actor, requestId: scope.requestId };

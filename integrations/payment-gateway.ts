@@ -24,6 +24,15 @@ export interface PaymentGateway {
   cancel(intentToken: string): Promise<GatewayLookUp>;
 
   /**
+   * Gives captured money back; absent where the gateway cannot. A repeated `token` gets the refund of its first use. Throws
+   * `GatewayOutcomeUnknown` when no answer arrived; the refund may then exist or not. spec: wallets-and-payments §2.21
+   */
+  refund?(request: RefundRequest): Promise<GatewayRefund>;
+
+  /** What the gateway knows about a refund. `not_found`: it never received it, so the same token may be sent again. */
+  lookUpRefund?(token: string): Promise<GatewayRefundLookUp>;
+
+  /**
    * Only a gateway that moves no money has this: plays the payer who confirms or fails a waiting charge. False when nothing
    * was waiting.
    */
@@ -69,6 +78,28 @@ export interface GatewayCharge {
 
 export type GatewayLookUp = GatewayCharge | { status: 'not_found' };
 
+export interface RefundRequest {
+  /** Refund id and number of the try; the same for every question of one try. */
+  token: string;
+  /** The intent whose charge is given back. */
+  intentToken: string;
+  /** The gateway's own id of that charge, as it told it. */
+  gatewayPaymentId: string | null;
+  amount: string;
+  currency: string;
+}
+
+/** A refund as the gateway tells it. `succeeded` and `failed` are final. */
+export interface GatewayRefund {
+  status: 'succeeded' | 'failed' | 'processing';
+  gatewayRefundId: string;
+  amount: string;
+  currency: string;
+  failureReason: string | null;
+}
+
+export type GatewayRefundLookUp = GatewayRefund | { status: 'not_found' };
+
 /** No definite answer arrived: the money may have moved or not. Only a look-up or the same token again can tell. */
 export class GatewayOutcomeUnknown extends Error {
   override readonly name = 'GatewayOutcomeUnknown';
@@ -82,4 +113,9 @@ export function paymentGateways(gateways: readonly PaymentGateway[]): PaymentGat
   const byName = new Map(gateways.map((gateway) => [gateway.name, gateway]));
   if (byName.size !== gateways.length) throw new Error('two payment gateways have the same name');
   return byName;
+}
+
+/** The names of the gateways that can give money back. */
+export function refundableGateways(gateways: PaymentGateways): string[] {
+  return [...gateways.values()].filter((gateway) => gateway.refund !== undefined).map((gateway) => gateway.name);
 }

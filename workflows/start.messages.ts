@@ -2,6 +2,7 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/com
 import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
+import { refundWorkflowId, refundWorkflowType } from './refund.messages.ts';
 import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
 import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription.messages.ts';
 
@@ -10,6 +11,7 @@ export const lifecycleKinds = {
   subscription: { workflowType: subscriptionWorkflowType, workflowId: subscriptionWorkflowId, noun: 'Subscription' },
   invoice: { workflowType: invoiceWorkflowType, workflowId: invoiceWorkflowId, noun: 'Invoice' },
   payment: { workflowType: paymentWorkflowType, workflowId: paymentWorkflowId, noun: 'Payment' },
+  refund: { workflowType: refundWorkflowType, workflowId: refundWorkflowId, noun: 'Refund' },
 } as const;
 
 export type LifecycleKind = keyof typeof lifecycleKinds;

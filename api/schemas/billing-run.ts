@@ -18,7 +18,9 @@ export const billingRunQuery = z.object({
 });
 
 export const retryParams = z.object({
-  object_type: z.enum(['subscription', 'invoice', 'payment'], { error: 'must be subscription, invoice or payment' }),
+  object_type: z.enum(['subscription', 'invoice', 'payment', 'refund'], {
+    error: 'must be subscription, invoice, payment or refund',
+  }),
   object_id: z.string().min(1).max(255),
 });
 

@@ -4,6 +4,7 @@ import { historyRules } from './history-rules.ts';
 import { type Finding, graceSetting, type InvariantRule, maxViolations, type Violation } from './invariant.ts';
 import { invoiceRules } from './invoice-rules.ts';
 import { referenceRules } from './reference-rules.ts';
+import { refundRules } from './refund-rules.ts';
 import { subscriptionRules } from './subscription-rules.ts';
 
 /**
@@ -12,6 +13,7 @@ import { subscriptionRules } from './subscription-rules.ts';
  */
 export const rowRules: readonly InvariantRule[] = [
   ...invoiceRules,
+  ...refundRules,
   ...subscriptionRules,
   ...historyRules,
   ...referenceRules,

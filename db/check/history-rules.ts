@@ -1,6 +1,6 @@
 import type { InvariantRule } from './invariant.ts';
 
-const versioned = { subscription: 1, payment: 1, invoice: 2 };
+const versioned = { subscription: 1, payment: 1, invoice: 2, credit_note: 1, refund: 1 };
 const recorded = [
   'catalogue_group',
   'price_unit',
@@ -15,6 +15,7 @@ const recorded = [
   'integration_mapping',
   'coupon',
   'coupon_association',
+  'credit_note',
   'tax_rate',
   'tax_association',
   'test_clock',
@@ -32,6 +33,11 @@ const announced = [
   { table: 'payment', when: 'true', event: 'payment.created' },
   { table: 'payment', when: 'o.succeeded_at is not null', event: 'payment.success' },
   { table: 'payment', when: 'o.failed_at is not null', event: 'payment.failed' },
+  { table: 'credit_note', when: 'true', event: 'credit_note.created' },
+  { table: 'credit_note', when: 'o.finalized_at is not null', event: 'credit_note.updated' },
+  { table: 'refund', when: 'true', event: 'refund.created' },
+  { table: 'refund', when: 'o.succeeded_at is not null', event: 'refund.succeeded' },
+  { table: 'refund', when: 'o.failed_at is not null', event: 'refund.failed' },
 ];
 
 const answerable = [
@@ -39,6 +45,7 @@ const answerable = [
   'subscription',
   'invoice',
   'payment',
+  'refund',
   'api_key',
   'user_account',
   'environment',

@@ -5,8 +5,8 @@ const notEqual = (stored: string, computed: string) => `${stored} is distinct fr
 
 /**
  * I1, I2, I6, I13 and I19: what invoices say about periods, numbers and amounts. I13 is the bound that has a meaning in
- * stored rows: no time of a charge is billed twice. Credit notes and wallets have no tables yet, so of I6 only their totals
- * on the invoice and its lines are compared.
+ * stored rows: no time of a charge is billed twice. Wallets are compared elsewhere: of I6 only their totals on the
+ * invoice and its lines are compared here.
  */
 export const invoiceRules: readonly InvariantRule[] = [
   {

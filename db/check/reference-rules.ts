@@ -9,19 +9,21 @@ export interface Reference {
   where?: string;
 }
 
-const clocked = ['agenda_entry', 'customer', 'invoice', 'payment', 'subscription'];
+const clocked = ['agenda_entry', 'customer', 'invoice', 'payment', 'refund', 'subscription'];
 const ofCustomer = [
   'agenda_entry',
+  'credit_note',
   'invoice',
   'invoice_line_item',
   'payment',
   'payment_method',
+  'refund',
   'subscription',
   'subscription_line_item',
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
-const objectTypes = ['subscription', 'invoice', 'payment'];
+const objectTypes = ['subscription', 'invoice', 'payment', 'refund'];
 const auditedTypes = [
   'addon',
   'customer',
@@ -36,6 +38,7 @@ const auditedTypes = [
   'integration_mapping',
   'coupon',
   'coupon_association',
+  'credit_note',
   'tax_rate',
   'tax_association',
   'test_clock',
@@ -73,12 +76,14 @@ export const references: readonly Reference[] = [
       where: `t.object_type = '${type}'`,
     })),
   ),
-  ...['customer', 'plan', 'feature', 'entitlement', 'subscription', 'invoice', 'payment'].map((type) => ({
-    table: 'outbox_event',
-    column: 'entity_id',
-    target: type,
-    where: `t.entity_type = '${type}'`,
-  })),
+  ...['customer', 'plan', 'feature', 'entitlement', 'subscription', 'invoice', 'payment', 'credit_note', 'refund'].map(
+    (type) => ({
+      table: 'outbox_event',
+      column: 'entity_id',
+      target: type,
+      where: `t.entity_type = '${type}'`,
+    }),
+  ),
   ...[...ofLine, 'price', 'entitlement'].map((table) => ({
     table,
     column: 'entity_id',
@@ -91,7 +96,16 @@ export const references: readonly Reference[] = [
   { table: 'subscription_line_item', column: 'addon_association_id', target: 'addon_association' },
   ...[
     {
-      types: ['customer', 'invoice', 'subscription', 'payment', 'addon', 'invoice_line_item', 'subscription_line_item'],
+      types: [
+        'customer',
+        'invoice',
+        'subscription',
+        'payment',
+        'credit_note',
+        'addon',
+        'invoice_line_item',
+        'subscription_line_item',
+      ],
     },
     { types: ['plan', 'item'], target: 'plan' },
     { types: ['price', 'item_price'], target: 'price' },
@@ -141,6 +155,14 @@ export const references: readonly Reference[] = [
   { table: 'invoice_line_item', column: 'plan_id', target: 'plan' },
   { table: 'payment', column: 'destination_id', target: 'invoice', where: "t.destination_type = 'INVOICE'" },
   { table: 'payment', column: 'payment_method_id', target: 'payment_method' },
+  { table: 'credit_note', column: 'invoice_id', target: 'invoice' },
+  { table: 'credit_note', column: 'subscription_id', target: 'subscription' },
+  { table: 'credit_note', column: 'subscription_customer_id', target: 'customer' },
+  { table: 'credit_note_line_item', column: 'credit_note_id', target: 'credit_note' },
+  { table: 'credit_note_line_item', column: 'invoice_line_item_id', target: 'invoice_line_item' },
+  { table: 'refund', column: 'payment_id', target: 'payment' },
+  { table: 'refund', column: 'invoice_id', target: 'invoice' },
+  { table: 'refund', column: 'credit_note_id', target: 'credit_note' },
   { table: 'payment_attempt', column: 'payment_id', target: 'payment' },
 ];
 
@@ -157,6 +179,8 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'payment.gateway_tracking_id',
   'payment_attempt.gateway_attempt_id',
   'price_sync.after_subscription_id',
+  'refund.gateway_refund_id',
+  'refund.gateway_tracking_id',
   'subscription.active_pause_id',
   'task.run_id',
   'task.workflow_id',

@@ -7,6 +7,8 @@ import { Costsheet } from './costsheet.ts';
 import { Coupon } from './coupon.ts';
 import { CouponApplication } from './coupon-application.ts';
 import { CouponAssociation } from './coupon-association.ts';
+import { CreditNote } from './credit-note.ts';
+import { CreditNoteLineItem } from './credit-note-line-item.ts';
 import { Customer } from './customer.ts';
 import { Entitlement } from './entitlement.ts';
 import { Environment } from './environment.ts';
@@ -28,6 +30,7 @@ import { Plan } from './plan.ts';
 import { Price } from './price.ts';
 import { PriceSync } from './price-sync.ts';
 import { PriceUnit } from './price-unit.ts';
+import { Refund } from './refund.ts';
 import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
 import { SubscriptionLineItem } from './subscription-line-item.ts';
@@ -52,6 +55,8 @@ export const entities = [
   Coupon,
   CouponApplication,
   CouponAssociation,
+  CreditNote,
+  CreditNoteLineItem,
   Customer,
   Entitlement,
   Environment,
@@ -73,6 +78,7 @@ export const entities = [
   Price,
   PriceUnit,
   PriceSync,
+  Refund,
   Setting,
   Subscription,
   SubscriptionLineItem,

@@ -16,6 +16,7 @@ import { Migration20261122_16_event_rejection } from './20261122_16_event_reject
 import { Migration20261122_17_event_import } from './20261122_17_event_import.ts';
 import { Migration20261122_22_prorations } from './20261122_22_prorations.ts';
 import { Migration20261122_23_commitments } from './20261122_23_commitments.ts';
+import { Migration20261122_25_credit_notes } from './20261122_25_credit_notes.ts';
 import { Migration20261122_40_raw_event } from './20261122_40_raw_event.ts';
 
 /** Every migration in the order it runs. */
@@ -38,5 +39,6 @@ export const migrations = [
   { name: '20261122_17_event_import', class: Migration20261122_17_event_import },
   { name: '20261122_22_prorations', class: Migration20261122_22_prorations },
   { name: '20261122_23_commitments', class: Migration20261122_23_commitments },
+  { name: '20261122_25_credit_notes', class: Migration20261122_25_credit_notes },
   { name: '20261122_40_raw_event', class: Migration20261122_40_raw_event },
 ];

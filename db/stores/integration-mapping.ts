@@ -14,8 +14,7 @@ const tableOf = {
   invoice: 'invoice',
   subscription: 'subscription',
   payment: 'payment',
-  /** No credit note can be made yet, so every id of one is unknown. */
-  credit_note: null,
+  credit_note: 'credit_note',
   addon: 'addon',
   item: 'plan',
   item_price: 'price',
@@ -184,13 +183,10 @@ function takenId({ entityType, providerType, providerEntityId }: NewMapping, fie
 }
 
 async function requireEntity(tx: Transaction, entityType: MappedEntity, id: string): Promise<void> {
-  const table = tableOf[entityType];
-  const found = table
-    ? await tx.rows(`select 1 from ${table} where environment_id = $1 and id = $2 and status = 'published'`, [
-        tx.scope.environmentId,
-        id,
-      ])
-    : [];
+  const found = await tx.rows(
+    `select 1 from ${tableOf[entityType]} where environment_id = $1 and id = $2 and status = 'published'`,
+    [tx.scope.environmentId, id],
+  );
   if (found.length === 0) throw missing(entityType, id, 'entity_id');
 }
 

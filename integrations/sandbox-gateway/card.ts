@@ -14,6 +14,12 @@
  * | 4000 0000 0007 NNNC | unreachable_times  | NNN requests are lost before they arrive, then succeeds                     |
  * | 4000 0000 0008 0004 | never_answers      | processing until an operator settles it                                     |
  * | 4000 0000 0009 0003 | answers_wrongly    | captured, but the answer names another amount; a look-up tells the right one |
+ * | 4000 0000 0010 0000 | refund_fails       | captured at once; refunds are refused, always                               |
+ * | 4000 0000 0011 NNNC | refund_fails_times | captured at once; NNN refunds are refused, then one succeeds                |
+ * | 4000 0000 0012 NNNC | refund_answers_late | captured at once; refunds are processing for NNN look-ups, then succeed    |
+ * | 4000 0000 0013 0007 | refund_never_answers | captured at once; refunds are processing until an operator settles them   |
+ * | 4000 0000 0014 0006 | refund_loses_answer | captured at once; refunds succeed, but the answer never arrives            |
+ * | 4000 0000 0015 0005 | refund_answers_twice | captured at once; refunds succeed, and are notified of twice              |
  */
 export const sandboxBehaviours = [
   'succeeds',
@@ -26,6 +32,12 @@ export const sandboxBehaviours = [
   'unreachable_times',
   'never_answers',
   'answers_wrongly',
+  'refund_fails',
+  'refund_fails_times',
+  'refund_answers_late',
+  'refund_never_answers',
+  'refund_loses_answer',
+  'refund_answers_twice',
 ] as const;
 
 export type SandboxBehaviour = (typeof sandboxBehaviours)[number];
@@ -36,7 +48,13 @@ export interface SandboxCard {
   count: number;
 }
 
-const counted: readonly SandboxBehaviour[] = ['declines_times', 'answers_late', 'unreachable_times'];
+const counted: readonly SandboxBehaviour[] = [
+  'declines_times',
+  'answers_late',
+  'unreachable_times',
+  'refund_fails_times',
+  'refund_answers_late',
+];
 const maximumCount = 999;
 
 /** The number of the card that behaves so: `sandboxCardNumber('declines_times', 2)`. `count` is 0 to 999. */

@@ -11,6 +11,7 @@ import {
 } from '../payment-gateway.ts';
 import { sandboxCardOf } from './card.ts';
 import { type SandboxOperator, sandboxOperator } from './operator.ts';
+import { lookUpRefund, refundCharge } from './refund.ts';
 import { chargeOfIntentText, chargeText, lookUpText, saveCardText, settleText } from './statements.ts';
 import { type ChargeRow, openSandboxStore, type SandboxStore } from './store.ts';
 
@@ -35,6 +36,8 @@ export function openSandboxGateway(options: { url: string; poolSize?: number }):
     charge: (request) => charge(store, request),
     lookUp: (intentToken) => lookUp(store, intentToken),
     cancel: (intentToken) => cancel(store, intentToken),
+    refund: (request) => refundCharge(store, request),
+    lookUpRefund: (token) => lookUpRefund(store, token),
     playPayer: (intentToken, action) => operator[action](intentToken),
     operator,
     close: () => store.close(),

@@ -1,3 +1,4 @@
+import { refundedIntents, settleRefund } from './refund.ts';
 import { settleText } from './statements.ts';
 import type { ChargeRow, SandboxStore } from './store.ts';
 
@@ -34,6 +35,10 @@ export interface SandboxOperator {
   capturedTotal(currency: string): Promise<string>;
   /** Charges in state captured without exactly one capture of the same amount, and captures without such a charge; none when sound. */
   inconsistentIntents(): Promise<string[]>;
+  /** Ends a refund that never answered. False when none was undecided. */
+  settleRefund(token: string, state: 'succeeded' | 'failed'): Promise<boolean>;
+  /** Every refund that gave money back. */
+  refunds(): Promise<{ token: string; intentToken: string; amount: string; currency: string }[]>;
   /** Takes waiting notifications, oldest first, at most `limit`. */
   takeNotifications(limit?: number): Promise<SandboxNotification[]>;
 }
@@ -47,6 +52,8 @@ export function sandboxOperator(store: SandboxStore): SandboxOperator {
     confirm: (intentToken) => settle(intentToken, 'captured', null, 'confirm'),
     fail: (intentToken, reason = 'authentication_failed') => settle(intentToken, 'declined', reason, 'fail'),
     callsOf: (intentToken) => store.rows<SandboxCall>(callsText, [intentToken]),
+    settleRefund: (token, state) => settleRefund(store, token, state),
+    refunds: () => refundedIntents(store),
     captures: () => store.rows<SandboxCapture>(capturesText),
     capturedTotal: async (currency) => (await store.rows<{ total: string }>(totalText, [currency]))[0]?.total ?? '0',
     inconsistentIntents: async () =>

@@ -65,7 +65,7 @@ export async function installSandboxGateway(ownerUrl: string, role?: string): Pr
 
 async function install(pool: Pool): Promise<void> {
   const present = await pool.query<{ present: boolean }>(
-    "select to_regclass('sandbox_gateway.call') is not null as present",
+    "select to_regclass('sandbox_gateway.refund') is not null as present",
   );
   if (present.rows[0]?.present) return;
   await pool.query(installText);
@@ -111,6 +111,18 @@ create table if not exists sandbox_gateway.capture (
   currency text not null,
   captured_at timestamptz not null default clock_timestamp()
 );
+create table if not exists sandbox_gateway.refund (
+  token text primary key,
+  id text not null unique,
+  intent_token text not null references sandbox_gateway.capture (intent_token),
+  amount numeric not null check (amount > 0),
+  currency text not null,
+  state text not null,
+  failure_reason text,
+  look_ups_left integer,
+  created_at timestamptz not null default clock_timestamp()
+);
+create index if not exists refund_intent on sandbox_gateway.refund (intent_token);
 create table if not exists sandbox_gateway.notification (
   id bigint generated always as identity primary key,
   intent_token text not null,

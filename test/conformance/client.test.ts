@@ -9,6 +9,7 @@ import { billingCalls } from './areas/billing.ts';
 import { catalogueCalls } from './areas/catalogue.ts';
 import { costsheetCalls } from './areas/costsheet.ts';
 import { couponCalls } from './areas/coupon.ts';
+import { creditNoteCalls } from './areas/credit-note.ts';
 import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
@@ -38,6 +39,7 @@ const areas = {
   ...eventCalls(talk),
   ...taskCalls(talk, await testFileServer()),
   ...billingCalls(talk),
+  ...creditNoteCalls(talk),
   ...usageCalls(talk),
   ...costsheetCalls(talk),
   ...analyticsCalls(talk),

@@ -5,6 +5,7 @@ import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
 import { commitmentAdapters } from './commitment.ts';
 import { costsheetAdapters } from './costsheet.ts';
+import { creditNoteAdapters } from './credit-note.ts';
 import { entitlementAdapters } from './entitlement.ts';
 import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
@@ -25,6 +26,7 @@ export const adapters: Adapters = {
   ...chargeAdapters,
   ...commitmentAdapters,
   ...costsheetAdapters,
+  ...creditNoteAdapters,
   ...entitlementAdapters,
   ...httpAdapters,
   ...invoiceAdapters,

@@ -1,0 +1,121 @@
+import { Context } from '@temporalio/activity';
+import type { RefundOutcome } from '../billing/refund.ts';
+import type { Database } from '../db/orm.ts';
+import { workflowScope } from '../db/scope.ts';
+import { parkObject } from '../db/stores/parked-object.ts';
+import {
+  loadRefundState,
+  type RefundState,
+  refundOfCharge,
+  restartRefund,
+  retryRefund,
+  sendDueRefund,
+} from '../db/stores/refund-send.ts';
+import { recordRefund } from '../db/stores/refund-settle.ts';
+import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import { type PaymentGateways, refundableGateways } from '../integrations/payment-gateway.ts';
+import type { RefundSnapshot, RetryRefundCommand } from '../workflows/refund.messages.ts';
+import type { Caller } from '../workflows/subscription.messages.ts';
+import { crashPoint } from './crash-points.ts';
+import { askRefundAgain, unknownRefund } from './refund-gateway.ts';
+
+export interface RefundActivityDependencies {
+  database: Database;
+  gateways: PaymentGateways;
+}
+
+interface RefundReference {
+  tenantId: string;
+  environmentId: string;
+  refundId: string;
+}
+
+interface RefundMoment extends RefundReference {
+  /** On the customer's clock. */
+  at: string;
+}
+
+export type RefundActivities = ReturnType<typeof createRefundActivities>;
+
+const heartbeatMs = 5_000;
+
+/** What refund workflows do. spec: wallets-and-payments §2.21 */
+export function createRefundActivities({ database, gateways }: RefundActivityDependencies) {
+  const inScope = <T>(refund: RefundReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
+    inSqlTransaction(database, { ...workflowScope(refund), ...caller }, work);
+  const snapshot = async (tx: SqlTransaction, refundId: string) => snapshotOf(await loadRefundState(tx, refundId));
+
+  return {
+    loadRefund: (input: RefundMoment): Promise<RefundSnapshot> => inScope(input, (tx) => snapshot(tx, input.refundId)),
+
+    /** Marks a refund that is due as handed to its gateway, or pays it into the wallet once the gateway has refused it enough. */
+    sendRefund: (input: RefundMoment): Promise<RefundSnapshot> =>
+      inScope(input, async (tx) => {
+        await sendDueRefund(tx, input.refundId, input.at);
+        crashPoint('sendRefund.beforeCommit');
+        return snapshot(tx, input.refundId);
+      }),
+
+    /** Asks the gateway about a refund that was sent, and sends it with the same token if it never arrived. One external call. */
+    async askRefund(refund: RefundReference): Promise<RefundOutcome> {
+      const request = await inScope(refund, (tx) => refundOfCharge(tx, refund.refundId));
+      const gateway = gateways.get(request.gateway);
+      if (!gateway) return unknownRefund(`the gateway ${request.gateway} is not connected to this worker`);
+      const context = Context.current();
+      const beating = setInterval(() => context.heartbeat(), heartbeatMs);
+      try {
+        crashPoint('askRefund.beforeEffect');
+        const outcome = await askRefundAgain(gateway, request);
+        crashPoint('askRefund.afterEffect');
+        return outcome;
+      } finally {
+        clearInterval(beating);
+      }
+    },
+
+    /** Records what the gateway said, any number of times. */
+    recordRefund: (input: RefundMoment & { outcome: RefundOutcome }): Promise<RefundSnapshot> =>
+      inScope(input, async (tx) => {
+        await recordRefund(tx, input);
+        crashPoint('recordRefund.beforeCommit');
+        return snapshot(tx, input.refundId);
+      }),
+
+    retryRefund: (input: RefundReference & RetryRefundCommand): Promise<RefundSnapshot> =>
+      inScope(
+        input,
+        async (tx) => {
+          await retryRefund(tx, { ...input, refundableGateways: refundableGateways(gateways) });
+          return snapshot(tx, input.refundId);
+        },
+        input.caller,
+      ),
+
+    parkRefund: (input: RefundMoment & { step: string; reason: string }): Promise<RefundSnapshot> =>
+      inScope(input, async (tx) => {
+        const { step, reason, refundId } = input;
+        await parkObject(tx, tx.scope, { objectType: 'refund', objectId: refundId, step, reason });
+        return snapshot(tx, refundId);
+      }),
+
+    unparkRefund: (input: RefundMoment): Promise<RefundSnapshot> =>
+      inScope(input, async (tx) => {
+        await restartRefund(tx, input.refundId, input.at);
+        return snapshot(tx, input.refundId);
+      }),
+  };
+}
+
+function snapshotOf(state: RefundState): RefundSnapshot {
+  const status = state.refundStatus.toLowerCase();
+  return {
+    version: state.version,
+    status,
+    agenda: state.agenda,
+    ended: state.agenda.length === 0 && state.blockedOn === null,
+    details: status,
+    spreadMs: 0,
+    blockedOn: state.blockedOn,
+    refundStatus: state.refundStatus,
+  };
+}
