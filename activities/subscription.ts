@@ -19,6 +19,7 @@ import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
 import { createSubscriptionCharges } from './subscription-charge.ts';
 import { createSubscriptionCommands } from './subscription-command.ts';
+import { createSubscriptionLife } from './subscription-life.ts';
 import { timerSpread } from './timer-spread.ts';
 
 export interface SubscriptionActivityDependencies {
@@ -120,6 +121,7 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
 
     ...createSubscriptionCharges({ inScope, snapshot }),
     ...createSubscriptionCommands({ inScope, readUsage, snapshot }),
+    ...createSubscriptionLife({ inScope, readUsage, snapshot }),
 
     parkSubscription: (
       input: SubscriptionReference & { step: string; reason: string },

@@ -52,6 +52,7 @@ import { refundRoutes } from './routes/refund.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
 import { subscriptionAddonRoutes } from './routes/subscription-addon.ts';
+import { subscriptionPauseRoutes } from './routes/subscription-pause.ts';
 import { taskRoutes } from './routes/task.ts';
 import { taxRoutes } from './routes/tax.ts';
 import { tenantRoutes } from './routes/tenant.ts';
@@ -113,6 +114,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(priceEstimateRoutes);
   await v1.register(priceSyncRoutes);
   await v1.register(subscriptionAddonRoutes);
+  await v1.register(subscriptionPauseRoutes);
   await v1.register(subscriptionRoutes);
   await v1.register(taxRoutes);
   await v1.register(taskRoutes);

@@ -2,10 +2,11 @@ import type { Allowance } from './allowance.ts';
 import type { BillingCycle, BillingPeriod, Interval } from './calendar.ts';
 import type { CommitmentInfo, ItemCommitment } from './charge-commitment.ts';
 import type { Bucketing, Derivation, DerivedProration } from './derivation.ts';
+import type { ResumeTerms } from './pause.ts';
 import type { PriceTerms } from './price.ts';
 
 /** Which invoice is being filled. spec: subscriptions-and-invoicing §2.6.1 */
-export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview';
+export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview' | 'resume';
 
 /**
  * A billing period as billed, [start, end), and as it would be if nothing cut it: `full` is the whole charge period that a
@@ -76,6 +77,8 @@ export interface ChargePlanInput {
   allowances: Record<string, Allowance>;
   /** What is on live invoices already; empty for a preview and for a recomputed draft's own lines. */
   billed: BilledService[];
+  /** With reason `resume`: what the pause gave back, and what is charged again. */
+  resume?: ResumeTerms;
   /** Paused stretches, [pause, resume): an item of a longer cadence is not billed for them. */
   paused?: Interval[];
 }

@@ -12,6 +12,7 @@ import {
 import type { ChargeItem, ChargePeriod, ChargePlanInput, ChargeReason } from './charge-input.ts';
 import type { DerivedProration, ProrationReason } from './derivation.ts';
 import { epochMs, instantText } from './local-time.ts';
+import { chargesAtResume, type ResumableCharge } from './pause.ts';
 import { refuse } from './refusal.ts';
 
 /** A time an item is billed for, the charge window it lies in, and the share of the full price it pays. */
@@ -29,6 +30,8 @@ const billedBy: Record<ChargeReason, readonly Billed[]> = {
   preview: ['advance', 'arrear', 'onetime'],
   last: ['arrear', 'onetime'],
   closing: ['arrear'],
+  // The rest of each item's charge period, without its one-time charges. spec: §2.11
+  resume: ['advance'],
 };
 
 const oneTimeServiceMs = 1000;
@@ -49,10 +52,25 @@ export function servicesOf(item: ChargeItem, input: ChargePlanInput): Service[] 
   if (billed === 'onetime') return oneTimeServices(item, input).filter(free);
   const period = advance ? input.next : input.elapsed;
   if (!period || period.start >= period.end) return [];
-  if (relation === 'shorter') return windowServices(item, period, input).filter(free);
-  if (relation === 'longer')
-    return (advance ? ownAdvanceServices : ownArrearServices)(item, period, input).filter(free);
-  return periodServices(item, period).filter(free);
+  const services =
+    relation === 'shorter'
+      ? windowServices(item, period, input)
+      : relation === 'longer'
+        ? (advance ? ownAdvanceServices : ownArrearServices)(item, period, input)
+        : periodServices(item, period);
+  const { resume } = input;
+  return resume
+    ? services.filter((service) => chargesAtResume(resume, resumable(item, service, relation === 'longer')))
+    : services.filter(free);
+}
+
+/** The whole charge period behind a service. */
+function resumable(item: ChargeItem, service: Service, ownPeriods: boolean): ResumableCharge {
+  const { proration } = service;
+  const window = proration
+    ? { start: proration.fullStart, end: proration.fullEnd }
+    : { start: service.start, end: service.end };
+  return { lineItemId: item.id, itemStart: item.startDate, window, ownPeriods };
 }
 
 /**
@@ -148,10 +166,11 @@ function windowServices(item: ChargeItem, period: ChargePeriod, input: ChargePla
 
 /** A longer cadence in advance: its own periods that begin within the billing period. */
 function ownAdvanceServices(item: ChargeItem, period: ChargePeriod, input: ChargePlanInput): Service[] {
+  const resumes = input.reason === 'resume';
   return ownPeriods(item, period, input)
-    .filter((own) => own.start >= period.start && own.start < period.end)
+    .filter((own) => own.start < period.end && (resumes ? own.end > period.start : own.start >= period.start))
     .flatMap((own) => {
-      const active = intersection(own, item);
+      const active = intersection(resumes ? { ...own, start: later(own.start, period.start) } : own, item);
       return active ? [{ ...active, window: own, proration: prorationOf(item, active, own, 'partly_active') }] : [];
     });
 }

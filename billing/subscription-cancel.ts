@@ -1,5 +1,6 @@
 import { refuse } from './refusal.ts';
 import type { SubscriptionState } from './subscription.ts';
+import { requireTransition } from './subscription-lifecycle.ts';
 
 export type CancellationType = 'immediate' | 'scheduled_date' | 'end_of_period';
 
@@ -27,18 +28,11 @@ export function cancelSubscription(
   now: string,
   alreadyScheduled: boolean,
 ): Cancellation {
-  if (state.status === 'draft' || state.status === 'cancelled') {
-    throw refuse('validation_error', `a ${state.status} subscription cannot be cancelled`, {
-      subscription_status: state.status,
-    });
+  if (request.cancellationType === 'immediate') {
+    requireTransition('cancelNow', state.status);
+    return cancelNow(state, request.cancelAt, now);
   }
-  if (request.cancellationType === 'immediate') return cancelNow(state, request.cancelAt, now);
-  if (state.status === 'incomplete') {
-    throw refuse(
-      'validation_error',
-      'an incomplete subscription can only be cancelled with cancellation_type immediate',
-    );
-  }
+  requireTransition('cancelLater', state.status);
   if (alreadyScheduled) {
     throw refuse(
       'validation_error',

@@ -35,6 +35,23 @@ export interface UpdateSubscriptionCommand {
   metadata: Record<string, string>;
 }
 
+export interface PauseSubscriptionCommand {
+  caller: Caller;
+  at: string;
+  pauseId: string;
+  prorationBehavior: 'create_prorations' | 'none' | null;
+  pauseEnd: string | null;
+  reason: string;
+  metadata: Record<string, string>;
+}
+
+export interface ResumeSubscriptionCommand {
+  caller: Caller;
+  at: string;
+  prorationBehavior: 'create_prorations' | 'none' | null;
+  metadata: Record<string, string>;
+}
+
 export interface AttachAddonCommand {
   caller: Caller;
   at: string;
@@ -65,5 +82,7 @@ export interface SubscriptionChanged {
 export const createSubscription = defineUpdate<SubscriptionChanged, [CreateSubscriptionCommand]>('createSubscription');
 export const cancelSubscription = defineUpdate<SubscriptionChanged, [CancelSubscriptionCommand]>('cancelSubscription');
 export const updateSubscription = defineUpdate<SubscriptionChanged, [UpdateSubscriptionCommand]>('updateSubscription');
+export const pauseSubscription = defineUpdate<SubscriptionChanged, [PauseSubscriptionCommand]>('pauseSubscription');
+export const resumeSubscription = defineUpdate<SubscriptionChanged, [ResumeSubscriptionCommand]>('resumeSubscription');
 export const attachAddon = defineUpdate<SubscriptionChanged, [AttachAddonCommand]>('attachAddon');
 export const detachAddon = defineUpdate<SubscriptionChanged, [DetachAddonCommand]>('detachAddon');

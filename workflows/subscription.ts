@@ -11,6 +11,8 @@ import {
   cancelSubscription,
   createSubscription,
   detachAddon,
+  pauseSubscription,
+  resumeSubscription,
   type SubscriptionSnapshot,
   updateSubscription,
 } from './subscription.messages.ts';
@@ -76,6 +78,16 @@ export async function subscription(start: LifecycleStart): Promise<void> {
   setHandler(updateSubscription, async (command) =>
     changed(
       await lifecycle.command('updateSubscription', command.at, () => local.updateSubscription({ ...self, command })),
+    ),
+  );
+  setHandler(pauseSubscription, async (command) =>
+    changed(
+      await lifecycle.command('pauseSubscription', command.at, () => local.pauseSubscription({ ...self, command })),
+    ),
+  );
+  setHandler(resumeSubscription, async (command) =>
+    changed(
+      await lifecycle.command('resumeSubscription', command.at, () => local.resumeSubscription({ ...self, command })),
     ),
   );
   setHandler(attachAddon, async (command) =>

@@ -3,23 +3,13 @@ import { customerNow } from '../../db/clock.ts';
 import { badField } from '../../db/record.ts';
 import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer.ts';
 import { refuseProration } from '../../db/stores/subscription-cancel.ts';
-import {
-  findSubscription,
-  latestInvoice,
-  listSubscriptions,
-  planOf,
-  type SubscriptionContent,
-  type SubscriptionFilters,
-  subscriptionOwner,
-} from '../../db/stores/subscription-read.ts';
+import { findSubscription, listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { cancelSubscription, createSubscription, updateSubscription } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { callerOf, updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
-import { viewInvoice } from '../schemas/invoice.ts';
-import { viewPlanRecord } from '../schemas/plan-record.ts';
 import { idParams } from '../schemas/scalars.ts';
 import {
   cancelSubscriptionBody,
@@ -31,6 +21,7 @@ import {
   updateSubscriptionBody,
 } from '../schemas/subscription.ts';
 import { cancelResult, subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
+import { objectOf, viewWhole } from './subscription-whole.ts';
 
 const tags = ['Subscriptions'];
 
@@ -199,28 +190,6 @@ function registerMutations(app: Api): void {
       });
     },
   });
-}
-
-async function viewWhole(tx: Transaction, content: SubscriptionContent) {
-  const invoice = await latestInvoice(tx, content.row.id);
-  const plan = await planOf(tx, content.row);
-  return viewSubscription(content, {
-    latestInvoice: invoice && viewInvoice(invoice),
-    plan: plan && viewPlanRecord(plan),
-  });
-}
-
-/** The subscription as a command's object, on its customer's clock. */
-async function objectOf(tx: Transaction, id: string) {
-  const { customerId, testClockId, metadata } = await subscriptionOwner(tx, id);
-  return {
-    kind: 'subscription' as const,
-    id,
-    customerId,
-    testClockId,
-    metadata,
-    at: await customerNow(tx, customerId),
-  };
 }
 
 /** The customer a creation names; customer_id wins. spec: subscriptions-and-invoicing §1.2 */

@@ -12,6 +12,7 @@ import {
   viewCommitment,
   viewItemCommitment,
 } from './subscription-commitment.ts';
+import { subscriptionPause, viewPause } from './subscription-pause.ts';
 
 export const lineItem = z
   .object({
@@ -57,7 +58,7 @@ export const subscription = z
     subscription_type: z.string(),
     pause_status: z.string(),
     active_pause_id: z.string(),
-    pauses: z.array(z.unknown()),
+    pauses: z.array(subscriptionPause),
     currency: z.string(),
     billing_cadence: z.string(),
     billing_period: z.string(),
@@ -125,7 +126,7 @@ export function viewSubscription(
     subscription_type: row.subscriptionType,
     pause_status: row.pauseStatus,
     active_pause_id: row.activePauseId,
-    pauses: [],
+    pauses: content.pauses.map(viewPause),
     currency: row.currency,
     billing_cadence: row.billingCadence,
     billing_period: row.billingPeriod,
@@ -203,6 +204,11 @@ export function viewLineItem({
     metadata: row.metadata,
   };
 }
+
+/** The pause beside the subscription, and its members at the top, where the published client reads them. spec: §1.1, D9 */
+export const pauseResult = subscriptionPause
+  .extend({ pause: subscriptionPause, subscription })
+  .meta({ id: 'SubscriptionPauseResult' });
 
 export const cancelResult = z
   .object({

@@ -201,9 +201,15 @@ export const invoiceRules: readonly InvariantRule[] = [
     examines: 'select count(*) from invoice_line_item where subscription_line_item_id is not null',
     violations: `
       with billed as (
-        select l.id, l.invoice_id, l.period_start, max(l.period_end) over earlier as billed_until,
+        select l.id, l.invoice_id, l.period_start, max(coalesce(given_back.since, l.period_end)) over earlier as billed_until,
           first_value(l.id) over earlier as first_id
         from invoice_line_item l join invoice i on i.id = l.invoice_id and i.environment_id = l.environment_id
+        -- What a pause gave back may be charged again by the resume.
+        left join lateral (
+          select min(p.effective_at) as since from subscription_proration p
+          where p.environment_id = l.environment_id and p.subscription_line_item_id = l.subscription_line_item_id and p.side = 'credit'
+            and p.amount > 0 and p.created_at > l.created_at and p.effective_at >= l.period_start and p.effective_at < l.period_end
+        ) given_back on true
         where i.invoice_status in ('DRAFT', 'FINALIZED') and l.status = 'published' and l.subscription_line_item_id is not null
           and l.amount >= 0 and l.period_end > l.period_start
         window earlier as (partition by l.environment_id, l.subscription_line_item_id, l.metadata ->> 'is_overage' order by l.period_start, l.id

@@ -34,6 +34,8 @@ import { Refund } from './refund.ts';
 import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
 import { SubscriptionLineItem } from './subscription-line-item.ts';
+import { SubscriptionPause } from './subscription-pause.ts';
+import { SubscriptionPhase } from './subscription-phase.ts';
 import { SubscriptionProration } from './subscription-proration.ts';
 import { SubscriptionSchedule } from './subscription-schedule.ts';
 import { Task } from './task.ts';
@@ -83,6 +85,8 @@ export const entities = [
   Subscription,
   SubscriptionLineItem,
   SubscriptionProration,
+  SubscriptionPause,
+  SubscriptionPhase,
   SubscriptionSchedule,
   TaxApplied,
   TaxAssociation,

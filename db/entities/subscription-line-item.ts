@@ -24,6 +24,7 @@ const schema = defineEntity({
     entityType: p.text(),
     entityId: p.text(),
     addonAssociationId: p.text().nullable(),
+    subscriptionPhaseId: p.text().nullable(),
     planDisplayName: p.text().default(''),
     displayName: p.text().default(''),
     priceId: p.text(),

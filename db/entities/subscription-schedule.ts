@@ -18,6 +18,13 @@ const schema = defineEntity({
     errorMessage: p.text().nullable(),
     metadata: metadata(),
   },
+  uniques: [
+    {
+      name: 'subscription_schedule_pending_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.subscriptionId}, ${c.scheduleType}) where ${c.scheduleStatus} = 'pending'`,
+    },
+  ],
   indexes: [{ properties: ['environmentId', 'subscriptionId'] }],
 });
 export class SubscriptionSchedule extends schema.class {}

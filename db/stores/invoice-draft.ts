@@ -43,6 +43,10 @@ export interface DraftRequest {
   at: string;
   /** What makes a change's invoice one of its own: it is ONE_OFF, and the same change is never billed twice. */
   changeKey?: string;
+  /** The pause it belongs to. */
+  interruptionId?: string;
+  /** A paused stretch, never billed later. */
+  paused?: boolean;
 }
 
 const amountColumns: Columns = {
@@ -104,7 +108,7 @@ export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): P
  * documents the trial. spec: subscriptions-and-invoicing §2.15.1, §2.15.6, §2.15.9
  */
 export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice {
-  const { subscription, period, reason, changeKey } = request;
+  const { subscription, period, reason } = request;
   const id = newId('inv');
   const { lines, amounts, applied } = computedLines(scope, id, request);
   const skipped = reason !== 'SUBSCRIPTION_TRIAL_START' && isEmpty(amounts);
@@ -121,7 +125,7 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
       customerId: subscription.invoicingCustomerId,
       subscriptionId: subscription.id,
       subscriptionCustomerId: subscription.customerId,
-      idempotencyKey: invoiceKey(scope, subscription, period, changeKey ?? reason),
+      idempotencyKey: invoiceKey(scope, subscription, period, keyedReason(request)),
       invoiceType: invoiceTypeOf(request),
       invoiceStatus: skipped ? 'SKIPPED' : 'DRAFT',
       paymentStatus: skipped ? 'SUCCEEDED' : 'PENDING',
@@ -136,12 +140,17 @@ export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice 
       periodEnd: period.end,
       dueDate: dueDateOf(request),
       lastComputedAt: request.at,
-      metadata: {},
+      metadata: request.paused ? { paused: 'true' } : {},
       testClockId: subscription.testClockId,
     },
     lines,
     applied,
   };
+}
+
+/** What the key of an invoice says of its cause. spec: §2.15.9 */
+function keyedReason({ changeKey, interruptionId, reason }: DraftRequest): string {
+  return changeKey ?? (interruptionId === undefined ? reason : `${reason} ${interruptionId}`);
 }
 
 function invoiceTypeOf({ changeKey }: DraftRequest): string {

@@ -8,6 +8,7 @@ import {
   priceCharges,
   usageQuestions,
 } from '../../billing/charge.ts';
+import type { ResumeTerms } from '../../billing/pause.ts';
 import { periodAllowances } from '../../billing/period-allowance.ts';
 import { instantText } from '../columns.ts';
 import type { Scope } from '../scope.ts';
@@ -16,6 +17,7 @@ import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
 import { meteredParts } from './entitlement-part.ts';
 import { committedLines, readCommitments, withStanding } from './subscription-commitment.ts';
+import { readPausedStretches } from './pause-read.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** One invoice's worth of charges to compute: which subscription, which periods, why. */
@@ -33,6 +35,8 @@ export interface ChargeRequest {
   lineItemIds?: ReadonlySet<string>;
   /** True for a preview, which does not look at existing invoices. */
   withoutBilled?: boolean;
+  /** With reason `resume`: what the pause gave back. */
+  resume?: ResumeTerms;
   /** What to charge in place of the subscription's own line items and allowances: another plan's, for a simulation. */
   terms?: { items: readonly ChargedItem[]; allowances: Record<string, Allowance> };
 }
@@ -63,6 +67,7 @@ export async function computeCharges(
     [...(terms?.items ?? items.get(subscription.id) ?? [])].filter(({ item }) => lineItemIds?.has(item.id) ?? true);
   const commitments = await readCommitments(sql, scope.environmentId, requests, itemsOf);
 
+  const paused = await readPausedStretches(sql, scope.environmentId, ids);
   const plans = requests.map((request) => {
     const { subscription } = request;
     const own = itemsOf(request).map((charged) => withStanding(charged, commitments.get(request.key)));
@@ -75,6 +80,8 @@ export async function computeCharges(
       items: own.map(({ item }) => item),
       allowances:
         request.terms?.allowances ?? periodAllowances(partsOf.get(subscription.id) ?? [], lastInstant(request)),
+      ...(request.resume ? { resume: request.resume } : {}),
+      paused: paused.get(subscription.id) ?? [],
       billed: request.withoutBilled
         ? []
         : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),

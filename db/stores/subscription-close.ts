@@ -162,6 +162,8 @@ async function bill(
 }
 
 function chargeRequest({ row, closed }: Crossing, boundary: Boundary): ChargeRequest {
+  // A paused stretch bills nothing, behind the boundary or ahead. spec: §2.11
+  if (row.status === 'paused') return { key: row.id, subscription: row, reason: 'cycle', elapsed: null, next: null };
   const opening = boundary.reason === 'SUBSCRIPTION_TRIAL_END';
   const reason: ChargeReason = closed.next === null ? 'last' : opening ? 'opening' : 'cycle';
   return {
@@ -202,6 +204,7 @@ function crossed(
         config,
         terms: terms.get(row.id),
         at: closed.elapsed.end,
+        paused: crossing.row.status === 'paused',
       })
     : null;
   // A trial's end that leaves nothing to pay makes the subscription active whatever it was to wait for.

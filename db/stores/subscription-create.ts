@@ -161,6 +161,8 @@ function newRow(
     metadata: input.metadata,
     billingSequence: 0,
     renewalNoticedFor: null,
+    pauseStatus: 'none',
+    activePauseId: '',
     testClockId: customer.testClockId,
     version: 1,
   };

@@ -36,7 +36,7 @@ export function subscriptionEvent(name: string, row: SubscriptionRow, occurredAt
         billing_cadence: 'RECURRING',
         billing_period: row.billingPeriod,
         billing_period_count: row.billingPeriodCount,
-        pause_status: 'none',
+        pause_status: row.pauseStatus,
         parent_subscription_id: null,
         metadata: row.metadata,
         customer: null,

@@ -5,11 +5,13 @@ import { Price } from '../entities/price.ts';
 import type { PriceUnit } from '../entities/price-unit.ts';
 import { Subscription } from '../entities/subscription.ts';
 import { SubscriptionLineItem } from '../entities/subscription-line-item.ts';
+import type { SubscriptionPause } from '../entities/subscription-pause.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../list.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { type CouponAssociationContent, couponsOfSubscriptions } from './coupon-association.ts';
 import { type InvoiceContent, withContent as withInvoiceContent } from './invoice-read.ts';
+import { pausesOf } from './pause-read.ts';
 import { priceUnitsById } from './price-unit.ts';
 
 /** A subscription with what its view shows. */
@@ -19,6 +21,8 @@ export interface SubscriptionContent {
   customer: Customer | null;
   /** In order of application. */
   coupons: CouponAssociationContent[];
+  /** Newest first. */
+  pauses: SubscriptionPause[];
 }
 
 const subscriptions: ListDefinition<Subscription> = {
@@ -157,6 +161,10 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
     tx,
     rows.map((row) => row.id),
   );
+  const pauses = await pausesOf(
+    tx,
+    rows.map((row) => row.id),
+  );
   return rows.map((row) => ({
     row,
     items: items
@@ -167,5 +175,6 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
       }),
     customer: customers.get(row.customerId) ?? null,
     coupons: coupons.get(row.id) ?? [],
+    pauses: pauses.get(row.id) ?? [],
   }));
 }

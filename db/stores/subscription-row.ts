@@ -29,6 +29,9 @@ export interface SubscriptionRow extends SubscriptionState {
   syncedPriceSequence: number;
   billingSequence: number;
   renewalNoticedFor: string | null;
+  pauseStatus: 'none' | 'active';
+  /** Empty when no pause is active. */
+  activePauseId: string;
   testClockId: string | null;
   version: number;
 }
@@ -47,6 +50,8 @@ const changingColumns: Columns = {
   cancelAtPeriodEnd: 'boolean',
   billingSequence: 'int',
   renewalNoticedFor: 'timestamptz',
+  pauseStatus: 'text',
+  activePauseId: 'text',
   metadata: 'jsonb',
   version: 'int',
   updatedAt: 'timestamptz',
@@ -183,6 +188,8 @@ export function subscriptionFromRow(raw: RawSubscription): SubscriptionRow {
     syncedPriceSequence: Number(raw.synced_price_sequence),
     billingSequence: Number(raw.billing_sequence),
     renewalNoticedFor: maybeAt('renewal_noticed_for'),
+    pauseStatus: text('pause_status') as SubscriptionRow['pauseStatus'],
+    activePauseId: text('active_pause_id'),
     testClockId: optional('test_clock_id'),
     version: Number(raw.version),
   };

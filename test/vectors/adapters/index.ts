@@ -10,6 +10,7 @@ import { entitlementAdapters } from './entitlement.ts';
 import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
+import { pauseAdapters } from './pause.ts';
 import { paymentAdapters } from './payment.ts';
 import { planChangeAdapters } from './plan-change.ts';
 import { portalAdapters } from './portal.ts';
@@ -31,6 +32,7 @@ export const adapters: Adapters = {
   ...httpAdapters,
   ...invoiceAdapters,
   ...meteringAdapters,
+  ...pauseAdapters,
   ...paymentAdapters,
   ...planChangeAdapters,
   ...priceSyncAdapters,

@@ -1,0 +1,34 @@
+import { customerNow } from '../../db/clock.ts';
+import {
+  latestInvoice,
+  planOf,
+  type SubscriptionContent,
+  subscriptionOwner,
+} from '../../db/stores/subscription-read.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { viewInvoice } from '../schemas/invoice.ts';
+import { viewPlanRecord } from '../schemas/plan-record.ts';
+import { viewSubscription } from '../schemas/subscription-view.ts';
+
+/** A subscription as one that is read alone shows it: with its plan and its latest invoice. spec: subscriptions-and-invoicing §1.3 */
+export async function viewWhole(tx: Transaction, content: SubscriptionContent) {
+  const invoice = await latestInvoice(tx, content.row.id);
+  const plan = await planOf(tx, content.row);
+  return viewSubscription(content, {
+    latestInvoice: invoice && viewInvoice(invoice),
+    plan: plan && viewPlanRecord(plan),
+  });
+}
+
+/** The subscription as a command's object, on its customer's clock. */
+export async function objectOf(tx: Transaction, id: string) {
+  const { customerId, testClockId, metadata } = await subscriptionOwner(tx, id);
+  return {
+    kind: 'subscription' as const,
+    id,
+    customerId,
+    testClockId,
+    metadata,
+    at: await customerNow(tx, customerId),
+  };
+}

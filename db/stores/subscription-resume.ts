@@ -1,0 +1,69 @@
+import { resumeSubscription as decideResume, type ResumeTerms } from '../../billing/pause.ts';
+import { wholePeriodAt } from '../../billing/whole-period.ts';
+import { instantText } from '../columns.ts';
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import type { UsageReader } from '../usage-reader.ts';
+import { lockCaughtUp } from './subscription-catch-up.ts';
+import { issueInterruption, writeTransition } from './subscription-pause.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
+import type { AttendedSubscription } from './subscription-snapshot.ts';
+import { skipStretch } from './subscription-stretch.ts';
+import { creditedByPause } from './unused-charge.ts';
+
+export interface ResumeInput {
+  subscriptionId: string;
+  at: string;
+  /** Null: the subscription's. */
+  prorationBehavior: 'create_prorations' | 'none' | null;
+  /** Added to the pause's. */
+  metadata: Record<string, string>;
+}
+
+/**
+ * Resumes a paused subscription now: the paused stretch gets its skipped invoice, and the rest of the current period is charged
+ * in advance again as far as the customer has not paid for it. spec: subscriptions-and-invoicing §2.11
+ */
+export async function resumeSubscription(
+  sql: Sql,
+  scope: Scope,
+  input: ResumeInput,
+  readUsage: UsageReader,
+): Promise<AttendedSubscription> {
+  const { at } = input;
+  const before = await lockCaughtUp(sql, scope, input, readUsage);
+  const { state, skipped } = decideResume(before, at);
+  const pauseId = before.activePauseId;
+  let row: SubscriptionRow = {
+    ...before,
+    ...state,
+    pauseStatus: 'none',
+    activePauseId: '',
+    version: before.version + 1,
+  };
+  if (skipped) row = await skipStretch(sql, scope, row, { pauseId, period: skipped, at });
+  const pauseStart = await completePause(sql, scope, before.activePauseId, input);
+  const resume: ResumeTerms = {
+    behavior: input.prorationBehavior ?? before.prorationBehavior,
+    now: at,
+    pauseStart,
+    wholeStart: wholePeriodAt(before, at).start,
+    credited: await creditedByPause(sql, scope.environmentId, pauseId),
+  };
+  if (resume.behavior === 'create_prorations' || resume.wholeStart === at) {
+    const period = { start: at, end: row.currentPeriodEnd };
+    const invoice = { before: row, row, period, reason: 'resume', resume, changeId: pauseId, at, readUsage } as const;
+    row = await issueInterruption(sql, scope, invoice);
+  }
+  return writeTransition(sql, scope, { row, at, event: 'subscription.resumed', action: 'resumed', until: at });
+}
+
+async function completePause(sql: Sql, scope: Scope, pauseId: string, input: ResumeInput): Promise<string> {
+  const [row] = await sql.rows<{ pause_start: string }>(
+    `update subscription_pause set pause_status = 'completed', resumed_at = $3, metadata = metadata || $4::jsonb, updated_at = $5, updated_by = $6
+     where environment_id = $1 and id = $2 returning pause_start`,
+    [scope.environmentId, pauseId, input.at, JSON.stringify(input.metadata), new Date().toISOString(), scope.actor],
+  );
+  if (!row) throw new Error(`paused subscription ${input.subscriptionId} has no pause ${pauseId}`);
+  return instantText(row.pause_start);
+}
