@@ -43,9 +43,8 @@ export interface DraftRequest {
   at: string;
   /** What makes a change's invoice one of its own: it is ONE_OFF, and the same change is never billed twice. */
   changeKey?: string;
-  /** The pause it belongs to. */
+  /** The pause it belongs to; `paused` for a stretch that is never billed. */
   interruptionId?: string;
-  /** A paused stretch, never billed later. */
   paused?: boolean;
 }
 
@@ -153,9 +152,7 @@ function keyedReason({ changeKey, interruptionId, reason }: DraftRequest): strin
   return changeKey ?? (interruptionId === undefined ? reason : `${reason} ${interruptionId}`);
 }
 
-function invoiceTypeOf({ changeKey }: DraftRequest): string {
-  return changeKey === undefined ? 'SUBSCRIPTION' : 'ONE_OFF';
-}
+const invoiceTypeOf = ({ changeKey }: DraftRequest): string => (changeKey === undefined ? 'SUBSCRIPTION' : 'ONE_OFF');
 
 function dueDateOf({ subscription, period, config, at, changeKey }: DraftRequest): string {
   const { dueDateDays } = config;
@@ -193,7 +190,7 @@ function computedLines(
   return { lines, amounts, applied };
 }
 
-/** The amounts of the invoice row, and why there is no tax among them. */
+/** The amounts of the row, with why there is no tax. */
 export function totalsOf(amounts: InvoiceAmounts): Record<keyof typeof amountColumns, string | null> {
   return {
     subtotal: amounts.subtotal,
