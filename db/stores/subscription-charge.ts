@@ -1,4 +1,5 @@
 import type { Allowance } from '../../billing/allowance.ts';
+import type { Interval } from '../../billing/calendar.ts';
 import {
   type BilledService,
   type ChargeLine,
@@ -16,8 +17,8 @@ import type { Sql } from '../transaction.ts';
 import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
 import { meteredParts } from './entitlement-part.ts';
-import { committedLines, readCommitments, withStanding } from './subscription-commitment.ts';
 import { readPausedStretches } from './pause-read.ts';
+import { committedLines, readCommitments, withStanding } from './subscription-commitment.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** One invoice's worth of charges to compute: which subscription, which periods, why. */
@@ -35,6 +36,8 @@ export interface ChargeRequest {
   lineItemIds?: ReadonlySet<string>;
   /** True for a preview, which does not look at existing invoices. */
   withoutBilled?: boolean;
+  /** True for the closing of a pause, with which the commitment of the period is settled. */
+  pauses?: boolean;
   /** With reason `resume`: what the pause gave back. */
   resume?: ResumeTerms;
   /** What to charge in place of the subscription's own line items and allowances: another plan's, for a simulation. */
@@ -65,9 +68,12 @@ export async function computeCharges(
 
   const itemsOf = ({ terms, subscription, lineItemIds }: ChargeRequest): ChargedItem[] =>
     [...(terms?.items ?? items.get(subscription.id) ?? [])].filter(({ item }) => lineItemIds?.has(item.id) ?? true);
-  const commitments = await readCommitments(sql, scope.environmentId, requests, itemsOf);
-
   const paused = await readPausedStretches(sql, scope.environmentId, ids);
+  // What a pause compared with the commitment is not compared again after a resume in the same period. spec: §2.11
+  const compared = requests.filter(
+    ({ subscription, elapsed }) => !resumedWithin(paused.get(subscription.id) ?? [], elapsed),
+  );
+  const commitments = await readCommitments(sql, scope.environmentId, compared, itemsOf);
   const plans = requests.map((request) => {
     const { subscription } = request;
     const own = itemsOf(request).map((charged) => withStanding(charged, commitments.get(request.key)));
@@ -113,6 +119,11 @@ export async function computeCharges(
       return [request.key, lines.map((line) => ({ ...line, ...factsOf(line, facts, request.subscription) }))];
     }),
   );
+}
+
+/** Whether a period begins with a resume from a pause that began in the same whole period. */
+function resumedWithin(stretches: readonly Interval[], period: ChargePeriod | null): boolean {
+  return stretches.some(({ start, end }) => end === period?.start && start >= period.full.start);
 }
 
 /** A line without an item, which is the true-up of a commitment, is the plan's. */

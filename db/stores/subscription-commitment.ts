@@ -67,8 +67,8 @@ function committedBy(request: ChargeRequest, items: readonly ChargedItem[]): Com
   if (elapsed === null || request.lineItemIds) return [];
   const stands = (lineItemId: string | null, duration: BillingPeriod | null): Committed => {
     const period = commitmentPeriod(subscription, duration, elapsed);
-    const closes = request.reason !== 'cycle' && request.reason !== 'last' && request.reason !== 'preview';
-    const last = period.cumulative ? elapsed.end >= period.end : !closes;
+    const settles = request.pauses || ['cycle', 'last', 'preview'].includes(request.reason);
+    const last = period.cumulative ? elapsed.end >= period.end : settles;
     return { request, lineItemId, period, last };
   };
   const { commitmentAmount: amount, overageFactor, commitmentDuration } = subscription;

@@ -100,7 +100,7 @@ export async function issueInterruption(sql: Sql, scope: Scope, change: Interrup
     reason,
     elapsed: reason === 'closing' ? billed : null,
     next: reason === 'resume' ? { ...billed, full: whole } : null,
-    ...(resume ? { resume } : {}),
+    ...(resume ? { resume } : { pauses: true }),
   };
   const charges = await computeCharges(sql, scope, [request], change.readUsage);
   const lines = charges.get(row.id) ?? [];

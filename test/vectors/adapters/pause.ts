@@ -58,7 +58,7 @@ function pauseTimeline(given: Given): unknown {
     wholeStart: wholePeriodAt(before, until).start,
     credited: credited.lines
       .filter((line) => credited.settlement !== 'none' && !decimal(line.amount).isZero())
-      .map((line) => ({ lineItemId: line.subscriptionLineItemId, start: line.periodStart, end: line.periodEnd })),
+      .map((line) => ({ lineItemId: line.subscriptionLineItemId ?? '', start: line.periodStart, end: line.periodEnd })),
   };
   const rest = { start: until, end: resumed.currentPeriodEnd };
   const charged = linesOf(given, before, 'resume', { next: rest, resume });
