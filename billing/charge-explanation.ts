@@ -8,6 +8,7 @@ import type {
   ProrationReason,
 } from './derivation.ts';
 import { amountText, moneyText, shortInstant, watermarkInstant } from './explanation-text.ts';
+import { explainGrants } from './grant-explanation.ts';
 import { decimal } from './money.ts';
 import type { CostStep, PriceTerms } from './price.ts';
 
@@ -55,8 +56,8 @@ function explainPart(
   return [
     ...(part.usage ? explainUsage(part.usage, meterName) : explainQuantity(part, charge)),
     ...explainAllowance(part.allowance),
-    ...explainPrice(part, price),
-    ...explainConversion(part, price),
+    ...(part.grants ? explainGrants(part.grants, currency) : []),
+    ...(part.grants?.measure === 'amount' ? [] : [...explainPrice(part, price), ...explainConversion(part, price)]),
     ...explainProration(part, part.proration, currency),
     ...explainCommitment(part.commitment, part.exactAmount, currency),
     {

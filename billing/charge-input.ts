@@ -1,7 +1,10 @@
 import type { Allowance } from './allowance.ts';
 import type { BillingCycle, BillingPeriod, Interval } from './calendar.ts';
 import type { CommitmentInfo, ItemCommitment } from './charge-commitment.ts';
+import type { CycleGrants } from './charge-grant.ts';
 import type { Bucketing, Derivation, DerivedProration } from './derivation.ts';
+import type { MeterGrants } from './grant.ts';
+import type { MeteredEvent } from './grant-usage.ts';
 import type { ResumeTerms } from './pause.ts';
 import type { PriceTerms } from './price.ts';
 
@@ -51,6 +54,8 @@ export interface ChargeItem {
   resetUsage: 'BILLING_PERIOD' | 'NEVER';
   /** Absent or null: none. Only USAGE has one. */
   commitment?: ItemCommitment | null;
+  /** What the meter measures: COUNT, SUM, …; absent without a meter. */
+  meterType?: string | null;
 }
 
 /**
@@ -75,6 +80,8 @@ export interface ChargePlanInput {
   items: ChargeItem[];
   /** Aggregated entitlement by meter id (catalogue-and-metering §8.3); a meter without one bills everything. */
   allowances: Record<string, Allowance>;
+  /** Budgets by meter id, in place of an allowance (§9). */
+  grants?: Record<string, MeterGrants>;
   /** What is on live invoices already; empty for a preview and for a recomputed draft's own lines. */
   billed: BilledService[];
   /** With reason `resume`: what the pause gave back, and what is charged again. */
@@ -93,6 +100,8 @@ export interface UsageQuestion {
   to: string;
   /** Not null: aggregate per bucket, cut at `from` and `to`, and answer the rows in `buckets` too. */
   bucketSize: string | null;
+  /** Answer each event of the meter in `events`, marked where it meets the conditions of the item's price. */
+  eachEvent?: true;
 }
 
 /** Answer to a question; `quantity` is the aggregate, for a bucketed meter the sum of its rows. */
@@ -100,6 +109,9 @@ export interface UsageAnswer {
   quantity: string;
   watermark?: string | null;
   buckets?: { start: string; group: string; value: string }[];
+  /** For `eachEvent`, in time order, with the multiplier of the meter that is still to be applied to their sum. */
+  events?: MeteredEvent[];
+  multiplier?: string | null;
 }
 
 /** Questions whose answers are added up. */
@@ -124,6 +136,15 @@ export interface PlannedUsage {
   bucketing: Bucketing | null;
   allowance: Allowance | null;
   windows: PlannedWindow[];
+  /** Not null: budgets decide; `main` answers every event of their billing periods. */
+  grants: PlannedGrants | null;
+}
+
+/** The budgets of a line and the billing periods they belong to. */
+export interface PlannedGrants {
+  grants: MeterGrants;
+  cycles: Interval[];
+  timezone: string;
 }
 
 /** One charge period of a line. */
@@ -168,4 +189,6 @@ export interface ChargeLine {
   /** Of the line item's commitment; null without one. */
   commitmentInfo: CommitmentInfo | null;
   derivation: Derivation;
+  /** The windows of its budgets, by billing period; absent where no budget decides. */
+  grants?: CycleGrants[];
 }

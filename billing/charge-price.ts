@@ -8,9 +8,11 @@ import {
 import { amountOfCost } from './charge-amount.ts';
 import { priceBuckets } from './charge-bucketed.ts';
 import { commitmentInfo, commitPart } from './charge-commitment.ts';
+import { type CycleGrants, type GrantedQuantity, measureGranted } from './charge-grant.ts';
 import type {
   ChargeLine,
   PlannedCharge,
+  PlannedGrants,
   PlannedPart,
   PlannedUsage,
   QuestionKeys,
@@ -19,7 +21,7 @@ import type {
 import type { CommittedAmount } from './commitment.ts';
 import type { Derivation, DerivedAllowance, DerivedPart, DerivedUsage } from './derivation.ts';
 import { type Decimal, decimal, decimalString, moneyString, sum, zero } from './money.ts';
-import { costOfQuantity } from './price.ts';
+import { costOfQuantity, type PriceTerms } from './price.ts';
 import { costInCurrency } from './price-unit.ts';
 
 type Answers = Record<string, UsageAnswer>;
@@ -31,10 +33,13 @@ interface Quantity {
   usage: DerivedUsage | null;
   allowance: DerivedAllowance | null;
   buckets: BillableBucket[] | null;
+  /** Where budgets decide. */
+  granted?: GrantedQuantity;
 }
 
 interface PricedPart {
   quantity: Quantity;
+  grants: CycleGrants[];
   amount: Decimal;
   derived: DerivedPart;
   committed: CommittedAmount | null;
@@ -53,6 +58,7 @@ function priceCharge(charge: PlannedCharge, answers: Answers): ChargeLine {
   const parts = charge.parts.map((part) => pricePart(part, charge, answers));
   const quantity = sum(parts.map((part) => part.quantity.billable));
   const amount = moneyString(sum(parts.map((part) => part.amount)), currency);
+  const grants = parts.flatMap((part) => part.grants);
   const adjusted = parts.map((part) => part.quantity.adjusted).filter((value) => value !== null);
   const derivation: Derivation = {
     version: 1,
@@ -77,6 +83,7 @@ function priceCharge(charge: PlannedCharge, answers: Answers): ChargeLine {
     metadata: metadataOf(charge),
     commitmentInfo: infoOf(charge, parts),
     derivation,
+    ...(grants.length > 0 ? { grants } : {}),
   };
 }
 
@@ -97,28 +104,32 @@ function metadataOf(charge: PlannedCharge): Record<string, string> {
 
 function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): PricedPart {
   const { item, currency } = charge;
-  const quantity = part.usage ? measured(part.usage, answers) : fixedQuantity(item.quantity);
+  const quantity = part.usage ? measured(part.usage, item.price, answers) : fixedQuantity(item.quantity);
+  const { granted = null } = quantity;
+  const grants = granted?.cycles ?? [];
   const buckets = quantity.buckets && priceBuckets(item.price, quantity.buckets);
-  const { cost, steps } = buckets ? { cost: buckets.cost, steps: [] } : costOfQuantity(item.price, quantity.billable);
-  const inCurrency = costInCurrency(cost, item.price);
+  const whole = granted?.money ?? buckets?.cost ?? null;
+  const { cost, steps } = whole ? { cost: whole, steps: [] } : costOfQuantity(item.price, quantity.billable);
+  const inCurrency = granted?.money ?? costInCurrency(cost, item.price);
   const { amount, derived: amounts } = amountOfCost(inCurrency, part.proration, currency);
   const derived: DerivedPart = {
     periodStart: part.start,
     periodEnd: part.end,
     usage: quantity.usage,
     allowance: quantity.allowance,
+    ...(granted ? { grants: granted.derived } : {}),
     buckets: buckets?.listed ?? null,
     bucketCount: buckets?.count ?? null,
     bucketValues: buckets?.byValue ?? null,
     quantity: decimalString(quantity.billable),
     steps,
-    ...(item.price.price_unit ? { unitCost: decimalString(cost) } : {}),
+    ...(item.price.price_unit && !granted?.money ? { unitCost: decimalString(cost) } : {}),
     ...amounts,
   };
   const { commitment, price } = item;
-  if (!commitment || !part.usage) return { quantity, amount, derived, committed: null };
+  if (!commitment || !part.usage) return { quantity, grants, amount, derived, committed: null };
   const held = commitPart({ commitment, price }, part, quantity, inCurrency);
-  return { quantity, ...withCommitment(derived, held, currency) };
+  return { quantity, grants, ...withCommitment(derived, held, currency) };
 }
 
 /** The part at what its commitment makes of it. spec: subscriptions-and-invoicing §2.7.3 */
@@ -137,8 +148,9 @@ function fixedQuantity(quantity: string): Quantity {
 }
 
 /** The billable quantity of a usage part: what the meter answered less what the allowance forgives. */
-function measured(planned: PlannedUsage, answers: Answers): Quantity {
-  const answer = planned.main === null ? { quantity: '0' } : answerOf(planned.main, answers);
+function measured(planned: PlannedUsage, price: PriceTerms, answers: Answers): Quantity {
+  const answer: UsageAnswer = planned.main === null ? { quantity: '0' } : answerOf(planned.main, answers);
+  if (planned.grants) return grantedQuantity(planned, planned.grants, price, answer);
   const raw = decimal(answer.quantity);
   const rows = planned.bucketing ? (answer.buckets ?? []) : null;
   const usage = {
@@ -159,6 +171,18 @@ function measured(planned: PlannedUsage, answers: Answers): Quantity {
   const buckets = billableBuckets(rows, windows, forgiven);
   const billable = sum(buckets.map((bucket) => bucket.billable));
   return { billable, adjusted: planned.allowance ? raw.minus(billable) : null, usage, allowance, buckets };
+}
+
+/** The billable quantity of a usage part with budgets. */
+function grantedQuantity(
+  planned: PlannedUsage,
+  grants: PlannedGrants,
+  price: PriceTerms,
+  answer: UsageAnswer,
+): Quantity {
+  const granted = measureGranted({ ...planned, grants }, price, answer);
+  const { billable, adjusted, usage } = granted;
+  return { billable, adjusted, usage, allowance: null, buckets: null, granted };
 }
 
 type Usages = { before: Decimal; total: Decimal; aheadBefore: Decimal; aheadTotal: Decimal }[];

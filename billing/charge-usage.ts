@@ -1,5 +1,6 @@
 import { resetWindows } from './allowance.ts';
 import { earlier, type Interval, later } from './calendar.ts';
+import { grantCycles, grantsOfLine } from './charge-grant.ts';
 import type { ChargeItem, ChargePlanInput, PlannedUsage, PlannedWindow, UsageQuestion } from './charge-input.ts';
 import type { Service } from './charge-window.ts';
 import type { Bucketing } from './derivation.ts';
@@ -20,6 +21,8 @@ export function planUsage(
 ): PlannedUsage {
   const ask = askInto(questions);
   const to = later(earlier(input.usageUntil ?? service.end, service.end), service.start);
+  const granted = planGranted(item, service, to, input, questions);
+  if (granted) return granted;
   const running = item.resetUsage === 'NEVER';
   const from = running ? item.startDate : service.start;
   const main = to > service.start ? ask(item, from, to) : [];
@@ -32,6 +35,7 @@ export function planUsage(
     main: main[0] ?? null,
     bucketing: bucketingOf(item, input),
     allowance,
+    grants: null,
   };
   if (!limited) return { ...planned, windows: [] };
   const ahead = linesAhead(item, input);
@@ -53,6 +57,35 @@ export function planUsage(
     ...planned,
     windows: windows.map((window) => planWindow(window, item, ahead, { start: from, end: to }, ask)),
   };
+}
+
+/** With budgets: every event of the billing periods that they belong to, which tells the line's own usage too. spec: §9 */
+function planGranted(
+  item: ChargeItem,
+  service: Service,
+  to: string,
+  input: ChargePlanInput,
+  questions: Map<string, UsageQuestion>,
+): PlannedUsage | null {
+  const grants = grantsOfLine(item, input);
+  if (!grants) return null;
+  const cycles = grantCycles(service, input);
+  const meterId = item.meterId ?? '';
+  const from = cycles[0]?.start ?? service.start;
+  const planned = {
+    meterId,
+    from: service.start,
+    to,
+    bucketing: null,
+    allowance: null,
+    windows: [],
+    grants: { grants, cycles, timezone: input.subscription.timezone },
+  };
+  if (to <= service.start) return { ...planned, main: null };
+  const key = `${item.id}|${from}|${to}|events`;
+  const { id: lineItemId, priceId } = item;
+  questions.set(key, { key, lineItemId, priceId, meterId, from, to, bucketSize: null, eachEvent: true });
+  return { ...planned, main: key };
 }
 
 function bucketingOf(item: ChargeItem, { subscription }: ChargePlanInput): Bucketing | null {

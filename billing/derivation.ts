@@ -1,3 +1,4 @@
+import type { MeasuredGrant } from './grant-usage.ts';
 import type { CostStep, PriceTerms } from './price.ts';
 
 /**
@@ -24,6 +25,8 @@ export interface DerivedPart {
   usage: DerivedUsage | null;
   /** What the entitlement forgave; null when nothing is included. */
   allowance: DerivedAllowance | null;
+  /** The budgets that usage opened; absent where none decides. */
+  grants?: DerivedGrants;
   /** Buckets priced one by one (catalogue-and-metering §4.4); null for a quantity priced as a whole. */
   buckets: DerivedBucket[] | null;
   /** How many buckets were priced; above 2 000 they are not listed and the usage series of the same time shows them. */
@@ -101,6 +104,17 @@ export interface DerivedAllowanceWindow {
   usageTotal: string;
   aheadBefore: string;
   aheadTotal: string;
+  billable: string;
+}
+
+/** Budgets of an entitlement and what was over them. spec: catalogue-and-metering §9 */
+export interface DerivedGrants {
+  mode: 'additive' | 'parallel';
+  measure: 'quantity' | 'amount';
+  windowCount: number;
+  /** In the order of the budgets, then of time; null above 2 000. */
+  windows: MeasuredGrant[] | null;
+  /** What this line is billed of it: units, or money for `amount`. */
   billable: string;
 }
 

@@ -1,3 +1,5 @@
+import type { GrantTerms } from './grant.ts';
+
 /** What a subscription may override of an entitlement of its plan. spec: catalogue-and-metering §8.2 */
 export const overridableMembers = ['usage_limit', 'is_enabled', 'static_value', 'config_value'] as const;
 export type OverridableMember = (typeof overridableMembers)[number];
@@ -19,6 +21,10 @@ export interface EntitlementPart {
   usageResetPeriod: string | null;
   staticValue: string | null;
   configValue: Record<string, unknown> | null;
+  /** `parallel` for budgets beside each other; absent is additive. */
+  aggregationMode?: string;
+  /** The budgets that usage opens, in place of the limit; absent or null without. spec: §9 */
+  grant?: GrantTerms | null;
   startDate: string | null;
   endDate: string | null;
 }
@@ -134,6 +140,8 @@ function overridden<Part extends EntitlementPart>(parent: Part, override: Part |
     configValue: (sets('config_value') ? override : parent).configValue,
     isSoftLimit,
     usageResetPeriod,
+    ...(parent.grant === undefined ? {} : { grant: parent.grant }),
+    ...(parent.aggregationMode === undefined ? {} : { aggregationMode: parent.aggregationMode }),
   };
 }
 

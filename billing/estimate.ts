@@ -57,6 +57,7 @@ export function estimateCharge(input: EstimateInput): Estimate {
         : { size: input.bucketSize, timezone: input.timezone, billingAnchor: period.start },
     allowance: null,
     windows: [],
+    grants: null,
   };
   const planned: PlannedCharge = {
     item,

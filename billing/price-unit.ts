@@ -69,10 +69,11 @@ export function atRate(derivation: Derivation, rate: string): Derivation {
   // Where a commitment cuts is decided when usage is priced, at the rate of then.
   if (derivation.parts.some((part) => part.commitment)) return derivation;
   const { currency } = derivation;
-  const parts = derivation.parts.map((part) => ({
-    ...part,
-    ...amountOfCost(decimal(part.unitCost ?? '0').times(rate), part.proration, currency).derived,
-  }));
+  const parts = derivation.parts.map((part) => {
+    // Money over a budget is what it was when it was measured; a draft is measured again before it is final.
+    if (part.grants?.measure === 'amount') return part;
+    return { ...part, ...amountOfCost(decimal(part.unitCost ?? '0').times(rate), part.proration, currency).derived };
+  });
   const amount = moneyString(sum(parts.map((part) => decimal(part.amount))), currency);
   return { ...derivation, price: { ...derivation.price, price_unit: { ...unit, rate } }, parts, amount };
 }

@@ -65,7 +65,7 @@ export interface BucketedCost {
  * Reads a price once. Members of more than 15 decimals are rounded to 15 first, like everything stored. A price without the
  * member its model needs is refused. spec: catalogue-and-metering §4.3, §1.1 N3
  */
-function pricerOf(terms: PriceTerms): Pricer {
+export function pricerOf(terms: PriceTerms): Pricer {
   const model = modelOf(terms);
   return (given) => {
     const quantity = storedDecimal(given);

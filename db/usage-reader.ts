@@ -16,6 +16,8 @@ export interface UsageReadQuestion {
   bucketSize: string | null;
   timezone: string;
   billingAnchor: string | null;
+  /** Answer every event of the meter, marked where it meets `filters`, instead of their aggregate. */
+  eachEvent?: true;
 }
 
 /**

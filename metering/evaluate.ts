@@ -1,3 +1,4 @@
+import type { MeteredEvent } from '../billing/grant-usage.ts';
 import { decimal, decimalString, sum } from '../billing/money.ts';
 import { compareText } from '../billing/text-order.ts';
 import { windowBounds } from '../billing/window.ts';
@@ -46,19 +47,25 @@ interface Counted extends Contribution {
  * spec: catalogue-and-metering §7.1, §6.3
  */
 export function evaluateUsage(copies: readonly EventCopy[], evaluation: Evaluation): EvaluatedUsage {
-  const meter = compileMeter({ number: 0, version: 0, event_name: '', ...evaluation });
-  const from = instant(evaluation.from);
-  const to = instant(evaluation.to);
-  const counted = effectiveCopies(copies).flatMap((copy): Counted[] => {
-    const timestamp = instant(copy.timestamp);
-    const contribution = timestamp >= from && timestamp < to ? meter.contribution(copy.properties) : null;
-    return contribution === null ? [] : [{ copy, timestamp, ...contribution }];
-  });
+  const counted = countedEvents(copies, evaluation);
   const eventCount = counted.length;
   if (!evaluation.aggregation.bucket_size)
     return { value: aggregateOf(counted, evaluation), eventCount, buckets: null };
   const buckets = bucketRows(counted, evaluation);
   return { value: decimalString(sum(buckets.map((row) => decimal(row.value)))), eventCount, buckets };
+}
+
+/** Every event that counts in `[from, to)`, by time and id, as `eachEvent` of a store answers it. spec: catalogue-and-metering §9.2 */
+export function evaluateEvents(copies: readonly EventCopy[], evaluation: Evaluation): MeteredEvent[] {
+  const { aggregation } = evaluation;
+  return countedEvents(copies, evaluation)
+    .map(({ copy, timestamp, quantity }) => ({
+      at: timestamp,
+      id: copy.id,
+      value: aggregation.type === 'COUNT' ? '1' : decimalOfScaled(quantity),
+      isOwn: true,
+    }))
+    .sort((a, b) => (a.at === b.at ? compareText(a.id, b.id) : a.at < b.at ? -1 : 1));
 }
 
 /** The values of the windows of `[from, to)` that have an event. spec: catalogue-and-metering §7.2 */
@@ -75,6 +82,17 @@ export function evaluateSeries(
   return pieces.flatMap(({ start, from, to }) => {
     const answer = evaluateUsage(copies, { ...evaluation, from, to, weighedOver: interval });
     return answer.eventCount > 0 ? [{ start, value: answer.value }] : [];
+  });
+}
+
+function countedEvents(copies: readonly EventCopy[], evaluation: Evaluation): Counted[] {
+  const meter = compileMeter({ number: 0, version: 0, event_name: '', ...evaluation });
+  const from = instant(evaluation.from);
+  const to = instant(evaluation.to);
+  return effectiveCopies(copies).flatMap((copy): Counted[] => {
+    const timestamp = instant(copy.timestamp);
+    const contribution = timestamp >= from && timestamp < to ? meter.contribution(copy.properties) : null;
+    return contribution === null ? [] : [{ copy, timestamp, ...contribution }];
   });
 }
 

@@ -1,5 +1,6 @@
+import type { UsageAnswer as BillingAnswer } from '../billing/charge.ts';
 import type { Bucketing } from '../billing/derivation.ts';
-import type { UsageReader } from '../db/usage-reader.ts';
+import type { UsageReader, UsageReadQuestion } from '../db/usage-reader.ts';
 import type { UsageQuestion, UsageStore } from './usage-store.ts';
 
 /**
@@ -11,26 +12,35 @@ export function usageReader(store: UsageStore): UsageReader {
     const answers = await store.usage(
       sql,
       scope,
-      questions.map(({ key, meterId, customerId, from, to, filters, bucketSize, timezone, billingAnchor }) => ({
-        key,
-        meterId,
-        customerIds: [customerId],
-        from,
-        to,
-        bucketSize,
-        timezone,
-        billingAnchor,
-        ...(filters ? { filters } : {}),
-      })),
+      questions
+        .filter(({ eachEvent }) => !eachEvent)
+        .map(({ bucketSize, timezone, billingAnchor, ...question }) => ({
+          ...asked(question),
+          bucketSize,
+          timezone,
+          billingAnchor,
+        })),
     );
-    return new Map(
-      [...answers].map(([key, { value, watermark, buckets }]) => [
+    const listed = await store.eachEvent(sql, scope, questions.filter(({ eachEvent }) => eachEvent).map(asked));
+    return new Map<string, BillingAnswer>([
+      ...[...answers].map(([key, { value, watermark, buckets }]): [string, BillingAnswer] => [
         key,
         { quantity: value, watermark, ...(buckets ? { buckets: [...buckets] } : {}) },
       ]),
-    );
+      ...[...listed].map(([key, { events, multiplier, watermark }]): [string, BillingAnswer] => [
+        key,
+        // The line's own usage is a part of these events, and is added up where the part is known.
+        { quantity: '0', watermark, events: [...events], multiplier },
+      ]),
+    ]);
   };
 }
+
+function asked({ key, meterId, customerId, from, to, filters }: AskedQuestion) {
+  return { key, meterId, customerIds: [customerId], from, to, ...(filters ? { filters } : {}) };
+}
+
+type AskedQuestion = Pick<UsageReadQuestion, 'key' | 'meterId' | 'customerId' | 'from' | 'to' | 'filters'>;
 
 /** How a line's derivation says its buckets were asked for, as members of a question. */
 export function bucketQuestion(

@@ -1,3 +1,4 @@
+import type { MeteredEvent } from '../billing/grant-usage.ts';
 import type { Scope } from '../db/scope.ts';
 import type { Sql } from '../db/transaction.ts';
 import type { BilledWindow } from '../db/usage-reader.ts';
@@ -57,6 +58,23 @@ export interface UsageAnswer {
   readonly eventName: string;
   /** A row for each bucket (and group) with an event, by start and group; null for usage that is one quantity. */
   readonly buckets: readonly UsageBucket[] | null;
+}
+
+/** A question for the events themselves; `filters` mark events instead of leaving them out. */
+export interface EachEventQuestion {
+  readonly key: string;
+  readonly meterId: string;
+  readonly customerIds: readonly string[];
+  readonly from: string;
+  readonly to: string;
+  readonly filters?: PropertyFilters;
+}
+
+/** The events a meter counts, by time and id; their values are added up before the multiplier is applied. */
+export interface MeterEvents {
+  readonly events: readonly MeteredEvent[];
+  readonly multiplier: string | null;
+  readonly watermark: string;
 }
 
 /** What one bucket, or one group in it, measured. spec: catalogue-and-metering §7.1 */
@@ -193,6 +211,8 @@ export interface UsageStore {
    * `validation_error` for more buckets and groups than an answer holds. spec: §7.1
    */
   usage(sql: Sql, scope: Scope, questions: readonly UsageQuestion[]): Promise<Map<string, UsageAnswer>>;
+  /** Answers every question with its events one by one, in one statement. Throws as `usage` does. spec: §9.2 */
+  eachEvent(sql: Sql, scope: Scope, questions: readonly EachEventQuestion[]): Promise<Map<string, MeterEvents>>;
   /** Answers a question as a whole and for the windows it is cut into. Throws as `usage` does. spec: §7.2 – §7.4 */
   series(sql: Sql, scope: Scope, question: UsageQuestion, windows: SeriesWindows): Promise<UsageSeries>;
   /** Answers questions taken apart by source, by properties and by windows, in one statement. spec: §7.5, §7.6 */

@@ -90,7 +90,7 @@ export async function entitlementRoutes(app: Api): Promise<void> {
     config: { permission: 'entitlement:write' },
     handler: async ({ body, transaction }) =>
       transaction(async (tx) => {
-        const inputs = body.items.map((item, index) => newEntitlement(item, `items[${index}].`));
+        const inputs = body.items.map((item) => newEntitlement(item));
         const created = await createEntitlements(tx, inputs);
         const rows = await entitlementsWithParts(tx, created, { features: true, plans: false, addons: false });
         return { items: rows.map(viewEntitlement) };

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { meterGrants } from '../../billing/grant.ts';
 import type { AggregatedFeature } from '../../db/stores/customer-entitlement.ts';
 import type { StoredPart } from '../../db/stores/entitlement-part.ts';
 import { jsonNumber } from '../decimal.ts';
+import { grantOutput } from './entitlement-grant.ts';
 import { feature, viewFeature } from './feature.ts';
 import { numberOutput } from './scalars.ts';
 
@@ -39,16 +41,29 @@ export const aggregatedFeature = z
         static_values: z.array(z.string()),
         config_values: z.array(z.record(z.string(), z.unknown())),
         aggregation_mode: z.string(),
-        buckets: z.array(z.unknown()),
+        buckets: z.array(
+          z
+            .object({
+              entitlement_id: z.string(),
+              source_entity_id: z.string(),
+              usage_limit: limitOutput(),
+              grant_measure: grantOutput.grant_measure,
+              grant_quota: grantOutput.grant_quota,
+              grant_duration_unit: grantOutput.grant_duration_unit,
+              grant_duration_value: grantOutput.grant_duration_value,
+            })
+            .meta({ id: 'AggregatedEntitlementBucket' }),
+        ),
       })
       .meta({ id: 'AggregatedEntitlement' }),
     sources: z.array(entitlementSource),
   })
   .meta({ id: 'AggregatedFeature' });
 
-/** The wire form of an aggregated feature. Grants in buckets do not exist yet: every part is additive. */
+/** The wire form of an aggregated feature. */
 export function viewAggregatedFeature(row: AggregatedFeature): z.output<typeof aggregatedFeature> {
   const { entitlement } = row;
+  const isParallel = meterGrants(row.sources)?.mode === 'parallel';
   return {
     feature: viewFeature(row.feature, row.meter),
     entitlement: {
@@ -58,11 +73,28 @@ export function viewAggregatedFeature(row: AggregatedFeature): z.output<typeof a
       usage_reset_period: entitlement.usageResetPeriod,
       static_values: entitlement.staticValues,
       config_values: entitlement.configValues,
-      aggregation_mode: 'additive',
-      buckets: [],
+      aggregation_mode: isParallel ? 'parallel' : 'additive',
+      buckets: isParallel ? viewBuckets(row.sources) : [],
     },
     sources: row.sources.map(viewSource),
   };
+}
+
+/** One row a configuration, however often its add-on is attached. spec: catalogue-and-metering §8.3 Element shape */
+function viewBuckets(sources: readonly StoredPart[]) {
+  const granting = sources.flatMap((source) =>
+    source.isEnabled && source.grant ? [{ source, grant: source.grant }] : [],
+  );
+  const distinct = new Map(granting.map((one) => [one.source.id, one]));
+  return [...distinct.values()].map(({ source, grant }) => ({
+    entitlement_id: source.id,
+    source_entity_id: source.entityId,
+    usage_limit: viewLimit(source.usageLimit),
+    grant_measure: grant.measure,
+    grant_quota: grant.quota,
+    grant_duration_unit: grant.durationUnit,
+    grant_duration_value: grant.durationValue,
+  }));
 }
 
 export function viewSource(source: StoredPart): z.output<typeof entitlementSource> {

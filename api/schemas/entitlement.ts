@@ -1,24 +1,15 @@
 import { z } from 'zod';
-import { refuse } from '../../billing/refusal.ts';
 import type { EntitlementChange } from '../../db/stores/entitlement.ts';
 import type { NewEntitlement } from '../../db/stores/entitlement-rules.ts';
 import type { EntitlementWithFeature } from '../../db/stores/plan-content.ts';
 import { addonRecord, viewAddonRecord } from './addon-record.ts';
+import { grantFields, grantOutput, sentGrant, viewGrant } from './entitlement-grant.ts';
 import { feature, featureTypes, viewFeature } from './feature.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
-import { notInThisRelease, recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
+import { recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
 
 export const entitlementEntityTypes = ['PLAN', 'ADDON', 'SUBSCRIPTION'] as const;
 const resetPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'NEVER'] as const;
-
-/** Members of a grant configuration; anything in them is refused until grants exist. spec: catalogue-and-metering §9.1 */
-const grantFields = {
-  grant_allocation_behavior: z.unknown().optional().describe(notInThisRelease),
-  grant_duration_unit: z.unknown().optional().describe(notInThisRelease),
-  grant_duration_value: z.unknown().optional().describe(notInThisRelease),
-  grant_measure: z.unknown().optional().describe(notInThisRelease),
-  grant_quota: z.unknown().optional().describe(notInThisRelease),
-};
 
 /** What an entitlement grants. spec: catalogue-and-metering §8.2 */
 const valueFields = {
@@ -87,8 +78,7 @@ export const planEntitlementElement = partialEntitlement
   });
 
 /** A new entitlement; the schema has made sure of the members every one needs. */
-export function newEntitlement(body: PartialEntitlement, path = ''): NewEntitlement {
-  refuseGrants(body, path);
+export function newEntitlement(body: PartialEntitlement): NewEntitlement {
   return {
     entityType: body.entity_type || (body.plan_id ? 'PLAN' : undefined),
     entityId: body.entity_id || body.plan_id || undefined,
@@ -104,11 +94,11 @@ export function newEntitlement(body: PartialEntitlement, path = ''): NewEntitlem
     parentEntitlementId: body.parent_entitlement_id || undefined,
     startDate: body.start_date,
     endDate: body.end_date,
+    grant: sentGrant(body),
   };
 }
 
-export function entitlementChange(body: z.output<typeof updateEntitlementBody>, path = ''): EntitlementChange {
-  refuseGrants(body, path);
+export function entitlementChange(body: z.output<typeof updateEntitlementBody>): EntitlementChange {
   return {
     isEnabled: body.is_enabled ?? undefined,
     isSoftLimit: body.is_soft_limit ?? undefined,
@@ -117,17 +107,9 @@ export function entitlementChange(body: z.output<typeof updateEntitlementBody>, 
     staticValue: body.static_value ?? undefined,
     configValue: body.config_value ?? undefined,
     aggregationMode: body.aggregation_mode || undefined,
+    grant: sentGrant(body),
+    clearsGrant: body.clear_grant_config ?? undefined,
   };
-}
-
-function refuseGrants(body: Partial<Record<keyof typeof grantFields, unknown>>, path: string): void {
-  for (const field of Object.keys(grantFields) as (keyof typeof grantFields)[]) {
-    if (body[field] === undefined || body[field] === null || body[field] === '') continue;
-    throw refuse(
-      'not_implemented',
-      `${path}${field} is not available; an entitlement has a usage_limit per reset period`,
-    );
-  }
 }
 
 export const entitlement = z
@@ -150,11 +132,7 @@ export const entitlement = z
     display_order: z.int().nullable(),
     start_date: timestampOutput().nullable(),
     end_date: timestampOutput().nullable(),
-    grant_allocation_behavior: z.null(),
-    grant_duration_unit: z.null(),
-    grant_duration_value: z.null(),
-    grant_measure: z.null(),
-    grant_quota: z.null(),
+    ...grantOutput,
     addon: addonRecord.nullable(),
     plan: planRecord.nullable(),
   })
@@ -183,11 +161,7 @@ export function viewEntitlement(content: EntitlementWithFeature): EntitlementVie
     display_order: row.displayOrder ?? null,
     start_date: row.startDate ?? null,
     end_date: row.endDate ?? null,
-    grant_allocation_behavior: null,
-    grant_duration_unit: null,
-    grant_duration_value: null,
-    grant_measure: null,
-    grant_quota: null,
+    ...viewGrant(row),
     addon: content.addon ? viewAddonRecord(content.addon) : null,
     plan: content.plan ? viewPlanRecord(content.plan) : null,
   };

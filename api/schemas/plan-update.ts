@@ -21,10 +21,9 @@ function priceElement(element: z.output<typeof planPriceElement>): PriceElement 
   return element.id ? { id: element.id, sent: sentPrice(element) } : { id: null, price: newPrice(element) };
 }
 
-function entitlementElement(element: z.output<typeof planEntitlementElement>, index: number): EntitlementElement {
-  const path = `entitlements[${index}].`;
-  if (!element.id) return { id: null, entitlement: newEntitlement(element, path) };
-  const { featureId, featureType, ...owner } = newEntitlement(element, path);
+function entitlementElement(element: z.output<typeof planEntitlementElement>): EntitlementElement {
+  if (!element.id) return { id: null, entitlement: newEntitlement(element) };
+  const { featureId, featureType, ...owner } = newEntitlement(element);
   const sent = { ...owner, featureId: element.feature_id, featureType: element.feature_type };
-  return { id: element.id, change: entitlementChange(element, path), sent };
+  return { id: element.id, change: entitlementChange(element), sent };
 }

@@ -13,6 +13,7 @@ const clocked = ['agenda_entry', 'customer', 'invoice', 'payment', 'refund', 'su
 const ofCustomer = [
   'agenda_entry',
   'credit_note',
+  'entitlement_grant',
   'invoice',
   'invoice_line_item',
   'payment',
@@ -49,7 +50,9 @@ const auditedTypes = [
 export const references: readonly Reference[] = [
   ...clocked.map((table) => ({ table, column: 'test_clock_id', target: 'test_clock' })),
   ...ofCustomer.map((table) => ({ table, column: 'customer_id', target: 'customer' })),
-  ...ofLine.map((table) => ({ table, column: 'subscription_id', target: 'subscription' })),
+  ...[...ofLine, 'entitlement_grant'].map((table) => ({ table, column: 'subscription_id', target: 'subscription' })),
+  { table: 'entitlement_grant', column: 'entitlement_config_id', target: 'entitlement' },
+
   ...ofLine.map((table) => ({ table, column: 'price_id', target: 'price' })),
   ...[...ofLine, 'feature', 'price'].map((table) => ({ table, column: 'meter_id', target: 'meter' })),
   ...[...ofLine, 'price', 'entitlement'].map((table) => ({

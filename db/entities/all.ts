@@ -11,6 +11,7 @@ import { CreditNote } from './credit-note.ts';
 import { CreditNoteLineItem } from './credit-note-line-item.ts';
 import { Customer } from './customer.ts';
 import { Entitlement } from './entitlement.ts';
+import { EntitlementGrant } from './entitlement-grant.ts';
 import { Environment } from './environment.ts';
 import { Feature } from './feature.ts';
 import { Group } from './group.ts';
@@ -61,6 +62,7 @@ export const entities = [
   CreditNoteLineItem,
   Customer,
   Entitlement,
+  EntitlementGrant,
   Environment,
   Feature,
   Group,

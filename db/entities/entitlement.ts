@@ -24,6 +24,11 @@ const schema = defineEntity({
     displayOrder: p.integer().nullable(),
     startDate: instant().nullable(),
     endDate: instant().nullable(),
+    grantMeasure: p.text().nullable(),
+    grantQuota: numeric().nullable(),
+    grantDurationUnit: p.text().nullable(),
+    grantDurationValue: p.integer().nullable(),
+    grantAllocationBehavior: p.text().nullable(),
   },
   uniques: [
     {

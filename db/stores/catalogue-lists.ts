@@ -182,7 +182,7 @@ export interface EntitlementFilters {
   hasGrantConfig?: boolean | null | undefined;
 }
 
-/** One page of entitlements. None has a grant configuration yet. spec: catalogue-and-metering §2.3 */
+/** One page of entitlements. spec: catalogue-and-metering §2.3 */
 export function listEntitlements(
   tx: Transaction,
   query: ListQuery,
@@ -198,7 +198,7 @@ export function listEntitlements(
       anyOf('featureId', filters.featureIds),
       equal('featureType', filters.featureType),
       isEnabled == null ? {} : { isEnabled },
-      filters.hasGrantConfig ? { aggregationMode: 'parallel' } : {},
+      filters.hasGrantConfig == null ? {} : { grantQuota: filters.hasGrantConfig ? { $ne: null } : null },
     ],
   });
 }

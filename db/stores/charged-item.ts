@@ -55,6 +55,7 @@ export interface ItemRow {
   bucket_size: string | null;
   reset_usage: 'BILLING_PERIOD' | 'NEVER' | null;
   commitment?: StoredCommitment | null;
+  meter_type: string | null;
   [column: string]: unknown;
 }
 
@@ -62,7 +63,8 @@ export interface ItemRow {
 export const chargedPriceColumns = `p.billing_model, p.amount, p.currency, p.tier_mode, p.tiers, p.transform_quantity, p.percentage_rate,
   p.price_unit, p.price_unit_id, p.price_unit_amount, p.price_unit_tiers,
   coalesce((select u.conversion_rate from price_unit u where u.id = p.price_unit_id), p.conversion_rate) as conversion_rate,
-  p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage`;
+  p.filter_values, coalesce(p.bucket_size, m.aggregation->>'bucket_size') as bucket_size, m.reset_usage,
+  m.aggregation->>'type' as meter_type`;
 
 const itemsText = `
 select l.id, l.subscription_id, l.entity_type, l.entity_id, l.addon_association_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id,
@@ -109,6 +111,7 @@ function chargeItem(row: ItemRow): ChargeItem {
     bucketSize: row.bucket_size,
     resetUsage: row.reset_usage ?? 'BILLING_PERIOD',
     ...(row.commitment ? { commitment: itemCommitment(row.commitment) } : {}),
+    meterType: row.meter_type,
   };
 }
 

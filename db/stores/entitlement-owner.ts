@@ -39,8 +39,12 @@ export async function publishedOwner(
   return owner instanceof Subscription ? owner : null;
 }
 
-/** The feature a new entitlement grants. Throws `not_found`, `invalid_operation`, `validation_error`. spec: §8.2 */
-export async function publishedFeature(tx: Transaction, input: NewEntitlement, path: string): Promise<Feature> {
+/** The feature a new entitlement grants, with its meter. Throws `not_found`, `invalid_operation`, `validation_error`. spec: §8.2 */
+export async function publishedFeature(
+  tx: Transaction,
+  input: NewEntitlement,
+  path: string,
+): Promise<{ feature: Feature; meter: Meter | null }> {
   const { environmentId } = tx.scope;
   const feature = await tx.em.findOne(Feature, { id: input.featureId, environmentId }, sharedLock);
   if (!feature) throw missing('feature', input.featureId, `${path}feature_id`);
@@ -60,7 +64,7 @@ export async function publishedFeature(tx: Transaction, input: NewEntitlement, p
       `names a feature on a bucketed MAX meter, which has no allowance; use another meter`,
     );
   }
-  return feature;
+  return { feature, meter };
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { EntitlementPart, OverridableMember } from '../../billing/entitlement.ts';
+import type { GrantTerms } from '../../billing/grant.ts';
 import { decimalText, instantText } from '../columns.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
 import type { Sql } from '../transaction.ts';
+import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
 
 /** A part with what is granted by it and by whom. */
 export interface StoredPart extends EntitlementPart {
@@ -14,9 +16,10 @@ export interface StoredPart extends EntitlementPart {
   entityId: string;
   entityName: string;
   aggregationMode: string;
+  grant: GrantTerms | null;
 }
 
-type PartRow = StoredPart & Record<string, unknown>;
+type PartRow = StoredPart & GrantColumns & Record<string, unknown>;
 
 const partsText = (owners: string, shown = '') => `
 select p.subscription_id as "subscriptionId", e.id, e.entity_type as "entityType", e.entity_id as "entityId", p.name as "entityName",
@@ -24,6 +27,8 @@ select p.subscription_id as "subscriptionId", e.id, e.entity_type as "entityType
   e.overridden_members as "overriddenMembers", e.is_enabled as "isEnabled", e.is_soft_limit as "isSoftLimit",
   e.usage_limit as "usageLimit", e.usage_reset_period as "usageResetPeriod", e.static_value as "staticValue",
   e.config_value as "configValue", e.aggregation_mode as "aggregationMode",
+  e.grant_measure as "grantMeasure", e.grant_quota as "grantQuota", e.grant_duration_unit as "grantDurationUnit",
+  e.grant_duration_value as "grantDurationValue", e.grant_allocation_behavior as "grantAllocationBehavior",
   greatest(e.start_date, p.start_date) as "startDate", least(e.end_date, p.end_date) as "endDate"${shown}
 from (${owners}) p
 join entitlement e on e.environment_id = $1 and e.entity_type = p.entity_type and e.entity_id = p.entity_id and e.status = 'published'
@@ -103,6 +108,7 @@ async function readParts(sql: Sql, text: string, environmentId: string, ids: rea
     ...row,
     overriddenMembers: row.overriddenMembers as OverridableMember[] | null,
     usageLimit: row.usageLimit === null ? null : decimalText(row.usageLimit),
+    grant: grantOf(row),
     startDate: row.startDate && instantText(row.startDate),
     endDate: row.endDate && instantText(row.endDate),
   }));

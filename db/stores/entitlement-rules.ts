@@ -1,4 +1,5 @@
 import { badField } from '../record.ts';
+import { firstGrantField, type SentGrant } from './entitlement-grant-rules.ts';
 
 /** An entitlement as a caller defines it. `usageLimit` null or absent is unlimited, 0 includes nothing. */
 export interface NewEntitlement {
@@ -16,6 +17,7 @@ export interface NewEntitlement {
   parentEntitlementId?: string | undefined;
   startDate?: string | null | undefined;
   endDate?: string | null | undefined;
+  grant?: SentGrant | undefined;
 }
 
 /** The members that depend on the type of the feature; checked whole, also after an update. */
@@ -33,9 +35,6 @@ export function checkEntitlement(input: NewEntitlement, path = ''): void {
     const { featureType, staticValue = null, configValue = null } = input;
     checkGrantedValue({ featureType, staticValue, configValue }, path);
   }
-  if (input.aggregationMode === 'parallel') {
-    throw badField(`${path}aggregation_mode`, 'parallel needs a grant configuration; send additive or leave it out');
-  }
   if (input.parentEntitlementId && input.entityType !== 'SUBSCRIPTION') {
     throw badField(
       `${path}parent_entitlement_id`,
@@ -50,7 +49,13 @@ export function checkEntitlement(input: NewEntitlement, path = ''): void {
 
 /** Only the limit, the switch and the values can be overridden. spec: catalogue-and-metering §8.2 */
 function refuseParentMembers(input: NewEntitlement, path: string): void {
-  const ofParent = { is_soft_limit: input.isSoftLimit, usage_reset_period: input.usageResetPeriod ?? undefined };
+  const grantField = firstGrantField(input.grant);
+  const ofParent = {
+    is_soft_limit: input.isSoftLimit,
+    usage_reset_period: input.usageResetPeriod ?? undefined,
+    ...(grantField ? { [grantField]: true } : {}),
+    aggregation_mode: input.aggregationMode === 'parallel' ? input.aggregationMode : undefined,
+  };
   for (const [field, value] of Object.entries(ofParent)) {
     if (value !== undefined) throw badField(`${path}${field}`, 'is the plan’s and cannot be overridden; leave it out');
   }

@@ -1,9 +1,13 @@
 import { LockMode } from '@mikro-orm/core';
 import { refuse } from '../../billing/refusal.ts';
 import { Entitlement } from '../entities/entitlement.ts';
+import { Feature } from '../entities/feature.ts';
+import { Meter } from '../entities/meter.ts';
 import { badField, inElement, missing, newRecord, refuseArchived, together, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
+import { checkGrant, firstGrantField, grantFrom, mergedGrant, type SentGrant } from './entitlement-grant-rules.ts';
+import { grantColumns, grantOf } from './entitlement-grant-terms.ts';
 import { membersOf, overrideValues } from './entitlement-override.ts';
 import { overriddenParent, publishedFeature, publishedOwner } from './entitlement-owner.ts';
 import { reportEntitlement } from './entitlement-report.ts';
@@ -28,7 +32,8 @@ export async function createEntitlements(tx: Transaction, inputs: readonly NewEn
   const refusals: unknown[] = [];
   for (const [index, input] of inputs.entries()) {
     const decide = async () => {
-      const decided = await columnsOf(tx, input, `items[${index}].`);
+      const decided = await columnsOf(tx, input, `items[${index}].`, columns);
+      if (decided.aggregationMode === 'parallel') return decided;
       if (slots.has(slotOf(decided))) throw alreadyGranted(decided);
       slots.add(slotOf(decided));
       return decided;
@@ -44,19 +49,26 @@ export async function createEntitlements(tx: Transaction, inputs: readonly NewEn
   return entitlements;
 }
 
-async function columnsOf(tx: Transaction, input: NewEntitlement, path: string): Promise<EntitlementColumns> {
+async function columnsOf(
+  tx: Transaction,
+  input: NewEntitlement,
+  path: string,
+  beside: readonly EntitlementColumns[] = [],
+): Promise<EntitlementColumns> {
   checkEntitlement(input, path);
+  const grant = grantFrom(input.grant, path);
   const subscription = await publishedOwner(tx, input, path);
-  const feature = await publishedFeature(tx, input, path);
+  const { feature, meter } = await publishedFeature(tx, input, path);
   const owned = {
     entityType: input.entityType!,
     entityId: input.entityId!,
     featureId: feature.id,
     featureType: feature.type,
-    aggregationMode: 'additive',
+    aggregationMode: input.aggregationMode ?? 'additive',
     displayOrder: null,
     startDate: input.startDate ?? null,
     endDate: input.endDate ?? null,
+    ...grantColumns(grant),
   };
   if (subscription && input.parentEntitlementId) {
     const parent = await overriddenParent(tx, input, subscription, path);
@@ -69,6 +81,8 @@ async function columnsOf(tx: Transaction, input: NewEntitlement, path: string): 
       ...overrideValues(parent, input, path),
     };
   }
+  const others = beside.map((columns) => ({ ...columns, grant: grantOf(columns) }));
+  await checkGrant(tx, { ...owned, grant }, meter, path, others);
   return { ...owned, ...grantedValues(feature.type, input), parentEntitlementId: null, overriddenMembers: null };
 }
 
@@ -143,6 +157,9 @@ export interface EntitlementChange {
   staticValue?: string | null | undefined;
   configValue?: Record<string, unknown> | null | undefined;
   aggregationMode?: string | undefined;
+  /** Sent members replace the stored ones. */
+  grant?: SentGrant | undefined;
+  clearsGrant?: boolean | undefined;
 }
 
 /**
@@ -165,10 +182,8 @@ export async function updateEntitlement(
   const staticValue = (change.staticValue === undefined ? entitlement.staticValue : change.staticValue) ?? null;
   const configValue = (change.configValue === undefined ? entitlement.configValue : change.configValue) ?? null;
   checkGrantedValue({ featureType, staticValue, configValue }, path);
-  if (change.aggregationMode === 'parallel') {
-    throw badField(`${path}aggregation_mode`, 'parallel needs a grant configuration; send additive or leave it out');
-  }
   if (entitlement.parentEntitlementId) noteOverride(entitlement, change, path);
+  else await changeGrant(tx, entitlement, change, path);
   entitlement.configValue = configValue;
   if (featureType === 'static') entitlement.staticValue = staticValue;
   if (change.isEnabled !== undefined) entitlement.isEnabled = change.isEnabled;
@@ -178,7 +193,7 @@ export async function updateEntitlement(
     changeAllowance(entitlement, isRepeated ? { ...change, usageLimit: undefined } : change);
   }
   touch(tx, entitlement);
-  await tx.em.flush();
+  await flushUnique(tx, { entitlement_feature_unique: () => alreadyGranted(entitlement) });
   await reportEntitlement(tx, entitlement, 'updated');
   return entitlement;
 }
@@ -208,12 +223,39 @@ export async function insertEntitlement(tx: Transaction, columns: EntitlementCol
 
 /** A member that is changed on an override is its own from then on; what belongs to the parent cannot be. spec: §8.2 */
 function noteOverride(entitlement: Entitlement, change: EntitlementChange, path: string): void {
-  const ofParent = { is_soft_limit: change.isSoftLimit, usage_reset_period: change.usageResetPeriod };
+  const grantField = firstGrantField(change.grant);
+  const ofParent = {
+    is_soft_limit: change.isSoftLimit,
+    usage_reset_period: change.usageResetPeriod,
+    ...(grantField ? { [grantField]: true } : {}),
+    aggregation_mode: change.aggregationMode === 'parallel' ? change.aggregationMode : undefined,
+  };
   for (const [field, value] of Object.entries(ofParent)) {
     if (value !== undefined) throw badField(`${path}${field}`, 'is the plan’s and cannot be overridden; leave it out');
   }
   const members = [...(entitlement.overriddenMembers ?? []), ...membersOf(entitlement.featureType, change)];
   entitlement.overriddenMembers = [...new Set(members)];
+}
+
+/** The stored configuration with what was sent, or none. spec: catalogue-and-metering §9.1 */
+async function changeGrant(
+  tx: Transaction,
+  entitlement: Entitlement,
+  { grant: sent = {}, clearsGrant, aggregationMode }: EntitlementChange,
+  path: string,
+): Promise<void> {
+  const field = firstGrantField(sent);
+  if (clearsGrant && field) throw badField(`${path}${field}`, 'must be left out with clear_grant_config: true');
+  if (!clearsGrant && !field && aggregationMode === undefined) return;
+  const stored = grantOf(entitlement);
+  const grant = clearsGrant ? null : grantFrom(mergedGrant(stored, sent), path);
+  const mode = aggregationMode ?? (clearsGrant ? 'additive' : entitlement.aggregationMode);
+  const { environmentId } = tx.scope;
+  const feature = await tx.em.findOneOrFail(Feature, { id: entitlement.featureId, environmentId });
+  const meter = feature.meterId ? await tx.em.findOne(Meter, { id: feature.meterId, environmentId }) : null;
+  const { id, entityType, entityId, featureId, featureType } = entitlement;
+  await checkGrant(tx, { id, entityType, entityId, featureId, featureType, aggregationMode: mode, grant }, meter, path);
+  Object.assign(entitlement, { aggregationMode: mode, ...grantColumns(grant) });
 }
 
 function changeAllowance(entitlement: Entitlement, change: EntitlementChange): void {

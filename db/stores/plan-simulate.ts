@@ -1,5 +1,4 @@
-import type { Allowance } from '../../billing/allowance.ts';
-import { periodAllowances } from '../../billing/period-allowance.ts';
+import { type PeriodTerms, periodTerms } from '../../billing/period-allowance.ts';
 import { type EndedPeriod, endedPeriods } from '../../billing/plan-simulation.ts';
 import { selectPrices } from '../../billing/price-selection.ts';
 import { realNow } from '../clock.ts';
@@ -59,7 +58,7 @@ export async function simulatePlan(
   const plan = await findPlan(tx, request.planId);
   const chosen = await chosenSubscriptions(tx, request);
   const prices = await simulatedPrices(tx, plan.id, realNow());
-  const allowances = await planAllowances(tx, plan.id);
+  const included = await planTerms(tx, plan.id);
   const result: PlanSimulation = { subscriptions: [], leftOut: [...chosen.leftOut] };
   const attached = new Map<string, SimulatedPrice[]>();
   for (const { row, customer } of chosen.subscriptions) {
@@ -80,7 +79,7 @@ export async function simulatePlan(
     }
   }
   refuseTooMuch(result, request);
-  await rate(tx, result.subscriptions, { attached, allowances, readUsage });
+  await rate(tx, result.subscriptions, { attached, included, readUsage });
   return result;
 }
 
@@ -101,10 +100,10 @@ function refuseTooMuch({ subscriptions }: PlanSimulation, { withLines }: Simulat
   throw badField('end_time', `makes ${periods} billing periods to rate, and ${most} are the most at once: ${remedy}`);
 }
 
-/** The plan's allowances that have not ended, by meter; when they begin does not matter. */
-async function planAllowances(tx: Transaction, planId: string): Promise<Record<string, Allowance>> {
+/** The plan's allowances and budgets that have not ended, by meter; when they begin does not matter. */
+async function planTerms(tx: Transaction, planId: string): Promise<PeriodTerms> {
   const parts = await meteredPartsOfPlan(tx, tx.scope.environmentId, planId);
-  return periodAllowances(
+  return periodTerms(
     parts.map((part) => ({ ...part, startDate: null })),
     realNow(),
   );
@@ -112,7 +111,7 @@ async function planAllowances(tx: Transaction, planId: string): Promise<Record<s
 
 interface Terms {
   attached: ReadonlyMap<string, SimulatedPrice[]>;
-  allowances: Record<string, Allowance>;
+  included: PeriodTerms;
   readUsage: UsageReader;
 }
 
@@ -125,7 +124,7 @@ async function rate(tx: Transaction, subscriptions: SimulatedSubscription[], ter
       const charge = { subscription: row, reason: 'preview' as const, elapsed: period.elapsed, next: period.advance };
       const key = `${row.id} ${period.start}`;
       const current: ChargeRequest = { ...charge, key, withoutBilled: true };
-      const simulated = { ...current, key: `${key} simulated`, terms: { items, allowances: terms.allowances } };
+      const simulated = { ...current, key: `${key} simulated`, terms: { items, ...terms.included } };
       sides.push({ request: current, period, side: 'current' }, { request: simulated, period, side: 'simulated' });
     }
   }

@@ -7,6 +7,7 @@ import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '.
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
 import { insertEntitlement, publishedEntitlements } from './entitlement.ts';
+import { grantColumns, grantOf } from './entitlement-grant-terms.ts';
 import { holdGroups } from './group.ts';
 import { auditPrice, insertPrice, pricesOfPlans } from './price.ts';
 import { columnsOf } from './price-change.ts';
@@ -179,6 +180,7 @@ async function copyEntitlements(tx: Transaction, source: Plan, plan: Plan): Prom
       displayOrder,
       startDate,
       endDate,
+      ...grantColumns(grantOf(entitlement)),
     });
   }
 }

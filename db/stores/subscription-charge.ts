@@ -1,4 +1,3 @@
-import type { Allowance } from '../../billing/allowance.ts';
 import type { Interval } from '../../billing/calendar.ts';
 import {
   type BilledService,
@@ -10,7 +9,7 @@ import {
   usageQuestions,
 } from '../../billing/charge.ts';
 import type { ResumeTerms } from '../../billing/pause.ts';
-import { periodAllowances } from '../../billing/period-allowance.ts';
+import { type PeriodTerms, periodTerms } from '../../billing/period-allowance.ts';
 import { instantText } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
@@ -41,7 +40,7 @@ export interface ChargeRequest {
   /** With reason `resume`: what the pause gave back. */
   resume?: ResumeTerms;
   /** What to charge in place of the subscription's own line items and allowances: another plan's, for a simulation. */
-  terms?: { items: readonly ChargedItem[]; allowances: Record<string, Allowance> };
+  terms?: PeriodTerms & { items: readonly ChargedItem[] };
 }
 
 /** A computed line with what stays on the invoice besides. */
@@ -77,6 +76,8 @@ export async function computeCharges(
   const plans = requests.map((request) => {
     const { subscription } = request;
     const own = itemsOf(request).map((charged) => withStanding(charged, commitments.get(request.key)));
+    const { allowances, grants } =
+      request.terms ?? periodTerms(partsOf.get(subscription.id) ?? [], lastInstant(request));
     const planned = planCharges({
       reason: request.reason,
       subscription,
@@ -84,10 +85,10 @@ export async function computeCharges(
       next: request.next,
       ...(request.usageUntil === undefined ? {} : { usageUntil: request.usageUntil }),
       items: own.map(({ item }) => item),
-      allowances:
-        request.terms?.allowances ?? periodAllowances(partsOf.get(subscription.id) ?? [], lastInstant(request)),
       ...(request.resume ? { resume: request.resume } : {}),
       paused: paused.get(subscription.id) ?? [],
+      allowances,
+      grants,
       billed: request.withoutBilled
         ? []
         : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),
@@ -105,6 +106,7 @@ export async function computeCharges(
       to: question.to,
       filters: filters.get(question.lineItemId) ?? null,
       bucketSize: question.bucketSize,
+      ...(question.eachEvent ? { eachEvent: true as const } : {}),
       timezone: request.subscription.timezone,
       billingAnchor: request.subscription.billingAnchor,
     })),

@@ -47,7 +47,7 @@ export async function readUsage(
   const shapes = await meterShapes(sql, scope, questions);
   const shapeOf = (question: UsageQuestion) => shapes.get(meterIdOf(question) ?? '');
   const whole = questions.filter((question) => !hasRows(question, shapeOf(question)));
-  const rows = whole.length === 0 ? [] : await answerRows(sql, parameters(env, scope, whole));
+  const rows = whole.length === 0 ? [] : await answerRows(sql, usageParameters(env, scope, whole));
   for (const row of rows) {
     const question = whole[row.ord];
     if (!question) continue;
@@ -57,7 +57,7 @@ export async function readUsage(
   for (const question of questions) {
     const shape = shapeOf(question);
     if (!hasRows(question, shape)) continue;
-    answers.set(question.key, await readBuckets(sql, question, shape, parameters(env, scope, [question])));
+    answers.set(question.key, await readBuckets(sql, question, shape, usageParameters(env, scope, [question])));
   }
   return answers;
 }
@@ -88,7 +88,8 @@ function answerOf(row: AnswerRow, question: UsageQuestion): UsageAnswer {
   };
 }
 
-function parameters(env: number, scope: Scope, questions: readonly UsageQuestion[]): unknown[] {
+/** The parameters of `usageText`, of which every reader's statement takes these. */
+export function usageParameters(env: number, scope: Scope, questions: readonly UsageQuestion[]): unknown[] {
   const adHoc = questions.map((question) => ('eventName' in question ? question : null));
   const byId = pairs(questions, (question) => question.customerIds);
   const byExternalId = pairs(questions, (question) => question.externalCustomerIds);
@@ -118,7 +119,8 @@ function meterIdOf(question: UsageQuestion): string | null {
   return 'meterId' in question ? question.meterId : null;
 }
 
-function filterList(filters: UsageQuestion['filters']) {
+/** Filters as the database compares them. */
+export function filterList(filters: UsageQuestion['filters']) {
   return Object.entries(filters ?? {}).map(([key, values]) => ({ key, values }));
 }
 

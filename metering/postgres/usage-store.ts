@@ -6,6 +6,7 @@ import { appendBatch } from './append.ts';
 import { buildMeterRollups } from './build-rollups.ts';
 import { CatalogueCache } from './catalogue-cache.ts';
 import { countEvents } from './count-events.ts';
+import { readEachEvent } from './each-event.ts';
 import { listEvents } from './list-events.ts';
 import { measureEvents } from './measure-events.ts';
 import { readBreakdown, readBucketBreakdown } from './read-breakdown.ts';
@@ -33,6 +34,7 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
       await appendBatch(database, cache, scope, events, also);
     },
     usage: readUsage,
+    eachEvent: readEachEvent,
     series: readSeries,
     breakdown: readBreakdown,
     bucketBreakdown: readBucketBreakdown,

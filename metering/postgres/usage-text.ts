@@ -124,3 +124,32 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
   pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
 from question q left join total using (ord)
 order by q.ord`;
+
+/**
+ * The events of meters one by one, as JSON lists of time, id, value and whether they meet the question's own filters. Parameters
+ * as of `usageText`, with the questions' own filters in 19.
+ */
+export const eachEventText = (time: string): string => `
+with asked as materialized (${askedText}
+), question as materialized (
+  select asked.*, name.number as event_name from asked
+  left join usage.event_name name on name.env = $1 and name.name = asked.event_text
+), ${memberText}
+)
+select q.ord, q.event_text as event_name, case when q.type = 'SUM_WITH_MULTIPLIER' then q.multiplier end as multiplier,
+  coalesce(found.events, '[]') as events,
+  pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
+from question q
+join unnest((select $3::int[]), (select $19::jsonb[])) as own(ord, filters) using (ord)
+left join lateral (
+  select json_agg(json_build_array(at, id, case when q.type = 'COUNT' then '1' else v::text end, is_own)
+    order by at, id collate "C") as events
+  from (
+    select ${time} as at, coalesce(e.event_id, e.key::text) as id, ${measuredValue('edge')} as v,
+      own.filters = '[]' or usage.matches(e.props, own.filters) as is_own
+    from (select q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, q.began, q.ended
+      from member where member.ord = q.ord) as edge
+    join usage.event e on ${matched}
+    offset 0) as measured
+  where v is not null) as found on true
+order by q.ord`;

@@ -69,6 +69,7 @@ const priceUnit = { price_unit_type: 'CUSTOM', price_unit_config: { price_unit: 
 
 const event = { event_name: 'e', external_customer_id: 'known' };
 const slabs = (...tiers: object[]) => ({ ...tiered, tiers });
+const granting = { grant_measure: 'quantity', grant_quota: '10', grant_duration_unit: 'hour', grant_duration_value: 5 };
 const usageQuery = { event_name: 'e', aggregation_type: 'SUM', property_name: 'n' };
 const span = { start_time: '2026-02-01T00:00:00Z', end_time: '2026-01-01T00:00:00Z' };
 const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
@@ -359,7 +360,13 @@ const cases: Case[] = [
   [43, 'an unknown plan in bulk', 'POST', '/entitlements/bulk', { items: [{ ...metered, plan_id: 'plan_none' }] }, 400, 'items[0]'],
   [44, 'a second grant', 'POST', '/entitlements', { ...metered, feature_id: granted.id }, 409, granted.id, 'already_exists'],
   [45, 'parallel without a grant', 'POST', '/entitlements', { ...metered, aggregation_mode: 'parallel' }, 400, 'aggregation_mode'],
-  [45, 'a grant', 'POST', '/entitlements', { ...metered, grant_quota: '10' }, 501, 'grant_quota', 'not_implemented'],
+  [45, 'a part of a grant', 'POST', '/entitlements', { ...metered, grant_quota: '10' }, 400, 'grant_measure'],
+  [45, 'a grant without a duration', 'POST', '/entitlements', { ...metered, ...granting, grant_duration_value: null }, 400, 'grant_duration_value'],
+  [45, 'a grant of a static feature', 'POST', '/entitlements', { ...metered, feature_id: statics.id, feature_type: 'static', static_value: 'a', ...granting }, 400, 'grant_measure'],
+  [45, 'a grant shorter than an hour', 'POST', '/entitlements', { ...metered, ...granting, grant_duration_value: 0 }, 400, 'grant_duration_value'],
+  [45, 'a grant of nothing', 'POST', '/entitlements', { ...metered, ...granting, grant_quota: '0' }, 400, 'grant_quota'],
+  [45, 'a whole period with a length', 'POST', '/entitlements', { ...metered, ...granting, grant_duration_unit: 'subscription_period' }, 400, 'grant_duration_value'],
+  [45, 'a whole period with a behaviour', 'POST', '/entitlements', { ...metered, ...granting, grant_duration_unit: 'subscription_period', grant_duration_value: null, grant_allocation_behavior: 'unit_start' }, 400, 'grant_allocation_behavior'],
   [46, 'an attached add-on', 'DELETE', `/addons/${attachedAddon.id}`, undefined, 400, attachedAddon.id],
   [47, 'a cost sheet without a name', 'POST', '/costs', { name: '' }, 400, 'name'],
   [47, 'a cost sheet with a long name', 'POST', '/costs', { name: 'x'.repeat(256) }, 400, 'name'],

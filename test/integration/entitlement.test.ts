@@ -191,8 +191,8 @@ describe('PUT /entitlements/{id}', () => {
       body: { message: expect.stringContaining('config_value') },
     });
     expect(await put({ grant_quota: '5' })).toMatchObject({
-      status: 501,
-      body: { code: 'not_implemented', message: expect.stringContaining('grant_quota') },
+      status: 400,
+      body: { message: expect.stringContaining('grant_measure') },
     });
     expect((await put({ static_value: 'b' })).body.static_value).toBe('b');
     await call('DELETE', `/v1/entitlements/${entitlement.id}`);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type MeteredPart, periodAllowances } from '../../../billing/period-allowance.ts';
+import { type MeteredPart, periodTerms } from '../../../billing/period-allowance.ts';
 
 const end = '2026-05-01T00:00:00.000Z';
 
@@ -22,11 +22,11 @@ function part(id: string, fields: Partial<MeteredPart> = {}): MeteredPart {
   };
 }
 
-const limitOf = (...parts: MeteredPart[]) => periodAllowances(parts, end).meter_1?.usageLimit;
+const limitOf = (...parts: MeteredPart[]) => periodTerms(parts, end).allowances.meter_1?.usageLimit;
 
 it('adds up the parts of a meter, and keeps meters apart', () => {
   const parts = [part('p'), part('a', { entityType: 'ADDON', usageLimit: '25' }), part('b', { meterId: 'meter_2' })];
-  expect(periodAllowances(parts, end)).toEqual({
+  expect(periodTerms(parts, end).allowances).toEqual({
     meter_1: { usageLimit: '125', usageResetPeriod: null },
     meter_2: { usageLimit: '100', usageResetPeriod: null },
   });

@@ -7,6 +7,7 @@ import { commitmentAdapters } from './commitment.ts';
 import { costsheetAdapters } from './costsheet.ts';
 import { creditNoteAdapters } from './credit-note.ts';
 import { entitlementAdapters } from './entitlement.ts';
+import { grantAdapters } from './grant.ts';
 import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
@@ -29,6 +30,7 @@ export const adapters: Adapters = {
   ...costsheetAdapters,
   ...creditNoteAdapters,
   ...entitlementAdapters,
+  ...grantAdapters,
   ...httpAdapters,
   ...invoiceAdapters,
   ...meteringAdapters,

@@ -1,0 +1,84 @@
+import { isTimeZone } from '../../../billing/calendar.ts';
+import { type GrantTerms, meterGrants } from '../../../billing/grant.ts';
+import { measureGrants } from '../../../billing/grant-usage.ts';
+import { decimal, decimalString, roundToCurrency, sum } from '../../../billing/money.ts';
+import { costOfQuantity } from '../../../billing/price.ts';
+import { evaluateEvents } from '../../../metering/evaluate.ts';
+import { utcInstant } from '../../../metering/timestamp.ts';
+import type { Adapters, Given } from '../adapter.ts';
+
+function measured(given: Given, grants: Given[]) {
+  const parts = grants.map((grant) => ({
+    id: grant.id ?? 'grant',
+    isEnabled: true,
+    aggregationMode: grant.aggregation_mode ?? (given.grants ? 'parallel' : 'additive'),
+    grant: grantTerms(grant),
+  }));
+  const cycle = { start: utcInstant(given.cycle.start)!, end: utcInstant(given.cycle.end)! };
+  const events = given.events.map((event: Given) => ({
+    id: event.id,
+    timestamp: event.timestamp,
+    ingestedAt: event.ingested_at ?? event.timestamp,
+    properties: event.properties ?? {},
+  }));
+  const evaluation = { aggregation: given.aggregation, filters: given.filters ?? [], from: cycle.start, to: cycle.end };
+  const question = {
+    grants: meterGrants(parts)!,
+    cycle,
+    timezone: isTimeZone(given.timezone ?? 'UTC') ? (given.timezone ?? 'UTC') : 'UTC',
+    multiplier: given.aggregation.type === 'SUM_WITH_MULTIPLIER' ? String(given.aggregation.multiplier) : null,
+    costOf: (quantity: Parameters<typeof costOfQuantity>[1]) => costOfQuantity(given.price, quantity).cost,
+  };
+  return measureGrants(question, evaluateEvents(events, evaluation));
+}
+
+function grantTerms(grant: Given): GrantTerms {
+  return {
+    measure: grant.grant_measure,
+    quota: String(grant.grant_quota),
+    durationUnit: grant.grant_duration_unit,
+    durationValue: grant.grant_duration_value ?? null,
+    allocation: grant.grant_allocation_behavior ?? 'first_usage',
+  };
+}
+
+function grantWindows(given: Given): unknown {
+  const { windows, billable } = measured(given, [given.grant]);
+  const cost = () => (given.grant.grant_measure === 'amount' ? billable : costOfQuantity(given.price, billable).cost);
+  return {
+    windows: windows.map((window) => ({
+      valid_from: window.start,
+      valid_to: window.end,
+      quota: window.quota,
+      usage: window.usage,
+      status: window.crossedAt === null ? 'active' : 'exhausted',
+      overage: window.overage,
+    })),
+    overage: decimalString(billable),
+    ...(given.price ? charged(cost(), given.price.currency) : {}),
+  };
+}
+
+function grantParallelOverage(given: Given): unknown {
+  const { windows, billable } = measured(given, given.grants);
+  const overage = Object.fromEntries(given.grants.map((grant: Given) => [grant.id, '0']));
+  for (const [id, own] of Map.groupBy(windows, (window) => window.entitlementId)) {
+    overage[id] = decimalString(sum(own.map((window) => decimal(window.overage))));
+  }
+  const isMoney = given.grants[0]?.grant_measure === 'amount';
+  const cost = () => (isMoney ? billable : costOfQuantity(given.price, billable).cost);
+  return {
+    per_grant_overage: overage,
+    billable_quantity: isMoney ? '0' : decimalString(billable),
+    ...(given.price ? charged(cost(), given.price.currency) : {}),
+  };
+}
+
+function charged(cost: ReturnType<typeof decimal>, currency: string) {
+  return { cost: decimalString(cost), line_amount: decimalString(roundToCurrency(cost, currency)) };
+}
+
+export const grantAdapters: Adapters = {
+  grant_windows: grantWindows,
+  grant_parallel_overage: grantParallelOverage,
+};
