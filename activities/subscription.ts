@@ -1,17 +1,15 @@
 import type { Database } from '../db/orm.ts';
-import { type Scope, workflowScope } from '../db/scope.ts';
-import { issueInvoices } from '../db/stores/invoice-issue.ts';
-import { attendInvoice } from '../db/stores/invoice-snapshot.ts';
+import { workflowScope } from '../db/scope.ts';
 import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
-import { closePeriods, endTrials } from '../db/stores/subscription-close.ts';
-import { activateSubscriptions, noticeRenewals } from '../db/stores/subscription-notice.ts';
 import { readSubscriptions } from '../db/stores/subscription-row.ts';
+import { type AttendedSubscription, one, refreshAgendas } from '../db/stores/subscription-snapshot.ts';
 import {
-  type AttendedSubscription,
-  one,
-  refreshAgendas,
-  refreshSubscriptions,
-} from '../db/stores/subscription-snapshot.ts';
+  refreshStep,
+  type SubscriptionMoment,
+  type SubscriptionStep,
+  type SubscriptionStepName,
+  subscriptionSteps,
+} from '../db/stores/subscription-steps.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
@@ -38,20 +36,8 @@ interface SubscriptionReference extends Owner {
   subscriptionId: string;
 }
 
-interface SubscriptionMoment extends SubscriptionReference {
-  /** The instant of the agenda entry. */
-  at: string;
-}
-
-interface InvoiceOfSubscription extends SubscriptionMoment {
-  invoiceId: string;
-}
-
-type SetStep<Moment extends SubscriptionMoment = SubscriptionMoment> = (
-  tx: SqlTransaction,
-  scope: Scope,
-  moments: readonly Moment[],
-) => Promise<AttendedSubscription[]>;
+/** An agenda entry that is due. */
+type DueEntry = Owner & SubscriptionMoment;
 
 const maxSubscriptionsASet = 200;
 
@@ -66,8 +52,8 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
 
   /** A step that many subscriptions take at one instant: concurrent calls share a transaction. */
-  const together = <Moment extends SubscriptionMoment = SubscriptionMoment>(name: string, step: SetStep<Moment>) =>
-    coalesce<Moment, SubscriptionSnapshot>({
+  const together = (name: string, step: SubscriptionStep) =>
+    coalesce<DueEntry, SubscriptionSnapshot>({
       groupOf: (moment) => moment.environmentId,
       maxRequests: maxSubscriptionsASet,
       async run(moments) {
@@ -75,7 +61,7 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
         const [first] = moments;
         if (!first) return [];
         const attended = await inScope(first, async (tx) => {
-          const result = await step(tx, tx.scope, moments);
+          const result = await step(tx, tx.scope, moments, readUsage);
           crashPoint(`${name}.beforeCommit`);
           return result;
         });
@@ -90,34 +76,17 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     return rows.size === 0 ? null : snapshot(one(await refreshAgendas(tx, tx.scope.environmentId, [...rows.values()])));
   };
 
-  /** Reads the subscriptions after their invoices changed and writes their agendas down. */
-  const refresh: SetStep = (tx, scope, moments) =>
-    refreshSubscriptions(
-      tx,
-      scope.environmentId,
-      moments.map((moment) => moment.subscriptionId),
-    );
+  const steps = Object.fromEntries(
+    Object.entries(subscriptionSteps).map(([name, step]) => [name, together(name, step)]),
+  ) as Record<SubscriptionStepName, (entry: DueEntry) => Promise<SubscriptionSnapshot>>;
 
   return {
     loadSubscription: async (self: SubscriptionReference): Promise<SubscriptionSnapshot | null> =>
       inScope(self, (tx) => load(tx, self.subscriptionId)),
 
-    closePeriod: together('closePeriod', (tx, scope, moments) => closePeriods(tx, scope, moments, readUsage)),
-    endTrial: together('endTrial', (tx, scope, moments) => endTrials(tx, scope, moments, readUsage)),
-    noticeRenewal: together('noticeRenewal', noticeRenewals),
-    /** Issues drafts whose window is over. spec: subscriptions-and-invoicing §2.15.4 */
-    finalizeInvoice: together<InvoiceOfSubscription>('finalizeInvoice', async (tx, scope, moments) => {
-      await issueInvoices(tx, scope, moments, readUsage);
-      return refresh(tx, scope, moments);
-    }),
-    /** From now on an unsettled invoice has a workflow of its own. */
-    attendInvoice: together<InvoiceOfSubscription>('attendInvoice', async (tx, scope, moments) => {
-      for (const { invoiceId } of moments) await attendInvoice(tx, scope, invoiceId);
-      return refresh(tx, scope, moments);
-    }),
+    ...steps,
     /** After a payment of one of its invoices went on in a workflow of its own. */
-    refreshSubscription: together('refreshSubscription', refresh),
-    activateSubscription: together('activateSubscription', activateSubscriptions),
+    refreshSubscription: together('refreshSubscription', refreshStep),
 
     ...createSubscriptionCharges({ inScope, snapshot }),
     ...createSubscriptionCommands({ inScope, readUsage, snapshot }),

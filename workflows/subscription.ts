@@ -29,27 +29,28 @@ export async function subscription(start: LifecycleStart): Promise<void> {
 
   async function perform(item: AgendaItem): Promise<SubscriptionSnapshot> {
     const step = proxyLocalActivities<SubscriptionActivities>({ ...databaseStep, ...summaryOf(item) });
+    const due = { ...self, at: item.at, ref: item.ref };
     switch (item.kind) {
       case 'closePeriod':
-        return step.closePeriod({ ...self, at: item.at });
+        return step.closePeriod(due);
       case 'endTrial':
-        return step.endTrial({ ...self, at: item.at });
+        return step.endTrial(due);
       case 'activateSubscription':
-        return step.activateSubscription({ ...self, at: item.at });
+        return step.activateSubscription(due);
       case 'noticeRenewal':
-        return step.noticeRenewal({ ...self, at: item.at });
+        return step.noticeRenewal(due);
       case 'finalizeInvoice':
-        return step.finalizeInvoice({ ...self, invoiceId: item.ref, at: item.at });
+        return step.finalizeInvoice(due);
       case 'chargePayment': {
         const collection = { paymentId: item.ref, at: item.at, clockTime: lifecycle.clock.heardTime };
         const recorded = await collectPayment(start, collection, (answer) => step.recordCharge({ ...self, ...answer }));
         // A payment that was handed to its own workflow meanwhile is no longer on this agenda.
-        return recorded.awaitsGateway ? step.refreshSubscription({ ...self, at: item.at }) : recorded.subscription;
+        return recorded.awaitsGateway ? step.refreshSubscription(due) : recorded.subscription;
       }
       case 'attendInvoice':
         // The other workflow is there before the row says so: a task lost in between cannot leave the invoice to nobody.
         await followInvoice(start, item.ref, lifecycle.clock.heardTime);
-        return step.attendInvoice({ ...self, invoiceId: item.ref, at: item.at });
+        return step.attendInvoice(due);
       default:
         throw new Error(`a subscription has no agenda entry ${item.kind}`);
     }
