@@ -14,6 +14,10 @@ export interface VoidPlan {
   walletCredit: string;
   /** The part of it that was paid. */
   refundedMoney: string;
+  /** The part of it that prepaid credits paid. */
+  returnedCredits: string;
+  /** What is refunded of the invoice afterwards; only money counts. */
+  refundedAmount: string;
   paymentStatus: string;
 }
 
@@ -40,6 +44,8 @@ export function planVoid(invoice: VoidableInvoice): VoidPlan {
   return {
     walletCredit: decimalString(returned),
     refundedMoney: decimalString(refundedMoney),
+    returnedCredits: decimalString(decimal(invoice.totalPrepaidCreditsApplied)),
+    refundedAmount: decimalString(decimal(invoice.refundedAmount).plus(refundedMoney)),
     paymentStatus: returned.isZero() ? invoice.paymentStatus : 'REFUNDED',
   };
 }

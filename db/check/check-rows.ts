@@ -6,10 +6,11 @@ import { invoiceRules } from './invoice-rules.ts';
 import { referenceRules } from './reference-rules.ts';
 import { refundRules } from './refund-rules.ts';
 import { subscriptionRules } from './subscription-rules.ts';
+import { walletRules } from './wallet-rules.ts';
 
 /**
  * Every rule that rows alone decide. I4, I5, I9 and I20 need the usage engine, the gateway and Temporal (activities/check.ts).
- * I7 and I8 wait for wallets, the delivery half of I10 for webhooks and I12 for checkouts: nothing of them is stored yet.
+ * The delivery half of I10 waits for webhooks and I12 for checkouts: nothing of them is stored yet.
  */
 export const rowRules: readonly InvariantRule[] = [
   ...invoiceRules,
@@ -18,6 +19,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...historyRules,
   ...referenceRules,
   ...deadlineRules,
+  ...walletRules,
 ];
 
 /**

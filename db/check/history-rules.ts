@@ -1,6 +1,6 @@
 import type { InvariantRule } from './invariant.ts';
 
-const versioned = { subscription: 1, payment: 1, invoice: 2, credit_note: 1, refund: 1 };
+const versioned = { subscription: 1, payment: 1, invoice: 2, credit_note: 1, refund: 1, wallet: 1 };
 const recorded = [
   'catalogue_group',
   'price_unit',
@@ -38,6 +38,9 @@ const announced = [
   { table: 'refund', when: 'true', event: 'refund.created' },
   { table: 'refund', when: 'o.succeeded_at is not null', event: 'refund.succeeded' },
   { table: 'refund', when: 'o.failed_at is not null', event: 'refund.failed' },
+  { table: 'wallet', when: 'true', event: 'wallet.created' },
+  { table: 'wallet', when: "o.wallet_status = 'closed'", event: 'wallet.terminated' },
+  { table: 'wallet_transaction', when: "o.transaction_status = 'completed'", event: 'wallet.transaction.created' },
 ];
 
 const answerable = [
@@ -46,6 +49,7 @@ const answerable = [
   'invoice',
   'payment',
   'refund',
+  'wallet',
   'api_key',
   'user_account',
   'environment',

@@ -21,6 +21,8 @@ const ofCustomer = [
   'refund',
   'subscription',
   'subscription_line_item',
+  'wallet',
+  'wallet_transaction',
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
@@ -44,6 +46,7 @@ const auditedTypes = [
   'tax_association',
   'test_clock',
   'costsheet',
+  'wallet',
 ];
 
 /** Every column that names a row of the same environment. A test compares the list with the columns that exist. */
@@ -79,14 +82,24 @@ export const references: readonly Reference[] = [
       where: `t.object_type = '${type}'`,
     })),
   ),
-  ...['customer', 'plan', 'feature', 'entitlement', 'subscription', 'invoice', 'payment', 'credit_note', 'refund'].map(
-    (type) => ({
-      table: 'outbox_event',
-      column: 'entity_id',
-      target: type,
-      where: `t.entity_type = '${type}'`,
-    }),
-  ),
+  ...[
+    'customer',
+    'plan',
+    'feature',
+    'entitlement',
+    'subscription',
+    'invoice',
+    'payment',
+    'credit_note',
+    'refund',
+    'wallet',
+    'wallet_transaction',
+  ].map((type) => ({
+    table: 'outbox_event',
+    column: 'entity_id',
+    target: type,
+    where: `t.entity_type = '${type}'`,
+  })),
   ...[...ofLine, 'price', 'entitlement'].map((table) => ({
     table,
     column: 'entity_id',
@@ -173,6 +186,9 @@ export const references: readonly Reference[] = [
   { table: 'refund', column: 'invoice_id', target: 'invoice' },
   { table: 'refund', column: 'credit_note_id', target: 'credit_note' },
   { table: 'payment_attempt', column: 'payment_id', target: 'payment' },
+  { table: 'wallet_transaction', column: 'wallet_id', target: 'wallet' },
+  { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
+  { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },
 ];
 
 /** Id columns that name no row of the environment: names given by others, and what no table exists for yet. */

@@ -46,6 +46,8 @@ import { TaxRate } from './tax-rate.ts';
 import { Tenant } from './tenant.ts';
 import { TestClock } from './test-clock.ts';
 import { UserAccount } from './user-account.ts';
+import { Wallet } from './wallet.ts';
+import { WalletTransaction } from './wallet-transaction.ts';
 
 /** Every mapped table. The usage tables are not here: they are named SQL (metering/postgres). */
 export const entities = [
@@ -97,4 +99,6 @@ export const entities = [
   Tenant,
   TestClock,
   UserAccount,
+  Wallet,
+  WalletTransaction,
 ];

@@ -14,6 +14,7 @@ import { Migration20261122_13_coupons } from './20261122_13_coupons.ts';
 import { Migration20261122_15_event_corrections } from './20261122_15_event_corrections.ts';
 import { Migration20261122_16_event_rejection } from './20261122_16_event_rejection.ts';
 import { Migration20261122_17_event_import } from './20261122_17_event_import.ts';
+import { Migration20261122_18_wallets } from './20261122_18_wallets.ts';
 import { Migration20261122_19_entitlement_grants } from './20261122_19_entitlement_grants.ts';
 import { Migration20261122_21_subscription_life } from './20261122_21_subscription_life.ts';
 import { Migration20261122_22_prorations } from './20261122_22_prorations.ts';
@@ -39,6 +40,7 @@ export const migrations = [
   { name: '20261122_15_event_corrections', class: Migration20261122_15_event_corrections },
   { name: '20261122_16_event_rejection', class: Migration20261122_16_event_rejection },
   { name: '20261122_17_event_import', class: Migration20261122_17_event_import },
+  { name: '20261122_18_wallets', class: Migration20261122_18_wallets },
   { name: '20261122_19_entitlement_grants', class: Migration20261122_19_entitlement_grants },
   { name: '20261122_21_subscription_life', class: Migration20261122_21_subscription_life },
   { name: '20261122_22_prorations', class: Migration20261122_22_prorations },

@@ -1,5 +1,4 @@
-import { type InvoiceConfig, invoiceConfig } from '../../billing/invoice-config.ts';
-import { invoiceDateKey, invoiceNumber } from '../../billing/invoice-number.ts';
+import { invoiceConfig } from '../../billing/invoice-config.ts';
 import { decimal } from '../../billing/money.ts';
 import { writeAudit } from '../audit.ts';
 import { type Columns, updateText, writeRows } from '../bulk.ts';
@@ -9,9 +8,19 @@ import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { convertAtCurrentRates } from './invoice-conversion.ts';
+import {
+  type CreditableInvoice,
+  closePurse,
+  hasPrepaidCredits,
+  openPurse,
+  type PrepaidPurse,
+  payFromPurse,
+  walletsOf,
+} from './invoice-credit.ts';
 import { documentDigests } from './invoice-digest.ts';
 import { isEmpty, totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
+import { assignNumbers } from './invoice-numbering.ts';
 import {
   type AppliedRows,
   computeAmounts,
@@ -30,6 +39,8 @@ export interface IssueRequest {
 
 interface DraftRow {
   id: string;
+  customer_id: string;
+  has_prepaid_credits: boolean;
   subscription_id: string | null;
   invoice_status: string;
   invoice_type: string;
@@ -66,7 +77,8 @@ interface DraftRow {
 const lockDrafts = `
 select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reason, i.collection_method, i.currency, i.adjustment_amount,
   i.amount_paid, i.invoice_number, i.issue_date, i.due_date, i.period_start, i.period_end,
-  i.subscription_customer_id, i.total_discount, i.no_tax_reason, i.is_manually_edited, i.version, i.collection_attempts,
+  i.subscription_customer_id, i.total_discount, i.no_tax_reason, i.is_manually_edited, i.version, i.collection_attempts, i.customer_id,
+  ${hasPrepaidCredits} as has_prepaid_credits,
   (select s.gateway_payment_method_id from subscription s where s.id = i.subscription_id) as gateway_payment_method_id,
   (select s.plan_id from subscription s where s.id = i.subscription_id) as plan_id,
   (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
@@ -153,9 +165,13 @@ export async function issueInvoices(
     scope.environmentId,
     wanted.flatMap(({ draft }) => draft.subscription_id ?? []),
   );
-  const issued = wanted.map(({ draft, at }) => finalAmounts(draft, at, scope, terms.get(draft.subscription_id ?? '')));
+  const purse = await openPurse(sql, scope, wanted.filter(({ draft }) => draft.has_prepaid_credits).map(creditable));
+  const issued = wanted.map(({ draft, at }) =>
+    finalAmounts(draft, at, scope, terms.get(draft.subscription_id ?? ''), purse),
+  );
   await assignNumbers(sql, scope, issued, config);
   await writeAmounts(sql, scope, issued);
+  await closePurse(purse);
   await writeEvents(
     sql,
     scope,
@@ -196,8 +212,19 @@ function eventNames({ row }: IssuedInvoice): string[] {
     : ['invoice.update.finalized'];
 }
 
-/** The final amounts of a draft from its lines; a subscription's invoice without anything to bill is skipped instead. */
-function finalAmounts(draft: DraftRow, at: string, scope: Scope, terms: InvoiceTerms | undefined): IssuedInvoice {
+function creditable({ draft }: { draft: DraftRow }): CreditableInvoice {
+  const { id, customer_id: customerId, period_end: end } = draft;
+  return { id, customerId, currency: draft.currency.toLowerCase(), periodEnd: end ? instantText(end) : null };
+}
+
+/** The final amounts of a draft from its lines, and what prepaid credits pay of them; a subscription's invoice without anything to bill is skipped instead. */
+function finalAmounts(
+  draft: DraftRow,
+  at: string,
+  scope: Scope,
+  terms: InvoiceTerms | undefined,
+  purse: PrepaidPurse,
+): IssuedInvoice {
   const { period_start: start, period_end: end } = draft;
   const { amounts, applied } = computeAmounts(
     scope,
@@ -216,10 +243,12 @@ function finalAmounts(draft: DraftRow, at: string, scope: Scope, terms: InvoiceT
       })),
       adjustmentAmount: decimalText(draft.adjustment_amount),
       amountPaid: decimalText(draft.amount_paid),
+      wallets: walletsOf(purse, creditable({ draft })),
       at,
     },
     terms,
   );
+  payFromPurse(purse, creditable({ draft }), amounts.walletUses);
   const trialStart = draft.billing_reason === 'SUBSCRIPTION_TRIAL_START';
   const skipped = isEmpty(amounts) && draft.invoice_type === 'SUBSCRIPTION' && !trialStart;
   const free = decimal(amounts.amountDue).isZero();
@@ -247,32 +276,6 @@ function finalAmounts(draft: DraftRow, at: string, scope: Scope, terms: InvoiceT
       updatedBy: scope.actor,
     },
   };
-}
-
-/**
- * Gives numbers in order. The sequence row of a date key stays locked until the transaction ends, which makes numbers
- * gapless; keys are locked in one order. spec: subscriptions-and-invoicing §2.15.5
- */
-async function assignNumbers(
-  sql: Sql,
-  scope: Scope,
-  issued: readonly IssuedInvoice[],
-  config: InvoiceConfig,
-): Promise<void> {
-  const numbered = issued.filter(({ row }) => row.invoiceStatus === 'FINALIZED' && row.invoiceNumber === null);
-  const byKey = Map.groupBy(numbered, ({ at }) => invoiceDateKey(at, config));
-  for (const dateKey of [...byKey.keys()].sort()) {
-    const invoices = byKey.get(dateKey) ?? [];
-    const [sequence] = await sql.rows<{ last: string }>(
-      `insert into invoice_number_sequence (environment_id, date_key, last) values ($1, $2, $3::bigint + $4::bigint - 1)
-       on conflict (environment_id, date_key) do update set last = invoice_number_sequence.last + $4::bigint returning last`,
-      [scope.environmentId, dateKey, config.startSequence, invoices.length],
-    );
-    const first = Number(sequence?.last) - invoices.length + 1;
-    for (const [index, invoice] of invoices.entries()) {
-      invoice.row.invoiceNumber = invoiceNumber(dateKey, first + index, config);
-    }
-  }
 }
 
 /** Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. */

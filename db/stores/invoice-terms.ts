@@ -1,4 +1,4 @@
-import { computeInvoice, type InvoiceAmounts } from '../../billing/invoice.ts';
+import { computeInvoice, type InvoiceAmounts, type InvoiceWallet } from '../../billing/invoice.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import {
@@ -45,6 +45,8 @@ export interface ComputableInvoice {
   }[];
   adjustmentAmount?: string;
   amountPaid?: string;
+  /** Prepaid wallets that pay, in order of use; only where credits are taken. */
+  wallets?: readonly InvoiceWallet[];
   /** When it is computed, on the customer's clock. */
   at: string;
 }
@@ -80,7 +82,7 @@ export function computeAmounts(
     currency,
     lines: lines.map(({ id, amount, priceType }) => ({ id, amount, priceType })),
     coupons: period ? couponInput(terms?.coupons, { ...invoice, period }) : [],
-    wallets: [],
+    wallets: [...(invoice.wallets ?? [])],
     ...taxInput(taxes),
     ...(invoice.adjustmentAmount === undefined ? {} : { adjustmentAmount: invoice.adjustmentAmount }),
     ...(invoice.amountPaid === undefined ? {} : { amountPaid: invoice.amountPaid }),

@@ -1,4 +1,4 @@
-import { planVoid } from '../../billing/invoice-void.ts';
+import { planVoid, type VoidPlan } from '../../billing/invoice-void.ts';
 import { decimal } from '../../billing/money.ts';
 import { writeAudit } from '../audit.ts';
 import { decimalText } from '../columns.ts';
@@ -28,8 +28,8 @@ interface VoidableRow {
 }
 
 /**
- * Voids an invoice: it keeps its number, frees its period and is never collected. Money already paid would go to the
- * customer's prepaid wallet.
+ * Voids an invoice: it keeps its number, frees its period and is never collected. Money already paid and the credits
+ * it took go to the customer's prepaid wallet.
  * spec: subscriptions-and-invoicing §2.15.7
  */
 export async function voidInvoice(
@@ -51,20 +51,9 @@ export async function voidInvoice(
     totalPrepaidCreditsApplied: decimalText(row.total_prepaid_credits_applied),
     refundedAmount: decimalText(row.refunded_amount),
   });
-  if (!decimal(plan.walletCredit).isZero()) {
-    await creditPrepaidWallet(sql, scope, {
-      customerId: row.customer_id,
-      currency: row.currency,
-      amount: plan.walletCredit,
-      cause: 'invoice_void',
-      causeId: row.id,
-      description: `Voided invoice ${row.invoice_number ?? row.id}`,
-      idempotencyKey: `invoice_void:${row.id}`,
-      at: input.at,
-    });
-  }
+  await giveBack(sql, scope, row, plan, input.at);
   await sql.rows(
-    `update invoice set invoice_status = 'VOIDED', voided_at = $3, payment_status = $4, attended = true, metadata = metadata || $5::jsonb,
+    `update invoice set invoice_status = 'VOIDED', voided_at = $3, payment_status = $4, refunded_amount = $8, attended = true, metadata = metadata || $5::jsonb,
        version = version + 1, updated_at = $6, updated_by = $7 where environment_id = $1 and id = $2`,
     [
       scope.environmentId,
@@ -74,6 +63,7 @@ export async function voidInvoice(
       JSON.stringify(input.metadata ?? {}),
       new Date().toISOString(),
       scope.actor,
+      plan.refundedAmount,
     ],
   );
   await releaseCoupons(sql, scope, row.id);
@@ -92,4 +82,25 @@ export async function voidInvoice(
   await writeAudit(sql, scope, [
     { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: input.at },
   ]);
+}
+
+/** Money and credits go back as two lots of their own, each once. spec: wallets-and-payments §2.14 */
+async function giveBack(sql: Sql, scope: Scope, row: VoidableRow, plan: VoidPlan, at: string): Promise<void> {
+  const parts = [
+    { amount: plan.refundedMoney, idempotencyKey: row.id, what: 'What was paid of' },
+    { amount: plan.returnedCredits, idempotencyKey: `${row.id}_prepaid`, what: 'Prepaid credits of' },
+  ];
+  for (const { amount, idempotencyKey, what } of parts) {
+    if (decimal(amount).isZero()) continue;
+    await creditPrepaidWallet(sql, scope, {
+      customerId: row.customer_id,
+      currency: row.currency,
+      amount,
+      cause: 'invoice_void',
+      causeId: row.id,
+      description: `${what} voided invoice ${row.invoice_number ?? row.id}`,
+      idempotencyKey,
+      at,
+    });
+  }
 }

@@ -9,6 +9,7 @@ import { invoiceAdapters } from '../../vectors/adapters/invoice.ts';
 import { priceSyncAdapters } from '../../vectors/adapters/price-sync.ts';
 import { priceUnitAdapters } from '../../vectors/adapters/price-unit.ts';
 import { subscriptionAdapters } from '../../vectors/adapters/subscription.ts';
+import { walletAdapters } from '../../vectors/adapters/wallet.ts';
 import { matches } from '../../vectors/compare.ts';
 import { readVectors } from '../../vectors/read.ts';
 
@@ -20,6 +21,7 @@ const adapters: Adapters = {
   ...priceSyncAdapters,
   ...priceUnitAdapters,
   ...subscriptionAdapters,
+  ...walletAdapters,
 };
 
 const cases = join(import.meta.dirname, '../../vectors/cases');

@@ -19,6 +19,7 @@ import { priceSyncAdapters } from './price-sync.ts';
 import { priceUnitAdapters } from './price-unit.ts';
 import { prorationAdapters } from './proration.ts';
 import { subscriptionAdapters } from './subscription.ts';
+import { walletAdapters } from './wallet.ts';
 
 /** Every kind that can be run. A new group: its file, and one line here. */
 export const adapters: Adapters = {
@@ -42,6 +43,7 @@ export const adapters: Adapters = {
   ...prorationAdapters,
   ...portalAdapters,
   ...subscriptionAdapters,
+  ...walletAdapters,
 };
 
 /** Stops the servers that adapters started; call it after the last vector. */

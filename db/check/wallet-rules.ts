@@ -1,0 +1,105 @@
+import type { InvariantRule } from './invariant.ts';
+
+/** The lots that completed debits took: `debit`, `lot`, `credits`. */
+const takenText = `
+select d.id as debit, d.wallet_id, d.reference_type, d.reference_id, d.occurred_at, used ->> 'id' as lot, (used ->> 'credits')::numeric as credits
+from wallet_transaction d cross join lateral jsonb_array_elements(d.consumed_lots) used
+where d.type = 'debit' and d.transaction_status = 'completed'`;
+
+/** I7 and I8: the ledger, the lots and the balance of a wallet agree, and credit is spent once and in time. */
+export const walletRules: readonly InvariantRule[] = [
+  {
+    id: 'I7',
+    rule: 'the balance of a wallet is its credits at its rate, and its credits are the sum of its ledger',
+    examines: 'select count(*) from wallet',
+    violations: `
+      select w.id as object, format('balance %s, credits %s at %s, the ledger sums to %s', w.balance, w.credit_balance, w.conversion_rate,
+        ledger.credits) as problem
+      from wallet w cross join lateral (
+        select coalesce(sum(case t.type when 'credit' then t.credit_amount else - t.credit_amount end), 0) as credits
+        from wallet_transaction t where t.wallet_id = w.id and t.transaction_status = 'completed'
+      ) ledger
+      where w.balance <> round(w.credit_balance * w.conversion_rate, 9) or w.credit_balance <> ledger.credits`,
+  },
+  {
+    id: 'I7',
+    rule: 'each entry of a ledger begins where the one before it ended',
+    examines: `select count(*) from wallet_transaction where transaction_status = 'completed'`,
+    violations: `
+      with chain as (
+        select id, credit_balance_before, credit_balance_after, type, credit_amount,
+          lag(credit_balance_after, 1, 0::numeric) over (partition by wallet_id order by position) as before
+        from wallet_transaction where transaction_status = 'completed'
+      )
+      select id as object, format('from %s to %s by a %s of %s, after %s', credit_balance_before, credit_balance_after, type, credit_amount,
+        before) as problem
+      from chain where credit_balance_before <> before
+        or credit_balance_after <> credit_balance_before + case type when 'credit' then credit_amount else - credit_amount end`,
+  },
+  {
+    id: 'I7',
+    rule: 'open lots hold the credits of a wallet, and more only after an overdraft',
+    examines: 'select count(*) from wallet',
+    violations: `
+      select w.id as object, format('credits %s, open lots hold %s', w.credit_balance, open.credits) as problem
+      from wallet w cross join lateral (
+        select coalesce(sum(t.credits_available), 0) as credits from wallet_transaction t where t.wallet_id = w.id
+      ) open
+      where open.credits < w.credit_balance or (open.credits > w.credit_balance and not exists (
+        select from wallet_transaction d where d.wallet_id = w.id and d.transaction_reason = 'MANUAL_BALANCE_DEBIT'))`,
+  },
+  {
+    id: 'I7',
+    rule: 'nothing of a lot is below zero or beyond its size, and only completed credits hold any',
+    examines: `select count(*) from wallet_transaction where type = 'credit'`,
+    violations: `
+      select t.id as object, format('%s of %s left of a %s %s, %s taken', t.credits_available, t.credit_amount, t.transaction_status, t.type,
+        taken.credits) as problem
+      from wallet_transaction t cross join lateral (
+        select coalesce(sum(used.credits), 0) as credits from (${takenText}) used where used.lot = t.id and used.wallet_id = t.wallet_id
+      ) taken
+      where t.credits_available < 0 or t.credits_available + taken.credits > t.credit_amount
+        or (t.credits_available <> 0 and (t.type <> 'credit' or t.transaction_status <> 'completed'))`,
+  },
+  {
+    id: 'I7',
+    rule: 'a debit names the lots it took, of its own wallet, and takes more than they held only by hand',
+    examines: `select count(*) from wallet_transaction where type = 'debit'`,
+    violations: `
+      select d.id as object, format('%s credits of %s, %s from lots it does not name', taken.credits, d.credit_amount, taken.unknown) as problem
+      from wallet_transaction d cross join lateral (
+        select coalesce(sum(used.credits), 0) as credits, count(*) filter (where lot.id is null or position(used.lot in
+          coalesce(d.metadata ->> 'consumed_credit_tx_ids', '')) = 0) as unknown
+        from (${takenText}) used left join wallet_transaction lot on lot.id = used.lot and lot.wallet_id = used.wallet_id
+        where used.debit = d.id
+      ) taken
+      where d.type = 'debit' and d.transaction_status = 'completed' and (taken.unknown > 0 or taken.credits > d.credit_amount
+        or (taken.credits < d.credit_amount and d.transaction_reason <> 'MANUAL_BALANCE_DEBIT'))`,
+  },
+  {
+    id: 'I8',
+    rule: 'no invoice is paid with credit that expired before its period ended',
+    examines: `select count(*) from wallet_transaction where transaction_reason = 'CREDIT_ADJUSTMENT' and type = 'debit'`,
+    violations: `
+      select used.debit as object, format('lot %s expired on %s, before %s', lot.id, lot.expiry_date, coalesce(i.period_end, used.occurred_at))
+        as problem
+      from (${takenText}) used join wallet_transaction lot on lot.id = used.lot join invoice i on i.id = used.reference_id
+      where used.reference_type = 'INVOICE' and lot.expiry_date < coalesce(i.period_end, used.occurred_at)`,
+  },
+  {
+    id: 'I8',
+    rule: 'what prepaid credits paid of an invoice was taken from wallets once, and went back once when it was voided',
+    examines: 'select count(*) from invoice where total_prepaid_credits_applied > 0',
+    violations: `
+      select i.id as object, format('%s applied, %s taken, %s given back', i.total_prepaid_credits_applied, moved.taken, moved.returned)
+        as problem
+      from invoice i cross join lateral (
+        select coalesce(sum(t.amount) filter (where t.type = 'debit'), 0) as taken,
+          coalesce(sum(t.amount) filter (where t.type = 'credit' and t.idempotency_key = i.id || '_prepaid'), 0) as returned
+        from wallet_transaction t where t.environment_id = i.environment_id and t.reference_type = 'INVOICE' and t.reference_id = i.id
+          and t.transaction_status = 'completed'
+      ) moved
+      where moved.taken <> i.total_prepaid_credits_applied
+        or moved.returned <> case i.invoice_status when 'VOIDED' then i.total_prepaid_credits_applied else 0 end`,
+  },
+];
