@@ -7,6 +7,7 @@ import { checkWorkflows } from '../../activities/check-workflows.ts';
 import { checkRows, rowRules } from '../../db/check/check-rows.ts';
 import { otherIdColumns, references } from '../../db/check/reference-rules.ts';
 import { createSandbox } from '../../db/stores/tenant.ts';
+import { creditPrepaidWallet } from '../../db/stores/wallet-credit.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { sandboxOperator } from '../../integrations/sandbox-gateway/operator.ts';
@@ -28,6 +29,8 @@ const world: World = {
   paymentId: '',
   lineId: '',
   meterId: '',
+  walletId: '',
+  debitId: '',
 };
 
 beforeAll(async () => {
@@ -42,13 +45,22 @@ beforeAll(async () => {
   const subscription = await created(api, '/subscriptions', { ...terms, customer_id: customerId });
   const sent = { ...terms, customer_id: other.customerId, collection_method: 'send_invoice' };
   world.otherSubscriptionId = (await created(api, '/subscriptions', sent)).id;
-  for (const day of ['05', '06', '20']) {
+  const used = [...['05', '06', '20'].map((day) => [externalId, day]), [other.externalId, '07']];
+  for (const [external_customer_id, day] of used) {
     await created(api, '/events', {
       event_name: meter.body.event_name,
-      external_customer_id: externalId,
+      external_customer_id,
       timestamp: `2026-01-${day}T10:00:00Z`,
     });
   }
+  const credit = { currency: 'usd', amount: '5', cause: 'refund', causeId: 'refund_1', description: '' } as const;
+  const credited = {
+    ...credit,
+    customerId: other.customerId,
+    idempotencyKey: 'refund_1',
+    at: '2026-01-01T00:00:00.000Z',
+  };
+  await inSqlTransaction(base.database, base.scope, (tx) => creditPrepaidWallet(tx, base.scope, credited));
   await advanceTo(api, clockId, '2026-03-10T00:00:00Z');
   const [row] = await read<{ invoice: string; payment: string; line: string }>(
     `select i.id as invoice, p.id as payment, l.id as line from invoice i join payment p on p.destination_id = i.id
@@ -56,7 +68,12 @@ beforeAll(async () => {
      where i.subscription_id = $1 and p.payment_status = 'SUCCEEDED' order by i.id limit 1`,
     [subscription.id],
   );
+  const [debit] = await read<{ id: string; wallet_id: string }>(
+    `select id, wallet_id from wallet_transaction where type = 'debit'`,
+  );
   Object.assign(world, {
+    walletId: debit?.wallet_id,
+    debitId: debit?.id,
     subscriptionId: subscription.id,
     invoiceId: row?.invoice,
     paymentId: row?.payment,

@@ -22,7 +22,9 @@ const sql = <T>(text: string, values: unknown[]) =>
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever a row holds
 type Row = any;
 const walletsOf = (customerId: string) =>
-  sql<Row>('select *, trim_scale(balance)::text as balance from wallet where customer_id = $1 order by created_at', [customerId]);
+  sql<Row>('select *, trim_scale(balance)::text as balance from wallet where customer_id = $1 order by created_at', [
+    customerId,
+  ]);
 const ledgerOf = (walletId: string) =>
   sql<Row>('select * from wallet_transaction where wallet_id = $1 order by position', [walletId]);
 
