@@ -203,11 +203,19 @@ describe('detaching', () => {
     expect((await api('DELETE', `/addons/${addon}`)).status).toBe(200);
   });
 
-  it('at once keeps what was paid with none, and refuses a credit while there is no wallet', async () => {
+  it('at once gives what was paid for the time after it back to the prepaid wallet', async () => {
+    const { id, clockId } = await subscribed();
+    const attached = await attach(api, id, await addonWith(api));
+    const at = { effective_date: '2026-04-16T00:00:00Z', proration_behavior: 'create_prorations' };
+    expect((await detach({ addon_association_id: attached.id, ...at })).status).toBe(200);
+    await advanceTo(api, clockId, '2026-05-01T03:00:00Z');
+    expect((await totals(id)).at(-1)).toEqual(['SUBSCRIPTION_CYCLE', '30']);
+  });
+
+  it('at once keeps what was paid with none', async () => {
     const { id, clockId } = await subscribed();
     const attached = await attach(api, id, await addonWith(api));
     const now = { addon_association_id: attached.id, effective_date: '2026-04-16T00:00:00Z' };
-    expect(await detach(now)).toMatchObject({ status: 501, body: { code: 'not_implemented' } });
     expect((await detach({ ...now, proration_behavior: 'none' })).status).toBe(200);
     expect(await associations(id)).toEqual([]);
     expect(await detach({ ...now, proration_behavior: 'none' })).toMatchObject({ status: 400 });

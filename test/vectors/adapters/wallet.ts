@@ -1,9 +1,11 @@
 import { type CreditLot, creditsBreakdown, usableCredits, walletAllowance } from '../../../billing/credit-lot.ts';
 import { planVoid } from '../../../billing/invoice-void.ts';
-import { decimal, decimalString } from '../../../billing/money.ts';
+import { decimal, decimalString, sum } from '../../../billing/money.ts';
 import { applyPrepaidCredits } from '../../../billing/prepaid-credit.ts';
 import { refusalIn, statusOfCode } from '../../../billing/refusal.ts';
-import { creditsOf, inOrderOfPaying } from '../../../billing/wallet.ts';
+import { planBonus, planTopup } from '../../../billing/topup.ts';
+import { creditsOf, creditValue, guardWallet, inOrderOfPaying } from '../../../billing/wallet.ts';
+import { realTimeBalance } from '../../../billing/wallet-balance.ts';
 import { planCredit, planDebit, type Quantity, type WalletState } from '../../../billing/wallet-ledger.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
@@ -182,6 +184,88 @@ function voidRefund(given: Given): unknown {
   }
 }
 
+function limited(given: Given): unknown {
+  const topup = {
+    creditsToAdd: text(given.credits_to_add),
+    amount: text(given.amount),
+    reason: given.transaction_reason,
+    currency: given.currency ?? 'usd',
+    topupConversionRate: String(given.topup_conversion_rate),
+  };
+  const limits = {
+    freeCreditLimit: text(given.free_credit_limit_per_transaction) ?? '0',
+    minimums: given.min_topup_amount_per_currency ?? {},
+  };
+  try {
+    return { outcome: 'accepted', topup_amount: decimalString(planTopup(topup, limits).amount) };
+  } catch (error) {
+    return rejected(error);
+  }
+}
+
+function bonusCredits(given: Given): unknown {
+  const { credits, transaction_reason: reason, bonus_credits_to_add: bonusCredits, config } = given;
+  const now = '2026-01-01T00:00:00.000Z';
+  const bonus = planBonus({ credits: decimal(credits), reason, bonusCredits, now }, config);
+  return { bonus_credits: decimalString(bonus.credits), slab_index: bonus.slabIndex };
+}
+
+function realTime(given: Given): unknown {
+  const creditBalance = decimal(given.credit_balance);
+  const balance = creditValue(creditBalance, String(given.conversion_rate));
+  const wallet = {
+    walletStatus: given.wallet_status,
+    walletType: given.wallet_type,
+    currency: given.currency,
+    balance,
+    creditBalance,
+    conversionRate: String(given.conversion_rate),
+    allowedPriceTypes: given.allowed_price_types,
+  };
+  const figure = (line: Given, member: string) => decimal(text(line[member]) ?? '0');
+  const netOf = (line: Given) =>
+    ['line_item_discount', 'invoice_level_discount', 'prepaid_credits_applied'].reduce(
+      (net, member) => net.minus(figure(line, member)),
+      figure(line, 'amount'),
+    );
+  const left = realTimeBalance(wallet, {
+    now: instant(given.now),
+    subscriptions: given.subscriptions.map((one: Given) => ({
+      currency: one.currency,
+      subscriptionStatus: one.subscription_status,
+      subscriptionType: one.subscription_type,
+      usageAmount: decimal(one.current_period_usage_amount),
+    })),
+    invoices: given.invoices.map((one: Given) => ({
+      currency: one.currency,
+      invoiceStatus: one.invoice_status,
+      paymentStatus: one.payment_status,
+      periodEnd: one.period_end ? instant(one.period_end) : null,
+      amountRemaining: decimal(one.amount_remaining),
+      amountPaid: decimal(one.amount_paid),
+      netUsage: sum(one.line_items.filter((line: Given) => line.price_type === 'USAGE').map(netOf)),
+    })),
+  });
+  return {
+    balance: decimalString(balance),
+    pending: decimalString(left.pending),
+    real_time_balance: decimalString(left.balance),
+    real_time_credit_balance: decimalString(left.creditBalance),
+  };
+}
+
+function operationGuards({ cases }: Given): unknown {
+  const results = cases.map(({ wallet_status, wallet_type, op }: Given) => {
+    try {
+      guardWallet({ id: 'wallet', walletStatus: wallet_status, walletType: wallet_type ?? 'PRE_PAID' }, op);
+      return 'ok';
+    } catch (error) {
+      return rejected(error).code;
+    }
+  });
+  return { results };
+}
+
 export const walletAdapters: Adapters = {
   topup_conversion: topupConversion,
   debit_consumption: debitConsumption,
@@ -192,4 +276,9 @@ export const walletAdapters: Adapters = {
   },
   invoice_prepaid_application: invoicePrepaidApplication,
   void_refund: voidRefund,
+  min_topup: limited,
+  free_credit_limit: limited,
+  bonus_credits: bonusCredits,
+  real_time_balance: realTime,
+  wallet_operation_guards: operationGuards,
 };
