@@ -1,4 +1,5 @@
 import { type BillingCycle, type BillingPeriod, nextBoundary, trialEnd } from './calendar.ts';
+import type { NewItemCommitment } from './commitment-rules.ts';
 
 export type SubscriptionStatus = 'draft' | 'trialing' | 'incomplete' | 'active' | 'paused' | 'cancelled';
 
@@ -61,6 +62,27 @@ export interface NewCommitment {
   trueUp: boolean;
 }
 
+/** A price of the plan that the subscription pays otherwise. spec: subscriptions-and-invoicing §1.2 override_line_items */
+export interface NewPriceOverride {
+  priceId: string;
+  quantity: string | null;
+  /** Pricing members as the store of prices takes them. */
+  terms: object;
+}
+
+/** A line item beside those of the plan. spec: subscriptions-and-invoicing §1.9 */
+export interface NewLineItem {
+  /** Either a price that exists or one as the store of prices takes it. */
+  priceId: string | null;
+  price: object | null;
+  quantity: string | null;
+  startDate: string | null;
+  endDate: string | null;
+  displayName: string;
+  metadata: Record<string, string>;
+  commitment: NewItemCommitment | null;
+}
+
 /** What a creation asks for, shapes checked; instants are ISO strings. spec: subscriptions-and-invoicing §1.2 */
 export interface NewSubscription {
   subscriptionId: string;
@@ -91,6 +113,10 @@ export interface NewSubscription {
   coupons?: NewCouponLink[];
   /** Absent in commands that were sent before there were commitments. */
   commitment?: NewCommitment;
+  /** By the price of the plan. */
+  lineItemCommitments?: Record<string, NewItemCommitment>;
+  overrideLineItems?: NewPriceOverride[];
+  lineItems?: NewLineItem[];
   /** Absent in commands that were sent before there were add-ons. */
   addons?: NewAttachment[];
   /** Absent in commands that were sent before there were overrides. */

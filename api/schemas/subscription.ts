@@ -17,6 +17,7 @@ import {
 } from './scalars.ts';
 import { commitmentFields, newCommitment } from './subscription-commitment.ts';
 import { couponFields, couponLinksOf } from './subscription-coupon.ts';
+import { itemFields, itemsOf } from './subscription-item.ts';
 import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
 const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
@@ -27,10 +28,7 @@ const id = z.string().min(1).max(255);
 /** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
 const laterFields = [
   'auto_invoice_threshold',
-  'line_item_commitments',
-  'override_line_items',
   'credit_grants',
-  'line_items',
   'phases',
   'inheritance',
   'parent_subscription_id',
@@ -78,6 +76,7 @@ export const createSubscriptionBody = z
       .describe('The only rates that hold, when there are any; else copies of those of the invoiced customer.'),
     ...couponFields,
     ...commitmentFields,
+    ...itemFields,
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
     override_entitlements: overridesInput.nullish(),
     addons: z.array(attachmentInput).max(100).nullish(),
@@ -144,6 +143,7 @@ export function creationOf(
     overrideEntitlements: newOverrides(body.override_entitlements ?? []),
     coupons: couponLinksOf(body),
     commitment: newCommitment(body),
+    ...itemsOf(body),
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
   };
 }

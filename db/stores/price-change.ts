@@ -4,20 +4,10 @@ import type { Price } from '../entities/price.ts';
 import { badField, refuseArchived, refuseInvalid, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { groupToJoin, holdGroups } from './group.ts';
+import { termsOver } from './own-price.ts';
 import { auditPrice, closePrice, flushPrices, insertPrice, lockPrice } from './price.ts';
-import {
-  checkTerms,
-  isOneTime,
-  type PricingTerms,
-  type SentPrice,
-  type SentUnitTerms,
-  type SomeTerms,
-  supersededTerms,
-  unitFields,
-  unitTerms,
-} from './price-rules.ts';
+import { isOneTime, type SentPrice, type SentUnitTerms, type SomeTerms } from './price-rules.ts';
 import { findPriceUnit, holdPriceUnits } from './price-unit.ts';
-import { convertedTerms, noUnit, type UnitColumns } from './price-unit-prices.ts';
 
 /** What may be written on a price in place: nothing that changes what it costs. spec: catalogue-and-metering §4.2 Update */
 export interface PresentationChange {
@@ -98,7 +88,7 @@ async function supersede(tx: Transaction, price: Price, change: PriceChange): Pr
   if (effectiveFrom < price.startDate) {
     throw badField('effective_from', `must not be before the start of the price, ${price.startDate}`);
   }
-  const terms = await termsAfter(tx, price, change.terms);
+  const terms = await termsOver(price, change.terms, (unitId) => findPriceUnit(tx, unitId));
   // The old row is written first: both hold the lookup key, and only a price without an end competes for it.
   await closePrice(tx, price, effectiveFrom);
   const successor = await insertPrice(tx, {
@@ -116,34 +106,6 @@ async function supersede(tx: Transaction, price: Price, change: PriceChange): Pr
   await auditPrice(tx, price, 'superseded', { successor_id: successor.id });
   await auditPrice(tx, successor, 'created', { supersedes: price.id });
   return successor;
-}
-
-/** The terms of a successor, in the custom currency of the price if it has one. Throws `validation_error` for terms of the other kind. */
-async function termsAfter(
-  tx: Transaction,
-  price: Price,
-  sent: PriceChange['terms'],
-): Promise<PricingTerms & UnitColumns> {
-  const custom = price.priceUnitType === 'CUSTOM';
-  const foreign = custom
-    ? (['amount', 'tiers', 'percentageRate'] as const)
-    : (['priceUnitAmount', 'priceUnitTiers'] as const);
-  const mixed = foreign.find((member) => sent[member] !== undefined);
-  if (mixed) {
-    const problem = custom
-      ? `belongs to prices in a fiat currency; this price is in ${price.priceUnit}: send price_unit_amount or price_unit_tiers`
-      : 'belongs to prices of a custom unit; this price is in a fiat currency';
-    throw badField(columnName(mixed), problem);
-  }
-  if (!custom) {
-    const terms = supersededTerms(price, sent);
-    checkTerms(terms);
-    return { ...terms, ...noUnit };
-  }
-  const { priceUnitAmount: amount, priceUnitTiers: tiers, billingModel, tierMode, transformQuantity } = sent;
-  const terms = supersededTerms(unitTerms(price), { amount, tiers, billingModel, tierMode, transformQuantity });
-  checkTerms(terms, '', unitFields);
-  return convertedTerms(terms, await findPriceUnit(tx, price.priceUnitId!));
 }
 
 /** Everything a copy of a price takes over: all columns but those of the record itself and the sequence. */

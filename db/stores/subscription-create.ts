@@ -25,9 +25,10 @@ import type { UsageReader } from '../usage-reader.ts';
 import { writeAttachment } from './addon-attachment.ts';
 import { linkSubscriptionCoupons } from './coupon-link.ts';
 import { writeOverrides } from './entitlement-override.ts';
+import { newLineItems } from './new-line-items.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
-import { insertLineItems, lineItemsOf, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
+import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
 import { issueOpening } from './subscription-opening.ts';
 import {
   insertSubscriptions,
@@ -65,7 +66,7 @@ export async function createSubscription(
   const syncedPriceSequence = targetSequence(await readUsagePrices(sql, scope.environmentId, input.planId));
   const row: SubscriptionRow = { ...newRow(scope, input, customer, prices), syncedPriceSequence };
   await insertRow(sql, scope, row);
-  const items = lineItemsOf(scope, row, plan.name, prices);
+  const items = await newLineItems(sql, scope, row, { name: plan.name, prices }, input);
   await insertLineItems(sql, items);
   const attached = await attachAll(sql, scope, row, input.addons ?? []);
   if (items.length + attached === 0) {

@@ -5,6 +5,7 @@ import { decimalText, instantText } from '../columns.ts';
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import { uncommitted } from './line-item-commitment.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** A plan's price as a subscription sees it. */
@@ -19,6 +20,8 @@ export interface PlanPrice {
   meterId: string | null;
   meterName: string | null;
   minQuantity: string | null;
+  /** What the subscription asks for in place of the price's own. */
+  quantity?: string | null;
   trialPeriodDays: number;
   displayName: string;
   startDate: string;
@@ -102,7 +105,7 @@ function planPrice(row: PriceRow): PlanPrice {
 
 /** Whose price a line item charges, and when at the most. */
 interface LineItemOwner {
-  entityType: 'plan' | 'addon';
+  entityType: 'plan' | 'addon' | 'subscription';
   entityId: string;
   name: string;
   start: string;
@@ -160,6 +163,8 @@ export function lineItemOf(
     billingPeriodCount: price.billingPeriodCount,
     invoiceCadence: once ? 'ADVANCE' : price.invoiceCadence,
     trialPeriodDays: price.trialPeriodDays,
+    ...uncommitted,
+    metadata: {},
     startDate: [price.startDate, owner.start].sort()[1] as string,
     endDate: [price.endDate, owner.end].filter((end) => end !== null).sort()[0] ?? null,
   };
@@ -168,6 +173,7 @@ export function lineItemOf(
 /** 0 for usage; else the price's minimum quantity if it has one; else 1. spec: catalogue-and-metering §4.2 */
 function quantityOf(price: PlanPrice): string {
   if (price.type === 'USAGE') return '0';
+  if (price.quantity != null) return price.quantity;
   return price.minQuantity !== null && price.minQuantity !== '0' ? price.minQuantity : '1';
 }
 
@@ -190,6 +196,15 @@ const itemColumns: Columns = {
   billingPeriodCount: 'int',
   invoiceCadence: 'text',
   trialPeriodDays: 'int',
+  commitmentType: 'text',
+  commitmentAmount: 'numeric',
+  commitmentQuantity: 'numeric',
+  commitmentOverageFactor: 'numeric',
+  commitmentDuration: 'text',
+  commitmentTrueUpEnabled: 'boolean',
+  commitmentWindowed: 'boolean',
+  commitmentTimeBuckets: 'jsonb',
+  metadata: 'jsonb',
   startDate: 'timestamptz',
   endDate: 'timestamptz',
 };

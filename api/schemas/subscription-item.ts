@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import type { NewItemCommitment, NewTimeBucket } from '../../billing/commitment-rules.ts';
+import type { NewLineItem, NewPriceOverride } from '../../billing/subscription.ts';
+import { badField } from '../../db/record.ts';
+import { createPriceBody, newPrice, priceChange, updatePriceBody } from './price-input.ts';
+import { decimalInput, metadataInput, timestampInput } from './scalars.ts';
+import { commitmentDurations } from './subscription-commitment.ts';
+
+const id = z.string().min(1).max(255);
+const duration = z.enum(commitmentDurations, { error: `must be one of ${commitmentDurations.join(', ')}` }).nullish();
+const commitmentType = z.enum(['amount', 'quantity'], { error: 'must be amount or quantity' });
+
+const pricing = updatePriceBody.pick({
+  amount: true,
+  billing_model: true,
+  tier_mode: true,
+  tiers: true,
+  transform_quantity: true,
+  percentage_rate: true,
+  price_unit_amount: true,
+  price_unit_tiers: true,
+});
+
+const clock = z.object({ hour: z.int().min(0).max(24), minute: z.int().min(0).max(59).default(0) });
+
+/** A time of the day (UTC) with its own price and commitment; the price says what differs from that of the line. */
+const timeBucket = z.object({
+  commitment_type: commitmentType,
+  commitment_value: decimalInput(),
+  overage_factor: decimalInput(),
+  true_up_enabled: z.boolean(),
+  start: clock,
+  end: clock,
+  price: pricing,
+});
+
+const amounts = {
+  commitment_type: commitmentType.nullish(),
+  commitment_amount: decimalInput().nullish(),
+  commitment_quantity: decimalInput().nullish(),
+  commitment_duration: duration,
+  commitment_time_buckets: z.array(timeBucket).max(1440).nullish(),
+};
+
+/** What line items are committed to, by the price of the plan. spec: subscriptions-and-invoicing §1.2 line_item_commitments */
+export const lineItemCommitments = z.record(
+  id,
+  z.object({
+    ...amounts,
+    overage_factor: decimalInput(),
+    enable_true_up: z.boolean().nullish(),
+    is_window_commitment: z.boolean().nullish(),
+  }),
+);
+
+/** Prices of the plan that this subscription pays otherwise. spec: subscriptions-and-invoicing §1.2 override_line_items */
+export const overrideLineItems = z
+  .array(pricing.extend({ price_id: id, quantity: decimalInput({ min: '0' }).nullish() }))
+  .max(1000);
+
+/** A line item beside those of the plan. spec: subscriptions-and-invoicing §1.9 */
+export const lineItemInput = z.object({
+  price_id: id.nullish(),
+  price: createPriceBody.nullish(),
+  quantity: decimalInput({ min: '0' }).nullish(),
+  start_date: timestampInput().nullish(),
+  end_date: timestampInput().nullish(),
+  display_name: z.string().max(255).nullish(),
+  metadata: metadataInput().nullish(),
+  ...amounts,
+  commitment_overage_factor: decimalInput().nullish(),
+  commitment_true_up_enabled: z.boolean().nullish(),
+  commitment_windowed: z.boolean().nullish(),
+});
+
+/** The fields of a creation that say what is charged otherwise than the plan does. */
+export const itemFields = {
+  line_item_commitments: lineItemCommitments.nullish(),
+  override_line_items: overrideLineItems.nullish(),
+  line_items: z.array(lineItemInput).max(100, 'must have at most 100 items').nullish(),
+};
+
+const inputs = z.object(itemFields);
+
+/** The charges of a creation as the workflow takes them. Throws `validation_error` for members that contradict each other. */
+export function itemsOf(body: z.output<typeof inputs>) {
+  const commitments = Object.entries(body.line_item_commitments ?? {});
+  return {
+    lineItemCommitments: Object.fromEntries(
+      commitments.map(([priceId, sent]) => {
+        const { overage_factor: factor, enable_true_up: trueUp, is_window_commitment: windowed } = sent;
+        return [priceId, newItemCommitment(sent, { factor, trueUp, windowed }, `line_item_commitments.${priceId}`)];
+      }),
+    ),
+    overrideLineItems: (body.override_line_items ?? []).map(newOverride),
+    lineItems: (body.line_items ?? []).map((sent, index) => newLineItem(sent, `line_items[${index}]`)),
+  };
+}
+
+function newOverride(sent: z.output<typeof overrideLineItems>[number], index: number): NewPriceOverride {
+  const { price_id, quantity, ...terms } = sent;
+  if (quantity == null && Object.values(terms).every((value) => value == null))
+    throw badField(
+      `override_line_items[${index}]`,
+      'must say something beside price_id: a quantity or what the price is',
+    );
+  return { priceId: price_id, quantity: quantity ?? null, terms: priceChange(terms).terms };
+}
+
+/** A line item as the workflow takes it; `field` is where it stands in the request. spec: subscriptions-and-invoicing §1.9 */
+export function newLineItem(sent: z.output<typeof lineItemInput>, field: string): NewLineItem {
+  if ((sent.price_id == null) === (sent.price == null))
+    throw badField(`${field}.price_id`, 'or price is required, and not both');
+  const committed = sent.commitment_amount ?? sent.commitment_quantity ?? sent.commitment_time_buckets?.length;
+  const terms = {
+    factor: sent.commitment_overage_factor ?? '1',
+    trueUp: sent.commitment_true_up_enabled,
+    windowed: sent.commitment_windowed,
+  };
+  return {
+    priceId: sent.price_id ?? null,
+    price: sent.price ? newPrice(sent.price) : null,
+    quantity: sent.quantity ?? null,
+    startDate: sent.start_date ?? null,
+    endDate: sent.end_date ?? null,
+    displayName: sent.display_name ?? '',
+    metadata: sent.metadata ?? {},
+    commitment: committed ? newItemCommitment(sent, terms, field) : null,
+  };
+}
+
+interface SentAmounts {
+  commitment_type?: 'amount' | 'quantity' | null | undefined;
+  commitment_amount?: string | null | undefined;
+  commitment_quantity?: string | null | undefined;
+  commitment_duration?: (typeof commitmentDurations)[number] | null | undefined;
+  commitment_time_buckets?: z.output<typeof timeBucket>[] | null | undefined;
+}
+
+function newItemCommitment(
+  sent: SentAmounts,
+  terms: { factor: string; trueUp: boolean | null | undefined; windowed: boolean | null | undefined },
+  field: string,
+): NewItemCommitment {
+  const { commitment_amount: amount, commitment_quantity: quantity } = sent;
+  if (amount != null && quantity != null)
+    throw badField(`${field}.commitment_quantity`, 'cannot be combined with commitment_amount; send one');
+  const type = amount != null ? 'amount' : quantity != null ? 'quantity' : null;
+  if (type !== null && sent.commitment_type && sent.commitment_type !== type)
+    throw badField(`${field}.commitment_type`, `must be ${type} beside commitment_${type}`);
+  return {
+    type,
+    value: amount ?? quantity ?? null,
+    overageFactor: terms.factor,
+    trueUp: terms.trueUp ?? false,
+    windowed: terms.windowed ?? false,
+    duration: sent.commitment_duration ?? null,
+    timeBuckets: (sent.commitment_time_buckets ?? []).map(newTimeBucket),
+  };
+}
+
+function newTimeBucket(sent: z.output<typeof timeBucket>): NewTimeBucket {
+  return {
+    type: sent.commitment_type,
+    value: sent.commitment_value,
+    overageFactor: sent.overage_factor,
+    trueUp: sent.true_up_enabled,
+    start: sent.start,
+    end: sent.end,
+    terms: priceChange(sent.price).terms,
+  };
+}
