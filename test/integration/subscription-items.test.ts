@@ -61,12 +61,20 @@ describe('overridden prices', () => {
 
   it.each([
     ['nothing beside the price', (on: Wire) => [{ price_id: on.fixed }], 'override_line_items[0]'],
-    ['one price twice', (on: Wire) => [1, 2].map((amount) => ({ price_id: on.fixed, amount })), 'override_line_items[1].price_id'],
+    [
+      'one price twice',
+      (on: Wire) => [1, 2].map((amount) => ({ price_id: on.fixed, amount })),
+      'override_line_items[1].price_id',
+    ],
     ['a negative amount', (on: Wire) => [{ price_id: on.fixed, amount: '-1' }], 'amount'],
     ['a negative quantity', (on: Wire) => [{ price_id: on.fixed, quantity: '-1' }], 'quantity'],
     ['a quantity of usage', (on: Wire) => [{ price_id: on.usage, quantity: 1 }], 'override_line_items[0].quantity'],
     ['a tiered model without tiers', (on: Wire) => [{ price_id: on.usage, billing_model: 'TIERED' }], 'tiers'],
-    ['packages without a size', (on: Wire) => [{ price_id: on.usage, billing_model: 'PACKAGE', amount: 1 }], 'transform_quantity'],
+    [
+      'packages without a size',
+      (on: Wire) => [{ price_id: on.usage, billing_model: 'PACKAGE', amount: 1 }],
+      'transform_quantity',
+    ],
     ['amounts of a custom unit', (on: Wire) => [{ price_id: on.usage, price_unit_amount: 1 }], 'price_unit_amount'],
     ['a price of another plan', () => [{ price_id: 'price_other', amount: 1 }], 'override_line_items[0].price_id'],
   ])('with %s are refused', async (_what, overrides, field) => {
@@ -98,8 +106,17 @@ describe('line items beside those of the plan', () => {
     expect(subscription.line_items).toHaveLength(4);
     expect(subscription.line_items).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ display_name: 'Second base', quantity: '2', entity_type: 'subscription', metadata: { team: 'a' } }),
-        expect.objectContaining({ display_name: 'Support', billing_period: 'QUARTERLY', start_date: '2026-02-15T00:00:00.000Z' }),
+        expect.objectContaining({
+          display_name: 'Second base',
+          quantity: '2',
+          entity_type: 'subscription',
+          metadata: { team: 'a' },
+        }),
+        expect.objectContaining({
+          display_name: 'Support',
+          billing_period: 'QUARTERLY',
+          start_date: '2026-02-15T00:00:00.000Z',
+        }),
       ]),
     );
     await advanceTo(api, on.clockId, '2026-03-16T00:00:00Z');
@@ -119,9 +136,24 @@ describe('line items beside those of the plan', () => {
     ['both', (on: Wire) => [{ price_id: on.fixed, price: { ...fixed, billing_period: 'MONTHLY' } }], 400, 'price_id'],
     ['an unknown price', () => [{ price_id: 'price_no' }], 404, 'price_no'],
     ['another currency', () => [{ price: { ...fixed, currency: 'eur', billing_period: 'MONTHLY' } }], 400, 'eur'],
-    ['a cadence that does not fit', () => [{ price: { ...fixed, billing_period: 'WEEKLY', billing_period_count: 9 } }], 400, 'WEEKLY'],
-    ['a start before the subscription', (on: Wire) => [{ price_id: on.fixed, start_date: '2026-01-01T00:00:00Z' }], 400, 'start_date'],
-    ['an end before its start', (on: Wire) => [{ price_id: on.fixed, end_date: '2026-01-01T00:00:00Z' }], 400, 'end_date'],
+    [
+      'a cadence that does not fit',
+      () => [{ price: { ...fixed, billing_period: 'WEEKLY', billing_period_count: 9 } }],
+      400,
+      'WEEKLY',
+    ],
+    [
+      'a start before the subscription',
+      (on: Wire) => [{ price_id: on.fixed, start_date: '2026-01-01T00:00:00Z' }],
+      400,
+      'start_date',
+    ],
+    [
+      'an end before its start',
+      (on: Wire) => [{ price_id: on.fixed, end_date: '2026-01-01T00:00:00Z' }],
+      400,
+      'end_date',
+    ],
     ['a commitment on a fixed price', (on: Wire) => [{ price_id: on.fixed, commitment_amount: 1 }], 400, 'FIXED'],
   ])('with %s are refused', async (_what, items, status, names) => {
     const on = await offer();
@@ -257,7 +289,12 @@ describe('commitments of line items', () => {
     ['of an amount and a quantity', { ...one, commitment_quantity: 1 }, 'commitment_quantity', {}],
     ['of a duration that does not fit', { ...one, commitment_duration: 'DAILY' }, 'commitment_duration', {}],
     ['per window of a meter without buckets', { ...one, is_window_commitment: true }, 'is_window_commitment', {}],
-    ['of times of the day without windows', { overage_factor: 1, commitment_time_buckets: [night] }, 'is_window_commitment', {}],
+    [
+      'of times of the day without windows',
+      { overage_factor: 1, commitment_time_buckets: [night] },
+      'is_window_commitment',
+      {},
+    ],
   ])('%s are refused', async (_what, commitment, names, terms) => {
     const on = await offer();
     const answer = await subscribing(on, { line_item_commitments: { [on.usage]: commitment }, ...terms });
