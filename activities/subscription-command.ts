@@ -3,7 +3,7 @@ import { detachAddon } from '../db/stores/subscription-addon-detach.ts';
 import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
 import { createSubscription } from '../db/stores/subscription-create.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
-import { updateMetadata } from '../db/stores/subscription-update.ts';
+import { updateSubscription } from '../db/stores/subscription-update.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
@@ -51,7 +51,7 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
             await cancelSubscription(
               tx,
               tx.scope,
-              { ...input.command, subscriptionId: input.subscriptionId },
+              { prorationBehavior: 'none', ...input.command, subscriptionId: input.subscriptionId },
               readUsage,
             ),
           ),
@@ -64,7 +64,14 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
       inScope(
         input,
         async (tx) =>
-          snapshot(await updateMetadata(tx, tx.scope, { ...input.command, subscriptionId: input.subscriptionId })),
+          snapshot(
+            await updateSubscription(
+              tx,
+              tx.scope,
+              { ...input.command, subscriptionId: input.subscriptionId },
+              readUsage,
+            ),
+          ),
         input.command.caller,
       ),
 

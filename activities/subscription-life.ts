@@ -1,11 +1,13 @@
 import type { Scope } from '../db/scope.ts';
 import { pauseSubscription } from '../db/stores/subscription-pause.ts';
 import { resumeSubscription } from '../db/stores/subscription-resume.ts';
+import { cancelSchedule } from '../db/stores/subscription-schedule-cancel.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
   Caller,
+  CancelScheduleCommand,
   PauseSubscriptionCommand,
   ResumeSubscriptionCommand,
   SubscriptionSnapshot,
@@ -46,6 +48,7 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDep
 
   return {
     pauseSubscription: command<PauseSubscriptionCommand>(pauseSubscription),
+    cancelSchedule: command<CancelScheduleCommand>(cancelSchedule),
     resumeSubscription: command<ResumeSubscriptionCommand>(resumeSubscription),
   };
 }

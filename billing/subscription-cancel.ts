@@ -1,6 +1,8 @@
+import { earlier } from './calendar.ts';
 import { refuse } from './refusal.ts';
 import type { SubscriptionState } from './subscription.ts';
 import { requireTransition } from './subscription-lifecycle.ts';
+import { wholePeriodAt } from './whole-period.ts';
 
 export type CancellationType = 'immediate' | 'scheduled_date' | 'end_of_period';
 
@@ -80,9 +82,8 @@ function cancelAtDate(state: SubscriptionState, cancelAt: string | null, now: st
   }
   const effectiveDate = state.endDate !== null && state.endDate < cancelAt ? state.endDate : cancelAt;
   const currentPeriodEnd = effectiveDate < state.currentPeriodEnd ? effectiveDate : state.currentPeriodEnd;
-  const trialEnd = state.trialEnd !== null && state.status === 'trialing' ? currentPeriodEnd : state.trialEnd;
   return {
-    state: { ...state, cancelAt: effectiveDate, endDate: effectiveDate, currentPeriodEnd, trialEnd },
+    state: { ...state, cancelAt: effectiveDate, endDate: effectiveDate, currentPeriodEnd },
     effectiveDate,
     clamped: false,
     scheduled: true,
@@ -96,4 +97,25 @@ function cancelAtPeriodEnd(state: SubscriptionState): Cancellation {
     clamped: false,
     scheduled: true,
   };
+}
+
+/** What a scheduled end replaced. */
+export interface BeforeCancellation {
+  cancelAt: string | null;
+  endDate: string | null;
+}
+
+/**
+ * Takes a scheduled end back: the earlier dates count again, and the current period ends where it would have without it.
+ * spec: subscriptions-and-invoicing §2.4 scheduled, §2.9.4
+ */
+export function keepSubscription(state: SubscriptionState, before: BeforeCancellation): SubscriptionState {
+  requireTransition('keep', state.status);
+  const kept = { ...state, ...before, cancelAtPeriodEnd: false };
+  const uncut =
+    state.status === 'trialing' && state.trialEnd !== null
+      ? state.trialEnd
+      : wholePeriodAt(state, state.currentPeriodStart).end;
+  const ends = [before.cancelAt, before.endDate].filter((instant) => instant !== null);
+  return { ...kept, currentPeriodEnd: ends.reduce(earlier, uncut) };
 }

@@ -26,13 +26,25 @@ export interface CancelSubscriptionCommand {
   cancellationType: CancellationType;
   cancelAt: string | null;
   invoicePolicy: 'skip' | 'generate_invoice';
+  /** Absent in commands that were sent before credits could go to a wallet. */
+  prorationBehavior?: 'create_prorations' | 'none';
   reason: string;
 }
 
 export interface UpdateSubscriptionCommand {
   caller: Caller;
   at: string;
-  metadata: Record<string, string>;
+  metadata?: Record<string, string>;
+  cancelAt?: string | null;
+  cancelAtPeriodEnd?: boolean;
+  parentSubscriptionId?: string;
+  subscriptionStatus?: string;
+}
+
+export interface CancelScheduleCommand {
+  caller: Caller;
+  at: string;
+  scheduleId: string;
 }
 
 export interface PauseSubscriptionCommand {
@@ -84,5 +96,6 @@ export const cancelSubscription = defineUpdate<SubscriptionChanged, [CancelSubsc
 export const updateSubscription = defineUpdate<SubscriptionChanged, [UpdateSubscriptionCommand]>('updateSubscription');
 export const pauseSubscription = defineUpdate<SubscriptionChanged, [PauseSubscriptionCommand]>('pauseSubscription');
 export const resumeSubscription = defineUpdate<SubscriptionChanged, [ResumeSubscriptionCommand]>('resumeSubscription');
+export const cancelSchedule = defineUpdate<SubscriptionChanged, [CancelScheduleCommand]>('cancelSchedule');
 export const attachAddon = defineUpdate<SubscriptionChanged, [AttachAddonCommand]>('attachAddon');
 export const detachAddon = defineUpdate<SubscriptionChanged, [DetachAddonCommand]>('detachAddon');

@@ -8,6 +8,7 @@ import type { LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import {
   attachAddon,
+  cancelSchedule,
   cancelSubscription,
   createSubscription,
   detachAddon,
@@ -90,6 +91,9 @@ export async function subscription(start: LifecycleStart): Promise<void> {
     changed(
       await lifecycle.command('resumeSubscription', command.at, () => local.resumeSubscription({ ...self, command })),
     ),
+  );
+  setHandler(cancelSchedule, async (command) =>
+    changed(await lifecycle.command('cancelSchedule', command.at, () => local.cancelSchedule({ ...self, command }))),
   );
   setHandler(attachAddon, async (command) =>
     changed(await lifecycle.command('attachAddon', command.at, () => local.attachAddon({ ...self, command }))),

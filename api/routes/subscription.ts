@@ -1,8 +1,6 @@
-import { refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import { badField } from '../../db/record.ts';
 import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer.ts';
-import { refuseProration } from '../../db/stores/subscription-cancel.ts';
 import { findSubscription, listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { cancelSubscription, createSubscription, updateSubscription } from '../../workflows/subscription.messages.ts';
@@ -18,9 +16,12 @@ import {
   subscriptionExpandQuery,
   subscriptionListQuery,
   subscriptionSearchBody,
+  updateOf,
   updateSubscriptionBody,
 } from '../schemas/subscription.ts';
-import { cancelResult, subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
+import { cancelResult } from '../schemas/subscription-cancellation.ts';
+import { subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
+import { viewCancellation } from './subscription-cancellation.ts';
 import { objectOf, viewWhole } from './subscription-whole.ts';
 
 const tags = ['Subscriptions'];
@@ -142,12 +143,8 @@ function registerMutations(app: Api): void {
     config: { permission: 'subscription:write', idempotency: 'lifecycle' },
     handler: async (request) => {
       const { id } = request.params;
-      for (const field of ['cancel_at', 'cancel_at_period_end', 'parent_subscription_id'] as const) {
-        if (request.body[field] !== undefined)
-          throw refuse('not_implemented', `${field} cannot be updated yet; use POST /subscriptions/${id}/cancel`);
-      }
       const object = await request.transaction((tx) => objectOf(tx, id));
-      await updateObject(request, object, updateSubscription, { metadata: request.body.metadata ?? object.metadata });
+      await updateObject(request, object, updateSubscription, updateOf(request.body));
       return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, id)));
     },
   });
@@ -165,29 +162,15 @@ function registerMutations(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const { body } = request;
-      if (body.proration_behavior === 'create_prorations') refuseProration();
       const object = await request.transaction((tx) => objectOf(tx, id));
       await updateObject(request, object, cancelSubscription, {
         cancellationType: body.cancellation_type,
         cancelAt: body.cancel_at ?? null,
         invoicePolicy: body.cancel_immediately_invoice_policy ?? body.cancel_immediately_inovice_policy ?? 'skip',
+        prorationBehavior: body.proration_behavior ?? 'none',
         reason: body.reason ?? '',
       });
-      return request.transaction(async (tx) => {
-        const view = viewSubscription(await findSubscription(tx, id));
-        return {
-          subscription_id: id,
-          cancellation_type: body.cancellation_type,
-          effective_date: view.cancel_at ?? object.at,
-          status: view.subscription_status,
-          reason: body.reason ?? '',
-          proration_invoice: null,
-          proration_details: [],
-          total_credit_amount: '0',
-          message: view.cancelled_at === null ? 'the cancellation is scheduled' : 'the subscription is cancelled',
-          processed_at: object.at,
-        };
-      });
+      return request.transaction((tx) => viewCancellation(tx, object, body));
     },
   });
 }

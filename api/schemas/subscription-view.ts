@@ -209,18 +209,3 @@ export function viewLineItem({
 export const pauseResult = subscriptionPause
   .extend({ pause: subscriptionPause, subscription })
   .meta({ id: 'SubscriptionPauseResult' });
-
-export const cancelResult = z
-  .object({
-    subscription_id: z.string(),
-    cancellation_type: z.string(),
-    effective_date: timestampOutput(),
-    status: z.string(),
-    reason: z.string(),
-    proration_invoice: z.null(),
-    proration_details: z.array(z.unknown()),
-    total_credit_amount: decimalOutput(),
-    message: z.string(),
-    processed_at: timestampOutput(),
-  })
-  .meta({ id: 'CancelSubscriptionResponse' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
 import { badField } from '../../db/record.ts';
-import type { CreateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
+import type { CreateSubscriptionCommand, UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import { attachmentInput, newAttachment } from './addon-association.ts';
 import { newOverrides, overridesInput } from './entitlement-override.ts';
@@ -164,18 +164,38 @@ function isGiven(value: unknown): boolean {
   return typeof value === 'object' ? Object.keys(value).length > 0 : value !== 0;
 }
 
-const notUpdatable = 'Not in this release: refused with 501. POST /subscriptions/{id}/cancel cancels.';
+const statusInput = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }));
 
 export const updateSubscriptionBody = z
   .object({
-    metadata: metadataInput().nullish(),
-    cancel_at: z.unknown().optional().describe(notUpdatable),
-    cancel_at_period_end: z.boolean().nullish().describe(notUpdatable),
-    parent_subscription_id: z.unknown().optional().describe(notUpdatable),
-    status: z.string().nullish(),
-    subscription_status: z.string().nullish(),
+    metadata: metadataInput().nullish().describe('Replaces the map.'),
+    cancel_at: timestampInput().nullish().describe('A future end, which becomes the end date too; null takes it back.'),
+    cancel_at_period_end: z
+      .boolean()
+      .nullish()
+      .describe('True cancels at the end of the period; false takes that back.'),
+    parent_subscription_id: z.string().max(255).nullish().describe('An active subscription; empty for none.'),
+    status: statusInput.nullish().describe('Only the present status is taken.'),
+    subscription_status: statusInput.nullish(),
   })
   .meta({ examples: [{ metadata: { team: 'growth' } }] });
+
+/** The update as the workflow takes it: only what was sent. spec: subscriptions-and-invoicing §1.4 */
+export function updateOf(
+  body: z.output<typeof updateSubscriptionBody>,
+): Omit<UpdateSubscriptionCommand, 'caller' | 'at'> {
+  const status = body.subscription_status ?? body.status;
+  return {
+    ...(body.metadata ? { metadata: body.metadata } : {}),
+    ...(body.cancel_at === undefined ? {} : { cancelAt: body.cancel_at }),
+    ...(typeof body.cancel_at_period_end === 'boolean' ? { cancelAtPeriodEnd: body.cancel_at_period_end } : {}),
+    ...(typeof body.parent_subscription_id === 'string' ? { parentSubscriptionId: body.parent_subscription_id } : {}),
+    ...(status ? { subscriptionStatus: status } : {}),
+  };
+}
 
 export const cancelSubscriptionBody = z
   .object({
@@ -191,10 +211,6 @@ export const cancelSubscriptionBody = z
   })
   .meta({ examples: [{ cancellation_type: 'end_of_period', reason: 'moving to annual billing' }] });
 
-const statusInput = z
-  .string()
-  .transform((text) => text.toLowerCase())
-  .pipe(z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }));
 const expandable = [
   'customer',
   'plan',

@@ -1,4 +1,5 @@
-import { refuse } from '../../billing/refusal.ts';
+import { earlier } from '../../billing/calendar.ts';
+import type { ProrationBehavior } from '../../billing/proration.ts';
 import {
   type Cancellation,
   type CancelRequest,
@@ -7,7 +8,6 @@ import {
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';
-import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
@@ -16,23 +16,22 @@ import { draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
 import { voidInvoice } from './invoice-void.ts';
+import { lockCaughtUp } from './subscription-catch-up.ts';
 import { computeCharges } from './subscription-charge.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { periodOf } from './subscription-period.ts';
-import {
-  lockSubscriptions,
-  type SubscriptionRow,
-  subscriptionRecord,
-  updateSubscriptions,
-} from './subscription-row.ts';
+import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 import { cancelSchedules, isCancellationScheduled, scheduleCancellation } from './subscription-schedule.ts';
 import { type AttendedSubscription, one, refreshAgendas } from './subscription-snapshot.ts';
+import { skipStretch } from './subscription-stretch.ts';
+import { creditUnused } from './unused-charge.ts';
 
 export interface CancelInput extends CancelRequest {
   subscriptionId: string;
   at: string;
   invoicePolicy: 'skip' | 'generate_invoice';
+  prorationBehavior: ProrationBehavior;
   reason: string;
 }
 
@@ -43,8 +42,8 @@ export async function cancelSubscription(
   input: CancelInput,
   readUsage: UsageReader,
 ): Promise<AttendedSubscription> {
-  const before = (await lockSubscriptions(sql, scope.environmentId, [input.subscriptionId])).get(input.subscriptionId);
-  if (!before) throw missing('subscription', input.subscriptionId);
+  const due = input.cancellationType === 'immediate' ? earlier(input.cancelAt ?? input.at, input.at) : input.at;
+  const before = await lockCaughtUp(sql, scope, { subscriptionId: input.subscriptionId, at: due }, readUsage);
   const pending = await isCancellationScheduled(sql, scope.environmentId, before.id);
   const decided = decideCancellation(before, input, input.at, pending);
   const row = cancelledRow(before, decided, input);
@@ -54,7 +53,11 @@ export async function cancelSubscription(
     await scheduleCancellation(sql, scope, {
       subscriptionId: billed.id,
       at: decided.effectiveDate,
-      configuration: { cancellation_type: input.cancellationType, reason: input.reason },
+      configuration: {
+        cancellation_type: input.cancellationType,
+        reason: input.reason,
+        before: { cancel_at: before.cancelAt, end_date: before.endDate },
+      },
     });
   }
   const ended = billed.status === 'cancelled' ? [subscriptionEvent('subscription.cancelled', billed, input.at)] : [];
@@ -76,10 +79,14 @@ export async function cancelSubscription(
   return one(await refreshAgendas(sql, scope.environmentId, [billed]));
 }
 
+/** An end takes an open pause with it. */
+const unpaused = { pauseStatus: 'none', activePauseId: '' } as const;
+
 function cancelledRow(before: SubscriptionRow, decided: Cancellation, input: CancelInput): SubscriptionRow {
   return {
     ...before,
     ...decided.state,
+    ...(decided.scheduled ? {} : unpaused),
     metadata: {
       ...before.metadata,
       cancellation_type: input.cancellationType,
@@ -102,15 +109,20 @@ interface Closing {
 async function closeAt(sql: Sql, scope: Scope, closing: Closing): Promise<SubscriptionRow> {
   const { before, decided, input } = closing;
   const effective = decided.effectiveDate;
+  const { at, prorationBehavior: behavior } = input;
+  await creditUnused(sql, scope, { row: before, action: 'cancellation', behavior, effectiveAt: effective, at });
   const ended = [{ subscriptionId: before.id, at: effective }];
   await endSubscriptionParts(sql, scope, ended);
   await cancelSchedules(sql, scope.environmentId, before.id, input.at);
   for (const invoiceId of await invoicesToVoid(sql, scope, before, effective)) {
     await voidInvoice(sql, scope, { invoiceId, at: input.at, metadata: null });
   }
-  const bills =
-    input.invoicePolicy === 'generate_invoice' && before.status !== 'trialing' && effective > before.currentPeriodStart;
-  return bills ? issueClosing(sql, scope, closing) : closing.row;
+  if (before.currentPeriodStart >= effective || before.status === 'trialing') return closing.row;
+  if (before.status === 'paused') {
+    const period = { start: before.currentPeriodStart, end: effective };
+    return skipStretch(sql, scope, closing.row, { pauseId: before.activePauseId, period, at });
+  }
+  return input.invoicePolicy === 'generate_invoice' ? issueClosing(sql, scope, closing) : closing.row;
 }
 
 /** The unpaid opening invoice of an incomplete subscription, and drafts of periods that will not come. */
@@ -156,13 +168,4 @@ async function issueClosing(
   await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, input.at));
   await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at: input.at }], null);
   return billed;
-}
-
-/** The refusal of a proration credit, which needs a wallet to go to. */
-export function refuseProration(): never {
-  throw refuse(
-    'not_implemented',
-    'proration_behavior create_prorations credits unused advance charges to a prepaid wallet, and this release has no wallets; use none',
-    { fields: { proration_behavior: 'only none' } },
-  );
 }

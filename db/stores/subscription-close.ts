@@ -208,6 +208,7 @@ function crossed(
       })
     : null;
   // A trial's end that leaves nothing to pay makes the subscription active whatever it was to wait for.
+  if (row.status === 'cancelled') Object.assign(row, { pauseStatus: 'none', activePauseId: '' });
   if (row.status === 'incomplete' && draft?.row.invoiceStatus === 'SKIPPED') row.status = 'active';
   return { row, crossing, draft, events: crossingEvents(row, closed, draft, opening) };
 }

@@ -1,0 +1,37 @@
+import { readCancellation } from '../../db/stores/subscription-cancellation.ts';
+import { findSubscription } from '../../db/stores/subscription-read.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { viewInvoice } from '../schemas/invoice.ts';
+import { viewSubscription } from '../schemas/subscription-view.ts';
+
+/** What a cancellation came to: when it takes effect, and what went back and was billed. spec: subscriptions-and-invoicing §1.6 */
+export async function viewCancellation(
+  tx: Transaction,
+  object: { id: string; at: string },
+  asked: { cancellation_type: string; reason?: string | null | undefined },
+) {
+  const view = viewSubscription(await findSubscription(tx, object.id));
+  const outcome = await readCancellation(tx, object.id);
+  const ended = view.cancelled_at !== null;
+  return {
+    subscription_id: object.id,
+    cancellation_type: asked.cancellation_type,
+    effective_date: view.cancel_at ?? object.at,
+    status: view.subscription_status,
+    reason: asked.reason ?? '',
+    proration_invoice: outcome.invoice && viewInvoice(outcome.invoice),
+    proration_details: outcome.details.map((detail) => ({
+      line_item_id: detail.lineItemId,
+      price_id: detail.priceId,
+      plan_name: detail.planName,
+      original_amount: detail.originalAmount,
+      credit_amount: detail.creditAmount,
+      charge_amount: '0',
+      proration_days: detail.days,
+      description: `Unused time of ${detail.displayName} from ${detail.start} to ${detail.end}`,
+    })),
+    total_credit_amount: outcome.returned,
+    message: ended ? 'the subscription is cancelled' : 'the cancellation is scheduled',
+    processed_at: object.at,
+  };
+}
