@@ -53,6 +53,7 @@ import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
 import { subscriptionAddonRoutes } from './routes/subscription-addon.ts';
 import { subscriptionPauseRoutes } from './routes/subscription-pause.ts';
+import { subscriptionRehearsalRoutes } from './routes/subscription-rehearsal.ts';
 import { subscriptionScheduleRoutes } from './routes/subscription-schedule.ts';
 import { taskRoutes } from './routes/task.ts';
 import { taxRoutes } from './routes/tax.ts';
@@ -117,6 +118,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(subscriptionAddonRoutes);
   await v1.register(subscriptionPauseRoutes);
   await v1.register(subscriptionScheduleRoutes);
+  await v1.register(subscriptionRehearsalRoutes);
   await v1.register(subscriptionRoutes);
   await v1.register(taxRoutes);
   await v1.register(taskRoutes);

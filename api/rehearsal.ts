@@ -10,17 +10,25 @@ class Rehearsed<Answer> extends Error {
   }
 }
 
-/** What `work` answers, with everything it wrote rolled back: production code shows what would be. spec: §1.5 dry_run */
+const deadlockDetected = '40P01';
+const maxAttempts = 3;
+
+/**
+ * What `work` answers, with everything it wrote rolled back: production code shows what would be. One that met the object's own
+ * workflow at work is done again. spec: §1.5 dry_run
+ */
 export async function rehearse<Answer>(
   request: Pick<FastifyRequest, 'transaction'>,
   work: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
-  try {
-    return await request.transaction(async (tx): Promise<Answer> => {
-      throw new Rehearsed(await work(tx));
-    });
-  } catch (error) {
-    if (error instanceof Rehearsed) return error.answer as Answer;
-    throw error;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await request.transaction(async (tx): Promise<Answer> => {
+        throw new Rehearsed(await work(tx));
+      });
+    } catch (error) {
+      if (error instanceof Rehearsed) return error.answer as Answer;
+      if ((error as { code?: string }).code !== deadlockDetected || attempt === maxAttempts) throw error;
+    }
   }
 }

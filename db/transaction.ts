@@ -12,16 +12,19 @@ export interface Sql {
   rows<Row extends QueryResultRow = QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A transaction of one scope: the ORM and named SQL on the same connection. */
-export interface Transaction extends Sql {
-  readonly em: EntityManager;
+/** Named SQL and whose it is. */
+export interface ScopedSql extends Sql {
   readonly scope: Scope;
 }
 
+/** A transaction of one scope: the ORM and named SQL on the same connection. */
+export interface Transaction extends ScopedSql {
+  readonly em: EntityManager;
+}
+
 /** A transaction of one scope for named SQL only: the path for everything that runs per event, per close or per debit. */
-export interface SqlTransaction extends Sql {
+export interface SqlTransaction extends ScopedSql {
   readonly client: PoolClient;
-  readonly scope: Scope;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { MeteredEvent } from '../billing/grant-usage.ts';
 import type { Scope } from '../db/scope.ts';
-import type { Sql } from '../db/transaction.ts';
+import type { ScopedSql, Sql } from '../db/transaction.ts';
 import type { BilledWindow } from '../db/usage-reader.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
@@ -206,6 +206,8 @@ export interface UsageStore {
    * a time that brings many events, such as an import. The same rules for repeats and copies as `append`.
    */
   load(scope: Scope, events: readonly PreparedEvent[], also: (sql: Sql) => Promise<void>): Promise<void>;
+  /** Stores events in the caller's transaction, with the rules of `append`: for a rehearsal, which takes them back. */
+  appendWithin(sql: ScopedSql, events: readonly PreparedEvent[]): Promise<void>;
   /**
    * Answers every question, those without buckets in one statement. Throws `not_found` for an unknown meter, and
    * `validation_error` for more buckets and groups than an answer holds. spec: §7.1

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
-import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
+import { inSqlTransaction, type ScopedSql, type Sql, type SqlTransaction } from '../../db/transaction.ts';
 import { digest, type PreparedEvent } from '../event.ts';
 import { type CompiledMeter, type Contribution, rollupMinutes } from '../meter.ts';
 import { decimalOfScaled } from '../quantity.ts';
@@ -57,8 +57,9 @@ interface Resolved {
   eventNames: ReadonlyMap<string, number>;
 }
 
-async function appendIn(
-  tx: SqlTransaction,
+/** Stores a batch in the caller's transaction, which decides whether it stays. */
+export async function appendIn(
+  tx: ScopedSql | SqlTransaction,
   cache: CatalogueCache,
   scope: Scope,
   events: readonly PreparedEvent[],
@@ -77,7 +78,8 @@ async function appendIn(
     ...contributionColumns(contributions),
   ];
   const meters = events.flatMap((event) => catalogue.metersByEventName.get(event.eventName) ?? []);
-  await tx.client.query(appendStatement(meters, values));
+  const statement = appendStatement(meters, values);
+  await ('client' in tx ? tx.client.query(statement) : tx.rows(statement.text, statement.values));
   if (catalogue.reportsRejected) await recordRejected(tx, catalogue, events, contributions);
   return { catalogue, subjects, eventNames };
 }
@@ -93,7 +95,7 @@ function appendStatement(meters: readonly CompiledMeter[], values: unknown[]) {
 
 /** Makes the subjects this process has not met yet. Texts are sorted, so two writers wait in one order. */
 async function resolveSubjects(
-  tx: SqlTransaction,
+  tx: Sql,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -115,7 +117,7 @@ async function resolveSubjects(
 }
 
 async function resolveEventNames(
-  tx: SqlTransaction,
+  tx: Sql,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
 ): Promise<ReadonlyMap<string, number>> {

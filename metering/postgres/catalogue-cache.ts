@@ -1,5 +1,5 @@
 import type { Scope } from '../../db/scope.ts';
-import type { SqlTransaction } from '../../db/transaction.ts';
+import type { Sql, SqlTransaction } from '../../db/transaction.ts';
 import { type CompiledMeter, compileMeter, type MeterDefinition } from '../meter.ts';
 import { rememberEnvironment } from './environment-number.ts';
 
@@ -30,7 +30,7 @@ export class CatalogueCache {
   readonly #known = new Map<string, Catalogue>();
 
   /** The catalogue as of now; no change can commit until the transaction ends. */
-  async locked(tx: SqlTransaction, scope: Scope): Promise<Catalogue> {
+  async locked(tx: Sql | SqlTransaction, scope: Scope): Promise<Catalogue> {
     const env = this.#known.get(scope.environmentId)?.env ?? (await numberOf(tx, scope));
     const version = await lockedVersion(tx, env);
     const cached = this.#known.get(scope.environmentId);
@@ -57,7 +57,7 @@ export class CatalogueCache {
   }
 }
 
-async function numberOf(tx: SqlTransaction, scope: Scope): Promise<number> {
+async function numberOf(tx: Sql, scope: Scope): Promise<number> {
   const [row] = await tx.rows<{ number: number }>('select number from environment where id = $1', [
     scope.environmentId,
   ]);
@@ -66,16 +66,20 @@ async function numberOf(tx: SqlTransaction, scope: Scope): Promise<number> {
   return row.number;
 }
 
-/** Two statements in one round trip: the second one's snapshot is taken when the lock is held. */
-async function lockedVersion(tx: SqlTransaction, env: number): Promise<string> {
+/** The second statement's snapshot is taken when the lock is held; on a connection of our own both are one round trip. */
+async function lockedVersion(tx: Sql | SqlTransaction, env: number): Promise<string> {
   const number = Math.trunc(env);
-  const results = (await tx.client.query(
-    `select pg_advisory_xact_lock_shared(7101, ${number}); select version::text from usage.catalogue_state where env = ${number}`,
-  )) as unknown as { rows: { version: string }[] }[];
+  const lock = `select pg_advisory_xact_lock_shared(7101, ${number})`;
+  const read = `select version::text from usage.catalogue_state where env = ${number}`;
+  if (!('client' in tx)) {
+    await tx.rows(lock);
+    return (await tx.rows<{ version: string }>(read))[0]?.version ?? '0';
+  }
+  const results = (await tx.client.query(`${lock}; ${read}`)) as unknown as { rows: { version: string }[] }[];
   return results[1]?.rows[0]?.version ?? '0';
 }
 
-async function loadMeters(tx: SqlTransaction, scope: Scope) {
+async function loadMeters(tx: Sql, scope: Scope) {
   // Archived meters go on counting: line items that use them keep metering. spec: catalogue-and-metering §11
   const rows = await tx.rows<MeterDefinition & { status: string }>(
     `select number, version, event_name, aggregation, filters, status from meter where environment_id = $1 order by number`,
@@ -91,7 +95,7 @@ async function loadMeters(tx: SqlTransaction, scope: Scope) {
   return { metersByEventName, archivedMeters };
 }
 
-async function reportsRejected(tx: SqlTransaction, scope: Scope): Promise<boolean> {
+async function reportsRejected(tx: Sql, scope: Scope): Promise<boolean> {
   const rows = await tx.rows(
     `select 1 from setting where environment_id = $1 and key = 'event_rejection_config' and status = 'published'
        and value -> 'enabled' = 'true'`,

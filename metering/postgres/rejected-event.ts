@@ -1,6 +1,6 @@
 import { writeEvents } from '../../db/outbox.ts';
 import type { Scope } from '../../db/scope.ts';
-import type { Sql, SqlTransaction } from '../../db/transaction.ts';
+import type { ScopedSql, Sql } from '../../db/transaction.ts';
 import type { PreparedEvent } from '../event.ts';
 import { isUnusableNumber } from '../quantity.ts';
 import type { RejectedEvent, RejectedEventQuery, RejectionReason } from '../rejected-event.ts';
@@ -16,7 +16,7 @@ import { utcText } from './stored-event.ts';
  * one an event; copies of known ids are no new rejections. spec: catalogue-and-metering §6.6, README decision 22
  */
 export async function recordRejected(
-  tx: SqlTransaction,
+  tx: ScopedSql,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
   contributions: readonly EventContribution[],
@@ -57,7 +57,7 @@ export async function recordRejected(
 
 /** Archived meters that no open line item uses do not count as a match. spec: catalogue-and-metering §11 */
 async function unusedArchivedMeters(
-  tx: SqlTransaction,
+  tx: ScopedSql,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
 ): Promise<ReadonlySet<number>> {
@@ -72,7 +72,7 @@ async function unusedArchivedMeters(
   return new Set(rows.map(({ number }) => number));
 }
 
-async function customerIds(tx: SqlTransaction, externalIds: readonly string[]): Promise<Map<string, string>> {
+async function customerIds(tx: ScopedSql, externalIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.rows<{ external_id: string; id: string }>(
     `select external_id, id from customer where environment_id = $1 and status = 'published' and external_id = any($2)`,
     [tx.scope.environmentId, externalIds],

@@ -2,7 +2,7 @@ import type { Database } from '../../db/orm.ts';
 import { systemScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import type { UsageStore } from '../usage-store.ts';
-import { appendBatch } from './append.ts';
+import { appendBatch, appendIn } from './append.ts';
 import { buildMeterRollups } from './build-rollups.ts';
 import { CatalogueCache } from './catalogue-cache.ts';
 import { countEvents } from './count-events.ts';
@@ -32,6 +32,9 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
     async load(scope, events, also) {
       await partitions();
       await appendBatch(database, cache, scope, events, also);
+    },
+    async appendWithin(sql, events) {
+      await appendIn(sql, cache, sql.scope, events);
     },
     usage: readUsage,
     eachEvent: readEachEvent,

@@ -1,0 +1,39 @@
+import { externalCustomerOf, rehearseSubscription } from '../../db/stores/subscription-rehearse.ts';
+import { usageReader } from '../../metering/usage-reader.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { rehearse } from '../rehearsal.ts';
+import { idParams } from '../schemas/scalars.ts';
+import {
+  assumedEvents,
+  rehearseSubscriptionBody,
+  subscriptionRehearsal,
+  viewRehearsal,
+} from '../schemas/subscription-rehearsal.ts';
+
+/** What the months to come would bring to a subscription. Own operation */
+export async function subscriptionRehearsalRoutes(app: Api): Promise<void> {
+  const { metering } = app.dependencies;
+  const readUsage = usageReader(metering);
+
+  app.post('/subscriptions/:id/rehearse', {
+    schema: {
+      operationId: 'rehearseSubscription',
+      tags: ['Subscriptions'],
+      summary: 'Let time come to a subscription and see its invoices; nothing is changed',
+      params: idParams,
+      body: rehearseSubscriptionBody,
+      response: { 200: subscriptionRehearsal, ...errorResponses },
+    },
+    config: { permission: 'subscription:read', idempotency: 'none' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const { until, usage } = request.body;
+      return rehearse(request, async (tx) => {
+        const events = assumedEvents(usage, await externalCustomerOf(tx, id));
+        if (events.length > 0) await metering.appendWithin(tx, events);
+        return viewRehearsal(until, await rehearseSubscription(tx, { subscriptionId: id, until }, readUsage));
+      });
+    },
+  });
+}
