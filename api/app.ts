@@ -33,6 +33,7 @@ import { groupRoutes } from './routes/group.ts';
 import { healthRoutes } from './routes/health.ts';
 import { integrationMappingRoutes } from './routes/integration-mapping.ts';
 import { invoiceRoutes } from './routes/invoice.ts';
+import { invoiceDocumentRoutes } from './routes/invoice-document.ts';
 import { meterRoutes } from './routes/meter.ts';
 import { meterUsageRoutes } from './routes/meter-usage.ts';
 import { outboundEventRoutes } from './routes/outbound-event.ts';
@@ -103,6 +104,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(groupRoutes);
   await v1.register(integrationMappingRoutes);
   await v1.register(invoiceRoutes);
+  await v1.register(invoiceDocumentRoutes);
   await v1.register(meterRoutes);
   await v1.register(meterUsageRoutes);
   await v1.register(outboundEventRoutes);

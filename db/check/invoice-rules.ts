@@ -232,4 +232,23 @@ export const invoiceRules: readonly InvariantRule[] = [
       from documents d left join issued on issued.object_id = d.id
       where issued.digest is distinct from d.digest`,
   },
+  {
+    id: 'I19',
+    rule: 'the seals of a number sequence are a chain, and each is of the document that was finalized',
+    examines: 'select count(*) from invoice_document',
+    violations: `
+      with linked as (
+        select d.*, lag(d.hash) over chained as before, lag(d.position) over chained as position_before,
+          (select detail ->> 'document' from audit_entry a where a.environment_id = d.environment_id and a.object_id = d.invoice_id
+            and a.object_type = 'invoice' and a.action = 'finalized' order by id desc limit 1) as audited
+        from invoice_document d window chained as (partition by d.environment_id, d.chain order by d.position)
+      )
+      select invoice_id as object, format('seal %s of %s: previous %s, before it %s', position, chain, previous_hash, before) as problem
+      from linked where (position is null and previous_hash is not null)
+        or (position is not null and (previous_hash is distinct from before or position <> coalesce(position_before, 0) + 1))
+        or hash <> encode(sha256(convert_to(coalesce(previous_hash, '') || digest, 'UTF8')), 'hex') or audited is distinct from digest
+      union all
+      select i.id, 'finalized without a seal' from invoice i
+      where i.finalized_at is not null and not exists (select from invoice_document d where d.invoice_id = i.id)`,
+  },
 ];

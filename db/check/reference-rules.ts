@@ -172,7 +172,7 @@ export const references: readonly Reference[] = [
   { table: 'invoice', column: 'subscription_id', target: 'subscription' },
   { table: 'invoice', column: 'subscription_customer_id', target: 'customer' },
   { table: 'invoice', column: 'recalculated_invoice_id', target: 'invoice' },
-  { table: 'invoice_line_item', column: 'invoice_id', target: 'invoice' },
+  ...['invoice_line_item', 'invoice_document'].map((table) => ({ table, column: 'invoice_id', target: 'invoice' })),
   { table: 'invoice_line_item', column: 'subscription_line_item_id', target: 'subscription_line_item' },
   { table: 'invoice_line_item', column: 'plan_id', target: 'plan' },
   { table: 'payment', column: 'destination_id', target: 'invoice', where: "t.destination_type = 'INVOICE'" },

@@ -18,6 +18,7 @@ import { Group } from './group.ts';
 import { IdempotentRequest } from './idempotent-request.ts';
 import { IntegrationMapping } from './integration-mapping.ts';
 import { Invoice } from './invoice.ts';
+import { InvoiceDocument } from './invoice-document.ts';
 import { InvoiceLineItem } from './invoice-line-item.ts';
 import { InvoiceNumberSequence } from './invoice-number-sequence.ts';
 import { Meter } from './meter.ts';
@@ -71,6 +72,7 @@ export const entities = [
   IdempotentRequest,
   IntegrationMapping,
   Invoice,
+  InvoiceDocument,
   InvoiceLineItem,
   InvoiceNumberSequence,
   Meter,

@@ -1,6 +1,3 @@
-import type { Scope } from '../scope.ts';
-import type { Sql } from '../transaction.ts';
-
 /** What may never change once a document is issued; texts that do not depend on how PostgreSQL pads or shows them. */
 const invoiceFacts = [
   'i.id',
@@ -77,16 +74,4 @@ select i.id, encode(sha256(convert_to((jsonb_build_array(${invoiceFacts.join(', 
   from coupon_application p where p.environment_id = i.environment_id and p.invoice_id = i.id
 ), '[]'))::text, 'UTF8')), 'hex') as digest
 from invoice i where ${where}`;
-}
-
-const digestsText = documentDigestText('i.environment_id = $1 and i.id = any($2)');
-
-/** The digests of issued documents by invoice id, for the audit row of their finalization. */
-export async function documentDigests(
-  sql: Sql,
-  scope: Scope,
-  invoiceIds: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await sql.rows<{ id: string; digest: string }>(digestsText, [scope.environmentId, [...invoiceIds]]);
-  return new Map(rows.map((row) => [row.id, row.digest]));
 }

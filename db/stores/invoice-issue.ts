@@ -17,10 +17,10 @@ import {
   payFromPurse,
   walletsOf,
 } from './invoice-credit.ts';
-import { documentDigests } from './invoice-digest.ts';
 import { isEmpty, totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { assignNumbers } from './invoice-numbering.ts';
+import { sealDocuments } from './invoice-seal.ts';
 import {
   type AppliedRows,
   computeAmounts,
@@ -177,7 +177,7 @@ export async function issueInvoices(
     scope,
     issued.flatMap((invoice) => invoiceEvents(eventNames(invoice), invoice.row.id, invoice.at)),
   );
-  const digests = await documentDigests(sql, scope, [...issuable.keys()]);
+  const digests = await sealDocuments(sql, scope, issued, config);
   await writeAudit(
     sql,
     scope,
