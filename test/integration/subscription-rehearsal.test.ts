@@ -105,9 +105,9 @@ describe('a rehearsal', () => {
 
   it('changes nothing: no invoice, event, audit row, payment, usage or number stays', async () => {
     const { id, externalId } = await subscribed();
-    const before = await rowCounts();
     const subscription = await subscriptionOf(api, id);
     const events = await eventsOf(api, id);
+    const before = await rowCounts();
 
     const { invoices } = await rehearse(id, {
       until: '2026-06-01T00:00:00Z',
