@@ -18,6 +18,9 @@ const countedTypes = ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'];
 /** The windows that a line's budgets had in a billing period, for their records. */
 export interface CycleGrants {
   cycle: Interval;
+  measure: MeterGrants['measure'];
+  /** Every budget that was measured, with a window or without. */
+  entitlementIds: string[];
   windows: MeasuredGrant[];
 }
 
@@ -90,7 +93,12 @@ export function measureGranted(
     money: isMoney ? over : null,
     usage: { meterId, from, to, quantity: decimalString(raw), watermark: answer.watermark ?? null, bucketing: null },
     derived: derivedGrants(grants, windows, over),
-    cycles: measured.map(({ cycle, windows: own }) => ({ cycle, windows: own })),
+    cycles: measured.map(({ cycle, windows: own }) => ({
+      cycle,
+      measure: grants.measure,
+      entitlementIds: grants.configurations.map(({ entitlementId }) => entitlementId),
+      windows: own,
+    })),
   };
 }
 

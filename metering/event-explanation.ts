@@ -1,3 +1,4 @@
+import type { MeasuredGrant } from '../billing/grant-usage.ts';
 import type { EventWithCopies } from './usage-store.ts';
 
 /** What is stored about the way of one event to an invoice. Instants are UTC texts. */
@@ -35,6 +36,8 @@ export interface BilledEvidence {
   readonly isFinal: boolean;
   readonly from: string;
   readonly to: string;
+  /** The budgets of an entitlement that hold the event's time, as the line was computed. */
+  readonly budgets: readonly MeasuredGrant[];
   /** The line was measured when the event was already known. */
   readonly knew: boolean;
 }
@@ -178,7 +181,8 @@ function invoiceRule({ billed }: EventEvidence): Verdict {
   const live = billed.filter((line) => line.invoiceStatus !== 'VOIDED');
   const on = (line: BilledEvidence) => `invoice ${line.invoiceNumber ?? line.invoiceId}`;
   const counted = live.find((line) => line.isFinal && line.knew);
-  if (counted) return { outcome: 'billed', code: 'billed', sentence: `Billed on ${on(counted)}.` };
+  if (counted)
+    return { outcome: 'billed', code: 'billed', sentence: `Billed on ${on(counted)}.${budgetSentences(counted)}` };
   const draft = live.find((line) => !line.isFinal);
   if (draft) {
     const sentence = `On the draft ${on(draft)}, which measures once more when it is finalized.`;
@@ -190,6 +194,16 @@ function invoiceRule({ billed }: EventEvidence): Verdict {
     return { outcome: 'late', code: 'late', sentence };
   }
   return { outcome: 'open', code: 'open', sentence: 'Counted in usage; no invoice covers its time yet.' };
+}
+
+/** What lies within a budget is on the line, and costs nothing. */
+function budgetSentences({ budgets }: BilledEvidence): string {
+  return budgets
+    .map(
+      ({ entitlementId, start, end, quota, usage, overage }) =>
+        ` It counts in the budget of ${entitlementId} from ${start} until ${end}, which holds ${quota}: ${usage} was used of it, and ${overage} is over it.`,
+    )
+    .join('');
 }
 
 function linesOf(found: EventWithCopies) {

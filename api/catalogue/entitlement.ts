@@ -2,10 +2,31 @@ import { z } from 'zod';
 import { Entitlement } from '../../db/entities/entitlement.ts';
 import { archiveEntitlement, createEntitlement, updateEntitlement } from '../../db/stores/entitlement.ts';
 import { createEntitlementBody, entitlementChange, newEntitlement } from '../schemas/entitlement.ts';
-import { type CatalogueNoun, featureNamed } from './noun.ts';
+import { type CatalogueNoun, type Entry, featureNamed } from './noun.ts';
 
 const { is_enabled, is_soft_limit, usage_limit, usage_reset_period, static_value, config_value, aggregation_mode } =
   createEntitlementBody.shape;
+const { grant_measure, grant_quota, grant_duration_unit, grant_duration_value, grant_allocation_behavior } =
+  createEntitlementBody.shape;
+const grantMembers = {
+  grant_measure,
+  grant_quota,
+  grant_duration_unit,
+  grant_duration_value,
+  grant_allocation_behavior,
+};
+const noGrant = {
+  grant_measure: '',
+  grant_quota: '',
+  grant_duration_unit: '',
+  grant_duration_value: null,
+  grant_allocation_behavior: '',
+};
+
+/** How a budget that a file does not say more about begins. */
+function allocationOf({ grant_measure: measure, grant_duration_unit: unit }: Entry): string {
+  return measure && unit !== 'subscription_period' ? 'first_usage' : '';
+}
 
 /** What a plan or add-on grants, known by the feature. spec: catalogue-and-metering §8 */
 export const entitlementNoun: CatalogueNoun = {
@@ -24,8 +45,9 @@ export const entitlementNoun: CatalogueNoun = {
     static_value,
     config_value,
     aggregation_mode,
+    ...grantMembers,
   }),
-  defaults: () => ({
+  defaults: (entry) => ({
     feature: '',
     is_enabled: true,
     is_soft_limit: false,
@@ -34,12 +56,14 @@ export const entitlementNoun: CatalogueNoun = {
     static_value: '',
     config_value: null,
     aggregation_mode: 'additive',
+    ...noGrant,
+    grant_allocation_behavior: allocationOf(entry),
   }),
   async read(tx, context) {
     const { entityType, id: entityId } = context.owner!;
     const owned = { environmentId: tx.scope.environmentId, status: 'published', entityType, entityId };
     const rows = await tx.em.find(Entitlement, owned, { orderBy: { createdAt: 'asc', id: 'asc' } });
-    return rows.map((row) => {
+    return rows.map((row, index) => {
       const [feature = row.featureId] = [...context.features].find(([, { id }]) => id === row.featureId) ?? [];
       const entry = {
         feature,
@@ -50,8 +74,15 @@ export const entitlementNoun: CatalogueNoun = {
         static_value: row.staticValue ?? '',
         config_value: row.configValue ?? null,
         aggregation_mode: row.aggregationMode,
+        grant_measure: row.grantMeasure ?? '',
+        grant_quota: row.grantQuota ?? '',
+        grant_duration_unit: row.grantDurationUnit ?? '',
+        grant_duration_value: row.grantDurationValue ?? null,
+        grant_allocation_behavior: row.grantAllocationBehavior ?? '',
       };
-      return { id: row.id, key: feature, entry };
+      // A second budget beside the first is known by its id.
+      const isFirst = rows.findIndex(({ featureId }) => featureId === row.featureId) === index;
+      return { id: row.id, key: isFirst ? feature : '', entry };
     });
   },
   async create(tx, { feature: key, ...members }, context) {
@@ -61,7 +92,8 @@ export const entitlementNoun: CatalogueNoun = {
     return (await createEntitlement(tx, { ...newEntitlement(body as never), entityType, entityId })).id;
   },
   async update(tx, { id }, { feature: _feature, ...members }) {
-    const change = entitlementChange({ is_enabled: true, is_soft_limit: false, ...members } as never);
+    const grant = { clear_grant_config: !members.grant_measure, grant_allocation_behavior: allocationOf(members) };
+    const change = entitlementChange({ is_enabled: true, is_soft_limit: false, ...grant, ...members } as never);
     const whole = { usageLimit: null, usageResetPeriod: null, staticValue: null, configValue: null };
     const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     await updateEntitlement(tx, id, { ...whole, ...sent });

@@ -99,12 +99,10 @@ export function viewUsageSummary(summary: UsageSummary): z.output<typeof usageSu
 }
 
 function viewFeatureUsage(row: FeatureUsage): z.output<typeof featureUsage> {
-  const isMetered = row.feature.type === 'metered';
-  const limit = isMetered ? row.entitlement.usageLimit : null;
   return {
     feature: viewFeature(row.feature, row.meter),
-    total_limit: viewLimit(limit),
-    is_unlimited: isMetered && limit === null,
+    total_limit: viewLimit(row.totalLimit),
+    is_unlimited: row.isUnlimited,
     current_usage: row.currentUsage,
     usage_percent: row.usagePercent,
     is_enabled: row.entitlement.isEnabled,

@@ -28,6 +28,7 @@ const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
 const objectTypes = ['subscription', 'invoice', 'payment', 'refund'];
 const auditedTypes = [
+  'entitlement_grant',
   'addon',
   'customer',
   'plan',
@@ -87,6 +88,7 @@ export const references: readonly Reference[] = [
     'plan',
     'feature',
     'entitlement',
+    'entitlement_grant',
     'subscription',
     'invoice',
     'payment',
@@ -151,7 +153,7 @@ export const references: readonly Reference[] = [
   { table: 'tax_applied', column: 'tax_association_id', target: 'tax_association' },
   { table: 'tax_applied', column: 'entity_id', target: 'invoice', where: "t.entity_type = 'invoice'" },
   { table: 'customer', column: 'parent_customer_id', target: 'customer' },
-  { table: 'entitlement', column: 'feature_id', target: 'feature' },
+  ...['entitlement', 'entitlement_grant'].map((table) => ({ table, column: 'feature_id', target: 'feature' })),
   { table: 'entitlement', column: 'parent_entitlement_id', target: 'entitlement' },
   { table: 'price', column: 'parent_price_id', target: 'price' },
   { table: 'price_sync', column: 'plan_id', target: 'plan' },

@@ -7,7 +7,9 @@ import type { NewAttachment } from '../../billing/subscription.ts';
 import { badField, missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
-import { meteredParts } from './entitlement-part.ts';
+import { siblingDisagreement } from './entitlement-grant-rules.ts';
+import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
+import { meteredParts, type StoredPart } from './entitlement-part.ts';
 import { insertLineItems, lineItemOf, type PlanPrice, readOwnedPrices } from './subscription-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -143,8 +145,10 @@ async function refuseResetConflict(
   from: string,
   field: string,
 ): Promise<void> {
-  const added = await sql.rows<{ featureId: string; usageResetPeriod: string | null }>(
-    `select feature_id as "featureId", usage_reset_period as "usageResetPeriod" from entitlement
+  const added = await sql.rows<AddedAllowance>(
+    `select feature_id as "featureId", usage_reset_period as "usageResetPeriod", aggregation_mode as "aggregationMode",
+       grant_measure as "grantMeasure", grant_quota as "grantQuota", grant_duration_unit as "grantDurationUnit",
+       grant_duration_value as "grantDurationValue", grant_allocation_behavior as "grantAllocationBehavior" from entitlement
      where environment_id = $1 and entity_type = 'ADDON' and entity_id = $2 and status = 'published' and feature_type = 'metered'
      order by created_at, id`,
     [environmentId, addonId],
@@ -154,12 +158,41 @@ async function refuseResetConflict(
   const sameAsBilling = (period: string) =>
     period !== 'NEVER' &&
     cadenceRelation({ billingPeriod: period as BillingPeriod, billingPeriodCount: 1 }, row) === 'equal';
+  refuseGrantConflict(parts, added, from, field);
   const features = resetConflicts(parts, added, { from, sameAsBilling });
   if (features.length === 0) return;
   throw badField(
     field,
     `names an add-on whose allowance resets at other times than what the subscription has of ${features.join(', ')}; give both one usage_reset_period`,
   );
+}
+
+type AddedAllowance = GrantColumns & {
+  featureId: string;
+  usageResetPeriod: string | null;
+  aggregationMode: string;
+  [column: string]: unknown;
+};
+
+/** Entitlements of one feature that meet on a subscription agree in how their budgets go. spec: catalogue-and-metering §9.1 */
+function refuseGrantConflict(
+  parts: readonly StoredPart[],
+  added: readonly AddedAllowance[],
+  from: string,
+  field: string,
+): void {
+  for (const columns of added) {
+    const own = { aggregationMode: columns.aggregationMode, grant: grantOf(columns) };
+    const meeting = parts.filter(
+      (part) => part.featureId === columns.featureId && (part.endDate === null || part.endDate > from),
+    );
+    const [differing] = meeting.flatMap((part) => siblingDisagreement(own, part) ?? []);
+    if (differing)
+      throw badField(
+        field,
+        `names an add-on whose ${differing} for feature ${columns.featureId} is not what the subscription has; give both one`,
+      );
+  }
 }
 
 /** Every price of the add-on in the subscription's currency; an add-on that has prices must have one. */

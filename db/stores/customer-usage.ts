@@ -1,5 +1,7 @@
 import type { Allowance } from '../../billing/allowance.ts';
 import { type BillingPeriod, earlier, later } from '../../billing/calendar.ts';
+import type { UsageAnswer } from '../../billing/charge.ts';
+import { meterGrants } from '../../billing/grant.ts';
 import { earliestWindow, type SummarizedSubscription, usagePercent, usageWindow } from '../../billing/usage-summary.ts';
 import { customerNow } from '../clock.ts';
 import type { Subscription } from '../entities/subscription.ts';
@@ -11,6 +13,7 @@ import {
   type FeatureFilters,
   grantingSubscriptions,
 } from './customer-entitlement.ts';
+import { type GrantedFeature, grantedFeature } from './granted-usage.ts';
 
 export interface UsageSummaryFilters extends FeatureFilters {
   subscriptionIds?: readonly string[] | undefined;
@@ -20,6 +23,9 @@ export interface UsageSummaryFilters extends FeatureFilters {
 export interface FeatureUsage extends AggregatedFeature {
   currentUsage: string;
   usagePercent: string;
+  /** Null where nothing limits it, or where what limits it is no whole number of units. */
+  totalLimit: string | null;
+  isUnlimited: boolean;
   nextResetAt: string | null;
 }
 
@@ -34,6 +40,8 @@ interface AskedFeature {
   granted: AggregatedFeature;
   nextResetAt: string | null;
   question: UsageReadQuestion | null;
+  /** Where budgets take the place of the limit. */
+  budgets: GrantedFeature | null;
 }
 
 /**
@@ -53,13 +61,19 @@ export async function customerUsageSummary(
   const asked = granted.map((feature) => askedFeature(feature, subscriptions, customerId, at));
   const questions = asked.flatMap(({ question }) => question ?? []);
   const answers = questions.length > 0 ? await readUsage(tx, tx.scope, questions) : new Map();
-  const features = asked.map(({ granted: feature, nextResetAt }) => {
-    const currentUsage: string = answers.get(feature.feature.id)?.quantity ?? '0';
-    const isMetered = feature.feature.type === 'metered';
-    const percent = isMetered ? usagePercent(currentUsage, feature.entitlement.usageLimit) : '0';
-    return { ...feature, currentUsage, usagePercent: percent, nextResetAt };
-  });
+  const features = asked.map((one) => summaryOf(one, answers.get(one.granted.feature.id)));
   return { customerId, features, period: periodOf(subscriptions) };
+}
+
+function summaryOf({ granted, nextResetAt, budgets }: AskedFeature, answer: UsageAnswer | undefined): FeatureUsage {
+  if (budgets) return { ...granted, ...budgets.summarize(answer), isUnlimited: false };
+  const currentUsage = answer?.quantity ?? '0';
+  const isMetered = granted.feature.type === 'metered';
+  const totalLimit = isMetered ? granted.entitlement.usageLimit : null;
+  const percent = isMetered ? usagePercent(currentUsage, totalLimit) : '0';
+  // Budgets of money replace the limit too, and are told by what an invoice would bill.
+  const isUnlimited = isMetered && totalLimit === null && meterGrants(granted.sources) === null;
+  return { ...granted, currentUsage, usagePercent: percent, totalLimit, isUnlimited, nextResetAt };
 }
 
 function askedFeature(
@@ -69,7 +83,9 @@ function askedFeature(
   at: string,
 ): AskedFeature {
   const { feature, meter, sources, entitlement } = granted;
-  if (feature.type !== 'metered') return { granted, nextResetAt: null, question: null };
+  if (feature.type !== 'metered') return { granted, nextResetAt: null, question: null, budgets: null };
+  const budgets = grantedFeature(granted, subscriptions, customerId, at);
+  if (budgets) return { granted, nextResetAt: null, question: budgets.question, budgets };
   const granting = subscriptions
     .filter(({ id }) => sources.some((source) => source.subscriptionId === id))
     .map(summarized);
@@ -78,7 +94,7 @@ function askedFeature(
   const from =
     meter?.resetUsage === 'NEVER' ? granting.map(({ startDate }) => startDate).reduce(earlier) : window?.start;
   const nextResetAt = window?.nextResetAt ?? null;
-  if (!meter || from === undefined || from >= at) return { granted, nextResetAt, question: null };
+  if (!meter || from === undefined || from >= at) return { granted, nextResetAt, question: null, budgets: null };
   const question = {
     key: feature.id,
     meterId: meter.id,
@@ -90,7 +106,7 @@ function askedFeature(
     timezone: granting[0]?.timezone ?? 'UTC',
     billingAnchor: granting[0]?.billingAnchor ?? null,
   };
-  return { granted, nextResetAt, question };
+  return { granted, nextResetAt, question, budgets: null };
 }
 
 function summarized(row: Subscription): SummarizedSubscription {

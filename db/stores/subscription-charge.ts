@@ -15,6 +15,7 @@ import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
+import { recordGrants } from './entitlement-grant.ts';
 import { meteredParts } from './entitlement-part.ts';
 import { readPausedStretches } from './pause-read.ts';
 import { committedLines, readCommitments, withStanding } from './subscription-commitment.ts';
@@ -48,9 +49,26 @@ export type BilledLine = ChargeLine & BilledFacts;
 
 /**
  * Computes the lines of any number of invoices of one environment: items, prices, allowances and usage are each read once
- * for all of them. The same function serves previews, closes and recomputations. spec: subscriptions-and-invoicing §2.6
+ * for all of them. The same function serves previews, closes and recomputations; what is billed, and not only looked at, brings
+ * the records of budgets up to date. spec: subscriptions-and-invoicing §2.6
  */
 export async function computeCharges(
+  sql: Sql,
+  scope: Scope,
+  requests: readonly ChargeRequest[],
+  readUsage: UsageReader,
+): Promise<Map<string, BilledLine[]>> {
+  const charges = await priceRequests(sql, scope, requests, readUsage);
+  const billed = requests.filter((request) => !request.withoutBilled);
+  await recordGrants(
+    sql,
+    scope,
+    billed.map(({ key, subscription }) => ({ subscription, lines: charges.get(key) ?? [] })),
+  );
+  return charges;
+}
+
+async function priceRequests(
   sql: Sql,
   scope: Scope,
   requests: readonly ChargeRequest[],

@@ -62,6 +62,7 @@ interface BilledRow {
   is_final: boolean;
   began: string;
   ended: string;
+  budgets: BilledEvidence['budgets'];
   knew: boolean;
   [column: string]: unknown;
 }
@@ -76,6 +77,7 @@ function billedEvidence(row: BilledRow): BilledEvidence {
     isFinal: row.is_final,
     from: row.began,
     to: row.ended,
+    budgets: row.budgets,
     knew: row.knew,
   };
 }
@@ -119,6 +121,8 @@ with e as materialized (${eventText}), line as materialized (
   order by id desc limit 1000)
 select line.subscription_line_item_id as line_item_id, line.id as invoice_line_item_id, i.id as invoice_id, i.invoice_number,
   i.invoice_status, i.finalized_at is not null as is_final, u.asked ->> 'from' as began, u.asked ->> 'to' as ended,
+  (select coalesce(jsonb_agg(w), '[]') from jsonb_array_elements(nullif(part -> 'grants' -> 'windows', 'null')) w
+    where e.ts >= (w ->> 'start')::timestamptz and e.ts < (w ->> 'end')::timestamptz) as budgets,
   pg_visible_in_snapshot(e.txid, split_part(u.asked ->> 'watermark', '@', 1)::pg_snapshot)
     and e.ingested_at <= to_timestamp(split_part(u.asked ->> 'watermark', '@', 2)::float8) + interval '1 second'
     and (e.voided is null or not pg_visible_in_snapshot(e.voided, split_part(u.asked ->> 'watermark', '@', 1)::pg_snapshot)) as knew

@@ -31,6 +31,7 @@ const billed = {
   isFinal: true,
   from: '2026-01-01T00:00:00.000Z',
   to: '2026-02-01T00:00:00.000Z',
+  budgets: [],
   knew: true,
 };
 

@@ -1,0 +1,72 @@
+import type { UsageAnswer } from '../../billing/charge.ts';
+import { meterGrants } from '../../billing/grant.ts';
+import { type MeasuredGrant, measureGrants } from '../../billing/grant-usage.ts';
+import { decimal, zero } from '../../billing/money.ts';
+import { usagePercent } from '../../billing/usage-summary.ts';
+import type { Subscription } from '../entities/subscription.ts';
+import type { UsageReadQuestion } from '../usage-reader.ts';
+import type { AggregatedFeature } from './customer-entitlement.ts';
+
+const countedTypes = ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'];
+
+/** How much of the budget that holds now is used. Decimal strings. */
+export interface GrantedUsage {
+  currentUsage: string;
+  usagePercent: string;
+  totalLimit: string | null;
+  nextResetAt: string | null;
+}
+
+/** A feature whose budgets of units are shown in place of its limit, and what must be read for that. */
+export interface GrantedFeature {
+  question: UsageReadQuestion;
+  summarize: (answer: UsageAnswer | undefined) => GrantedUsage;
+}
+
+/**
+ * The budgets of a feature as a usage summary shows them: of those that hold now the fullest, with its quota as the limit and its
+ * end as the reset; before usage opens one, nothing is used of the smallest quota. Null for a feature without budgets of
+ * units; of several subscriptions the oldest with budgets is shown. spec: catalogue-and-metering §7.7, §9.2
+ */
+export function grantedFeature(
+  { feature, meter, sources }: AggregatedFeature,
+  subscriptions: readonly Subscription[],
+  customerId: string,
+  at: string,
+): GrantedFeature | null {
+  if (!meter || meter.aggregation.bucket_size || !countedTypes.includes(meter.aggregation.type)) return null;
+  for (const subscription of subscriptions) {
+    const grants = meterGrants(sources.filter((source) => source.subscriptionId === subscription.id));
+    if (!grants) continue;
+    if (grants.measure !== 'quantity') return null;
+    const { currentPeriodStart: start, currentPeriodEnd: end, timezone, billingAnchor } = subscription;
+    const read = { meterId: meter.id, customerId, from: start, to: at, filters: null, bucketSize: null };
+    const question = { ...read, key: feature.id, timezone, billingAnchor, eachEvent: true as const };
+    const summarize = (answer: UsageAnswer | undefined): GrantedUsage => {
+      const asked = {
+        grants,
+        cycle: { start, end },
+        timezone,
+        multiplier: answer?.multiplier ?? null,
+        costOf: () => zero,
+      };
+      const { windows } = measureGrants(asked, answer?.events ?? []);
+      const open = windows.filter((window) => window.start <= at && at < window.end).sort(fullestFirst)[0];
+      const quotas = grants.configurations.map(({ quota }) => quota).sort((a, b) => decimal(a).comparedTo(decimal(b)));
+      const quota = open?.quota ?? quotas[0]!;
+      const currentUsage = open?.usage ?? '0';
+      return {
+        currentUsage,
+        usagePercent: usagePercent(currentUsage, quota),
+        totalLimit: decimal(quota).isInteger() ? quota : null,
+        nextResetAt: open?.end ?? null,
+      };
+    };
+    return { question, summarize };
+  }
+  return null;
+}
+
+function fullestFirst(a: MeasuredGrant, b: MeasuredGrant): number {
+  return decimal(b.usage).times(a.quota).comparedTo(decimal(a.usage).times(b.quota));
+}
