@@ -92,7 +92,8 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
     }: SubscriptionReference & { command: DetachAddonCommand }): Promise<SubscriptionSnapshot> =>
       inScope(
         self,
-        async (tx) => snapshot(await detachAddon(tx, tx.scope, { ...command, subscriptionId: self.subscriptionId })),
+        async (tx) =>
+          snapshot((await detachAddon(tx, tx.scope, { ...command, subscriptionId: self.subscriptionId })).attended),
         command.caller,
       ),
   };

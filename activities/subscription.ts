@@ -10,11 +10,12 @@ import {
   type SubscriptionStepName,
   subscriptionSteps,
 } from '../db/stores/subscription-steps.ts';
-import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import { inSqlTransaction, inTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
+import { createSubscriptionChanges } from './subscription-change.ts';
 import { createSubscriptionCharges } from './subscription-charge.ts';
 import { createSubscriptionCommands } from './subscription-command.ts';
 import { createSubscriptionLife } from './subscription-life.ts';
@@ -91,6 +92,11 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     ...createSubscriptionCharges({ inScope, snapshot }),
     ...createSubscriptionCommands({ inScope, readUsage, snapshot }),
     ...createSubscriptionLife({ inScope, readUsage, snapshot }),
+    ...createSubscriptionChanges({
+      inRecordScope: (owner, work, caller) => inTransaction(database, { ...workflowScope(owner), ...caller }, work),
+      readUsage,
+      snapshot,
+    }),
 
     parkSubscription: (
       input: SubscriptionReference & { step: string; reason: string },

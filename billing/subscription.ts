@@ -131,6 +131,8 @@ export interface NewCouponLink {
   endDate: string | null;
   /** The price whose line item is discounted; null for the whole invoice. */
   priceId: string | null;
+  /** The line item that is discounted, where the caller knows it. */
+  lineItemId?: string | null;
   /** Where the request names it, for the messages. */
   field: string;
 }

@@ -17,6 +17,7 @@ import {
   type SubscriptionSnapshot,
   updateSubscription,
 } from './subscription.messages.ts';
+import { handleChanges } from './subscription-change.ts';
 
 const local = proxyLocalActivities<SubscriptionActivities>(databaseStep);
 
@@ -101,6 +102,8 @@ export async function subscription(start: LifecycleStart): Promise<void> {
   setHandler(detachAddon, async (command) =>
     changed(await lifecycle.command('detachAddon', command.at, () => local.detachAddon({ ...self, command }))),
   );
+
+  handleChanges(self, lifecycle, local);
 
   await lifecycle.run();
 }

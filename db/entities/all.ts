@@ -35,6 +35,7 @@ import { PriceUnit } from './price-unit.ts';
 import { Refund } from './refund.ts';
 import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
+import { SubscriptionChange } from './subscription-change.ts';
 import { SubscriptionLineItem } from './subscription-line-item.ts';
 import { SubscriptionPause } from './subscription-pause.ts';
 import { SubscriptionPhase } from './subscription-phase.ts';
@@ -89,6 +90,7 @@ export const entities = [
   Refund,
   Setting,
   Subscription,
+  SubscriptionChange,
   SubscriptionLineItem,
   SubscriptionProration,
   SubscriptionPause,

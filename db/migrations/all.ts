@@ -20,6 +20,7 @@ import { Migration20261122_21_subscription_life } from './20261122_21_subscripti
 import { Migration20261122_22_prorations } from './20261122_22_prorations.ts';
 import { Migration20261122_23_commitments } from './20261122_23_commitments.ts';
 import { Migration20261122_25_credit_notes } from './20261122_25_credit_notes.ts';
+import { Migration20261122_32_subscription_changes } from './20261122_32_subscription_changes.ts';
 import { Migration20261122_35_invoice_documents } from './20261122_35_invoice_documents.ts';
 import { Migration20261122_40_raw_event } from './20261122_40_raw_event.ts';
 
@@ -47,6 +48,7 @@ export const migrations = [
   { name: '20261122_22_prorations', class: Migration20261122_22_prorations },
   { name: '20261122_23_commitments', class: Migration20261122_23_commitments },
   { name: '20261122_25_credit_notes', class: Migration20261122_25_credit_notes },
+  { name: '20261122_32_subscription_changes', class: Migration20261122_32_subscription_changes },
   { name: '20261122_35_invoice_documents', class: Migration20261122_35_invoice_documents },
   { name: '20261122_40_raw_event', class: Migration20261122_40_raw_event },
 ];

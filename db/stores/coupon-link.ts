@@ -38,7 +38,7 @@ const insertAssociations = insertText('coupon_association', associationColumns);
  * Redeems coupons for a new subscription: each counts once, in this transaction, and of two who want the last redemption one
  * gets it. `at` is the customer's present. Throws `not_found` for an unknown coupon and `validation_error` for one that is
  * archived, outside its window, used up, of another currency, named twice for one target, or for a price that is not on the
- * subscription. spec: subscriptions-and-invoicing §2.17.1, §2.17.2
+ * subscription. Gives the ids of the links. spec: subscriptions-and-invoicing §2.17.1, §2.17.2
  */
 export async function linkSubscriptionCoupons(
   sql: Sql,
@@ -46,8 +46,8 @@ export async function linkSubscriptionCoupons(
   row: SubscriptionRow,
   wanted: readonly NewCouponLink[],
   at: string,
-): Promise<void> {
-  if (wanted.length === 0) return;
+): Promise<string[]> {
+  if (wanted.length === 0) return [];
   const coupons = await lockCoupons(sql, scope, wanted);
   const items = await itemsByPrice(sql, scope, row.id);
   const now = realNow();
@@ -55,10 +55,10 @@ export async function linkSubscriptionCoupons(
   const associations = wanted.map((link, index) => {
     const coupon = coupons[index]!;
     checkGates(coupon, row, link, at);
-    const target = `${coupon.id} ${link.priceId ?? ''}`;
+    const target = `${coupon.id} ${link.lineItemId ?? link.priceId ?? ''}`;
     if (seen.has(target)) throw badField(link.field, `names coupon ${coupon.coupon_code} twice for one target`);
     seen.add(target);
-    const subscriptionLineItemId = link.priceId === null ? null : items.get(link.priceId);
+    const subscriptionLineItemId = link.lineItemId ?? (link.priceId === null ? null : items.get(link.priceId));
     if (subscriptionLineItemId === undefined) {
       throw badField(link.field, `is for price ${link.priceId}, which is on no line item of the subscription`);
     }
@@ -90,6 +90,7 @@ export async function linkSubscriptionCoupons(
       detail: { coupon_id: couponId, subscription_id: subscriptionId },
     })),
   );
+  return associations.map(({ id }) => id);
 }
 
 /**

@@ -19,6 +19,13 @@ export interface DetachAddonInput {
   at: string;
 }
 
+/** A subscription whose add-on was detached, and what went to the wallet for it. */
+export interface Detached {
+  attended: AttendedSubscription;
+  returned: string;
+  end: string;
+}
+
 interface AssociationRow {
   addon_id: string;
   cadence: string;
@@ -32,7 +39,7 @@ interface AssociationRow {
  * in advance for the time after it goes back together, once. What is attached for one period is not refunded. Throws
  * `not_found`, `validation_error`. spec: subscriptions-and-invoicing §1.10, §2.8.2, §2.9.6
  */
-export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInput): Promise<AttendedSubscription> {
+export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInput): Promise<Detached> {
   const { subscriptionId, associationId, at } = input;
   const { environmentId } = scope;
   const before = (await lockSubscriptions(sql, environmentId, [subscriptionId])).get(subscriptionId);
@@ -63,7 +70,8 @@ export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInpu
   const row = { ...settled.row, version: before.version + 1 };
   const detail = { addon_id: association.addon_id, addon_association_id: associationId, end_date: end };
   const returned = settled.returned === '0' ? {} : { credited: settled.returned };
-  return changed(sql, scope, row, 'add-on detached', at, { ...detail, reason: input.reason, ...returned });
+  const told = { ...detail, reason: input.reason, ...returned };
+  return { attended: await changed(sql, scope, row, 'add-on detached', at, told), returned: settled.returned, end };
 }
 
 async function endAttachment(sql: Sql, scope: Scope, input: DetachAddonInput, end: string): Promise<void> {

@@ -1,0 +1,60 @@
+import type {
+  AddonChange,
+  CouponChange,
+  LineItemChange,
+  LineItemEnding,
+  NewLineItem,
+  QuantityChanges,
+  TaxChange,
+  TrialEndChange,
+} from '../billing/subscription-change.ts';
+import { addLineItem } from '../db/stores/line-item-add.ts';
+import { endLineItem, updateLineItem } from '../db/stores/line-item-change.ts';
+import { changeQuantities } from '../db/stores/quantity-change.ts';
+import { changeAddon } from '../db/stores/subscription-addon-change.ts';
+import type { ChangeOrder } from '../db/stores/subscription-change.ts';
+import { changeCoupon, changeTax, changeTrialEnd } from '../db/stores/subscription-modify.ts';
+import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
+import type { Transaction } from '../db/transaction.ts';
+import type { UsageReader } from '../db/usage-reader.ts';
+import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
+import type { ChangeCommand } from '../workflows/subscription-change.messages.ts';
+
+interface SubscriptionReference {
+  tenantId: string;
+  environmentId: string;
+  subscriptionId: string;
+}
+
+interface ChangeDependencies {
+  /** A transaction with the mapper: some changes make prices and links. */
+  inRecordScope<T>(owner: SubscriptionReference, work: (tx: Transaction) => Promise<T>, caller: Caller): Promise<T>;
+  readUsage: UsageReader;
+  snapshot(attended: AttendedSubscription): SubscriptionSnapshot;
+}
+
+type Change<Input> = SubscriptionReference & { command: ChangeCommand<Input> };
+
+/** What people change of a subscription: one transaction each, harmless to do twice by the id of the change. spec: §1.7–§1.9 */
+export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }: ChangeDependencies) {
+  const changing =
+    <Input>(work: (tx: Transaction, order: ChangeOrder, input: Input) => Promise<AttendedSubscription>) =>
+    ({ command, ...self }: Change<Input>): Promise<SubscriptionSnapshot> => {
+      const { input, caller, ...order } = command;
+      const of = { ...order, subscriptionId: self.subscriptionId };
+      return inRecordScope(self, async (tx) => snapshot(await work(tx, of, input)), caller);
+    };
+
+  return {
+    addLineItem: changing<NewLineItem>((tx, order, input) => addLineItem(tx, order, input, readUsage)),
+    updateLineItem: changing<LineItemChange>(updateLineItem),
+    endLineItem: changing<LineItemEnding>(endLineItem),
+    changeQuantities: changing<QuantityChanges>((tx, order, input) => changeQuantities(tx, tx.scope, order, input)),
+    changeTrialEnd: changing<TrialEndChange>((tx, order, input) =>
+      changeTrialEnd(tx, tx.scope, order, input, readUsage),
+    ),
+    changeCoupon: changing<CouponChange>((tx, order, input) => changeCoupon(tx, tx.scope, order, input)),
+    changeTax: changing<TaxChange>(changeTax),
+    changeAddon: changing<AddonChange>((tx, order, input) => changeAddon(tx, tx.scope, order, input, readUsage)),
+  };
+}

@@ -1,0 +1,134 @@
+import type { UpdateDefinition } from '@temporalio/common';
+import { changeQuantities } from '../../db/stores/quantity-change.ts';
+import { changeAddon } from '../../db/stores/subscription-addon-change.ts';
+import type { ChangeOrder, ChangeOutcome } from '../../db/stores/subscription-change.ts';
+import { modifyHierarchy } from '../../db/stores/subscription-hierarchy-modify.ts';
+import { changeCoupon, changeTax, changeTrialEnd } from '../../db/stores/subscription-modify.ts';
+import { findSubscription } from '../../db/stores/subscription-read.ts';
+import type { AttendedSubscription } from '../../db/stores/subscription-snapshot.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import type { UsageReader } from '../../db/usage-reader.ts';
+import { usageReader } from '../../metering/usage-reader.ts';
+import type { SubscriptionChanged } from '../../workflows/subscription.messages.ts';
+import * as messages from '../../workflows/subscription-change.messages.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { type LifecycleObject, updateObject } from '../lifecycle.ts';
+import { outcomeOf, previewChange } from '../preview.ts';
+import { viewChangedResources } from '../schemas/changed-resources.ts';
+import { idParams } from '../schemas/scalars.ts';
+import {
+  addonChange,
+  couponChange,
+  type ModifyBody,
+  modifyAnswer,
+  modifyBody,
+  quantityChanges,
+  taxChange,
+  trialEndChange,
+} from '../schemas/subscription-modify.ts';
+import { viewSubscription } from '../schemas/subscription-view.ts';
+import { subscriptionObject } from '../subscription-object.ts';
+
+const tags = ['Subscriptions'];
+
+/** Modifications of subscriptions, previewed and executed. spec: subscriptions-and-invoicing §1.8 */
+export async function subscriptionModifyRoutes(app: Api): Promise<void> {
+  const readUsage = usageReader(app.dependencies.metering);
+
+  app.post('/subscriptions/:id/modify/preview', {
+    schema: {
+      operationId: 'previewSubscriptionModify',
+      tags,
+      summary: 'Preview a modification of a subscription; nothing is stored',
+      params: idParams,
+      body: modifyBody,
+      response: { 200: modifyAnswer, ...errorResponses },
+    },
+    config: { permission: 'subscription:read', idempotency: 'none' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const modification = modificationOf(request, id, readUsage);
+      const object = await request.transaction((tx) => subscriptionObject(tx, id));
+      return previewChange(request, object, modification.apply, (tx, made) => viewModified(tx, id, made, 'preview'));
+    },
+  });
+
+  app.post('/subscriptions/:id/modify/execute', {
+    schema: {
+      operationId: 'executeSubscriptionModify',
+      tags,
+      summary: 'Modify a subscription: quantities, trial end, coupons, taxes, add-ons',
+      params: idParams,
+      body: modifyBody,
+      response: { 200: modifyAnswer, ...errorResponses },
+    },
+    config: { permission: 'subscription:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const modification = modificationOf(request, id, readUsage);
+      const object = await request.transaction((tx) => subscriptionObject(tx, id));
+      const changeId = request.newId('subs_change');
+      await modification.execute(request, object, { changeId, previewDigest: request.body.preview_digest ?? null });
+      return request.transaction(async (tx) => viewModified(tx, id, await outcomeOf(tx, changeId), 'issued'));
+    },
+  });
+}
+
+type Sender = Parameters<typeof updateObject>[0];
+type Binding = Pick<messages.ChangeCommand<unknown>, 'changeId' | 'previewDigest'>;
+
+/** One modification: how a preview applies it, and the message that has the workflow carry it out. */
+interface Modification {
+  apply(tx: Transaction, order: ChangeOrder): Promise<AttendedSubscription>;
+  execute(sender: Sender, object: LifecycleObject, binding: Binding): Promise<SubscriptionChanged>;
+}
+
+function modification<Input>(
+  update: UpdateDefinition<SubscriptionChanged, [messages.ChangeCommand<Input>]>,
+  input: Input,
+  change: (tx: Transaction, order: ChangeOrder, input: Input) => Promise<AttendedSubscription>,
+): Modification {
+  return {
+    apply: (tx, order) => change(tx, order, input),
+    execute: (sender, object, binding) => updateObject(sender, object, update, { ...binding, input }),
+  };
+}
+
+function modificationOf(
+  { body, newId }: { body: ModifyBody; newId(prefix: string): string },
+  id: string,
+  readUsage: UsageReader,
+): Modification {
+  switch (body.type) {
+    case 'quantity_change':
+      return modification(messages.changeQuantities, quantityChanges(body), (tx, order, input) =>
+        changeQuantities(tx, tx.scope, order, input),
+      );
+    case 'trial_end':
+      return modification(messages.changeTrialEnd, trialEndChange(body), (tx, order, input) =>
+        changeTrialEnd(tx, tx.scope, order, input, readUsage),
+      );
+    case 'coupon':
+      return modification(messages.changeCoupon, couponChange(body, id), (tx, order, input) =>
+        changeCoupon(tx, tx.scope, order, input),
+      );
+    case 'tax':
+      return modification(messages.changeTax, taxChange(body), changeTax);
+    case 'addon':
+      return modification(messages.changeAddon, addonChange(body, id, newId), (tx, order, input) =>
+        changeAddon(tx, tx.scope, order, input, readUsage),
+      );
+    default:
+      return modifyHierarchy(body.type);
+  }
+}
+
+async function viewModified(tx: Transaction, id: string, outcome: ChangeOutcome, status: 'preview' | 'issued') {
+  return {
+    subscription: viewSubscription(await findSubscription(tx, id)),
+    changed_resources: await viewChangedResources(tx, id, outcome, status),
+    checkout_session: null,
+    preview_digest: outcome.previewDigest ?? null,
+  };
+}

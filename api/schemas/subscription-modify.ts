@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { refuse } from '../../billing/refusal.ts';
+import type {
+  AddonChange,
+  CouponChange,
+  QuantityChanges,
+  TaxChange,
+  TrialEndChange,
+} from '../../billing/subscription-change.ts';
+import { badField } from '../../db/record.ts';
+import { attachmentInput, detachAddonBody, newAttachment } from './addon-association.ts';
+import { changedResources } from './changed-resources.ts';
+import { decimalInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { subscription } from './subscription-view.ts';
+
+const id = z.string().min(1).max(255);
+export const previewDigestInput = z
+  .string()
+  .max(1_000_000)
+  .nullish()
+  .describe('Of a preview: exactly what it showed is done, or 409 version_conflict with the difference.');
+
+/** The kinds of modification, each with its own parameters. spec: subscriptions-and-invoicing §1.8 */
+export const modifyTypes = [
+  'quantity_change',
+  'inheritance',
+  'grouped_invoicing',
+  'trial_end',
+  'coupon',
+  'tax',
+  'addon',
+] as const;
+
+const action = z.enum(['add', 'remove']);
+
+export const modifyBody = z
+  .object({
+    type: z.enum(modifyTypes),
+    quantity_change_params: z
+      .object({
+        line_items: z
+          .array(
+            z.object({
+              id,
+              quantity: decimalInput({ min: '0' }),
+              effective_date: timestampInput().nullish(),
+            }),
+          )
+          .min(1, 'must have at least one line item')
+          .max(100, 'must have at most 100 line items'),
+      })
+      .nullish(),
+    inheritance_params: z.record(z.string(), z.unknown()).nullish(),
+    grouped_invoicing_params: z.record(z.string(), z.unknown()).nullish(),
+    trial_end_params: z
+      .object({ action: z.enum(['immediate', 'scheduled_date']), new_trial_end: timestampInput().nullish() })
+      .nullish(),
+    coupon_params: z
+      .object({
+        action,
+        coupon_code: id.nullish(),
+        start_date: timestampInput().nullish(),
+        end_date: timestampInput().nullish(),
+        subscription_id: id.nullish(),
+        subscription_line_item_id: id.nullish(),
+        coupon_association_id: id.nullish(),
+      })
+      .nullish(),
+    tax_params: z
+      .object({
+        action,
+        tax_rate_id: id.nullish(),
+        tax_association_id: id.nullish(),
+        effective_date: timestampInput().nullish(),
+      })
+      .nullish(),
+    addon_params: z
+      .object({
+        action,
+        add: attachmentInput.extend({ subscription_id: id.nullish() }).nullish(),
+        remove: detachAddonBody.nullish(),
+      })
+      .nullish(),
+    checkout: z.unknown().optional().describe(notInThisRelease),
+    preview_digest: previewDigestInput,
+  })
+  .meta({
+    examples: [
+      { type: 'quantity_change', quantity_change_params: { line_items: [{ id: 'subs_line_01JD…', quantity: '8' }] } },
+    ],
+  });
+
+export const modifyAnswer = z
+  .object({
+    subscription,
+    changed_resources: changedResources,
+    checkout_session: z.null(),
+    preview_digest: z.string().nullable(),
+  })
+  .meta({ id: 'SubscriptionModifyResponse' });
+
+export type ModifyBody = z.output<typeof modifyBody>;
+
+/** The parameters of the body's type. Throws `validation_error` when they are missing, `not_implemented` for a checkout. */
+export function paramsOf<Type extends ModifyBody['type']>(
+  body: ModifyBody,
+  type: Type,
+): NonNullable<ModifyBody[`${Type}_params`]> {
+  if (body.checkout != null) {
+    throw refuse('not_implemented', 'checkout is not available yet; leave it out to change at once', {
+      fields: { checkout: 'not available yet' },
+    });
+  }
+  const params = body[`${type}_params`];
+  if (params == null) throw badField(`${type}_params`, `is required with type ${type}`);
+  return params as NonNullable<ModifyBody[`${Type}_params`]>;
+}
+
+export function quantityChanges(body: ModifyBody): QuantityChanges {
+  return {
+    changes: paramsOf(body, 'quantity_change').line_items.map((item) => ({
+      lineItemId: item.id,
+      quantity: item.quantity,
+      effectiveAt: item.effective_date ?? null,
+    })),
+  };
+}
+
+export function trialEndChange(body: ModifyBody): TrialEndChange {
+  const params = paramsOf(body, 'trial_end');
+  if (params.action === 'immediate') return { newTrialEnd: null };
+  if (!params.new_trial_end) {
+    throw badField('trial_end_params.new_trial_end', 'is required with action scheduled_date');
+  }
+  return { newTrialEnd: params.new_trial_end };
+}
+
+export function couponChange(body: ModifyBody, subscriptionId: string): CouponChange {
+  const params = paramsOf(body, 'coupon');
+  if (params.action === 'remove') {
+    if (!params.coupon_association_id) {
+      throw badField('coupon_params.coupon_association_id', 'is required with action remove');
+    }
+    return { action: 'remove', associationId: params.coupon_association_id, endDate: params.end_date ?? null };
+  }
+  if (!params.coupon_code) throw badField('coupon_params.coupon_code', 'is required with action add');
+  if (params.subscription_id && params.subscription_line_item_id) {
+    throw badField('coupon_params.subscription_line_item_id', 'cannot be combined with subscription_id; send one');
+  }
+  if (params.subscription_id && params.subscription_id !== subscriptionId) {
+    throw badField('coupon_params.subscription_id', `must be ${subscriptionId}, the subscription that is modified`);
+  }
+  return {
+    action: 'add',
+    couponCode: params.coupon_code,
+    startDate: params.start_date ?? null,
+    endDate: params.end_date ?? null,
+    lineItemId: params.subscription_line_item_id ?? null,
+  };
+}
+
+export function taxChange(body: ModifyBody): TaxChange {
+  const params = paramsOf(body, 'tax');
+  const effectiveDate = params.effective_date ?? null;
+  if (params.action === 'remove') {
+    if (!params.tax_association_id) throw badField('tax_params.tax_association_id', 'is required with action remove');
+    return { action: 'remove', associationId: params.tax_association_id, effectiveDate };
+  }
+  if (!params.tax_rate_id) throw badField('tax_params.tax_rate_id', 'is required with action add');
+  return { action: 'add', taxRateId: params.tax_rate_id, effectiveDate };
+}
+
+export function addonChange(body: ModifyBody, subscriptionId: string, newId: (prefix: string) => string): AddonChange {
+  const params = paramsOf(body, 'addon');
+  if (params.action === 'add') {
+    if (!params.add) throw badField('addon_params.add', 'is required with action add');
+    if (params.add.subscription_id && params.add.subscription_id !== subscriptionId) {
+      throw badField(
+        'addon_params.add.subscription_id',
+        `must be ${subscriptionId}, the subscription that is modified`,
+      );
+    }
+    return { action: 'add', attachment: newAttachment(params.add, newId('addon_assoc'), 'addon_params.add.') };
+  }
+  const { remove } = params;
+  if (!remove) throw badField('addon_params.remove', 'is required with action remove');
+  return {
+    action: 'remove',
+    associationId: remove.addon_association_id,
+    effectiveDate: remove.effective_date ?? null,
+    prorationBehavior: remove.proration_behavior || null,
+    reason: remove.reason ?? '',
+  };
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import type { Preview, PromisedLine } from '../../billing/binding-preview.ts';
+import { canonicalInstant } from '../../billing/calendar.ts';
+import { decimalText, instantText } from '../columns.ts';
+import { badField } from '../record.ts';
+import type { Sql } from '../transaction.ts';
+
+const prefix = 'pd1_';
+
+/**
+ * A preview as an opaque text that its execution takes. It carries what was read and what was shown, so that nothing is kept
+ * between the two and a difference can be told.
+ */
+export function previewDigest(preview: Preview): string {
+  return `${prefix}${Buffer.from(JSON.stringify(preview)).toString('base64url')}`;
+}
+
+/** The preview behind a digest. Throws `validation_error` for a text that is none. */
+export function readPreviewDigest(digest: string): Preview {
+  try {
+    if (digest.startsWith(prefix)) {
+      const preview = JSON.parse(Buffer.from(digest.slice(prefix.length), 'base64url').toString()) as Preview;
+      const shaped = canonicalInstant(preview.at) === preview.at && Array.isArray(preview.lines);
+      if (shaped && typeof preview.subscription === 'number') return preview;
+    }
+  } catch {
+    // What cannot be read was not given by a preview.
+  }
+  throw badField('preview_digest', 'must be the preview_digest that a preview gave');
+}
+
+/** A digest of what was asked for; members in any order. */
+export function requestDigest(request: unknown): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('base64url').slice(0, 22);
+}
+
+/** What a change made: invoices, money for a wallet, line items that began, ended or changed. */
+export interface Made {
+  subscriptionIds: readonly string[];
+  invoiceIds: readonly string[];
+  lineItems: readonly { id: string; action: string }[];
+  returned: string;
+  currency: string;
+}
+
+/**
+ * What a change made, as a preview promises it: every invoice line with its amount and the totals, without the ids that each
+ * execution gives anew. Read inside the transaction of the change.
+ */
+export async function promisedLines(sql: Sql, environmentId: string, made: Made): Promise<PromisedLine[]> {
+  const lines = await sql.rows<LineRow>(invoiceLinesText, [environmentId, [...made.invoiceIds]]);
+  const items = await sql.rows<LineRow & { id: string }>(lineItemsText, [
+    environmentId,
+    made.lineItems.map(({ id }) => id),
+  ]);
+  const actions = new Map(made.lineItems.map(({ id, action }) => [id, action]));
+  const promised = [
+    ...lines.map((row) => promisedLine(row.on, row)),
+    ...items.map((row) => promisedLine(`line item ${actions.get(row.id)}`, row)),
+  ];
+  if (made.returned !== '0') {
+    const credit = { on: 'wallet', name: made.currency, quantity: '1', amount: made.returned, start: '', end: '' };
+    promised.push({ ...credit, amount: decimalText(made.returned) });
+  }
+  // By code point, so that the order is the same wherever the rows come from.
+  return promised
+    .map((line) => [JSON.stringify(line), line] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, line]) => line);
+}
+
+interface LineRow {
+  on: string;
+  name: string;
+  quantity: string;
+  amount: string;
+  start: string | null;
+  end: string | null;
+  [column: string]: unknown;
+}
+
+const invoiceLinesText = `
+select 'invoice ' || i.billing_reason as "on", l.display_name || ' ' || coalesce(l.price_id, '') as name, l.quantity, l.amount,
+  l.period_start as start, l.period_end as "end"
+from invoice i join invoice_line_item l on l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
+where i.environment_id = $1 and i.id = any($2)
+union all
+select 'invoice ' || i.billing_reason || ' total', i.currency, 1, i.total, i.period_start, i.period_end
+from invoice i where i.environment_id = $1 and i.id = any($2)`;
+
+// Prices that a change makes have new ids each time; what they charge is on the lines.
+const lineItemsText = `
+select s.id, '' as "on", s.display_name || ' ' || coalesce(case when p.entity_type = 'SUBSCRIPTION' then p.parent_price_id else p.id end, '') as name,
+  s.quantity, coalesce(p.amount, 0) as amount, s.start_date as start, s.end_date as "end"
+from subscription_line_item s join price p on p.id = s.price_id
+where s.environment_id = $1 and s.id = any($2)`;
+
+function promisedLine(on: string, row: LineRow): PromisedLine {
+  return {
+    on,
+    name: row.name,
+    quantity: decimalText(row.quantity),
+    amount: decimalText(row.amount),
+    start: row.start === null ? '' : instantText(row.start),
+    end: row.end === null ? '' : instantText(row.end),
+  };
+}
+
+/** The versions of the prices of a subscription's items and plan, and of another plan's, as one text. */
+export async function pricesDigest(
+  sql: Sql,
+  environmentId: string,
+  subscriptionId: string,
+  otherPlanId: string | null,
+): Promise<string> {
+  const [row] = await sql.rows<{ digest: string | null }>(
+    `select md5(string_agg(p.id || ' ' || p.sequence, ',' order by p.id)) as digest from price p
+     where p.environment_id = $1 and p.status = 'published' and (p.id in (
+       select l.price_id from subscription_line_item l where l.environment_id = $1 and l.subscription_id = $2)
+       or (p.entity_type = 'PLAN' and p.entity_id in ((select s.plan_id from subscription s where s.id = $2), $3)))`,
+    [environmentId, subscriptionId, otherPlanId ?? ''],
+  );
+  return row?.digest ?? '';
+}
+
+/** How fresh the usage on invoices was; null where none was read. */
+export async function usageWatermark(
+  sql: Sql,
+  environmentId: string,
+  invoiceIds: readonly string[],
+): Promise<string | null> {
+  const [row] = await sql.rows<{ watermark: string | null }>(
+    `select max(part -> 'usage' ->> 'watermark') as watermark from invoice_line_item l,
+       jsonb_array_elements(l.derivation -> 'parts') part
+     where l.environment_id = $1 and l.invoice_id = any($2) and l.derivation is not null`,
+    [environmentId, [...invoiceIds]],
+  );
+  return row?.watermark ?? null;
+}

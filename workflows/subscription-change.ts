@@ -1,0 +1,56 @@
+import { setHandler } from '@temporalio/workflow';
+import type { SubscriptionActivities } from '../activities/subscription.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { SubscriptionSnapshot } from './subscription.messages.ts';
+import {
+  addLineItem,
+  changeAddon,
+  changeCoupon,
+  changeQuantities,
+  changeTax,
+  changeTrialEnd,
+  endLineItem,
+  updateLineItem,
+} from './subscription-change.messages.ts';
+
+interface Self {
+  tenantId: string;
+  environmentId: string;
+  subscriptionId: string;
+}
+
+/** Changes of a subscription wait in the inbox of its loop like every command. spec: subscriptions-and-invoicing §1.7–§1.9 */
+export function handleChanges(
+  self: Self,
+  lifecycle: Lifecycle<SubscriptionSnapshot>,
+  local: SubscriptionActivities,
+): void {
+  const { subscriptionId } = self;
+  const changed = ({ version }: SubscriptionSnapshot) => ({ subscriptionId, version });
+  setHandler(addLineItem, async (command) =>
+    changed(await lifecycle.command('addLineItem', command.at, () => local.addLineItem({ ...self, command }))),
+  );
+  setHandler(updateLineItem, async (command) =>
+    changed(await lifecycle.command('updateLineItem', command.at, () => local.updateLineItem({ ...self, command }))),
+  );
+  setHandler(endLineItem, async (command) =>
+    changed(await lifecycle.command('endLineItem', command.at, () => local.endLineItem({ ...self, command }))),
+  );
+  setHandler(changeQuantities, async (command) =>
+    changed(
+      await lifecycle.command('changeQuantities', command.at, () => local.changeQuantities({ ...self, command })),
+    ),
+  );
+  setHandler(changeTrialEnd, async (command) =>
+    changed(await lifecycle.command('changeTrialEnd', command.at, () => local.changeTrialEnd({ ...self, command }))),
+  );
+  setHandler(changeCoupon, async (command) =>
+    changed(await lifecycle.command('changeCoupon', command.at, () => local.changeCoupon({ ...self, command }))),
+  );
+  setHandler(changeTax, async (command) =>
+    changed(await lifecycle.command('changeTax', command.at, () => local.changeTax({ ...self, command }))),
+  );
+  setHandler(changeAddon, async (command) =>
+    changed(await lifecycle.command('changeAddon', command.at, () => local.changeAddon({ ...self, command }))),
+  );
+}
