@@ -58,6 +58,7 @@ import { subscriptionPauseRoutes } from './routes/subscription-pause.ts';
 import { subscriptionRehearsalRoutes } from './routes/subscription-rehearsal.ts';
 import { subscriptionScheduleRoutes } from './routes/subscription-schedule.ts';
 import { subscriptionModifyRoutes } from './routes/subscription-modify.ts';
+import { subscriptionPauseRoutes } from './routes/subscription-pause.ts';
 import { taskRoutes } from './routes/task.ts';
 import { taxRoutes } from './routes/tax.ts';
 import { tenantRoutes } from './routes/tenant.ts';

@@ -35,6 +35,11 @@ export interface ChangeInput {
   ended: readonly EndingCharge[];
   /** New items; they begin at `effectiveAt` or later. */
   started: readonly ChargeItem[];
+  /**
+   * What the subscription was charged in advance for time that is not over, less what went back of it already; absent: what is
+   * left of the bills of the items that end.
+   */
+  room?: string;
 }
 
 /** A credit (below zero) or a charge of the rest of a period. */
@@ -71,8 +76,8 @@ export function prorateChange(input: ChangeInput): ProratedChange {
   const charge = sum(charged.map((line) => decimal(line.amount)));
   const net = charge.minus(credit);
   const settles = input.behavior === 'create_prorations';
-  const room = sum(input.ended.map((ending) => roomOf(ending)));
-  const unbounded = input.ended.some((ending) => ending.billed === null);
+  const room = input.room === undefined ? sum(input.ended.map(roomOf)) : greatest(decimal(input.room), zero);
+  const unbounded = input.room === undefined && input.ended.some((ending) => ending.billed === null);
   const owed = net.isNegative() ? net.negated() : zero;
   return {
     lines: [...charged, ...credited],

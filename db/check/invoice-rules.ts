@@ -211,7 +211,7 @@ export const invoiceRules: readonly InvariantRule[] = [
             and p.amount > 0 and p.created_at > l.created_at and p.effective_at >= l.period_start and p.effective_at < l.period_end
         ) given_back on true
         where i.invoice_status in ('DRAFT', 'FINALIZED') and l.status = 'published' and l.subscription_line_item_id is not null
-          and l.amount >= 0 and l.period_end > l.period_start
+          and l.amount >= 0 and l.period_end > l.period_start and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'
         window earlier as (partition by l.environment_id, l.subscription_line_item_id, l.metadata ->> 'is_overage' order by l.period_start, l.id
           rows between unbounded preceding and 1 preceding)
       )

@@ -161,7 +161,6 @@ export const references: readonly Reference[] = [
   { table: 'subscription', column: 'parent_subscription_id', target: 'subscription' },
   { table: 'subscription', column: 'plan_id', target: 'plan' },
   { table: 'subscription', column: 'gateway_payment_method_id', target: 'payment_method' },
-  { table: 'subscription_schedule', column: 'subscription_id', target: 'subscription' },
   { table: 'subscription_change', column: 'subscription_id', target: 'subscription' },
   { table: 'subscription_change', column: 'successor_subscription_id', target: 'subscription' },
   { table: 'subscription_change', column: 'from_plan_id', target: 'plan' },

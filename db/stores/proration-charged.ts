@@ -45,3 +45,21 @@ export async function readCharged(
     rows.map(({ id, billed, credited }) => [id, { billed: decimalText(billed), credited: decimalText(credited) }]),
   );
 }
+
+const roomText = `
+select coalesce((select sum(l.amount - l.line_item_discount - l.invoice_level_discount)
+    from invoice i join invoice_line_item l on l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
+    where i.environment_id = $1 and i.subscription_id = $2 and i.invoice_status in ('DRAFT', 'FINALIZED') and l.price_type = 'FIXED'
+      and l.invoice_cadence = 'ADVANCE' and l.period_end > $3::timestamptz), 0)
+  - coalesce((select sum(returned_amount) from (
+      select distinct change_key, returned_amount from subscription_proration
+      where environment_id = $1 and subscription_id = $2 and period_end > $3::timestamptz) settled), 0) as room`;
+
+/**
+ * What a subscription was charged in advance, credits of other changes taken off, for time that is not over at `from`, less what
+ * went to the wallet of it: no change gives more back. spec: subscriptions-and-invoicing §2.8.3
+ */
+export async function readRoom(sql: Sql, environmentId: string, subscriptionId: string, from: string): Promise<string> {
+  const [row] = await sql.rows<{ room: string }>(roomText, [environmentId, subscriptionId, from]);
+  return decimalText(row?.room ?? '0');
+}

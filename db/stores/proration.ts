@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChargeItem } from '../../billing/charge.ts';
-import { decimal } from '../../billing/money.ts';
+import { decimal, decimalString } from '../../billing/money.ts';
 import type { ProrationAction, ProrationBehavior } from '../../billing/proration.ts';
 import { type ProratedChange, type ProratedLine, prorateChange } from '../../billing/proration-change.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
@@ -13,7 +13,7 @@ import type { BilledFacts } from './charged-item.ts';
 import { type DraftInvoice, draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
-import { readCharged } from './proration-charged.ts';
+import { readCharged, readRoom } from './proration-charged.ts';
 import { runningPeriodOf } from './subscription-period.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 import { creditPrepaidWallet } from './wallet-credit.ts';
@@ -70,6 +70,7 @@ export async function planProration(sql: Sql, scope: Scope, request: ProrationRe
     ended:
       row.status === 'trialing' ? [] : ended.map(({ item }) => ({ item, ...(charged.get(item.id) ?? nothingCharged) })),
     started: row.status === 'trialing' ? [] : started.map(({ item }) => item),
+    room: await readRoom(sql, scope.environmentId, row.id, effectiveAt),
   });
   return { request, change, facts: new Map([...ended, ...started].map(({ item, facts }) => [item.id, facts])) };
 }
@@ -96,7 +97,7 @@ export async function settleProration(sql: Sql, scope: Scope, planned: PlannedPr
     await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at: request.at }], null);
     return { row: billed, invoiceId: draft.row.id, returned: '0' };
   }
-  const returned = change.settlement === 'wallet_credit' ? change.returned : '0';
+  const returned = change.settlement === 'wallet_credit' ? decimalString(change.returned) : '0';
   await writeRecords(sql, scope, planned, { key, invoiceId: null, returned });
   if (decimal(returned).isZero()) return untouched;
   await creditPrepaidWallet(sql, scope, {

@@ -174,7 +174,8 @@ async function readBilled(sql: Sql, environmentId: string, subscriptionIds: stri
      from invoice i join invoice_line_item l on l.invoice_id = i.id and l.environment_id = i.environment_id
      where i.environment_id = $1 and i.subscription_id = any($2) and i.invoice_status in ('DRAFT', 'FINALIZED')
        and greatest(i.period_end, l.period_end) >= (select min(s.current_period_start) from subscription s where s.id = i.subscription_id) - interval '1 day'
-       and l.subscription_line_item_id is not null and l.period_start is not null and l.amount >= 0`,
+       and l.subscription_line_item_id is not null and l.period_start is not null and l.amount >= 0
+       and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'`,
     [environmentId, subscriptionIds],
   );
   return rows.map((row) => ({

@@ -183,7 +183,9 @@ it('whatever changes one after another, no more is given back than was charged',
         const startDate = new Date(moment).toISOString();
         const price = flat(decimal(cents).dividedBy(100).toFixed(2));
         const next = item(`item-${index + 1}`, { startDate, quantity: String(quantity), price });
-        const result = change({ action, effectiveAt: startDate, ended: [ending(held, billed)], started: [next] });
+        const room = charged.minus(returned).toFixed();
+        const ended = [ending(held, billed)];
+        const result = change({ action, effectiveAt: startDate, ended, started: [next], room });
         const net = decimal(result.net);
         if (net.isPositive()) charged = charged.plus(net);
         else returned = returned.plus(result.returned);
