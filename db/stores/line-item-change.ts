@@ -3,13 +3,15 @@ import type { ChargeItem } from '../../billing/charge.ts';
 import { lineItemEnd, refuseUnchangeable, versionStart } from '../../billing/line-item.ts';
 import type { LineItemChange, LineItemEnding } from '../../billing/subscription-change.ts';
 import { Price } from '../entities/price.ts';
-import { badField, missing } from '../record.ts';
+import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { ChargedItem } from './charged-item.ts';
 import { chargedItemOf, copyLineItem, termOf, updateLineItemRow } from './line-item-row.ts';
+import { termsOver } from './own-price.ts';
 import { auditPrice, insertPrice } from './price.ts';
-import { columnsOf, termsAfter } from './price-change.ts';
+import { columnsOf } from './price-change.ts';
 import type { SomeTerms } from './price-rules.ts';
+import { findPriceUnit } from './price-unit.ts';
 import { planProration, settleProration } from './proration.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';
 import { endLineItemsAt } from './subscription-item.ts';
@@ -97,15 +99,9 @@ async function ownPrice(
 ): Promise<string> {
   const price = await tx.em.findOne(Price, { id: priceId, environmentId: tx.scope.environmentId });
   if (!price) throw missing('price', priceId);
-  if (price.priceUnitType === 'CUSTOM') {
-    throw badField(
-      'amount',
-      `cannot be set: the price of the line item is in ${price.priceUnit}; add another line item`,
-    );
-  }
   const own = await insertPrice(tx, {
     ...columnsOf(price),
-    ...(await termsAfter(tx, price, sent)),
+    ...(await termsOver(price, sent, (unitId) => findPriceUnit(tx, unitId))),
     entityType: 'SUBSCRIPTION',
     entityId: row.id,
     parentPriceId: price.parentPriceId ?? price.id,

@@ -167,7 +167,6 @@ export function lineItemOf(
     metadata: {},
     startDate: [price.startDate, owner.start].sort()[1] as string,
     endDate: [price.endDate, owner.end].filter((end) => end !== null).sort()[0] ?? null,
-    metadata: {},
   };
 }
 
@@ -208,7 +207,6 @@ const itemColumns: Columns = {
   metadata: 'jsonb',
   startDate: 'timestamptz',
   endDate: 'timestamptz',
-  metadata: 'jsonb',
 };
 const insertItems = insertText('subscription_line_item', itemColumns);
 
