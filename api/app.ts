@@ -64,6 +64,7 @@ import { tenantRoutes } from './routes/tenant.ts';
 import { testClockRoutes } from './routes/test-clock.ts';
 import { usageAnalyticsRoutes } from './routes/usage-analytics.ts';
 import { userRoutes } from './routes/user.ts';
+import { walletRoutes } from './routes/wallet.ts';
 
 /** The server as a resource sees it: schemas are zod, and the handler's types come from them. */
 export type Api = FastifyInstance<
@@ -129,6 +130,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(taxRoutes);
   await v1.register(taskRoutes);
   await v1.register(testClockRoutes);
+  await v1.register(walletRoutes);
 }
 
 /**

@@ -7,6 +7,7 @@ import { type SettingKey, settingDefaults, tenantSettings } from '../../db/store
 import { canonicalDecimal } from '../decimal.ts';
 import { firstIssue } from '../validation.ts';
 import { timestampOutput, timezoneInput } from './scalars.ts';
+import { bonusSetting } from './setting-bonus.ts';
 
 const count = (min = 0) => z.int().min(min).max(1_000_000_000);
 const decimal = () =>
@@ -53,6 +54,7 @@ const shapes: Record<SettingKey, z.ZodType> = {
   wallet_balance_alert_config: z.strictObject({ ...alerts, alert_threshold_type: z.enum(['absolute', 'percentage']) }),
   subscription_alert_config: z.strictObject(alerts),
   entitlement_alert_config: z.strictObject(alerts),
+  wallet_topup_config: z.strictObject({ free_credit_limit_per_transaction: decimal() }),
   min_topup_amount_per_currency: z.record(z.string().regex(/^[a-z]{3}$/), decimal()),
   custom_analytics_config: z.strictObject({
     rules: z.array(
@@ -79,10 +81,7 @@ const shapes: Record<SettingKey, z.ZodType> = {
       path: ['allowed_external_customer_ids'],
       message: 'must not be empty while enabled',
     }),
-  bonus_credits_topup_config: z.strictObject({
-    enabled: z.literal(false, 'is not available yet; it must be false'),
-    slabs: z.array(z.unknown()).max(0, 'are not available yet; the list must be empty'),
-  }),
+  bonus_credits_topup_config: bonusSetting,
   payment_mandate_limits: z.strictObject({
     mandate_limits: z.record(
       z.enum(['UPI']),
