@@ -18,6 +18,7 @@ import { priceUnitCalls } from './areas/price-unit.ts';
 import { taskCalls } from './areas/task.ts';
 import { taxCalls } from './areas/tax.ts';
 import { usageCalls } from './areas/usage.ts';
+import { walletCalls } from './areas/wallet.ts';
 import { conversation, legible } from './conversation.ts';
 import { implementedOperations, operations } from './operations.ts';
 
@@ -43,6 +44,7 @@ const areas = {
   ...usageCalls(talk),
   ...costsheetCalls(talk),
   ...analyticsCalls(talk),
+  ...walletCalls(talk),
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {
