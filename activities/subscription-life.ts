@@ -1,4 +1,5 @@
 import type { Scope } from '../db/scope.ts';
+import { activateSubscription } from '../db/stores/subscription-activate.ts';
 import { pauseSubscription } from '../db/stores/subscription-pause.ts';
 import { resumeSubscription } from '../db/stores/subscription-resume.ts';
 import { cancelSchedule } from '../db/stores/subscription-schedule-cancel.ts';
@@ -6,6 +7,7 @@ import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
+  ActivateSubscriptionCommand,
   Caller,
   CancelScheduleCommand,
   PauseSubscriptionCommand,
@@ -47,6 +49,7 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDep
       );
 
   return {
+    activateDraft: command<ActivateSubscriptionCommand>(activateSubscription),
     pauseSubscription: command<PauseSubscriptionCommand>(pauseSubscription),
     cancelSchedule: command<CancelScheduleCommand>(cancelSchedule),
     resumeSubscription: command<ResumeSubscriptionCommand>(resumeSubscription),

@@ -103,6 +103,8 @@ export interface NewSubscription {
   paymentTerms: string | null;
   prorationBehavior: string;
   explicitProration: boolean;
+  /** True for a draft, which begins when it is activated; absent in commands that were sent before there were drafts. */
+  draft?: boolean;
   lineItemGrouping: string;
   timezone: string | null;
   includePriceIds: string[] | null;

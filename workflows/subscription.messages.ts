@@ -47,6 +47,12 @@ export interface CancelScheduleCommand {
   scheduleId: string;
 }
 
+export interface ActivateSubscriptionCommand {
+  caller: Caller;
+  at: string;
+  startDate: string;
+}
+
 export interface PauseSubscriptionCommand {
   caller: Caller;
   at: string;
@@ -94,6 +100,7 @@ export interface SubscriptionChanged {
 export const createSubscription = defineUpdate<SubscriptionChanged, [CreateSubscriptionCommand]>('createSubscription');
 export const cancelSubscription = defineUpdate<SubscriptionChanged, [CancelSubscriptionCommand]>('cancelSubscription');
 export const updateSubscription = defineUpdate<SubscriptionChanged, [UpdateSubscriptionCommand]>('updateSubscription');
+export const activateDraft = defineUpdate<SubscriptionChanged, [ActivateSubscriptionCommand]>('activateDraft');
 export const pauseSubscription = defineUpdate<SubscriptionChanged, [PauseSubscriptionCommand]>('pauseSubscription');
 export const resumeSubscription = defineUpdate<SubscriptionChanged, [ResumeSubscriptionCommand]>('resumeSubscription');
 export const cancelSchedule = defineUpdate<SubscriptionChanged, [CancelScheduleCommand]>('cancelSchedule');

@@ -8,16 +8,14 @@ import type { LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import {
   attachAddon,
-  cancelSchedule,
   cancelSubscription,
   createSubscription,
   detachAddon,
-  pauseSubscription,
-  resumeSubscription,
   type SubscriptionSnapshot,
   updateSubscription,
 } from './subscription.messages.ts';
 import { handleChanges } from './subscription-change.ts';
+import { answerLifeCommands } from './subscription-life.ts';
 
 const local = proxyLocalActivities<SubscriptionActivities>(databaseStep);
 
@@ -83,19 +81,7 @@ export async function subscription(start: LifecycleStart): Promise<void> {
       await lifecycle.command('updateSubscription', command.at, () => local.updateSubscription({ ...self, command })),
     ),
   );
-  setHandler(pauseSubscription, async (command) =>
-    changed(
-      await lifecycle.command('pauseSubscription', command.at, () => local.pauseSubscription({ ...self, command })),
-    ),
-  );
-  setHandler(resumeSubscription, async (command) =>
-    changed(
-      await lifecycle.command('resumeSubscription', command.at, () => local.resumeSubscription({ ...self, command })),
-    ),
-  );
-  setHandler(cancelSchedule, async (command) =>
-    changed(await lifecycle.command('cancelSchedule', command.at, () => local.cancelSchedule({ ...self, command }))),
-  );
+  answerLifeCommands(lifecycle, self, changed);
   setHandler(attachAddon, async (command) =>
     changed(await lifecycle.command('attachAddon', command.at, () => local.attachAddon({ ...self, command }))),
   );

@@ -3,13 +3,19 @@ import { badField } from '../../db/record.ts';
 import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer.ts';
 import { findSubscription, listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { cancelSubscription, createSubscription, updateSubscription } from '../../workflows/subscription.messages.ts';
+import {
+  activateDraft,
+  cancelSubscription,
+  createSubscription,
+  updateSubscription,
+} from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { callerOf, updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../schemas/scalars.ts';
 import {
+  activateSubscriptionBody,
   cancelSubscriptionBody,
   createSubscriptionBody,
   creationOf,
@@ -127,7 +133,28 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
     });
   }
 
+  registerActivation(app);
   registerMutations(app);
+}
+
+function registerActivation(app: Api): void {
+  app.post('/subscriptions/:id/activate', {
+    schema: {
+      operationId: 'activateSubscription',
+      tags,
+      summary: 'Activate a draft',
+      params: idParams,
+      body: activateSubscriptionBody,
+      response: { 200: subscription, ...errorResponses },
+    },
+    config: { permission: 'subscription:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const object = await request.transaction((tx) => objectOf(tx, id));
+      await updateObject(request, object, activateDraft, { startDate: request.body.start_date });
+      return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, id)));
+    },
+  });
 }
 
 function registerMutations(app: Api): void {

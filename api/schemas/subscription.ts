@@ -59,7 +59,7 @@ export const createSubscriptionBody = z
     subscription_status: z
       .string()
       .nullish()
-      .describe('The status is derived: leave it out. Drafts are not in this release: refused with 501.'),
+      .describe('Only draft may be asked for: nothing is billed until POST /subscriptions/{id}/activate.'),
     collection_method: z.enum(['charge_automatically', 'send_invoice', 'default_incomplete']).nullish(),
     payment_behavior: z
       .enum(['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'default_active'])
@@ -101,7 +101,7 @@ export function creationOf(
         fields: { [field]: 'not available yet' },
       });
   }
-  refuseRequestedStatus(body.subscription_status);
+  const draft = isDraft(body.subscription_status);
   if (body.proration_behavior === 'create_prorations' && body.override_entitlements?.length) {
     throw badField(
       'override_entitlements',
@@ -134,6 +134,7 @@ export function creationOf(
     paymentTerms: body.payment_terms ?? null,
     prorationBehavior: body.proration_behavior ?? 'create_prorations',
     explicitProration: body.proration_behavior === 'create_prorations',
+    draft,
     lineItemGrouping: body.line_item_grouping ?? 'per_charge_period',
     timezone: body.timezone ?? body.customer_timezone ?? null,
     includePriceIds: body.include_price_ids ?? null,
@@ -148,11 +149,10 @@ export function creationOf(
   };
 }
 
-function refuseRequestedStatus(status: string | null | undefined): void {
-  if (!status) return;
-  if (status.toLowerCase() === 'draft') {
-    throw refuse('not_implemented', 'subscription_status draft is not available yet; leave it out to start at once');
-  }
+/** The status is derived, unless a draft is asked for. spec: subscriptions-and-invoicing §1.2, §3 row 13 */
+function isDraft(status: string | null | undefined): boolean {
+  if (!status) return false;
+  if (status.toLowerCase() === 'draft') return true;
   throw badField('subscription_status', 'may only be draft; leave it out and the status is derived');
 }
 
@@ -196,6 +196,10 @@ export function updateOf(
     ...(status ? { subscriptionStatus: status } : {}),
   };
 }
+
+export const activateSubscriptionBody = z
+  .object({ start_date: timestampInput().describe('When the subscription begins; everything on it moves along.') })
+  .meta({ examples: [{ start_date: '2026-05-01T00:00:00Z' }] });
 
 export const cancelSubscriptionBody = z
   .object({

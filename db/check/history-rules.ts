@@ -23,9 +23,13 @@ const recorded = [
   'costsheet',
 ];
 
+const beganAsDraft = `(o.subscription_status = 'draft' or exists (
+  select from audit_entry a where a.environment_id = o.environment_id and a.object_id = o.id and a.action = 'draft activated'))`;
+
 /** Events that a state cannot have been reached without: table, condition on its row `o`, event. */
 const announced = [
-  { table: 'subscription', when: 'true', event: 'subscription.created' },
+  { table: 'subscription', when: `not ${beganAsDraft}`, event: 'subscription.created' },
+  { table: 'subscription', when: beganAsDraft, event: 'subscription.draft.created' },
   { table: 'subscription', when: "o.subscription_status = 'cancelled'", event: 'subscription.cancelled' },
   { table: 'invoice', when: 'true', event: 'invoice.update' },
   { table: 'invoice', when: 'o.finalized_at is not null', event: 'invoice.update.finalized' },

@@ -1,10 +1,4 @@
-import {
-  type BillingCycle,
-  type BillingPeriod,
-  type BillingPeriodInterval,
-  billingAnchor,
-  firstPeriod,
-} from '../../billing/calendar.ts';
+import { type BillingCycle, type BillingPeriod, billingAnchor } from '../../billing/calendar.ts';
 import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
 import { checkDuration } from '../../billing/commitment-period.ts';
 import { inheritedTrialDays, selectPrices } from '../../billing/price-selection.ts';
@@ -29,7 +23,7 @@ import { newLineItems } from './new-line-items.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
-import { issueOpening } from './subscription-opening.ts';
+import { issueOpening, openingPeriod } from './subscription-opening.ts';
 import {
   insertSubscriptions,
   readSubscriptions,
@@ -78,7 +72,8 @@ export async function createSubscription(
   await writeOverrides(sql, scope, { subscriptionId: row.id, planId: row.planId }, input.overrideEntitlements ?? []);
   await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
   await linkSubscriptionCoupons(sql, scope, row, input.coupons ?? [], input.at);
-  await writeEvents(sql, scope, [subscriptionEvent('subscription.created', row, input.at)]);
+  const created = input.draft ? 'subscription.draft.created' : 'subscription.created';
+  await writeEvents(sql, scope, [subscriptionEvent(created, row, input.at)]);
   await writeAudit(sql, scope, [
     {
       objectType: 'subscription',
@@ -89,6 +84,7 @@ export async function createSubscription(
       detail: { plan_id: row.planId, status: row.status },
     },
   ]);
+  if (input.draft) return one(await refreshAgendas(sql, scope.environmentId, [row]));
   const opened = await issueOpening(sql, scope, {
     row,
     planName: plan.name,
@@ -144,6 +140,7 @@ function newRow(
   );
   return {
     ...state,
+    ...(input.draft ? { status: 'draft' } : {}),
     id: input.subscriptionId,
     tenantId: scope.tenantId,
     environmentId: scope.environmentId,
@@ -179,24 +176,6 @@ function commitmentOf({ commitment, billingPeriod, billingPeriodCount }: NewSubs
     overageFactor: commitment?.overageFactor ?? '1',
     enableTrueUp: commitment?.trueUp ?? false,
   };
-}
-
-/** The first billed period beside the whole one: on a calendar cycle the first advance charge may pay for a part only. */
-function openingPeriod(row: SubscriptionRow): BillingPeriodInterval {
-  if (row.status === 'trialing') {
-    const period = { start: row.currentPeriodStart, end: row.currentPeriodEnd };
-    return { ...period, full: period };
-  }
-  return firstPeriod({
-    startDate: row.startDate,
-    endDate: row.endDate,
-    anchor: row.billingAnchor,
-    billingPeriod: row.billingPeriod,
-    billingPeriodCount: row.billingPeriodCount,
-    billingCycle: row.billingCycle,
-    timezone: row.timezone,
-    prorationBehavior: row.prorationBehavior,
-  });
 }
 
 /**
