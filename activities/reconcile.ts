@@ -15,6 +15,7 @@ import {
 import { importWorkflowType } from '../workflows/task.messages.ts';
 import { importStartOptions } from '../workflows/task-start.messages.ts';
 import { testClockWorkflowId, testClockWorkflowType } from '../workflows/test-clock.messages.ts';
+import { usageWatchStartOptions, usageWatchWorkflowType } from '../workflows/usage-watch.messages.ts';
 
 const pageSize = 500;
 const maxStarting = 32;
@@ -55,12 +56,19 @@ export async function reconcile({
 /** Starts one object's workflow; false when it was running. */
 function start(temporal: Client, object: LiveObject): Promise<boolean> {
   if (object.objectType === 'test_clock') return startClock(temporal, object);
+  if (object.objectType === 'usage_watch') return startUsageWatch(temporal, object);
   return object.objectType === 'task' ? startImport(temporal, object) : startLifecycle(temporal, object);
 }
 
 async function startImport(temporal: Client, { tenantId, environmentId, objectId }: LiveObject): Promise<boolean> {
   const start = { tenantId, environmentId, taskId: objectId };
   return unlessRunning(() => temporal.workflow.start(importWorkflowType, importStartOptions(start)));
+}
+
+async function startUsageWatch(temporal: Client, { tenantId, environmentId }: LiveObject): Promise<boolean> {
+  const options = usageWatchStartOptions({ tenantId, environmentId });
+  const workflowIdConflictPolicy = WorkflowIdConflictPolicy.FAIL;
+  return unlessRunning(() => temporal.workflow.start(usageWatchWorkflowType, { ...options, workflowIdConflictPolicy }));
 }
 
 async function startLifecycle(temporal: Client, object: LiveObject): Promise<boolean> {

@@ -19,6 +19,7 @@ import { createSubscriptionChanges } from './subscription-change.ts';
 import { createSubscriptionCharges } from './subscription-charge.ts';
 import { createSubscriptionCommands } from './subscription-command.ts';
 import { createSubscriptionLife } from './subscription-life.ts';
+import { createSubscriptionThreshold } from './subscription-threshold.ts';
 import { timerSpread } from './timer-spread.ts';
 
 export interface SubscriptionActivityDependencies {
@@ -97,6 +98,7 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
       readUsage,
       snapshot,
     }),
+    ...createSubscriptionThreshold({ inScope, readUsage, snapshot }),
 
     parkSubscription: (
       input: SubscriptionReference & { step: string; reason: string },

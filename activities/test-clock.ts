@@ -6,9 +6,11 @@ import { type Scope, workflowScope } from '../db/scope.ts';
 import { type DueObject, nextDue } from '../db/stores/due.ts';
 import { beginAdvance, endAdvance, moveClock, readTestClock } from '../db/stores/test-clock.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
+import { markCustomersOfClock } from '../metering/postgres/dirty-customer.ts';
 import { settle } from '../workflows/lifecycle.messages.ts';
 import { type LifecycleKind, lifecycleKinds, lifecycleStartOptions } from '../workflows/start.messages.ts';
 import type { TestClockStart } from '../workflows/test-clock.messages.ts';
+import { signalUsageWatch } from './usage-watch.ts';
 
 export interface TestClockActivityDependencies {
   database: Database;
@@ -82,7 +84,14 @@ async function walk(
       return objects;
     });
     const [first] = due;
-    if (!first) return inSqlTransaction(database, scope, (tx) => endAdvance(tx, scope, input.testClockId));
+    if (!first) {
+      const isMarked = await inSqlTransaction(database, scope, async (tx) => {
+        await endAdvance(tx, scope, input.testClockId);
+        return markCustomersOfClock(tx, scope, input.testClockId);
+      });
+      if (isMarked) await signalUsageWatch(dependencies.temporal, scope);
+      return;
+    }
     const instant = due.map((object) => `${object.objectId}@${object.dueAt}`).join(' ');
     rounds = instant === previous ? rounds + 1 : 0;
     previous = instant;

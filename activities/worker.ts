@@ -4,8 +4,10 @@ import { readConfig } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { defaultLimits } from '../metering/postgres/write-queue.ts';
 import { runtimeOptions, workerLogger } from './logging.ts';
 import { reconcile } from './reconcile.ts';
+import { signalUsageWatch } from './usage-watch.ts';
 import { createWorkers } from './workers.ts';
 
 /** A worker process: runs workflows and activities until it is told to stop, then finishes what it has begun. */
@@ -17,7 +19,12 @@ const database = await openDatabase({ url: config.databaseUrl, poolSize: config.
 const connection = await NativeConnection.connect({ address: config.temporalAddress });
 const clientConnection = await Connection.connect({ address: config.temporalAddress });
 const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
-const metering = openPostgresUsageStore(database);
+// Whoever is not told now is found by the next event, or by the next start.
+const metering = openPostgresUsageStore(database, defaultLimits, (scope) => {
+  signalUsageWatch(temporal, scope).catch((error: unknown) =>
+    logger.warn({ err: error }, 'a usage watch was not told'),
+  );
+});
 const gateways = connectGateways(config);
 
 try {

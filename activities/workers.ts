@@ -21,6 +21,8 @@ import { createRefundActivities } from './refund.ts';
 import { createSubscriptionActivities } from './subscription.ts';
 import { createTaskActivities } from './task.ts';
 import { createTestClockActivities } from './test-clock.ts';
+import { thresholdEvaluator } from './threshold-evaluator.ts';
+import { createUsageWatchActivities } from './usage-watch.ts';
 
 /** What a worker process needs of the world; whoever makes these closes them. */
 export interface WorkerDependencies {
@@ -89,10 +91,13 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const refund = createRefundActivities({ database, gateways: dependencies.gateways });
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   const task = createTaskActivities({ database, metering, temporal, outgoing });
+  /** What follows from usage; each is given the customers whose usage changed. */
+  const evaluators = [thresholdEvaluator({ database, readUsage, temporal })];
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
+    ...createUsageWatchActivities({ database, evaluators }),
     ...payment,
     ...refund,
     ...task,

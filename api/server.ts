@@ -4,14 +4,16 @@ import { readConfig } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { defaultLimits } from '../metering/postgres/write-queue.ts';
 import { buildApp } from './app.ts';
 import { connectTemporal } from './temporal.ts';
+import { usageWatchSignal } from './usage-watch.ts';
 
 /** An API process: answers until it is told to stop, then finishes the requests under way and closes what it opened. */
 const config = readConfig(process.env);
 const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
 const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace });
-const metering = openPostgresUsageStore(database);
+const metering = openPostgresUsageStore(database, defaultLimits, usageWatchSignal(temporal.client));
 const gateways = connectGateways(config);
 const app = await buildApp({
   config,

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { checkInvariants } from '../activities/check.ts';
 import { bundleWorkflows, createWorkers, type WorkerDependencies } from '../activities/workers.ts';
 import { buildApp } from '../api/app.ts';
+import { usageWatchSignal } from '../api/usage-watch.ts';
 import { type Database, openDatabase } from '../db/orm.ts';
 import { applicationRole, prepareDatabase } from '../db/prepare.ts';
 import type { Scope } from '../db/scope.ts';
@@ -23,6 +24,7 @@ import { openSandboxGateway, type SandboxGateway } from '../integrations/sandbox
 import { sandboxOperator } from '../integrations/sandbox-gateway/operator.ts';
 import { installSandboxGateway, openSandboxStore } from '../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { defaultLimits } from '../metering/postgres/write-queue.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { fileServerHost } from './file-server.ts';
 import { benchSettings } from './server.ts';
@@ -99,7 +101,7 @@ async function openBenchDatabase(
   await installSandboxGateway(ownerUrl, applicationRole);
   const database = await openDatabase({ url: applicationUrl, poolSize: 20 });
   onClose(database.close);
-  const metering = openPostgresUsageStore(database);
+  const metering = openPostgresUsageStore(database, defaultLimits, usageWatchSignal(temporal));
   onClose(metering.close);
   const gateway = openSandboxGateway({ url: applicationUrl });
   onClose(() => gateway.close());

@@ -21,6 +21,7 @@ type StepKind =
   | 'proration'
   | 'commitment'
   | 'rounding'
+  | 'billed_before'
   | 'sum';
 
 /** One step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
@@ -62,9 +63,17 @@ function explainPart(
     ...explainCommitment(part.commitment, part.exactAmount, currency),
     {
       kind: 'rounding',
-      sentence: `Rounded once, half away from zero, to ${part.rounding.precision} decimals: ${moneyText(part.amount, currency)}.`,
+      sentence: `Rounded once, half away from zero, to ${part.rounding.precision} decimals: ${moneyText(part.billedBefore?.wholeAmount ?? part.amount, currency)}.`,
     },
+    ...explainBilledBefore(part, currency),
   ];
+}
+
+function explainBilledBefore({ billedBefore: before, amount }: DerivedPart, currency: string): ExplanationStep[] {
+  if (!before) return [];
+  const billed = `${moneyText(before.amount, currency)} for ${before.quantity}`;
+  const sentence = `Invoices since ${shortInstant(before.from)} billed ${billed} of it already: ${moneyText(amount, currency)} is left.`;
+  return [{ kind: 'billed_before', sentence }];
 }
 
 function explainQuantity(part: DerivedPart, charge: Derivation['charge']): ExplanationStep[] {

@@ -9,7 +9,7 @@ import type { ResumeTerms } from './pause.ts';
 import type { PriceTerms } from './price.ts';
 
 /** Which invoice is being filled. spec: subscriptions-and-invoicing §2.6.1 */
-export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview' | 'resume';
+export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview' | 'resume' | 'threshold';
 
 /**
  * A billing period as billed, [start, end), and as it would be if nothing cut it: `full` is the whole charge period that a
@@ -66,6 +66,30 @@ export interface BilledService {
   subscriptionLineItemId: string;
   periodStart: string;
   periodEnd: string;
+  /** True on an intermediate invoice, whose time later invoices count again. */
+  intermediate?: boolean;
+}
+
+/** A time of a billing period that was invoiced before its end, and what usage it billed. spec: §2.14.1 */
+export interface IntermediateInvoice extends Interval {
+  parts: IntermediatePart[];
+}
+
+/** What an intermediate invoice billed of an item for one charge period. */
+export interface IntermediatePart extends Interval {
+  subscriptionLineItemId: string;
+  quantity: string;
+  amount: string;
+  /** What that usage costs without the factor of a commitment. */
+  base: string;
+}
+
+/** Since when usage of a charge period counts, and what was billed of it already. */
+export interface BilledBefore {
+  from: string;
+  quantity: string;
+  amount: string;
+  base: string;
 }
 
 export interface ChargePlanInput {
@@ -86,6 +110,8 @@ export interface ChargePlanInput {
   billed: BilledService[];
   /** With reason `resume`: what the pause gave back, and what is charged again. */
   resume?: ResumeTerms;
+  /** Intermediate invoices that cut the billed period; voided ones too, whose amounts were given up. */
+  intermediate?: IntermediateInvoice[];
   /** Paused stretches, [pause, resume): an item of a longer cadence is not billed for them. */
   paused?: Interval[];
 }
@@ -155,6 +181,8 @@ export interface PlannedPart {
   usage: PlannedUsage | null;
   /** Set on an invoice that closes a part of the charge period: what is missing of a commitment is not due yet. */
   unfinished?: true;
+  /** Absent when the charge period begins with the part. */
+  billedBefore?: BilledBefore;
 }
 
 /** A line to be: which item, which time, which questions. Plain JSON. */

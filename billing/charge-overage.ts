@@ -8,6 +8,7 @@ import {
   type SubscriptionCommitment,
 } from './commitment.ts';
 import type { DerivedCommitment, DerivedPart } from './derivation.ts';
+import { remainderOf } from './intermediate-invoice.ts';
 import { currencyPrecision, type Decimal, decimal, decimalString, moneyString, roundToCurrency, sum } from './money.ts';
 import type { PriceTerms } from './price.ts';
 import { costInCurrency } from './price-unit.ts';
@@ -53,7 +54,12 @@ function linearUnitAmount(price: PriceTerms): Decimal | null {
 }
 
 function exactCost({ derivation }: ChargeLine): Decimal {
-  return sum(derivation.parts.map((part) => proratedCost(decimal(part.cost), part.proration)));
+  return sum(derivation.parts.map(ownCost));
+}
+
+/** The exact cost of a part without what intermediate invoices billed of it, whose cost counts as used up before. */
+function ownCost({ cost, proration, billedBefore }: DerivedPart): Decimal {
+  return decimal(remainderOf(decimalString(proratedCost(decimal(cost), proration)), billedBefore?.base ?? '0'));
 }
 
 function splitLine(line: ChargeLine, charge: CommittedCharge, commitment: SubscriptionCommitment): ChargeLine[] {
@@ -75,7 +81,7 @@ function splitLine(line: ChargeLine, charge: CommittedCharge, commitment: Subscr
 /** A line that fits: only its derivation says so. */
 function wholeLine(line: ChargeLine, commitment: SubscriptionCommitment): ChargeLine {
   const parts = line.derivation.parts.map((part) => {
-    const amount = proratedCost(decimal(part.cost), part.proration);
+    const amount = ownCost(part);
     const share = { quantity: decimal(part.quantity), base: amount, amount };
     return { ...part, commitment: derivedShare('within', commitment, share) };
   });
@@ -86,7 +92,7 @@ function wholeLine(line: ChargeLine, commitment: SubscriptionCommitment): Charge
 function shareOf(line: ChargeLine, share: CommittedShare, commitment: DerivedCommitment): ChargeLine {
   const { derivation } = line;
   const { price, currency } = derivation;
-  const [first] = derivation.parts as [DerivedPart, ...DerivedPart[]];
+  const [{ billedBefore: _, ...first }] = derivation.parts as [DerivedPart, ...DerivedPart[]];
   const amount = moneyString(roundToCurrency(share.amount, currency), currency);
   const quantity = decimalString(share.quantity);
   const unitCost = price.price_unit ? { unitCost: decimalString(share.amount.dividedBy(price.price_unit.rate)) } : {};

@@ -10,6 +10,7 @@ import { priceBuckets } from './charge-bucketed.ts';
 import { commitmentInfo, commitPart } from './charge-commitment.ts';
 import { type CycleGrants, type GrantedQuantity, measureGranted } from './charge-grant.ts';
 import type {
+  BilledBefore,
   ChargeLine,
   PlannedCharge,
   PlannedGrants,
@@ -20,6 +21,7 @@ import type {
 } from './charge-input.ts';
 import type { CommittedAmount } from './commitment.ts';
 import type { Derivation, DerivedAllowance, DerivedPart, DerivedUsage } from './derivation.ts';
+import { remainderOf } from './intermediate-invoice.ts';
 import { type Decimal, decimal, decimalString, moneyString, sum, zero } from './money.ts';
 import { costOfQuantity, type PriceTerms } from './price.ts';
 import { costInCurrency } from './price-unit.ts';
@@ -56,7 +58,7 @@ export function priceCharges(planned: readonly PlannedCharge[], answers: Answers
 function priceCharge(charge: PlannedCharge, answers: Answers): ChargeLine {
   const { item, currency } = charge;
   const parts = charge.parts.map((part) => pricePart(part, charge, answers));
-  const quantity = sum(parts.map((part) => part.quantity.billable));
+  const quantity = sum(parts.map(billedQuantity));
   const amount = moneyString(sum(parts.map((part) => part.amount)), currency);
   const grants = parts.flatMap((part) => part.grants);
   const adjusted = parts.map((part) => part.quantity.adjusted).filter((value) => value !== null);
@@ -93,6 +95,12 @@ function infoOf({ item, currency }: PlannedCharge, parts: readonly PricedPart[])
   return commitmentInfo(item.commitment, item.billingPeriod, committed, currency);
 }
 
+/** What of the part's quantity no earlier invoice has billed. */
+function billedQuantity({ quantity, derived }: PricedPart): Decimal {
+  const { billedBefore } = derived;
+  return billedBefore ? decimal(remainderOf(derived.quantity, billedBefore.quantity)) : quantity.billable;
+}
+
 function metadataOf(charge: PlannedCharge): Record<string, string> {
   const metadata: Record<string, string> = {};
   if (charge.parts.some((part) => part.proration !== null)) metadata.is_prorated = 'true';
@@ -111,7 +119,7 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
   const whole = granted?.money ?? buckets?.cost ?? null;
   const { cost, steps } = whole ? { cost: whole, steps: [] } : costOfQuantity(item.price, quantity.billable);
   const inCurrency = granted?.money ?? costInCurrency(cost, item.price);
-  const { amount, derived: amounts } = amountOfCost(inCurrency, part.proration, currency);
+  const { amount, derived: amounts } = amountOfCost(inCurrency, part.proration, currency, part.billedBefore);
   const derived: DerivedPart = {
     periodStart: part.start,
     periodEnd: part.end,
@@ -129,7 +137,7 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
   const { commitment, price } = item;
   if (!commitment || !part.usage) return { quantity, grants, amount, derived, committed: null };
   const held = commitPart({ commitment, price }, part, quantity, inCurrency);
-  return { quantity, grants, ...withCommitment(derived, held, currency) };
+  return { quantity, grants, ...withCommitment(derived, held, currency, part.billedBefore) };
 }
 
 /** The part at what its commitment makes of it. spec: subscriptions-and-invoicing §2.7.3 */
@@ -137,10 +145,11 @@ function withCommitment(
   derived: DerivedPart,
   { committed, derived: commitment }: ReturnType<typeof commitPart>,
   currency: string,
+  before: BilledBefore | undefined,
 ): Pick<PricedPart, 'amount' | 'derived' | 'committed'> {
-  const { amount, derived: amounts } = amountOfCost(committed.amount, null, currency);
-  const { exactAmount, amount: rounded } = amounts;
-  return { amount, committed, derived: { ...derived, exactAmount, amount: rounded, commitment } };
+  const { amount, derived: amounts } = amountOfCost(committed.amount, null, currency, before);
+  const { cost: _, proration: __, ...ofCommitment } = amounts;
+  return { amount, committed, derived: { ...derived, ...ofCommitment, commitment } };
 }
 
 function fixedQuantity(quantity: string): Quantity {

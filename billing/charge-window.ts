@@ -32,6 +32,7 @@ const billedBy: Record<ChargeReason, readonly Billed[]> = {
   closing: ['arrear'],
   // The rest of each item's charge period, without its one-time charges. spec: §2.11
   resume: ['advance'],
+  threshold: ['arrear'],
 };
 
 const oneTimeServiceMs = 1000;
@@ -46,6 +47,8 @@ export function servicesOf(item: ChargeItem, input: ChargePlanInput): Service[] 
   const advance = item.priceType === 'FIXED' && item.invoiceCadence === 'ADVANCE';
   const billed: Billed = relation === 'onetime' ? 'onetime' : advance ? 'advance' : 'arrear';
   if (!billedBy[input.reason].includes(billed)) return [];
+  // An intermediate invoice bills usage alone.
+  if (input.reason === 'threshold' && item.priceType !== 'USAGE') return [];
   const taken = input.billed.filter((line) => line.subscriptionLineItemId === item.id);
   const free = (service: Interval): boolean =>
     taken.every((line) => line.periodEnd <= service.start || line.periodStart >= service.end);

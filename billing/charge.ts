@@ -1,7 +1,14 @@
 import { cadenceRelation } from './cadence.ts';
-import type { ChargeItem, ChargePlanInput, PlannedCharge, PlannedPart, UsageQuestion } from './charge-input.ts';
+import type {
+  ChargeItem,
+  ChargePlanInput,
+  ChargeReason,
+  PlannedCharge,
+  PlannedPart,
+  UsageQuestion,
+} from './charge-input.ts';
 import { planUsage } from './charge-usage.ts';
-import { type Service, servicesOf } from './charge-window.ts';
+import { type CountedService, countedServices } from './intermediate-invoice.ts';
 
 export type * from './charge-input.ts';
 export { priceCharges } from './charge-price.ts';
@@ -17,7 +24,7 @@ export function planCharges(input: ChargePlanInput): PlannedCharge[] {
 }
 
 function planItem(item: ChargeItem, input: ChargePlanInput): PlannedCharge[] {
-  const services = servicesOf(item, input);
+  const services = countedServices(item, input);
   if (services.length === 0) return [];
   const { subscription } = input;
   const questions = new Map<string, UsageQuestion>();
@@ -42,14 +49,27 @@ function planItem(item: ChargeItem, input: ChargePlanInput): PlannedCharge[] {
 
 function planPart(
   item: ChargeItem,
-  service: Service,
+  service: CountedService,
   input: ChargePlanInput,
   questions: Map<string, UsageQuestion>,
 ): PlannedPart {
-  const usage = item.priceType === 'USAGE' ? planUsage(item, service, input, questions) : null;
-  const { start, end, proration, window } = service;
-  const unfinished = input.reason === 'closing' && window.end >= (input.elapsed?.end ?? window.end);
-  return { start, end, proration, usage, ...(unfinished ? { unfinished } : {}) };
+  const counted = service.billedBefore ? { ...service, start: service.billedBefore.from } : service;
+  const usage = item.priceType === 'USAGE' ? planUsage(item, counted, input, questions) : null;
+  const { start, end, proration, window, billedBefore } = service;
+  const unfinished = isCutShort(input.reason) && window.end >= (input.elapsed?.end ?? window.end);
+  return {
+    start,
+    end,
+    proration,
+    usage,
+    ...(unfinished ? { unfinished } : {}),
+    ...(billedBefore ? { billedBefore } : {}),
+  };
+}
+
+/** What is missing of a commitment is not due while the charge period goes on. */
+function isCutShort(reason: ChargeReason): boolean {
+  return reason === 'closing' || reason === 'threshold';
 }
 
 function questionsOf(part: PlannedPart, questions: Map<string, UsageQuestion>): UsageQuestion[] {

@@ -45,6 +45,8 @@ export interface DerivedPart {
   /** cost × proration, unrounded (a quotient that does not end is cut to 30 decimals for display only). */
   exactAmount: string;
   rounding: { precision: number; mode: 'half_away_from_zero' };
+  /** What intermediate invoices billed of the charge period; absent where there were none. */
+  billedBefore?: DerivedBilledBefore;
   amount: string;
   /** What a commitment made of the cost; absent without one. `exactAmount` is then what it comes to. */
   commitment?: DerivedCommitment;
@@ -66,6 +68,16 @@ export interface DerivedCommitment {
   /** How many windows were judged one by one; null for the cost as a whole. */
   windows: number | null;
   timeBuckets: number;
+}
+
+/** The rounded amount of the whole charge period since `from`, of which `amount` (for `quantity`) was billed before. */
+export interface DerivedBilledBefore {
+  from: string;
+  quantity: string;
+  amount: string;
+  /** What it costs without the factor of a commitment. */
+  base: string;
+  wholeAmount: string;
 }
 
 /** The measured quantity of the part's own period and how fresh the store was when it answered. */

@@ -72,7 +72,10 @@ export function atRate(derivation: Derivation, rate: string): Derivation {
   const parts = derivation.parts.map((part) => {
     // Money over a budget is what it was when it was measured; a draft is measured again before it is final.
     if (part.grants?.measure === 'amount') return part;
-    return { ...part, ...amountOfCost(decimal(part.unitCost ?? '0').times(rate), part.proration, currency).derived };
+    return {
+      ...part,
+      ...amountOfCost(decimal(part.unitCost ?? '0').times(rate), part.proration, currency, part.billedBefore).derived,
+    };
   });
   const amount = moneyString(sum(parts.map((part) => decimal(part.amount))), currency);
   return { ...derivation, price: { ...derivation.price, price_unit: { ...unit, rate } }, parts, amount };

@@ -110,6 +110,8 @@ export interface NewSubscription {
   includePriceIds: string[] | null;
   trialPeriodDays: number | null;
   gatewayPaymentMethodId: string | null;
+  /** Null: the plan's. Absent in commands that were sent before there were thresholds. */
+  autoInvoiceThreshold?: string | null;
   /** None: copies of the invoiced customer's links. Absent in commands that were sent before there were taxes. */
   taxRateOverrides?: NewTaxLink[];
   coupons?: NewCouponLink[];

@@ -6,3 +6,4 @@ export { refund } from './refund.ts';
 export { subscription } from './subscription.ts';
 export { importFile } from './task.ts';
 export { testClock } from './test-clock.ts';
+export { usageWatch } from './usage-watch.ts';

@@ -70,6 +70,12 @@ export interface ResumeSubscriptionCommand {
   metadata: Record<string, string>;
 }
 
+/** The usage of the current period is to be invoiced until `at`, if it has reached the threshold. */
+export interface ThresholdCommand {
+  caller: Caller;
+  at: string;
+}
+
 export interface AttachAddonCommand {
   caller: Caller;
   at: string;
@@ -104,5 +110,6 @@ export const activateDraft = defineUpdate<SubscriptionChanged, [ActivateSubscrip
 export const pauseSubscription = defineUpdate<SubscriptionChanged, [PauseSubscriptionCommand]>('pauseSubscription');
 export const resumeSubscription = defineUpdate<SubscriptionChanged, [ResumeSubscriptionCommand]>('resumeSubscription');
 export const cancelSchedule = defineUpdate<SubscriptionChanged, [CancelScheduleCommand]>('cancelSchedule');
+export const invoiceThreshold = defineUpdate<SubscriptionChanged, [ThresholdCommand]>('invoiceThreshold');
 export const attachAddon = defineUpdate<SubscriptionChanged, [AttachAddonCommand]>('attachAddon');
 export const detachAddon = defineUpdate<SubscriptionChanged, [DetachAddonCommand]>('detachAddon');

@@ -11,6 +11,7 @@ import {
   cancelSubscription,
   createSubscription,
   detachAddon,
+  invoiceThreshold,
   type SubscriptionSnapshot,
   updateSubscription,
 } from './subscription.messages.ts';
@@ -84,6 +85,11 @@ export async function subscription(start: LifecycleStart): Promise<void> {
   answerLifeCommands(lifecycle, self, changed);
   setHandler(attachAddon, async (command) =>
     changed(await lifecycle.command('attachAddon', command.at, () => local.attachAddon({ ...self, command }))),
+  );
+  setHandler(invoiceThreshold, async (command) =>
+    changed(
+      await lifecycle.command('invoiceThreshold', command.at, () => local.invoiceThreshold({ ...self, command })),
+    ),
   );
   setHandler(detachAddon, async (command) =>
     changed(await lifecycle.command('detachAddon', command.at, () => local.detachAddon({ ...self, command }))),

@@ -6,7 +6,7 @@ import { entitlementNoun } from './entitlement.ts';
 import type { CatalogueNoun, Entry } from './noun.ts';
 import { priceNoun } from './price.ts';
 
-const { name, description, display_order, metadata } = createPlanBody.shape;
+const { name, description, display_order, auto_invoice_threshold, metadata } = createPlanBody.shape;
 const text = z.string().min(1, 'must not be empty').max(255);
 
 /** Plans with their prices and entitlements. spec: catalogue-and-metering §3 */
@@ -25,12 +25,20 @@ export const planNoun: CatalogueNoun = {
       name,
       description,
       display_order,
+      auto_invoice_threshold,
       metadata,
       prices: z.array(priceNoun.schema).max(1000).optional(),
       entitlements: z.array(entitlementNoun.schema).max(1000).optional(),
     })
     .refine((entry) => entry.key !== undefined || entry.id !== undefined, { path: ['key'], message: 'is required' }),
-  defaults: () => ({ key: '', name: '', description: '', display_order: null, metadata: {} }),
+  defaults: () => ({
+    key: '',
+    name: '',
+    description: '',
+    display_order: null,
+    auto_invoice_threshold: null,
+    metadata: {},
+  }),
   async read(tx) {
     const where = { environmentId: tx.scope.environmentId, status: 'published' };
     const rows = await tx.em.find(Plan, where, { orderBy: { createdAt: 'asc', id: 'asc' } });
@@ -42,6 +50,7 @@ export const planNoun: CatalogueNoun = {
         name: row.name,
         description: row.description,
         display_order: row.displayOrder ?? null,
+        auto_invoice_threshold: row.autoInvoiceThreshold ?? null,
         metadata: row.metadata,
       },
     }));
@@ -62,6 +71,7 @@ function membersOf(entry: Entry) {
     lookupKey: (entry.key as string) ?? '',
     description: (entry.description as string) ?? '',
     displayOrder: (entry.display_order as number) ?? null,
+    autoInvoiceThreshold: (entry.auto_invoice_threshold as string) || null,
     metadata: (entry.metadata as Record<string, string>) ?? {},
   };
 }

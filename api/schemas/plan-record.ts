@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Plan } from '../../db/entities/plan.ts';
-import { metadataOutput, recordOutput, viewRecord } from './scalars.ts';
+import { decimalOutput, metadataOutput, recordOutput, viewRecord } from './scalars.ts';
 
 /** The own members of a plan. */
 export const planFields = {
@@ -9,6 +9,7 @@ export const planFields = {
   description: z.string().nullable(),
   lookup_key: z.string().nullable(),
   display_order: z.int().nullable(),
+  auto_invoice_threshold: decimalOutput().nullable(),
   metadata: metadataOutput(),
 };
 
@@ -28,6 +29,7 @@ export function viewPlanFields(row: Plan) {
     description: row.description || null,
     lookup_key: row.lookupKey || null,
     display_order: row.displayOrder ?? null,
+    auto_invoice_threshold: row.autoInvoiceThreshold ?? null,
     metadata: row.metadata,
   };
 }

@@ -5,13 +5,14 @@ import { entitlement, planEntitlementElement, viewEntitlement } from './entitlem
 import { planFields, viewPlanFields } from './plan-record.ts';
 import { price, priceWithNumbers, viewPrice, withNumbers } from './price.ts';
 import { planPriceElement } from './price-input.ts';
-import { metadataInput, notInThisRelease } from './scalars.ts';
+import { metadataInput, notInThisRelease, thresholdInput } from './scalars.ts';
 
 const name = z.string().max(255);
 const ownFields = {
   lookup_key: z.string().max(255).nullish(),
   description: z.string().max(10_000).nullish(),
   display_order: z.int().min(-2_147_483_648).max(2_147_483_647).nullish(),
+  auto_invoice_threshold: thresholdInput(),
   metadata: metadataInput().nullish(),
 };
 
@@ -47,6 +48,7 @@ function ownMembers(body: Omit<z.output<typeof createPlanBody>, 'name'>) {
     lookupKey: body.lookup_key ?? undefined,
     description: body.description ?? undefined,
     displayOrder: body.display_order ?? undefined,
+    autoInvoiceThreshold: body.auto_invoice_threshold === '' ? null : (body.auto_invoice_threshold ?? undefined),
     metadata: body.metadata ?? undefined,
   };
 }

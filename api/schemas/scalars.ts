@@ -23,6 +23,18 @@ export function decimalInput(bounds: { min?: '0'; above?: '0' } = {}) {
     });
 }
 
+/** The usage amount that triggers an intermediate invoice: 0 or more, or empty for none of its own. spec: interface, §2.14.1 */
+export function thresholdInput() {
+  return z
+    .custom<string | number | RawJson>((value) => value === '' || decimalOf(value) !== null, {
+      message: 'must be a decimal, as a string or a number, or empty',
+    })
+    .meta({ type: ['string', 'number'], format: 'decimal', examples: ['100.00'] })
+    .transform((value) => (value === '' ? '' : atStoredScale(decimalOf(value) ?? '0')))
+    .refine((text) => !text.startsWith('-'), { message: 'must not be negative' })
+    .nullish();
+}
+
 function decimalOf(value: unknown): string | null {
   if (typeof value === 'string') return canonicalDecimal(value.trim());
   if (typeof value === 'number') return canonicalDecimal(String(value));

@@ -12,6 +12,7 @@ import {
   idListQuery,
   metadataInput,
   notInThisRelease,
+  thresholdInput,
   timestampInput,
   timezoneInput,
 } from './scalars.ts';
@@ -26,14 +27,7 @@ const statuses = ['draft', 'trialing', 'incomplete', 'active', 'paused', 'cancel
 const id = z.string().min(1).max(255);
 
 /** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
-const laterFields = [
-  'auto_invoice_threshold',
-  'credit_grants',
-  'phases',
-  'inheritance',
-  'parent_subscription_id',
-  'checkout',
-] as const;
+const laterFields = ['credit_grants', 'phases', 'inheritance', 'parent_subscription_id', 'checkout'] as const;
 
 const laterShape = Object.fromEntries(
   laterFields.map((field) => [field, z.unknown().optional().describe(notInThisRelease)]),
@@ -78,6 +72,7 @@ export const createSubscriptionBody = z
     ...commitmentFields,
     ...itemFields,
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
+    auto_invoice_threshold: thresholdInput(),
     override_entitlements: overridesInput.nullish(),
     addons: z.array(attachmentInput).max(100).nullish(),
     ...laterShape,
@@ -140,6 +135,7 @@ export function creationOf(
     includePriceIds: body.include_price_ids ?? null,
     trialPeriodDays: body.trial_period_days ?? null,
     gatewayPaymentMethodId: body.gateway_payment_method_id ?? null,
+    autoInvoiceThreshold: body.auto_invoice_threshold || null,
     taxRateOverrides: taxOverridesOf(body.tax_rate_overrides ?? []),
     overrideEntitlements: newOverrides(body.override_entitlements ?? []),
     coupons: couponLinksOf(body),

@@ -1,8 +1,8 @@
 import type { InvariantRule } from './invariant.ts';
 
 /**
- * I3. The periods of a subscription are those of its cycle invoices, voided and skipped ones included, those that a pause closed,
- * and the one it is in; with a trial behind it, they begin at the trial's end.
+ * I3. The periods of a subscription are those of its cycle and intermediate invoices, voided and skipped ones included, those
+ * that a pause closed, and the one it is in; with a trial behind it, they begin at the trial's end.
  */
 export const subscriptionRules: readonly InvariantRule[] = [
   {
@@ -12,7 +12,7 @@ export const subscriptionRules: readonly InvariantRule[] = [
     violations: `
       with period as (
         select i.subscription_id, i.period_start, i.period_end from invoice i
-        where i.billing_reason = 'SUBSCRIPTION_CYCLE' and i.subscription_id is not null
+        where i.billing_reason in ('SUBSCRIPTION_CYCLE', 'AUTO_INVOICE_THRESHOLD') and i.subscription_id is not null
         union
         select subscription_id, original_period_start, pause_start from subscription_pause where original_period_start < pause_start
         union
@@ -33,11 +33,11 @@ export const subscriptionRules: readonly InvariantRule[] = [
   {
     id: 'I3',
     rule: 'a subscription is in the period that follows the last one it closed',
-    examines: `select count(distinct object_id) from audit_entry where object_type = 'subscription' and action like 'period closed%'`,
+    examines: `select count(distinct object_id) from audit_entry where object_type = 'subscription' and (action like 'period closed%' or action in ('paused', 'resumed', 'usage invoiced'))`,
     violations: `
       with last_closed as (
         select object_id, max((detail ->> 'period_end')::timestamptz) as closed_until from audit_entry
-        where object_type = 'subscription' and (action like 'period closed%' or action in ('paused', 'resumed')) group by object_id
+        where object_type = 'subscription' and (action like 'period closed%' or action in ('paused', 'resumed', 'usage invoiced')) group by object_id
       )
       select s.id as object, format('closed until %s, in the period from %s to %s', c.closed_until, s.current_period_start,
         s.current_period_end) as problem

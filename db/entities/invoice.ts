@@ -78,6 +78,11 @@ const schema = defineEntity({
     { properties: ['environmentId', 'createdAt', 'id'] },
     { properties: ['environmentId', 'customerId'] },
     { properties: ['environmentId', 'subscriptionId', 'billingSequence'] },
+    {
+      name: 'invoice_intermediate',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.subscriptionId}, ${c.periodEnd}) where ${c.billingReason} = 'AUTO_INVOICE_THRESHOLD'`,
+    },
   ],
 });
 export class Invoice extends schema.class {}

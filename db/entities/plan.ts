@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { metadata, recordColumns } from '../columns.ts';
+import { metadata, numeric, recordColumns } from '../columns.ts';
 
 /** What is sold: prices, entitlements and grants hang on it. spec: catalogue-and-metering §3 */
 const schema = defineEntity({
@@ -11,6 +11,8 @@ const schema = defineEntity({
     description: p.text().default(''),
     lookupKey: p.text().default(''),
     displayOrder: p.integer().nullable(),
+    /** Usage of a period that is invoiced before its end; a subscription's own wins. Null and 0: none. */
+    autoInvoiceThreshold: numeric().nullable(),
     metadata: metadata(),
   },
   uniques: [

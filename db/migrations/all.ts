@@ -23,6 +23,8 @@ import { Migration20261122_25_credit_notes } from './20261122_25_credit_notes.ts
 import { Migration20261122_32_subscription_changes } from './20261122_32_subscription_changes.ts';
 import { Migration20261122_35_invoice_documents } from './20261122_35_invoice_documents.ts';
 import { Migration20261122_40_raw_event } from './20261122_40_raw_event.ts';
+import { Migration20261122_41_auto_invoice_threshold } from './20261122_41_auto_invoice_threshold.ts';
+import { Migration20261122_42_usage_watch } from './20261122_42_usage_watch.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -51,4 +53,6 @@ export const migrations = [
   { name: '20261122_32_subscription_changes', class: Migration20261122_32_subscription_changes },
   { name: '20261122_35_invoice_documents', class: Migration20261122_35_invoice_documents },
   { name: '20261122_40_raw_event', class: Migration20261122_40_raw_event },
+  { name: '20261122_41_auto_invoice_threshold', class: Migration20261122_41_auto_invoice_threshold },
+  { name: '20261122_42_usage_watch', class: Migration20261122_42_usage_watch },
 ];

@@ -20,6 +20,7 @@ export type BillingReason =
   | 'SUBSCRIPTION_UPDATE'
   | 'SUBSCRIPTION_TRIAL_START'
   | 'SUBSCRIPTION_TRIAL_END'
+  | 'AUTO_INVOICE_THRESHOLD'
   | 'PRORATION';
 
 /** An invoice of a subscription before it is written: its row, its lines, and what coupons and taxes came to. */
@@ -211,7 +212,8 @@ export function isEmpty(amounts: InvoiceAmounts): boolean {
 
 /** The key that keeps one live invoice per subscription, period and reason, or change. spec: §2.15.9, §2.8.3 */
 function invoiceKey(scope: Scope, subscription: SubscriptionRow, period: Period, reason: string): string {
-  const minute = (instant: string) => instant.slice(0, 16);
+  // Intermediate invoices may follow each other within a minute.
+  const minute = (instant: string) => (reason === 'AUTO_INVOICE_THRESHOLD' ? instant : instant.slice(0, 16));
   const parts = [
     scope.tenantId,
     scope.environmentId,

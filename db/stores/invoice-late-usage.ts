@@ -21,7 +21,9 @@ export async function readLateUsage(
   const measured = derivations.flatMap(({ line, derivation }) =>
     derivation?.charge === 'usage' ? [{ line, derivation }] : [],
   );
-  if (!invoice.finalizedAt || measured.length === 0) return new Map();
+  // What comes after an intermediate invoice is billed by the next one of its period.
+  const isIntermediate = invoice.billingReason === 'AUTO_INVOICE_THRESHOLD';
+  if (!invoice.finalizedAt || isIntermediate || measured.length === 0) return new Map();
   const customerId = invoice.subscriptionCustomerId ?? invoice.customerId;
   const filters = await filtersOfPrices(tx, lines);
   const billed = measured.map(({ line, derivation }) => {

@@ -12,12 +12,15 @@ import { holdGroups } from './group.ts';
 import { auditPrice, insertPrice, pricesOfPlans } from './price.ts';
 import { columnsOf } from './price-change.ts';
 import { holdPriceUnits } from './price-unit.ts';
+import { watchThreshold } from './subscription-threshold.ts';
 
 export interface NewPlan {
   name: string;
   lookupKey?: string | undefined;
   description?: string | undefined;
   displayOrder?: number | null | undefined;
+  /** Null: none. */
+  autoInvoiceThreshold?: string | null | undefined;
   metadata?: Record<string, string> | undefined;
 }
 
@@ -33,9 +36,11 @@ export async function createPlan(tx: Transaction, input: NewPlan): Promise<Plan>
     lookupKey: input.lookupKey ?? '',
     description: input.description ?? '',
     displayOrder: input.displayOrder ?? null,
+    autoInvoiceThreshold: input.autoInvoiceThreshold ?? null,
     metadata: input.metadata ?? {},
   });
   await flushPlan(tx, plan);
+  await watchThreshold(tx, tx.scope, plan.autoInvoiceThreshold);
   await auditPlan(tx, plan, 'created');
   return plan;
 }
@@ -68,9 +73,11 @@ export async function updatePlan(tx: Transaction, id: string, change: PlanChange
   if (change.lookupKey !== undefined) plan.lookupKey = change.lookupKey;
   if (change.description !== undefined) plan.description = change.description;
   if (change.displayOrder !== undefined) plan.displayOrder = change.displayOrder;
+  if (change.autoInvoiceThreshold !== undefined) plan.autoInvoiceThreshold = change.autoInvoiceThreshold;
   if (change.metadata !== undefined) plan.metadata = change.metadata;
   touch(tx, plan);
   await flushPlan(tx, plan);
+  await watchThreshold(tx, tx.scope, plan.autoInvoiceThreshold);
   await auditPlan(tx, plan, 'updated');
   return plan;
 }
@@ -120,6 +127,8 @@ export async function clonePlan(tx: Transaction, id: string, copy: PlanCopy): Pr
     lookupKey: copy.lookupKey,
     description: copy.description ?? source.description,
     displayOrder: copy.displayOrder === undefined ? source.displayOrder : copy.displayOrder,
+    autoInvoiceThreshold:
+      copy.autoInvoiceThreshold === undefined ? source.autoInvoiceThreshold : copy.autoInvoiceThreshold,
     metadata: { ...source.metadata, ...copy.metadata, source_plan_id: source.id },
   });
   await copyPrices(tx, source, plan);
@@ -201,7 +210,12 @@ function refuseBlankName(name: string): void {
 }
 
 function auditPlan(tx: Transaction, plan: Plan, action: string): Promise<void> {
-  const detail = { name: plan.name, lookup_key: plan.lookupKey, display_order: plan.displayOrder };
+  const detail = {
+    name: plan.name,
+    lookup_key: plan.lookupKey,
+    display_order: plan.displayOrder,
+    auto_invoice_threshold: plan.autoInvoiceThreshold ?? null,
+  };
   return writeAudit(tx, tx.scope, [
     { objectType: 'plan', objectId: plan.id, action, occurredAt: plan.updatedAt, detail },
   ]);

@@ -17,6 +17,7 @@ import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
 import { recordGrants } from './entitlement-grant.ts';
 import { meteredParts } from './entitlement-part.ts';
+import { readIntermediateInvoices } from './intermediate-invoice.ts';
 import { readPausedStretches } from './pause-read.ts';
 import { committedLines, readCommitments, withStanding } from './subscription-commitment.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -91,6 +92,8 @@ async function priceRequests(
     ({ subscription, elapsed }) => !resumedWithin(paused.get(subscription.id) ?? [], elapsed),
   );
   const commitments = await readCommitments(sql, scope.environmentId, compared, itemsOf);
+  const intermediate = await readIntermediateInvoices(sql, scope.environmentId, requests.flatMap(startsOf));
+
   const plans = requests.map((request) => {
     const { subscription } = request;
     const own = itemsOf(request).map((charged) => withStanding(charged, commitments.get(request.key)));
@@ -107,6 +110,7 @@ async function priceRequests(
       paused: paused.get(subscription.id) ?? [],
       allowances,
       grants,
+      intermediate: intermediate.get(subscription.id) ?? [],
       billed: request.withoutBilled
         ? []
         : billed.filter((line) => line.subscriptionId === subscription.id && line.invoiceId !== request.ownInvoiceId),
@@ -152,6 +156,13 @@ function factsOf(line: ChargeLine, facts: Map<string, BilledFacts>, { planId }: 
   return ofItem ?? { meterDisplayName: null, entityType: 'plan', entityId: planId };
 }
 
+/** Where billed periods begin, which intermediate invoices may have cut. */
+function startsOf({ subscription, elapsed, next }: ChargeRequest): { subscriptionId: string; start: string }[] {
+  return [elapsed, next].flatMap((period) =>
+    period ? [{ subscriptionId: subscription.id, start: period.start }] : [],
+  );
+}
+
 /** The end of what is billed in arrear, which decides what is in force. */
 function lastInstant({ subscription, elapsed, next }: ChargeRequest): string {
   return elapsed?.end ?? next?.start ?? subscription.currentPeriodStart;
@@ -169,8 +180,10 @@ async function readBilled(sql: Sql, environmentId: string, subscriptionIds: stri
     subscription_line_item_id: string;
     period_start: string;
     period_end: string;
+    intermediate: boolean;
   }>(
-    `select i.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end
+    `select i.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end,
+       i.billing_reason = 'AUTO_INVOICE_THRESHOLD' as intermediate
      from invoice i join invoice_line_item l on l.invoice_id = i.id and l.environment_id = i.environment_id
      where i.environment_id = $1 and i.subscription_id = any($2) and i.invoice_status in ('DRAFT', 'FINALIZED')
        and greatest(i.period_end, l.period_end) >= (select min(s.current_period_start) from subscription s where s.id = i.subscription_id) - interval '1 day'
@@ -184,5 +197,6 @@ async function readBilled(sql: Sql, environmentId: string, subscriptionIds: stri
     subscriptionLineItemId: row.subscription_line_item_id,
     periodStart: instantText(row.period_start),
     periodEnd: instantText(row.period_end),
+    intermediate: row.intermediate,
   }));
 }

@@ -31,6 +31,7 @@ import {
   subscriptionRecord,
 } from './subscription-row.ts';
 import { type AttendedSubscription, one, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
+import { checkThreshold, watchThreshold } from './subscription-threshold.ts';
 import { linkSubscriptionTaxes } from './tax-link.ts';
 
 /**
@@ -57,9 +58,11 @@ export async function createSubscription(
   );
   const cadence = { billingPeriod: input.billingPeriod as BillingPeriod, billingPeriodCount: input.billingPeriodCount };
   const prices = selectPrices(cadence, candidates, input.includePriceIds);
+  checkThreshold(input.autoInvoiceThreshold ?? null, prices);
   const syncedPriceSequence = targetSequence(await readUsagePrices(sql, scope.environmentId, input.planId));
   const row: SubscriptionRow = { ...newRow(scope, input, customer, prices), syncedPriceSequence };
   await insertRow(sql, scope, row);
+  await watchThreshold(sql, scope, row.autoInvoiceThreshold);
   const items = await newLineItems(sql, scope, row, { name: plan.name, prices }, input);
   await insertLineItems(sql, items);
   const attached = await attachAll(sql, scope, row, input.addons ?? []);
@@ -156,6 +159,7 @@ function newRow(
     lineItemGrouping: input.lineItemGrouping as SubscriptionRow['lineItemGrouping'],
     gatewayPaymentMethodId: input.gatewayPaymentMethodId,
     ...commitmentOf(input),
+    autoInvoiceThreshold: input.autoInvoiceThreshold ?? null,
     metadata: input.metadata,
     billingSequence: 0,
     renewalNoticedFor: null,

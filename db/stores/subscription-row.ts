@@ -25,6 +25,7 @@ export interface SubscriptionRow extends SubscriptionState {
   commitmentDuration: BillingPeriod | null;
   overageFactor: string;
   enableTrueUp: boolean;
+  autoInvoiceThreshold: string | null;
   metadata: Record<string, string>;
   syncedPriceSequence: number;
   billingSequence: number;
@@ -85,6 +86,7 @@ const creationColumns: Columns = {
   commitmentDuration: 'text',
   overageFactor: 'numeric',
   enableTrueUp: 'boolean',
+  autoInvoiceThreshold: 'numeric',
   syncedPriceSequence: 'bigint',
   testClockId: 'text',
 };
@@ -184,6 +186,7 @@ export function subscriptionFromRow(raw: RawSubscription): SubscriptionRow {
     commitmentDuration: optional('commitment_duration') as BillingPeriod | null,
     overageFactor: decimalText(text('overage_factor')),
     enableTrueUp: raw.enable_true_up === true,
+    autoInvoiceThreshold: raw.auto_invoice_threshold === null ? null : decimalText(text('auto_invoice_threshold')),
     metadata: raw.metadata as Record<string, string>,
     syncedPriceSequence: Number(raw.synced_price_sequence),
     billingSequence: Number(raw.billing_sequence),

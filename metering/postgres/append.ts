@@ -7,6 +7,7 @@ import { decimalOfScaled } from '../quantity.ts';
 import { appendText } from './append-text.ts';
 import { plainArray, textArray } from './array-text.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
+import { markCustomers } from './dirty-customer.ts';
 import { recordRejected } from './rejected-event.ts';
 
 const appendPlain = { name: 'usage-append', text: appendText(false, false) };
@@ -21,7 +22,7 @@ const maxAttempts = 5;
 
 /**
  * Stores a batch of one environment in one transaction. A batch that met a deadlock is repeated whole; nothing of the
- * first try remains, so no copy is made twice. spec: catalogue-and-metering §6.3, §12 I3
+ * first try remains, so no copy is made twice. Says whether their customers were marked. spec: catalogue-and-metering §6.3, §12 I3
  */
 export async function appendBatch(
   database: Database,
@@ -29,7 +30,7 @@ export async function appendBatch(
   scope: Scope,
   events: readonly PreparedEvent[],
   also?: (sql: SqlTransaction) => Promise<void>,
-): Promise<void> {
+): Promise<{ isMarked: boolean }> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const resolved = await inSqlTransaction(database, scope, async (tx) => {
@@ -38,7 +39,7 @@ export async function appendBatch(
         return stored;
       });
       cache.remember(resolved.catalogue, resolved.subjects, resolved.eventNames);
-      return;
+      return { isMarked: resolved.catalogue.watchesUsage };
     } catch (error) {
       if ((error as { code?: string }).code !== deadlockDetected || attempt === maxAttempts) throw error;
     }
@@ -68,19 +69,23 @@ export async function appendIn(
   const subjects = await resolveSubjects(tx, catalogue, events);
   const eventNames = await resolveEventNames(tx, catalogue, events);
   const contributions = contributionsOf(events, catalogue);
+  const subjectOf = (text: string) => catalogue.subjects.get(text) ?? subjects.get(text);
   const values = [
     catalogue.env,
-    ...eventColumns(
-      events,
-      (text) => catalogue.subjects.get(text) ?? subjects.get(text),
-      (text) => catalogue.eventNames.get(text) ?? eventNames.get(text),
-    ),
+    ...eventColumns(events, subjectOf, (text) => catalogue.eventNames.get(text) ?? eventNames.get(text)),
     ...contributionColumns(contributions),
   ];
   const meters = events.flatMap((event) => catalogue.metersByEventName.get(event.eventName) ?? []);
   const statement = appendStatement(meters, values);
   await ('client' in tx ? tx.client.query(statement) : tx.rows(statement.text, statement.values));
   if (catalogue.reportsRejected) await recordRejected(tx, catalogue, events, contributions);
+  if (catalogue.watchesUsage) {
+    const marked = events.map((event) => ({
+      subject: found(subjectOf(event.externalCustomerId)),
+      timestamp: event.timestamp,
+    }));
+    await markCustomers(tx, catalogue.env, marked);
+  }
   return { catalogue, subjects, eventNames };
 }
 

@@ -12,6 +12,8 @@ export interface Catalogue {
   readonly archivedMeters: ReadonlySet<number>;
   /** Events that no meter counts are kept with the reason and told. spec: catalogue-and-metering §6.6 */
   readonly reportsRejected: boolean;
+  /** Customers of events are marked, for whoever watches their usage. */
+  readonly watchesUsage: boolean;
   /** External id → number of its live subject. Grows; a holder that lets an id go raises the version. */
   readonly subjects: Map<string, string>;
   readonly eventNames: Map<string, number>;
@@ -40,6 +42,7 @@ export class CatalogueCache {
       version,
       ...(await loadMeters(tx, scope)),
       reportsRejected: await reportsRejected(tx, scope),
+      watchesUsage: await watchesUsage(tx, env),
       subjects: new Map(),
       eventNames: cached?.eventNames ?? new Map(),
     };
@@ -102,4 +105,8 @@ async function reportsRejected(tx: Sql, scope: Scope): Promise<boolean> {
     [scope.environmentId],
   );
   return rows.length > 0;
+}
+
+async function watchesUsage(tx: Sql, env: number): Promise<boolean> {
+  return (await tx.rows('select 1 from usage.watched_environment where env = $1', [env])).length > 0;
 }

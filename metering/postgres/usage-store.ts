@@ -1,6 +1,7 @@
 import type { Database } from '../../db/orm.ts';
-import { systemScope } from '../../db/scope.ts';
+import { type Scope, systemScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
+import { UsageNotices } from '../usage-notices.ts';
 import type { UsageStore } from '../usage-store.ts';
 import { appendBatch, appendIn } from './append.ts';
 import { buildMeterRollups } from './build-rollups.ts';
@@ -19,19 +20,27 @@ import { defaultLimits, type QueueLimits, WriteQueue } from './write-queue.ts';
 
 const partitionMonthsAhead = 3;
 
-/** The usage engine on the tables of schema `usage`. One a process: it holds the write queue. design: usage.md */
-export function openPostgresUsageStore(database: Database, limits: QueueLimits = defaultLimits): UsageStore {
+/**
+ * The usage engine on the tables of schema `usage`. One a process: it holds the write queue. `onMarked` hears, now and then,
+ * that customers were marked whose usage somebody watches. design: usage.md
+ */
+export function openPostgresUsageStore(
+  database: Database,
+  limits: QueueLimits = defaultLimits,
+  onMarked: (scope: Scope) => void = () => undefined,
+): UsageStore {
   const cache = new CatalogueCache();
   const partitions = partitionKeeper(database);
+  const notices = new UsageNotices(onMarked);
   const queue = new WriteQueue(async (scope, events) => {
     await partitions();
-    await appendBatch(database, cache, scope, events);
+    if ((await appendBatch(database, cache, scope, events)).isMarked) notices.arrived(scope);
   }, limits);
   return {
     append: (scope, events) => queue.append(scope, events),
     async load(scope, events, also) {
       await partitions();
-      await appendBatch(database, cache, scope, events, also);
+      if ((await appendBatch(database, cache, scope, events, also)).isMarked) notices.arrived(scope);
     },
     async appendWithin(sql, events) {
       await appendIn(sql, cache, sql.scope, events);
@@ -50,7 +59,10 @@ export function openPostgresUsageStore(database: Database, limits: QueueLimits =
     countVoided,
     verifySample,
     verify: verifyRollups,
-    close: () => queue.drained(),
+    async close() {
+      await queue.drained();
+      notices.close();
+    },
   };
 }
 

@@ -14,6 +14,7 @@ describe('POST /plans', () => {
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^plan_/),
+      auto_invoice_threshold: null,
       tenant_id: scope.tenantId,
       environment_id: scope.environmentId,
       status: 'published',

@@ -13,7 +13,7 @@ import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
 import { importScenario } from './import-scenario.ts';
 import { personal } from './personal.ts';
 import { refundScenario } from './refund-scenario.ts';
-import { rawEventsScenario } from './usage-scenarios.ts';
+import { rawEventsScenario, thresholdScenario } from './usage-scenarios.ts';
 
 /** A platform with a plan, and what scenarios do with it. */
 export interface Stage {
@@ -134,6 +134,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'price-sync-parked-and-retried': priceSyncParked,
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
+  'usage-watched': thresholdScenario,
   'refunds-refused-and-silent': refundScenario,
 };
 

@@ -1,4 +1,7 @@
+import { poll } from '../../dev/processes.ts';
 import { reprocessWorkflowId } from '../../workflows/event-reprocess.messages.ts';
+import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
+import { usageWatchWorkflowId } from '../../workflows/usage-watch.messages.ts';
 import type { Stage } from './scenarios.ts';
 
 /** Raw events that could not be read are read again, once there is a mapping that knows their shape. */
@@ -8,4 +11,49 @@ export async function rawEventsScenario({ platform }: Stage): Promise<void> {
   await api('PUT', '/settings/raw_event_config', { value: { event_name: 'what', external_customer_id: 'who' } });
   await api('POST', '/events/raw/reprocess/pending', { start_date: '2020-01-01T00:00:00Z' });
   await temporal.workflow.getHandle(reprocessWorkflowId(scope.environmentId)).result();
+}
+
+/** Usage reaches the threshold of a subscription, which invoices it; an event dated ahead is waited for. */
+export async function thresholdScenario({ platform }: Stage): Promise<void> {
+  const { api, temporal, scope } = platform;
+  const meter = await api('POST', '/meters', {
+    name: 'Watched',
+    event_name: 'watched',
+    aggregation: { type: 'COUNT' },
+    reset_usage: 'BILLING_PERIOD',
+  });
+  const plan = await api('POST', '/plans', { name: 'Watched', auto_invoice_threshold: '2' });
+  await api('POST', '/prices', {
+    entity_type: 'PLAN',
+    entity_id: plan.id,
+    type: 'USAGE',
+    billing_model: 'FLAT_FEE',
+    amount: '1',
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    invoice_cadence: 'ARREAR',
+    meter_id: meter.id,
+    start_date: '2020-01-01T00:00:00Z',
+  });
+  const customer = await api('POST', '/customers', { external_id: 'watched', name: 'watched' });
+  const subscription = await api('POST', '/subscriptions', {
+    customer_id: customer.id,
+    plan_id: plan.id,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: new Date(Date.now() - 86_400_000).toISOString(),
+  });
+  const send = (atMs: number) =>
+    api('POST', '/events', {
+      event_name: 'watched',
+      external_customer_id: 'watched',
+      timestamp: new Date(atMs).toISOString(),
+    });
+  await send(Date.now() - 3_600_000);
+  await send(Date.now() - 1_800_000);
+  const updated = () => temporal.workflow.getHandle(subscriptionWorkflowId(subscription.id)).fetchHistory();
+  await poll(async () => (JSON.stringify(await updated()).includes('invoiceThreshold') ? true : undefined), 20_000);
+  // The minute after it comes within a minute, and then nothing is left to wait for.
+  await send(Date.now() + 1_000);
+  await temporal.workflow.getHandle(usageWatchWorkflowId(scope.environmentId)).result();
 }

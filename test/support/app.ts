@@ -2,9 +2,11 @@ import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import { afterAll } from 'vitest';
 import { buildApp } from '../../api/app.ts';
+import { usageWatchSignal } from '../../api/usage-watch.ts';
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openSandboxGateway, type SandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
+import { defaultLimits } from '../../metering/postgres/write-queue.ts';
 import type { TestDatabase } from './database.ts';
 import { testPortal } from './portal.ts';
 import type { TestTemporal } from './temporal.ts';
@@ -38,7 +40,8 @@ export const testOutgoing = { allowedHosts: ['127.0.0.1'] };
 /** Builds the API over the file's database. Without `temporal` whatever needs a workflow fails. Closed after the file. */
 export async function testApp(base: TestDatabase, temporal?: TestTemporal): Promise<TestApp> {
   const gateway = openSandboxGateway({ url: base.applicationUrl });
-  const metering = openPostgresUsageStore(base.database);
+  const watch = temporal ? usageWatchSignal(temporal.client) : undefined;
+  const metering = openPostgresUsageStore(base.database, defaultLimits, watch);
   const app = await buildApp({
     config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false, ...testPortal },
     database: base.database,

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Adapters, outcome } from '../../vectors/adapter.ts';
+import { autoInvoiceThresholdAdapters } from '../../vectors/adapters/auto-invoice-threshold.ts';
 import { calendarAdapters } from '../../vectors/adapters/calendar.ts';
 import { catalogueAdapters } from '../../vectors/adapters/catalogue.ts';
 import { chargeAdapters } from '../../vectors/adapters/charge.ts';
@@ -14,6 +15,7 @@ import { matches } from '../../vectors/compare.ts';
 import { readVectors } from '../../vectors/read.ts';
 
 const adapters: Adapters = {
+  ...autoInvoiceThresholdAdapters,
   ...calendarAdapters,
   ...catalogueAdapters,
   ...chargeAdapters,

@@ -1,4 +1,5 @@
 import type { Adapters } from '../adapter.ts';
+import { autoInvoiceThresholdAdapters } from './auto-invoice-threshold.ts';
 import { bucketAdapters } from './bucket.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
@@ -23,6 +24,7 @@ import { walletAdapters } from './wallet.ts';
 
 /** Every kind that can be run. A new group: its file, and one line here. */
 export const adapters: Adapters = {
+  ...autoInvoiceThresholdAdapters,
   ...catalogueAdapters,
   ...bucketAdapters,
   ...calendarAdapters,

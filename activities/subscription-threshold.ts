@@ -1,0 +1,35 @@
+import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
+import { invoiceThreshold } from '../db/stores/subscription-threshold.ts';
+import type { SqlTransaction } from '../db/transaction.ts';
+import type { UsageReader } from '../db/usage-reader.ts';
+import type { Caller, SubscriptionSnapshot, ThresholdCommand } from '../workflows/subscription.messages.ts';
+
+interface SubscriptionReference {
+  tenantId: string;
+  environmentId: string;
+  subscriptionId: string;
+}
+
+interface Dependencies {
+  inScope<T>(owner: SubscriptionReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller): Promise<T>;
+  readUsage: UsageReader;
+  snapshot(attended: AttendedSubscription): SubscriptionSnapshot;
+}
+
+/** The intermediate invoice of a subscription whose usage reached its threshold. spec: subscriptions-and-invoicing §2.14.1 */
+export function createSubscriptionThreshold({ inScope, readUsage, snapshot }: Dependencies) {
+  return {
+    invoiceThreshold: ({
+      command,
+      ...self
+    }: SubscriptionReference & { command: ThresholdCommand }): Promise<SubscriptionSnapshot> =>
+      inScope(
+        self,
+        async (tx) => {
+          const request = { subscriptionId: self.subscriptionId, at: command.at };
+          return snapshot(await invoiceThreshold(tx, tx.scope, request, readUsage));
+        },
+        command.caller,
+      ),
+  };
+}

@@ -1,0 +1,80 @@
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { customerNow } from '../db/clock.ts';
+import type { Database } from '../db/orm.ts';
+import type { Scope } from '../db/scope.ts';
+import {
+  hasReachedThreshold,
+  type WatchedSubscription,
+  watchedSubscriptions,
+} from '../db/stores/subscription-threshold.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
+import type { UsageReader } from '../db/usage-reader.ts';
+import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
+import { invoiceThreshold } from '../workflows/subscription.messages.ts';
+import { isOutage } from './failure.ts';
+import type { UsageEvaluator } from './usage-evaluator.ts';
+
+interface Dependencies {
+  database: Database;
+  readUsage: UsageReader;
+  temporal: Client;
+}
+
+const maxAtOnce = 8;
+const commandTimeoutMs = 20_000;
+
+/**
+ * The auto-invoice threshold: a subscription whose usage has reached it is told to invoice it, through its own workflow, which
+ * looks again under the lock of the row. spec: subscriptions-and-invoicing §2.14.1, §2.5
+ */
+export function thresholdEvaluator(dependencies: Dependencies): UsageEvaluator {
+  const { database } = dependencies;
+  return {
+    name: 'auto_invoice_threshold',
+    async evaluate(scope, customerIds) {
+      const waiting = await inSqlTransaction(database, scope, (tx) => watchedSubscriptions(tx, scope, customerIds));
+      const again = new Set<string>();
+      const work = async () => {
+        for (let watched = waiting.shift(); watched; watched = waiting.shift()) {
+          const { customerId } = watched;
+          await invoiceWhenReached(dependencies, scope, watched).catch((error: unknown) => {
+            if (isOutage(error)) throw error;
+            again.add(customerId);
+          });
+        }
+      };
+      await Promise.all(Array.from({ length: maxAtOnce }, work));
+      return [...again];
+    },
+  };
+}
+
+async function invoiceWhenReached(
+  { database, readUsage, temporal }: Dependencies,
+  scope: Scope,
+  watched: WatchedSubscription,
+): Promise<void> {
+  const { subscriptionId, customerId, testClockId } = watched;
+  const { at, isReached } = await inSqlTransaction(database, scope, async (tx) => {
+    const at = await customerNow(tx, customerId);
+    return { at, isReached: await hasReachedThreshold(tx, scope, { subscriptionId, at }, readUsage) };
+  });
+  if (!isReached) return;
+  const start = {
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    objectId: subscriptionId,
+    customerId,
+    testClockId,
+    clockTime: testClockId === null ? null : at,
+    creating: false,
+  };
+  const startWorkflowOperation = new WithStartWorkflowOperation(
+    lifecycleKinds.subscription.workflowType,
+    lifecycleStartOptions('subscription', start, lifecycleTaskQueue),
+  );
+  const caller = { actor: scope.actor, requestId: scope.requestId };
+  await temporal.withDeadline(Date.now() + commandTimeoutMs, () =>
+    temporal.workflow.executeUpdateWithStart(invoiceThreshold, { startWorkflowOperation, args: [{ caller, at }] }),
+  );
+}

@@ -1,0 +1,24 @@
+import { effectiveThreshold, thresholdOutcome } from '../../../billing/intermediate-invoice.ts';
+import { type Adapters, type Given, instant } from '../adapter.ts';
+
+function autoInvoiceThreshold(given: Given) {
+  const period = { start: instant(given.current_period_start), end: instant(given.current_period_end) };
+  const threshold = effectiveThreshold(given.subscription_threshold, given.plan_threshold);
+  const outcome = thresholdOutcome({ threshold, usageAmount: given.usage_amount, period, now: instant(given.now) });
+  const current = outcome.isReached ? outcome.rest : period;
+  return {
+    effective_threshold: threshold,
+    invoice_created: outcome.isReached,
+    current_period_start: current.start,
+    current_period_end: current.end,
+    ...(outcome.isReached
+      ? {
+          billing_reason: 'AUTO_INVOICE_THRESHOLD',
+          invoice_period_start: outcome.invoiced.start,
+          invoice_period_end: outcome.invoiced.end,
+        }
+      : {}),
+  };
+}
+
+export const autoInvoiceThresholdAdapters: Adapters = { auto_invoice_threshold: autoInvoiceThreshold };

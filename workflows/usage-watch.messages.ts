@@ -1,0 +1,43 @@
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { defineSignal } from '@temporalio/workflow';
+import { environmentIdKey, tenantIdKey } from './search-attributes.ts';
+import { lifecycleTaskQueue, workflowTaskTimeout } from './start.messages.ts';
+
+export const usageWatchWorkflowType = 'usageWatch';
+
+/** One for each environment. */
+export function usageWatchWorkflowId(environmentId: string): string {
+  return `usage-watch/${environmentId}`;
+}
+
+export interface UsageWatchStart {
+  tenantId: string;
+  environmentId: string;
+}
+
+/** What a look at the marked customers left: more of them that are due, or when the next one is. */
+export interface UsageWatchStanding {
+  examined: number;
+  isMoreDue: boolean;
+  nextAt: string | null;
+}
+
+/** Customers were marked: sent with the start. */
+export const usageArrived = defineSignal('usageArrived');
+
+export function usageWatchStartOptions({ tenantId, environmentId }: UsageWatchStart) {
+  return {
+    workflowId: usageWatchWorkflowId(environmentId),
+    taskQueue: lifecycleTaskQueue,
+    args: [{ tenantId, environmentId }] as [UsageWatchStart],
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowTaskTimeout,
+    staticSummary: `Usage of environment ${environmentId}`,
+    priority: { fairnessKey: tenantId.slice(0, 64) },
+    typedSearchAttributes: [
+      { key: tenantIdKey, value: tenantId },
+      { key: environmentIdKey, value: environmentId },
+    ],
+  };
+}
