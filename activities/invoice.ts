@@ -3,13 +3,19 @@ import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { noteOverdue, openAttempt, openRetry } from '../db/stores/invoice-collect.ts';
 import { issueInvoices } from '../db/stores/invoice-issue.ts';
-import { type AttendedInvoice, attendInvoice, readAttendedInvoice } from '../db/stores/invoice-snapshot.ts';
+import {
+  type AttendedInvoice,
+  attendInvoice,
+  isInvoiceThere,
+  readAttendedInvoice,
+} from '../db/stores/invoice-snapshot.ts';
 import { voidInvoice } from '../db/stores/invoice-void.ts';
 import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../workflows/invoice.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
+import { createInvoiceCommands } from './invoice-command.ts';
 import { timerSpread } from './timer-spread.ts';
 
 export interface InvoiceActivityDependencies {
@@ -18,7 +24,7 @@ export interface InvoiceActivityDependencies {
   timerSpreadMs: number;
 }
 
-interface InvoiceReference {
+export interface InvoiceReference {
   tenantId: string;
   environmentId: string;
   invoiceId: string;
@@ -39,10 +45,16 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
   return {
     /**
      * Reads the invoice for its own workflow, which from now on looks after it, and writes its agenda down: what others did
-     * to its row may have changed what is due.
+     * to its row may have changed what is due. Null for one that was never made.
      */
-    refreshInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot> =>
-      inScope(self, async (tx) => snapshot(await attendInvoice(tx, tx.scope, self.invoiceId))),
+    refreshInvoice: (self: InvoiceReference): Promise<InvoiceSnapshot | null> =>
+      inScope(self, async (tx) =>
+        (await isInvoiceThere(tx, tx.scope, self.invoiceId))
+          ? snapshot(await attendInvoice(tx, tx.scope, self.invoiceId))
+          : null,
+      ),
+
+    ...createInvoiceCommands({ inScope, readUsage, snapshot }),
 
     /** A person finalizes: what is no draft is refused, a skipped one stays. spec: subscriptions-and-invoicing §2.15.1 */
     issueInvoice: (input: InvoiceReference & { command: InvoiceCommand }): Promise<InvoiceSnapshot> =>
@@ -63,11 +75,8 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
       inScope(
         input,
         async (tx) => {
-          await voidInvoice(tx, tx.scope, {
-            invoiceId: input.invoiceId,
-            at: input.command.at,
-            metadata: input.command.metadata,
-          });
+          const { invoiceId, command } = input;
+          await voidInvoice(tx, tx.scope, { invoiceId, at: command.at, metadata: command.metadata });
           return snapshot(await readAttendedInvoice(tx, tx.scope, input.invoiceId));
         },
         input.command.caller,
@@ -111,6 +120,7 @@ function snapshotOf(invoice: AttendedInvoice, spreadMs: number): InvoiceSnapshot
     version: invoice.version,
     status,
     paymentStatus: invoice.paymentStatus,
+    subscriptionId: invoice.subscriptionId,
     agenda: invoice.agenda,
     // An unpaid invoice whose retries are used up waits for nothing: a payment or a person starts its workflow again.
     ended: invoice.agenda.length === 0,

@@ -33,6 +33,7 @@ import { groupRoutes } from './routes/group.ts';
 import { healthRoutes } from './routes/health.ts';
 import { integrationMappingRoutes } from './routes/integration-mapping.ts';
 import { invoiceRoutes } from './routes/invoice.ts';
+import { invoiceCommandRoutes } from './routes/invoice-command.ts';
 import { invoiceDocumentRoutes } from './routes/invoice-document.ts';
 import { lineItemRoutes } from './routes/line-item.ts';
 import { meterRoutes } from './routes/meter.ts';
@@ -107,6 +108,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(groupRoutes);
   await v1.register(integrationMappingRoutes);
   await v1.register(invoiceRoutes);
+  await v1.register(invoiceCommandRoutes);
   await v1.register(invoiceDocumentRoutes);
   await v1.register(meterRoutes);
   await v1.register(meterUsageRoutes);

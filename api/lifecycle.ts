@@ -37,6 +37,9 @@ export interface LifecycleObject {
   creating?: boolean;
 }
 
+/** A command of which messages carry who asks and when. */
+export type LifecycleUpdate<Answer, Message extends Command> = UpdateDefinition<Answer, [Message]>;
+
 type Sender = { temporal: Client; scope: Scope };
 
 /**

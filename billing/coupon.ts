@@ -110,6 +110,27 @@ export function couponsOfInvoice(links: readonly CouponLink[], invoice: Discount
     .flatMap((link) => couponTargets(link, invoice));
 }
 
+/** A coupon that an invoice was given itself, in the order given; `lineId` null is a coupon on the whole invoice. */
+export type OwnCoupon = Pick<
+  CouponLink,
+  'associationId' | 'couponId' | 'type' | 'amountOff' | 'percentageOff' | 'rules'
+> & {
+  lineId: string | null;
+};
+
+/** The coupons of an invoice that carries its own: those whose line is still there and whose rules are met. spec: §1.11.1, §2.17.4 */
+export function ownCoupons(
+  coupons: readonly OwnCoupon[],
+  invoice: Pick<DiscountableInvoice, 'currency' | 'planId' | 'customerId' | 'lines'>,
+): InvoiceCoupon[] {
+  return coupons.flatMap(({ associationId: id, lineId, type, amountOff, percentageOff, rules }) => {
+    const lines = lineId === null ? invoice.lines : invoice.lines.filter((line) => line.id === lineId);
+    return lines.length > 0 && areRulesMet(rules, invoice, lines)
+      ? [{ id, lineId, type, amountOff, percentageOff }]
+      : [];
+  });
+}
+
 function couponTargets(link: CouponLink, invoice: DiscountableInvoice): InvoiceCoupon[] {
   const item = link.subscriptionLineItemId;
   const lines = item === null ? invoice.lines : invoice.lines.filter((line) => line.subscriptionLineItemId === item);
@@ -120,7 +141,11 @@ function couponTargets(link: CouponLink, invoice: DiscountableInvoice): InvoiceC
 }
 
 /** `price_ids` are those of the lines the coupon is for: one of them has to be there. */
-function areRulesMet(rules: CouponRules, invoice: DiscountableInvoice, lines: DiscountableInvoice['lines']): boolean {
+function areRulesMet(
+  rules: CouponRules,
+  invoice: Pick<DiscountableInvoice, 'currency' | 'planId' | 'customerId' | 'lines'>,
+  lines: DiscountableInvoice['lines'],
+): boolean {
   const { minSubtotal, planIds, priceIds, customerIds } = rules;
   const subtotal = sum(invoice.lines.map((line) => roundToCurrency(line.amount, invoice.currency)));
   if (minSubtotal !== null && subtotal.lessThan(decimal(minSubtotal))) return false;

@@ -1,6 +1,6 @@
 import { applyInvoiceCoupons, applyLineCoupons, type DiscountedLine } from './discount.ts';
 import { decimal, greatest, moneyString, roundToCurrency, sum, zero } from './money.ts';
-import { applyPrepaidCredits } from './prepaid-credit.ts';
+import { applyImportedCredits, applyPrepaidCredits } from './prepaid-credit.ts';
 import { computeTaxes, type NoTaxReason } from './tax.ts';
 
 /** Inputs and results of the amount pipeline, decimals as strings. spec: subscriptions-and-invoicing §2.16 */
@@ -45,6 +45,8 @@ export interface InvoiceInput {
   preview?: boolean;
   adjustmentAmount?: string;
   amountPaid?: string;
+  /** Credits of an imported invoice, taken elsewhere: they pay lines of either type in their order, and no wallet. */
+  importedCredits?: string;
 }
 
 export interface InvoiceLineAmounts {
@@ -119,7 +121,10 @@ export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
     priceType: input.lines[position]!.priceType,
     net: line.amount.minus(line.lineItemDiscount).minus(line.invoiceLevelDiscount),
   }));
-  const credits = applyPrepaidCredits(creditable, input.preview ? [] : input.wallets, taxable, currency);
+  const credits =
+    input.importedCredits === undefined
+      ? applyPrepaidCredits(creditable, input.preview ? [] : input.wallets, taxable, currency)
+      : applyImportedCredits(creditable, decimal(input.importedCredits), taxable);
   const taxes = computeTaxes(taxable, input.taxes, input.taxExempt, currency);
   const total = greatest(subtotal.minus(totalDiscount).minus(credits.total).plus(taxes.exclusive), zero);
   const amountDue = total.minus(decimal(input.adjustmentAmount ?? '0'));

@@ -43,3 +43,18 @@ export function applyPrepaidCredits(
   const ofWallet = allowances.map((allowance, position) => allowance.minus(left[position]!));
   return { ofLine, ofWallet, total: ofLine.reduce((all, part) => all.plus(part), zero) };
 }
+
+/**
+ * Credits of an imported invoice, whatever wallet they were taken from elsewhere: each line takes what its net holds, in line
+ * order, all together at most `ceiling`. spec: subscriptions-and-invoicing §1.11.1 total_prepaid_applied
+ */
+export function applyImportedCredits(lines: readonly CreditableLine[], credits: Decimal, ceiling: Decimal): CreditUse {
+  const total = least(credits, greatest(ceiling, zero));
+  let left = total;
+  const ofLine = lines.map(({ net }) => {
+    const paid = least(left, greatest(net, zero));
+    left = left.minus(paid);
+    return paid;
+  });
+  return { ofLine, ofWallet: [], total: total.minus(left) };
+}

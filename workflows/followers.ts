@@ -5,6 +5,7 @@ import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
 import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
 import { workflowTaskTimeout } from './start.messages.ts';
+import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription.messages.ts';
 
 /** The workflow that looks after `objectId` from here on; it outlives the one that starts it. */
 async function startFollower(
@@ -38,6 +39,20 @@ export async function followInvoice(start: LifecycleStart, invoiceId: string, cl
     workflowId: invoiceWorkflowId(invoiceId),
     summary: `Invoice ${invoiceId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
     args: [startOf(start, invoiceId, clockTime)],
+  });
+}
+
+/** Sees to it that the workflow of a subscription runs and knows that its row changed: a draft is on its agenda. */
+export async function followSubscription(
+  start: LifecycleStart,
+  subscriptionId: string,
+  clockTime: string | null,
+): Promise<void> {
+  await startFollower(start, {
+    workflowType: subscriptionWorkflowType,
+    workflowId: subscriptionWorkflowId(subscriptionId),
+    summary: `Subscription ${subscriptionId}, customer ${start.customerId}, started by ${workflowInfo().workflowId}`,
+    args: [startOf(start, subscriptionId, clockTime)],
   });
 }
 

@@ -5,13 +5,8 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
 import { nudge } from './followers.ts';
-import {
-  attemptPayment,
-  finalizeInvoice,
-  type InvoiceSnapshot,
-  paymentSettled,
-  voidInvoice,
-} from './invoice.messages.ts';
+import { type InvoiceSnapshot, paymentSettled } from './invoice.messages.ts';
+import { registerInvoiceCommands } from './invoice-command.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { subscriptionWorkflowId } from './subscription.messages.ts';
@@ -36,7 +31,7 @@ export async function invoice(start: LifecycleStart): Promise<void> {
     if (invoicePaid && subscriptionId !== null) {
       await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
     }
-    return local.refreshInvoice(self);
+    return (await local.refreshInvoice(self)) ?? snapshot;
   }
 
   async function perform(item: AgendaItem, snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot> {
@@ -62,24 +57,7 @@ export async function invoice(start: LifecycleStart): Promise<void> {
     rollOver: (next) => continueAsNew<typeof invoice>(next),
   });
 
-  const changed = (snapshot: InvoiceSnapshot) => ({
-    invoiceId: start.objectId,
-    invoiceStatus: snapshot.status.toUpperCase(),
-    paymentStatus: snapshot.paymentStatus,
-  });
-  setHandler(finalizeInvoice, async (command) =>
-    changed(await lifecycle.command('finalizeInvoice', command.at, () => local.issueInvoice({ ...self, command }))),
-  );
-  setHandler(voidInvoice, async (command) =>
-    changed(await lifecycle.command('voidInvoice', command.at, () => local.voidInvoice({ ...self, command }))),
-  );
-  setHandler(attemptPayment, async (command) =>
-    changed(
-      await lifecycle.command('attemptPayment', command.at, async () =>
-        charge(await local.openAttempt({ ...self, command }), command.at),
-      ),
-    ),
-  );
+  registerInvoiceCommands({ start, lifecycle, local, charge });
   setHandler(paymentSettled, lifecycle.reload);
 
   await lifecycle.run();

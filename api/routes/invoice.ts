@@ -1,26 +1,21 @@
 import type { Payment } from '../../db/entities/payment.ts';
+import { newUlid } from '../../db/id.ts';
+import { refuseUneditable } from '../../db/stores/invoice-edit.ts';
 import { readInvoiceEvidence } from '../../db/stores/invoice-explain.ts';
 import { listInvoices } from '../../db/stores/invoice-list.ts';
 import { previewInvoice } from '../../db/stores/invoice-preview.ts';
-import {
-  findInvoice,
-  type InvoiceContent,
-  type InvoiceParts,
-  invoiceOwner,
-  latestPayment,
-} from '../../db/stores/invoice-read.ts';
+import { findInvoice, invoiceOwner, latestPayment } from '../../db/stores/invoice-read.ts';
 import { customerInvoiceSummary } from '../../db/stores/invoice-summary.ts';
 import { updateInvoice } from '../../db/stores/invoice-update.ts';
-import { listSubscriptions } from '../../db/stores/subscription-read.ts';
-import type { Transaction } from '../../db/transaction.ts';
 import { lateUsageReader } from '../../metering/late-usage.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
-import { attemptPayment, finalizeInvoice, voidInvoice } from '../../workflows/invoice.messages.ts';
+import { attemptPayment, editInvoice, finalizeInvoice, voidInvoice } from '../../workflows/invoice.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
+import { viewById, viewPage, viewWhole } from '../invoice-view.ts';
 import { tellRunning, updateObject } from '../lifecycle.ts';
-import { toListQuery, viewList } from '../list.ts';
-import { invoice, invoiceList, invoiceMessage, viewInvoice } from '../schemas/invoice.ts';
+import { toListQuery } from '../list.ts';
+import { invoice, invoiceList, invoiceMessage } from '../schemas/invoice.ts';
 import { invoiceExplanation, viewInvoiceExplanation } from '../schemas/invoice-explanation.ts';
 import {
   invoicePreview,
@@ -41,7 +36,6 @@ import {
 } from '../schemas/invoice-query.ts';
 import { invoiceSummary, viewInvoiceSummary } from '../schemas/invoice-summary.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
-import { viewSubscription } from '../schemas/subscription-view.ts';
 
 const tags = ['Invoices'];
 
@@ -163,22 +157,29 @@ function commandRoutes(app: Api): void {
     schema: {
       operationId: 'updateInvoice',
       tags,
-      summary: 'Change metadata, document address or due date of an invoice',
+      summary: 'Change metadata, document address or due date of an invoice, or take its coupons anew',
       params: idParams,
       body: updateInvoiceBody,
       response: { 200: invoice, ...errorResponses },
     },
-    config: { permission: 'invoice:write' },
+    config: { permission: 'invoice:write', idempotency: 'lifecycle' },
     handler: async (request) => {
       const { id } = request.params;
-      const change = invoiceChangeOf(request.body);
-      let reschedules = false;
-      const view = await request.transaction(async (tx) => {
-        ({ reschedules } = await updateInvoice(tx, id, change));
-        return viewWhole(tx, await findInvoice(tx, id, wholeInvoice), wholeInvoice);
+      const { owner, reschedules } = await request.transaction(async (tx) => {
+        if (request.body.apply_discount) await refuseUneditable(tx, tx.scope, id);
+        const change = await updateInvoice(tx, id, invoiceChangeOf(request.body));
+        return { ...change, owner: await invoiceOwner(tx, id) };
       });
       if (reschedules) await tellRunning(request, { kind: 'invoice', id });
-      return view;
+      if (!request.body.apply_discount) return request.transaction((tx) => viewById(tx, id));
+      await updateObject(request, { kind: 'invoice', ...owner }, editInvoice, {
+        edit: null,
+        commandId: newUlid(),
+      });
+      return request.transaction(async (tx) => {
+        const { row } = await findInvoice(tx, id, { lines: false, customer: false });
+        return viewById(tx, row.recalculatedInvoiceId ?? id);
+      });
     },
   });
 
@@ -239,32 +240,6 @@ function commandRoutes(app: Api): void {
       return { message: attemptMessage(before, after) };
     },
   });
-}
-
-const wholeInvoice = { lines: true, customer: false, subscription: false };
-
-type Wanted = InvoiceParts & { subscription: boolean };
-
-async function viewWhole(tx: Transaction, content: InvoiceContent, parts: Wanted) {
-  const subscriptions = await subscriptionsOf(tx, [content], parts);
-  return viewInvoice(content, subscriptions.get(content.row.subscriptionId ?? ''));
-}
-
-async function viewPage(tx: Transaction, page: Awaited<ReturnType<typeof listInvoices>>, parts: Wanted) {
-  const subscriptions = await subscriptionsOf(tx, page.rows, parts);
-  return viewList(page, (content) => viewInvoice(content, subscriptions.get(content.row.subscriptionId ?? '')), 'echo');
-}
-
-/** The subscriptions of invoices as they are shown, read once for all of them. */
-async function subscriptionsOf(
-  tx: Transaction,
-  invoices: readonly InvoiceContent[],
-  parts: Wanted,
-): Promise<Map<string, unknown>> {
-  const ids = [...new Set(invoices.flatMap(({ row }) => (parts.subscription ? (row.subscriptionId ?? []) : [])))];
-  if (ids.length === 0) return new Map();
-  const { rows } = await listSubscriptions(tx, toListQuery({ limit: ids.length }), { subscriptionIds: ids });
-  return new Map(rows.map((content) => [content.row.id, viewSubscription(content)]));
 }
 
 /** What came of an attempt, for the person who asked for it. */

@@ -128,17 +128,15 @@ export const updateInvoiceBody = z
     metadata: metadataInput().nullish(),
     invoice_pdf_url: pdfUrl.nullish(),
     due_date: timestampInput().nullish(),
-    apply_discount: z.boolean().nullish().describe(notInThisRelease),
+    apply_discount: z
+      .boolean()
+      .nullish()
+      .describe('Takes the coupons anew; a final invoice is voided and a linked draft answered.'),
   })
   .meta({ examples: [{ due_date: '2026-03-01T00:00:00Z', metadata: { purchase_order: 'PO-17' } }] });
 
-/** The change as the store takes it. Throws `not_implemented` for discounts, which come with coupons. */
+/** The change as the store takes it; coupons are the workflow's. */
 export function invoiceChangeOf(body: z.output<typeof updateInvoiceBody>): InvoiceChange {
-  if (body.apply_discount) {
-    throw refuse('not_implemented', 'apply_discount is not available yet; leave it out or send false', {
-      fields: { apply_discount: 'not available yet' },
-    });
-  }
   return { metadata: body.metadata, invoicePdfUrl: body.invoice_pdf_url, dueDate: body.due_date };
 }
 

@@ -150,7 +150,8 @@ export function viewInvoice(content: InvoiceContent, subscription: unknown = nul
   const { row } = content;
   return {
     ...viewRecord(row),
-    invoice_number: row.invoiceNumber ?? null,
+    // A number that a caller reserved for a draft is shown once the draft is final.
+    invoice_number: row.finalizedAt ? (row.invoiceNumber ?? null) : null,
     idempotency_key: row.idempotencyKey,
     customer_id: row.customerId,
     subscription_id: row.subscriptionId ?? null,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { TaxRateSnapshot } from '../../billing/own-terms.ts';
 import type { TaxApplied } from '../../db/entities/tax-applied.ts';
-import type { TaxRateSnapshot } from '../../db/stores/invoice-tax.ts';
 import type {
   NewTaxAssociation,
   TaxAssociationChange,

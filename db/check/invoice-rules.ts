@@ -40,7 +40,7 @@ export const invoiceRules: readonly InvariantRule[] = [
     violations: `
       select id as object, case when invoice_number is null then 'finalized without a number'
         else format('%s has the number %s and was never finalized', invoice_status, invoice_number) end as problem
-      from invoice where (finalized_at is null) <> (invoice_number is null)
+      from invoice where ((finalized_at is null) <> (invoice_number is null) and own_terms ->> 'invoiceNumber' is null)
         or (invoice_status = 'FINALIZED' and finalized_at is null)`,
   },
   {
@@ -55,13 +55,18 @@ export const invoiceRules: readonly InvariantRule[] = [
     id: 'I2',
     rule: 'the numbers of a date key have no gap',
     examines: 'select count(*) from invoice_number_sequence',
-    // The digits after the date key, whatever prefix and separator were in force when the number was given.
+    // The digits after the date key, whatever prefix and separator were in force when the number was given. A number that a
+    // caller gave fills a gap of the sequence, which passed over it, and says nothing of the sequence elsewhere.
     violations: `
-      with given as (
-        select s.environment_id, s.date_key, s.last,
+      with numbers as (
+        select s.environment_id, s.date_key, s.last, i.own_terms ->> 'invoiceNumber' is not null as by_caller,
           substring(i.invoice_number from s.date_key || '[^0-9]*([0-9]+)$')::numeric as number
         from invoice_number_sequence s left join invoice i
           on i.environment_id = s.environment_id and i.invoice_number ~ (s.date_key || '[^0-9]*[0-9]+$')
+      ), given as (
+        select * from (
+          select *, min(number) filter (where not by_caller) over (partition by environment_id, date_key) as first from numbers
+        ) n where number is null or number between first and last
       )
       select environment_id as object, format('of date key %s %s numbers up to %s are on invoices, the last is %s',
         date_key, count(distinct number), coalesce(max(number)::text, 'none'), last) as problem
@@ -119,8 +124,8 @@ export const invoiceRules: readonly InvariantRule[] = [
     examines: 'select count(*) from coupon',
     violations: `
       select c.id as object, format('counted %s of %s, redeemed %s times', c.total_redemptions, coalesce(c.max_redemptions::text, 'any'),
-        (select count(*) from coupon_association a where a.coupon_id = c.id)) as problem
-      from coupon c where c.total_redemptions <> (select count(*) from coupon_association a where a.coupon_id = c.id)
+        (select count(*) from coupon_association a where a.coupon_id = c.id and a.status <> 'deleted')) as problem
+      from coupon c where c.total_redemptions <> (select count(*) from coupon_association a where a.coupon_id = c.id and a.status <> 'deleted')
         or c.total_redemptions > c.max_redemptions
       union all
       select p.coupon_association_id, format('a once coupon is on %s live invoices', count(distinct p.invoice_id))
@@ -144,16 +149,16 @@ export const invoiceRules: readonly InvariantRule[] = [
   },
   {
     id: 'I6',
-    rule: 'what is paid of an invoice is the sum of its captured payments',
+    rule: 'what is paid of an invoice is the sum of its captured payments and of what was written down by hand',
     examines: `select count(*) from payment where destination_type = 'INVOICE'`,
     violations: `
-      select i.id as object, format('paid %s, captured payments sum to %s', i.amount_paid, sums.captured) as problem
+      select i.id as object, format('paid %s, %s of it by hand, captured payments sum to %s', i.amount_paid, i.amount_paid_by_hand, sums.captured) as problem
       from invoice i cross join lateral (
         select coalesce(sum(p.amount), 0) as captured from payment p
         where p.environment_id = i.environment_id and p.destination_type = 'INVOICE' and p.destination_id = i.id
           and p.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED')
       ) sums
-      where i.amount_paid <> sums.captured`,
+      where i.amount_paid <> sums.captured + i.amount_paid_by_hand`,
   },
   {
     id: 'I6',

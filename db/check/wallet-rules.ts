@@ -99,7 +99,7 @@ export const walletRules: readonly InvariantRule[] = [
         from wallet_transaction t where t.environment_id = i.environment_id and t.reference_type = 'INVOICE' and t.reference_id = i.id
           and t.transaction_status = 'completed'
       ) moved
-      where moved.taken <> i.total_prepaid_credits_applied
+      where moved.taken <> case when i.own_terms ->> 'importedCredits' is null then i.total_prepaid_credits_applied else 0 end
         or moved.returned <> case i.invoice_status when 'VOIDED' then i.total_prepaid_credits_applied else 0 end`,
   },
 ];

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { OwnTerms } from '../../billing/own-terms.ts';
 import type { PriceUnitTotal } from '../../billing/price-unit.ts';
 import { instant, metadata, numeric, recordColumns } from '../columns.ts';
 
@@ -33,6 +34,8 @@ const schema = defineEntity({
     adjustmentAmount: numeric().default('0'),
     amountDue: numeric(),
     amountPaid: numeric().default('0'),
+    /** The part of `amountPaid` that a person wrote down; the rest are payment records. */
+    amountPaidByHand: numeric().default('0'),
     amountRemaining: numeric(),
     overpaidAmount: numeric().default('0'),
     refundedAmount: numeric().default('0'),
@@ -55,6 +58,8 @@ const schema = defineEntity({
     sourceType: p.text().default(''),
     invoicePdfUrl: p.text().nullable(),
     metadata: metadata(),
+    /** Coupons and taxes that the invoice was given itself; null for one that follows its subscription. */
+    ownTerms: p.json<OwnTerms>().nullable(),
     testClockId: p.text().nullable(),
     version: p.integer().default(1),
   },

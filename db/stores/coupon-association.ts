@@ -59,7 +59,7 @@ export async function couponsOfSubscriptions(
     { environmentId: tx.scope.environmentId, subscriptionId: { $in: [...subscriptionIds] }, status: 'published' },
     { orderBy: { startDate: 'asc', id: 'asc' } },
   );
-  return Map.groupBy(await withCoupons(tx, rows), ({ row }) => row.subscriptionId);
+  return Map.groupBy(await withCoupons(tx, rows), ({ row }) => row.subscriptionId ?? '');
 }
 
 async function activeIds(tx: Transaction, filters: CouponAssociationFilters): Promise<string[]> {

@@ -9,6 +9,9 @@ import type { Sql } from '../transaction.ts';
 /** A coupon of a subscription with the record that is kept beside what it takes off. */
 export type SubscriptionCoupon = CouponLink & { snapshot: Record<string, unknown> };
 
+/** What an application row says of its coupon. */
+type AppliedCoupon = Pick<SubscriptionCoupon, 'associationId' | 'couponId' | 'type' | 'percentageOff' | 'snapshot'>;
+
 interface LinkRow {
   id: string;
   subscription_id: string;
@@ -62,7 +65,7 @@ function linkOf(row: LinkRow): SubscriptionCoupon {
     amountOff: snapshot.amount_off as string | null,
     percentageOff: snapshot.percentage_off as string | null,
     currency: snapshot.currency as string | null,
-    rules: rulesOf(snapshot.rules as Record<string, unknown> | null),
+    rules: couponRules(snapshot.rules as Record<string, unknown> | null),
     start: instantText(row.start_date),
     end: row.end_date === null ? null : instantText(row.end_date),
     subscriptionLineItemId: row.subscription_line_item_id,
@@ -72,7 +75,7 @@ function linkOf(row: LinkRow): SubscriptionCoupon {
 }
 
 /** The rules that are known; their shapes were checked when the coupon was made. spec: subscriptions-and-invoicing §2.17.4 */
-function rulesOf(rules: Record<string, unknown> | null): CouponRules {
+export function couponRules(rules: Record<string, unknown> | null): CouponRules {
   return {
     minSubtotal: (rules?.min_subtotal as string | undefined) ?? null,
     planIds: (rules?.plan_ids as string[] | undefined) ?? null,
@@ -114,7 +117,7 @@ export function couponApplications(
   scope: Scope,
   invoice: { id: string; currency: string; subscriptionId: string | null; at: string },
   amounts: InvoiceAmounts,
-  links: readonly SubscriptionCoupon[] | undefined,
+  links: readonly AppliedCoupon[] | undefined,
 ): Record<string, unknown>[] {
   const now = new Date().toISOString();
   const byId = new Map((links ?? []).map((link) => [link.associationId, link]));

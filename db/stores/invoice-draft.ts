@@ -5,10 +5,11 @@ import type { InvoiceConfig } from '../../billing/invoice-config.ts';
 import { decimal } from '../../billing/money.ts';
 import { linePriceUnit, priceUnitTotals } from '../../billing/price-unit.ts';
 import type { Period } from '../../billing/subscription.ts';
-import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
+import { insertText, writeRows } from '../bulk.ts';
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import { type amountColumns, invoiceColumns } from './invoice-columns.ts';
 import { insertLines, lineRecord } from './invoice-line.ts';
 import { type AppliedRows, computeAmounts, type InvoiceTerms, writeApplied } from './invoice-terms.ts';
 import type { BilledLine } from './subscription-charge.ts';
@@ -42,47 +43,14 @@ export interface DraftRequest {
   terms: InvoiceTerms | undefined;
   /** When it is computed, on the customer's clock. */
   at: string;
+  /** The invoice it replaces the content of, and the ids its lines keep. */
+  existing?: { id: string; lineId(line: BilledLine): string | null };
   /** What makes a change's invoice one of its own: it is ONE_OFF, and the same change is never billed twice. */
   changeKey?: string;
   /** The pause it belongs to; `paused` for a stretch that is never billed. */
   interruptionId?: string;
   paused?: boolean;
 }
-
-const amountColumns: Columns = {
-  subtotal: 'numeric',
-  totalDiscount: 'numeric',
-  totalTax: 'numeric',
-  totalPrepaidCreditsApplied: 'numeric',
-  total: 'numeric',
-  amountDue: 'numeric',
-  amountRemaining: 'numeric',
-};
-
-const invoiceColumns: Columns = {
-  ...recordColumnTypes,
-  customerId: 'text',
-  subscriptionId: 'text',
-  subscriptionCustomerId: 'text',
-  idempotencyKey: 'text',
-  invoiceType: 'text',
-  invoiceStatus: 'text',
-  paymentStatus: 'text',
-  billingReason: 'text',
-  billingPeriod: 'text',
-  billingSequence: 'int',
-  collectionMethod: 'text',
-  currency: 'text',
-  priceUnitTotals: 'jsonb',
-  ...amountColumns,
-  noTaxReason: 'text',
-  periodStart: 'timestamptz',
-  periodEnd: 'timestamptz',
-  dueDate: 'timestamptz',
-  lastComputedAt: 'timestamptz',
-  metadata: 'jsonb',
-  testClockId: 'text',
-};
 
 const insertInvoiceRows = insertText('invoice', invoiceColumns);
 
@@ -109,7 +77,7 @@ export async function insertDrafts(sql: Sql, drafts: readonly DraftInvoice[]): P
  */
 export function draftInvoice(scope: Scope, request: DraftRequest): DraftInvoice {
   const { subscription, period, reason } = request;
-  const id = newId('inv');
+  const id = request.existing?.id ?? newId('inv');
   const { lines, amounts, applied } = computedLines(scope, id, request);
   const skipped = reason !== 'SUBSCRIPTION_TRIAL_START' && isEmpty(amounts);
   const now = new Date().toISOString();
@@ -168,7 +136,7 @@ function computedLines(
   request: DraftRequest,
 ): { lines: Record<string, unknown>[]; amounts: InvoiceAmounts; applied: AppliedRows } {
   const { subscription, period } = request;
-  const ids = request.lines.map(() => newId('inv_line'));
+  const ids = request.lines.map((line) => request.existing?.lineId(line) ?? newId('inv_line'));
   const { amounts, applied } = computeAmounts(
     scope,
     {
@@ -211,7 +179,12 @@ export function isEmpty(amounts: InvoiceAmounts): boolean {
 }
 
 /** The key that keeps one live invoice per subscription, period and reason, or change. spec: §2.15.9, §2.8.3 */
-function invoiceKey(scope: Scope, subscription: SubscriptionRow, period: Period, reason: string): string {
+export function invoiceKey(
+  scope: Scope,
+  subscription: Pick<SubscriptionRow, 'id' | 'customerId'>,
+  period: Period,
+  reason: string,
+): string {
   // Intermediate invoices may follow each other within a minute.
   const minute = (instant: string) => (reason === 'AUTO_INVOICE_THRESHOLD' ? instant : instant.slice(0, 16));
   const parts = [

@@ -1,4 +1,5 @@
 import { invoiceConfig } from '../../billing/invoice-config.ts';
+import { invoicePayment } from '../../billing/invoice-payment.ts';
 import { decimal } from '../../billing/money.ts';
 import { writeAudit } from '../audit.ts';
 import { type Columns, updateText, writeRows } from '../bulk.ts';
@@ -7,11 +8,18 @@ import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import {
+  amountsOfDraft,
+  type ComputedDraft,
+  type DraftRow,
+  lockDrafts,
+  termsOfDrafts,
+  writeDraftAmounts,
+} from './invoice-amounts.ts';
 import { convertAtCurrentRates } from './invoice-conversion.ts';
 import {
   type CreditableInvoice,
   closePurse,
-  hasPrepaidCredits,
   openPurse,
   type PrepaidPurse,
   payFromPurse,
@@ -19,15 +27,9 @@ import {
 } from './invoice-credit.ts';
 import { isEmpty, totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
-import { assignNumbers } from './invoice-numbering.ts';
+import { assignNumbers, type NumberedInvoice } from './invoice-numbering.ts';
 import { sealDocuments } from './invoice-seal.ts';
-import {
-  type AppliedRows,
-  computeAmounts,
-  type InvoiceTerms,
-  readInvoiceTerms,
-  replaceApplied,
-} from './invoice-terms.ts';
+import type { InvoiceTerms } from './invoice-terms.ts';
 import { refreshUsageLines } from './invoice-usage.ts';
 import { openPayments } from './payment.ts';
 
@@ -36,56 +38,6 @@ export interface IssueRequest {
   invoiceId: string;
   at: string;
 }
-
-interface DraftRow {
-  id: string;
-  customer_id: string;
-  has_prepaid_credits: boolean;
-  subscription_id: string | null;
-  invoice_status: string;
-  invoice_type: string;
-  billing_reason: string;
-  collection_method: string;
-  currency: string;
-  adjustment_amount: string;
-  amount_paid: string;
-  invoice_number: string | null;
-  issue_date: string | null;
-  due_date: string | null;
-  period_start: string | null;
-  period_end: string | null;
-  subscription_customer_id: string | null;
-  plan_id: string | null;
-  total_discount: string;
-  no_tax_reason: string | null;
-  is_manually_edited: boolean;
-  version: number;
-  collection_attempts: number;
-  gateway_payment_method_id: string | null;
-  config: Record<string, unknown> | null;
-  lines: {
-    id: string;
-    amount: string;
-    priceType: 'FIXED' | 'USAGE' | null;
-    priceId: string | null;
-    subscriptionLineItemId: string | null;
-    priceUnitId: string | null;
-  }[];
-  [column: string]: unknown;
-}
-
-const lockDrafts = `
-select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reason, i.collection_method, i.currency, i.adjustment_amount,
-  i.amount_paid, i.invoice_number, i.issue_date, i.due_date, i.period_start, i.period_end,
-  i.subscription_customer_id, i.total_discount, i.no_tax_reason, i.is_manually_edited, i.version, i.collection_attempts, i.customer_id,
-  ${hasPrepaidCredits} as has_prepaid_credits,
-  (select s.gateway_payment_method_id from subscription s where s.id = i.subscription_id) as gateway_payment_method_id,
-  (select s.plan_id from subscription s where s.id = i.subscription_id) as plan_id,
-  (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
-  coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type,
-    'priceUnitId', l.price_unit_id, 'priceId', l.price_id, 'subscriptionLineItemId', l.subscription_line_item_id) order by l.position, l.id)
-    from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
-from invoice i where i.environment_id = $1 and i.id = any($2) order by i.id for update of i`;
 
 const issuedColumns: Columns = {
   id: 'text',
@@ -100,6 +52,7 @@ const issuedColumns: Columns = {
   total: 'numeric',
   amountDue: 'numeric',
   amountRemaining: 'numeric',
+  overpaidAmount: 'numeric',
   issueDate: 'timestamptz',
   dueDate: 'timestamptz',
   finalizedAt: 'timestamptz',
@@ -110,19 +63,12 @@ const issuedColumns: Columns = {
   updatedBy: 'text',
 };
 const updateIssued = updateText('invoice', issuedColumns, 'version = r.version + 1');
-const updateLineAmounts = updateText('invoice_line_item', {
-  id: 'text',
-  amount: 'numeric',
-  lineItemDiscount: 'numeric',
-  invoiceLevelDiscount: 'numeric',
-  prepaidCreditsApplied: 'numeric',
-});
 
-interface IssuedInvoice {
+/** What the payment of a draft was said to be before it was final. */
+const keptUnpaidStatuses = ['INITIATED', 'FAILED'];
+
+interface IssuedInvoice extends ComputedDraft, NumberedInvoice {
   row: Record<string, unknown> & { id: string; invoiceStatus: string };
-  lineAmounts: object[];
-  applied: AppliedRows;
-  draft: DraftRow;
   at: string;
 }
 
@@ -140,7 +86,7 @@ export async function issueInvoices(
 ): Promise<void> {
   if (requests.length === 0) return;
   const ids = requests.map((request) => request.invoiceId);
-  const locked = await sql.rows<DraftRow>(lockDrafts, [scope.environmentId, ids]);
+  const locked = await lockDrafts(sql, scope, ids);
   const issuable = new Map(locked.filter((row) => row.invoice_status === 'DRAFT').map((row) => [row.id, row]));
   if (issuable.size === 0) return;
   const wanted = requests.flatMap(({ invoiceId, at }) => {
@@ -160,17 +106,20 @@ export async function issueInvoices(
     scope,
     wanted.map(({ draft }) => draft),
   );
-  const terms = await readInvoiceTerms(
+  const terms = await termsOfDrafts(
     sql,
-    scope.environmentId,
-    wanted.flatMap(({ draft }) => draft.subscription_id ?? []),
+    scope,
+    wanted.map(({ draft }) => draft),
   );
   const purse = await openPurse(sql, scope, wanted.filter(({ draft }) => draft.has_prepaid_credits).map(creditable));
-  const issued = wanted.map(({ draft, at }) =>
-    finalAmounts(draft, at, scope, terms.get(draft.subscription_id ?? ''), purse),
-  );
+  const issued = wanted.map(({ draft, at }) => finalAmounts(draft, at, scope, terms.get(draft.id), purse));
   await assignNumbers(sql, scope, issued, config);
-  await writeAmounts(sql, scope, issued);
+  await writeDraftAmounts(sql, scope, issued);
+  await writeRows(
+    sql,
+    updateIssued,
+    issued.map(({ row }) => row),
+  );
   await closePurse(purse);
   await writeEvents(
     sql,
@@ -193,23 +142,9 @@ export async function issueInvoices(
   await openAutomaticPayments(sql, scope, issued);
 }
 
-async function writeAmounts(sql: Sql, scope: Scope, issued: readonly IssuedInvoice[]): Promise<void> {
-  const lineAmounts = issued.flatMap((invoice) => invoice.lineAmounts);
-  const rows = issued.map((invoice) => invoice.row);
-  // A draft without a reason for having no tax has tax rows, one with a discount has coupon rows; they may not hold any more.
-  const taxed = issued.filter(({ draft }) => draft.no_tax_reason === null).map(({ row }) => row.id);
-  const discounted = issued.filter(({ draft }) => decimalText(draft.total_discount) !== '0').map(({ row }) => row.id);
-  const applied = issued.map((invoice) => invoice.applied);
-  await replaceApplied(sql, scope.environmentId, { taxed, discounted }, applied);
-  await writeRows(sql, updateLineAmounts, lineAmounts);
-  await writeRows(sql, updateIssued, rows);
-}
-
 function eventNames({ row }: IssuedInvoice): string[] {
   if (row.invoiceStatus === 'SKIPPED') return ['invoice.update'];
-  return row.paymentStatus === 'SUCCEEDED'
-    ? ['invoice.update.finalized', 'invoice.update.payment']
-    : ['invoice.update.finalized'];
+  return row.paidAt !== null ? ['invoice.update.finalized', 'invoice.update.payment'] : ['invoice.update.finalized'];
 }
 
 function creditable({ draft }: { draft: DraftRow }): CreditableInvoice {
@@ -225,36 +160,22 @@ function finalAmounts(
   terms: InvoiceTerms | undefined,
   purse: PrepaidPurse,
 ): IssuedInvoice {
-  const { period_start: start, period_end: end } = draft;
-  const { amounts, applied } = computeAmounts(
-    scope,
-    {
-      id: draft.id,
-      invoiceType: draft.invoice_type,
-      currency: draft.currency,
-      period: start && end ? { start: instantText(start), end: instantText(end) } : null,
-      subscriptionId: draft.subscription_id,
-      planId: draft.plan_id ?? '',
-      customerId: draft.subscription_customer_id ?? '',
-      lines: draft.lines.map((line) => ({
-        ...line,
-        amount: decimalText(line.amount),
-        priceType: line.priceType ?? 'FIXED',
-      })),
-      adjustmentAmount: decimalText(draft.adjustment_amount),
-      amountPaid: decimalText(draft.amount_paid),
-      wallets: walletsOf(purse, creditable({ draft })),
-      at,
-    },
-    terms,
-  );
+  const wallets = walletsOf(purse, creditable({ draft }));
+  const { amounts, applied } = amountsOfDraft(draft, at, scope, terms, wallets);
   payFromPurse(purse, creditable({ draft }), amounts.walletUses);
   const trialStart = draft.billing_reason === 'SUBSCRIPTION_TRIAL_START';
   const skipped = isEmpty(amounts) && draft.invoice_type === 'SUBSCRIPTION' && !trialStart;
-  const free = decimal(amounts.amountDue).isZero();
+  const { paymentStatus, amountRemaining, overpaidAmount } = invoicePayment(
+    amounts.amountDue,
+    decimalText(draft.amount_paid),
+  );
+  const free = decimal(amountRemaining).isZero();
   // A trial that will be invoiced rather than charged shows its start as not yet paid (§2.10).
   const settled = free && !(trialStart && draft.collection_method === 'send_invoice');
   const due = draft.due_date ? instantText(draft.due_date) : at;
+  // Only what a period's end decides is moved up to the finalization (§2.15.6).
+  const isDueLater = due > at || draft.invoice_type !== 'SUBSCRIPTION';
+  const unpaid = keptUnpaidStatuses.includes(draft.payment_status) ? draft.payment_status : 'PENDING';
   return {
     draft,
     at,
@@ -264,10 +185,12 @@ function finalAmounts(
       id: draft.id,
       ...totalsOf(amounts),
       invoiceStatus: skipped ? 'SKIPPED' : 'FINALIZED',
-      paymentStatus: settled ? 'SUCCEEDED' : 'PENDING',
+      amountRemaining,
+      overpaidAmount,
+      paymentStatus: settled ? paymentStatus : unpaid,
       invoiceNumber: draft.invoice_number,
       issueDate: draft.issue_date ? instantText(draft.issue_date) : at,
-      dueDate: due > at ? due : at,
+      dueDate: isDueLater ? due : at,
       finalizedAt: skipped ? null : at,
       paidAt: settled && !skipped ? at : null,
       lastComputedAt: at,

@@ -14,7 +14,8 @@ export const priceUnitColumns: Columns = {
   conversionRate: 'numeric',
 };
 
-const lineColumns: Columns = {
+/** What every line is written with. */
+export const lineColumns: Columns = {
   ...recordColumnTypes,
   invoiceId: 'text',
   customerId: 'text',

@@ -78,6 +78,16 @@ export async function invoiceOwner(
   return { id, customerId, testClockId: testClockId ?? null, at: await customerNow(tx, customerId) };
 }
 
+/** A customer who is to be invoiced, and its present. Throws `not_found`. */
+export async function invoiceCustomer(
+  tx: Transaction,
+  customerId: string,
+): Promise<{ customerId: string; testClockId: string | null; at: string }> {
+  const row = await tx.em.findOne(Customer, { id: customerId, environmentId: tx.scope.environmentId });
+  if (!row) throw missing('customer', customerId, 'customer_id');
+  return { customerId, testClockId: row.testClockId ?? null, at: await customerNow(tx, customerId) };
+}
+
 /** The newest payment of an invoice; null when none was ever opened. */
 export async function latestPayment(tx: Transaction, invoiceId: string): Promise<Payment | null> {
   return tx.em.findOne(

@@ -90,6 +90,15 @@ export async function readAttendedInvoice(sql: Sql, scope: Scope, invoiceId: str
   };
 }
 
+/** Whether there is an invoice of this id in the environment. */
+export async function isInvoiceThere(sql: Sql, scope: Scope, invoiceId: string): Promise<boolean> {
+  const rows = await sql.rows('select id from invoice where environment_id = $1 and id = $2', [
+    scope.environmentId,
+    invoiceId,
+  ]);
+  return rows.length > 0;
+}
+
 /** Reads an invoice after a change and writes its agenda down in the same transaction. */
 export async function refreshInvoiceAgenda(sql: Sql, scope: Scope, invoiceId: string): Promise<AttendedInvoice> {
   const invoice = await readAttendedInvoice(sql, scope, invoiceId);

@@ -1,30 +1,11 @@
 import type { InvoiceAmounts } from '../../billing/invoice.ts';
+import type { TaxRateSnapshot } from '../../billing/own-terms.ts';
 import { type TaxLink, taxesInForce } from '../../billing/tax.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
 import { decimalText, instantText } from '../columns.ts';
 import { newId } from '../id.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
-
-/** A tax rate's record as it is kept beside what it came to: the members of the entity. */
-export interface TaxRateSnapshot {
-  id: string;
-  tenantId: string;
-  environmentId: string;
-  status: string;
-  createdAt: string;
-  createdBy: string;
-  updatedAt: string;
-  updatedBy: string;
-  code: string;
-  name: string;
-  description: string;
-  percentageValue: string;
-  scope: string;
-  taxRateStatus: string;
-  taxRateType: string;
-  metadata: Record<string, string>;
-}
 
 /** What decides about the taxes of a subscription's invoices, whatever their period. */
 export interface SubscriptionTaxes {
@@ -36,7 +17,14 @@ export interface SubscriptionTaxes {
 /** The taxes of one invoice, as the pipeline takes them and as their rows will name them. */
 export interface InvoiceTaxes {
   exempt: boolean;
-  links: SubscriptionTaxes['links'];
+  links: readonly {
+    /** Null for a rate that the invoice itself was given. */
+    associationId: string | null;
+    rateId: string;
+    percentage: string;
+    taxBehavior: 'inclusive' | 'exclusive';
+    rate: TaxRateSnapshot;
+  }[];
 }
 
 interface TaxesRow {
@@ -80,7 +68,7 @@ export async function readSubscriptionTaxes(
 }
 
 function linkOf(link: TaxesRow['links'][number]): SubscriptionTaxes['links'][number] {
-  const rate = snapshotOf(link.rate, decimalText(link.percentage));
+  const rate = taxRateSnapshot(link.rate, decimalText(link.percentage));
   return {
     associationId: link.association_id,
     rateId: rate.id,
@@ -98,7 +86,8 @@ function linkOf(link: TaxesRow['links'][number]): SubscriptionTaxes['links'][num
   };
 }
 
-function snapshotOf(row: Record<string, unknown>, percentageValue: string): TaxRateSnapshot {
+/** The record of a rate from its row as PostgreSQL's `to_jsonb` shows it. */
+export function taxRateSnapshot(row: Record<string, unknown>, percentageValue: string): TaxRateSnapshot {
   const members = Object.entries(row).map(([column, value]) => [
     column.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()),
     column.endsWith('_at') ? instantText(String(value)) : value,

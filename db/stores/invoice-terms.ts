@@ -1,4 +1,6 @@
-import { computeInvoice, type InvoiceAmounts, type InvoiceWallet } from '../../billing/invoice.ts';
+import { ownCoupons } from '../../billing/coupon.ts';
+import { computeInvoice, type InvoiceAmounts, type InvoiceCoupon, type InvoiceWallet } from '../../billing/invoice.ts';
+import type { OwnTerms } from '../../billing/own-terms.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import {
@@ -23,6 +25,8 @@ import {
 export interface InvoiceTerms {
   taxes: SubscriptionTaxes;
   coupons: readonly SubscriptionCoupon[];
+  /** What the invoice itself was given, which then holds alone. */
+  own?: OwnTerms;
 }
 
 /** An invoice before its amounts are known. */
@@ -77,23 +81,33 @@ export function computeAmounts(
   terms: InvoiceTerms | undefined,
 ): { amounts: InvoiceAmounts; applied: AppliedRows } {
   const { currency, period, lines } = invoice;
-  const taxes = taxesOfInvoice(terms?.taxes, { currency, periodEnd: period?.end ?? null });
+  const own = terms?.own;
+  const taxes = own?.taxes
+    ? { exempt: terms?.taxes.exempt ?? false, links: own.taxes }
+    : taxesOfInvoice(terms?.taxes, { currency, periodEnd: period?.end ?? null });
   const amounts = computeInvoice({
     currency,
     lines: lines.map(({ id, amount, priceType }) => ({ id, amount, priceType })),
-    coupons: period ? couponInput(terms?.coupons, { ...invoice, period }) : [],
+    coupons: couponsOf(invoice, terms),
     wallets: [...(invoice.wallets ?? [])],
     ...taxInput(taxes),
     ...(invoice.adjustmentAmount === undefined ? {} : { adjustmentAmount: invoice.adjustmentAmount }),
     ...(invoice.amountPaid === undefined ? {} : { amountPaid: invoice.amountPaid }),
+    ...(own?.importedCredits ? { importedCredits: own.importedCredits } : {}),
   });
   return {
     amounts,
     applied: {
       taxes: appliedTaxes(scope, invoice, amounts, taxes),
-      coupons: couponApplications(scope, invoice, amounts, terms?.coupons),
+      coupons: couponApplications(scope, invoice, amounts, own?.coupons ?? terms?.coupons),
     },
   };
+}
+
+function couponsOf(invoice: ComputableInvoice, terms: InvoiceTerms | undefined): InvoiceCoupon[] {
+  const { period } = invoice;
+  if (terms?.own?.coupons) return ownCoupons(terms.own.coupons, invoice);
+  return period ? couponInput(terms?.coupons, { ...invoice, period }) : [];
 }
 
 /** Writes what coupons and taxes came to; a statement a table for any number of invoices. */

@@ -1,5 +1,7 @@
+import { refuseGated } from '../../billing/invoice-edit.ts';
 import { planVoid, type VoidPlan } from '../../billing/invoice-void.ts';
 import { decimal } from '../../billing/money.ts';
+import type { OwnTerms } from '../../billing/own-terms.ts';
 import { writeAudit } from '../audit.ts';
 import { decimalText } from '../columns.ts';
 import { writeEvents } from '../outbox.ts';
@@ -9,6 +11,7 @@ import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
 import { invoiceEvents } from './invoice-event.ts';
+import { releaseRedemptions } from './invoice-redemption.ts';
 import { isPaymentInFlight } from './payment.ts';
 import { creditPrepaidWallet } from './wallet-credit.ts';
 
@@ -23,26 +26,30 @@ interface VoidableRow {
   amount_paid: string;
   total_prepaid_credits_applied: string;
   refunded_amount: string;
+  own_terms: OwnTerms | null;
+  source_type: string;
   version: number;
   [column: string]: unknown;
 }
 
 /**
  * Voids an invoice: it keeps its number, frees its period and is never collected. Money already paid and the credits
- * it took go to the customer's prepaid wallet.
+ * it took go to the customer's prepaid wallet. Coupons it redeemed can be redeemed again, unless a replacement takes them over
+ * (`isReplaced`).
  * spec: subscriptions-and-invoicing §2.15.7
  */
 export async function voidInvoice(
   sql: Sql,
   scope: Scope,
-  input: { invoiceId: string; at: string; metadata: Record<string, string> | null },
+  input: { invoiceId: string; at: string; metadata: Record<string, string> | null; isReplaced?: boolean },
 ): Promise<void> {
   const [row] = await sql.rows<VoidableRow>(
-    `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version
-     from invoice where environment_id = $1 and id = $2 for update`,
+    `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version,
+       own_terms, source_type from invoice where environment_id = $1 and id = $2 for update`,
     [scope.environmentId, input.invoiceId],
   );
   if (!row) throw missing('invoice', input.invoiceId);
+  refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'voided');
   const inFlight = await isPaymentInFlight({ rows: sql.rows, scope }, row.id);
   const plan = planVoid({
     invoiceStatus: row.invoice_status,
@@ -67,6 +74,8 @@ export async function voidInvoice(
     ],
   );
   await releaseCoupons(sql, scope, row.id);
+  // What a replacement redeems it redeemed already.
+  if (!input.isReplaced) await releaseRedemptions(sql, scope, row.own_terms, input.at);
   await replaceAgendas(sql, [
     {
       tenantId: scope.tenantId,

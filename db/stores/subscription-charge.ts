@@ -81,7 +81,7 @@ async function priceRequests(
   const parts = await meteredParts(sql, scope.environmentId, ids);
   const partsOf = Map.groupBy(parts, (part) => part.subscriptionId);
   const billed = requests.some((request) => !request.withoutBilled)
-    ? await readBilled(sql, scope.environmentId, ids)
+    ? await readBilled(sql, scope.environmentId, ids, earliest(requests))
     : [];
 
   const itemsOf = ({ terms, subscription, lineItemIds }: ChargeRequest): ChargedItem[] =>
@@ -173,7 +173,17 @@ interface BilledRow extends BilledService {
   invoiceId: string;
 }
 
-async function readBilled(sql: Sql, environmentId: string, subscriptionIds: string[]): Promise<BilledRow[]> {
+/** Where the oldest period begins that is charged, which may lie before the current one; null where none has elapsed. */
+function earliest(requests: readonly ChargeRequest[]): string | null {
+  return requests.flatMap(({ elapsed }) => elapsed?.start ?? []).sort()[0] ?? null;
+}
+
+async function readBilled(
+  sql: Sql,
+  environmentId: string,
+  subscriptionIds: string[],
+  since: string | null,
+): Promise<BilledRow[]> {
   const rows = await sql.rows<{
     subscription_id: string;
     invoice_id: string;
@@ -186,10 +196,10 @@ async function readBilled(sql: Sql, environmentId: string, subscriptionIds: stri
        i.billing_reason = 'AUTO_INVOICE_THRESHOLD' as intermediate
      from invoice i join invoice_line_item l on l.invoice_id = i.id and l.environment_id = i.environment_id
      where i.environment_id = $1 and i.subscription_id = any($2) and i.invoice_status in ('DRAFT', 'FINALIZED')
-       and greatest(i.period_end, l.period_end) >= (select min(s.current_period_start) from subscription s where s.id = i.subscription_id) - interval '1 day'
+       and greatest(i.period_end, l.period_end) >= least((select min(s.current_period_start) from subscription s where s.id = i.subscription_id), $3::timestamptz) - interval '1 day'
        and l.subscription_line_item_id is not null and l.period_start is not null and l.amount >= 0
        and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'`,
-    [environmentId, subscriptionIds],
+    [environmentId, subscriptionIds, since],
   );
   return rows.map((row) => ({
     subscriptionId: row.subscription_id,

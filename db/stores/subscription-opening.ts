@@ -56,7 +56,7 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
 }
 
 /** A line of a trial: what will be charged later, at nothing. */
-function freeLine(line: BilledLine): BilledLine {
+export function freeLine(line: BilledLine): BilledLine {
   return {
     ...line,
     amount: '0',

@@ -1,7 +1,7 @@
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
-import { issueInvoices } from './invoice-issue.ts';
+import { issueDueInvoices } from './invoice-issue-due.ts';
 import { attendInvoice } from './invoice-snapshot.ts';
 import { closePeriods, endTrials } from './subscription-close.ts';
 import { activateSubscriptions, noticeRenewals } from './subscription-notice.ts';
@@ -44,7 +44,7 @@ export const subscriptionSteps = {
   /** Issues drafts whose window is over. spec: subscriptions-and-invoicing §2.15.4 */
   async finalizeInvoice(sql, scope, moments, readUsage) {
     const invoices = moments.map(({ ref, at }) => ({ invoiceId: ref, at }));
-    await issueInvoices(sql, scope, invoices, readUsage);
+    await issueDueInvoices(sql, scope, invoices, readUsage);
     return refreshStep(sql, scope, moments, readUsage);
   },
   /** From now on an unsettled invoice has a workflow of its own. */

@@ -160,7 +160,6 @@ describe('PUT /invoices/{id}', () => {
     [{ due_date: '2026-05-01' }, 400, 'due_date must be an RFC 3339 timestamp'],
     [{ due_date: '2020-05-01T00:00:00Z' }, 400, 'due_date must be after'],
     [{ metadata: { a: 1 } }, 400, 'metadata.a'],
-    [{ apply_discount: true }, 501, 'apply_discount is not available yet'],
   ])('refuses %j', async (body, status, message) => {
     const answer = await api('PUT', `/invoices/${draft.id}`, body);
     expect(answer.status).toBe(status);

@@ -95,7 +95,8 @@ function subscriptionCalls({ client, made }: Conversation): AreaCalls {
   };
 }
 
-function invoiceCalls({ client, api, made }: Conversation): AreaCalls {
+function invoiceCalls(talk: Conversation): AreaCalls {
+  const { client, api, made } = talk;
   let draftId = '';
   return {
     async getInvoicePreview() {
@@ -158,6 +159,52 @@ function invoiceCalls({ client, api, made }: Conversation): AreaCalls {
       const other = present(others.items).find((invoice) => invoice.subscriptionId !== made.subscriptionId);
       await client.invoices.voidInvoice(present(other?.id));
       expect(await client.invoices.getInvoice(present(other?.id))).toMatchObject({ invoiceStatus: 'VOIDED' });
+    },
+    ...oneOffCalls(talk),
+  };
+}
+
+/** An invoice made by hand, and what is done to it and to the one that was finalized. */
+function oneOffCalls({ client, made }: Conversation): AreaCalls {
+  let oneOffId = '';
+  return {
+    async createInvoice() {
+      const invoice = await client.invoices.createInvoice({
+        customerId: made.customerId,
+        currency: 'usd',
+        subtotal: '40',
+        total: '40',
+        amountDue: '40',
+        idempotencyKey: 'conformance-one-off',
+        lineItems: [{ displayName: 'Onboarding', amount: '40', quantity: '1' }],
+      });
+      expect(invoice).toMatchObject({ invoiceType: 'ONE_OFF', invoiceStatus: 'FINALIZED', amountDue: '40' });
+      expect(present(invoice.lineItems)).toMatchObject([{ displayName: 'Onboarding', amount: '40' }]);
+      oneOffId = present(invoice.id);
+    },
+    async triggerInvoiceCommsWebhook() {
+      await client.invoices.triggerInvoiceCommsWebhook(oneOffId);
+    },
+    async updateInvoicePaymentStatus() {
+      const other = await client.invoices.createInvoice({
+        customerId: made.customerId,
+        currency: 'usd',
+        subtotal: '7',
+        total: '7',
+        amountDue: '7',
+        invoiceStatus: 'DRAFT',
+      });
+      const paid = await client.invoices.updateInvoicePaymentStatus(present(other.id), { paymentStatus: 'SUCCEEDED' });
+      expect(paid).toMatchObject({ paymentStatus: 'SUCCEEDED', amountPaid: '7', amountRemaining: '0' });
+    },
+    async recalculateInvoice() {
+      const invoices = await client.invoices.queryInvoice({
+        subscriptionId: made.subscriptionId,
+        invoiceStatus: ['FINALIZED'],
+      });
+      const opening = invoices.items?.find((invoice) => invoice.billingReason === 'SUBSCRIPTION_CREATE');
+      const draft = await client.invoices.recalculateInvoice(present(opening?.id));
+      expect(draft).toMatchObject({ invoiceStatus: 'DRAFT', total: '29.9' });
     },
   };
 }

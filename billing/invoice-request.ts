@@ -1,0 +1,217 @@
+import { decimal, decimalString, roundToCurrency, sum } from './money.ts';
+import { refuse } from './refusal.ts';
+
+/** A line as a caller gives it; decimals as strings, `amount` may be negative on any type of invoice. */
+export interface NewInvoiceLine {
+  displayName: string | null;
+  amount: string;
+  quantity: string;
+  priceType: 'FIXED' | 'USAGE' | null;
+  priceId: string | null;
+  priceUnit: string | null;
+  priceUnitAmount: string | null;
+  entityType: string | null;
+  entityId: string | null;
+  planId: string | null;
+  planDisplayName: string | null;
+  meterId: string | null;
+  meterDisplayName: string | null;
+  subscriptionLineItemId: string | null;
+  adjustedEntitlementQuantity: string | null;
+  periodStart: string | null;
+  periodEnd: string | null;
+  metadata: Record<string, string>;
+}
+
+/** A coupon that an invoice is given: its value in place of the coupon's own where one is named. */
+export interface NewInvoiceCoupon {
+  couponId: string;
+  couponAssociationId: string | null;
+  amountOff: string | null;
+  percentageOff: string | null;
+  /** The price id of a line, or its metadata key `line_item_id`; null for the whole invoice. */
+  line: string | null;
+  field: string;
+}
+
+/** A tax rate that an invoice is given, by id or by code. */
+export interface NewInvoiceTax {
+  rateId: string | null;
+  code: string | null;
+  /** Null: the rate's own. */
+  percentage: string | null;
+  taxBehavior: 'inclusive' | 'exclusive' | null;
+  priority: number;
+  currency: string | null;
+  field: string;
+}
+
+/** POST /invoices as its shape was checked. spec: subscriptions-and-invoicing §1.11.1 */
+export interface NewInvoice {
+  customerId: string;
+  subscriptionId: string | null;
+  currency: string;
+  subtotal: string;
+  total: string;
+  amountDue: string;
+  amountPaid: string;
+  lines: NewInvoiceLine[];
+  invoiceType: 'SUBSCRIPTION' | 'ONE_OFF' | 'CREDIT' | null;
+  billingReason: string;
+  billingPeriod: string | null;
+  periodStart: string | null;
+  periodEnd: string | null;
+  issueDate: string | null;
+  dueDate: string | null;
+  idempotencyKey: string | null;
+  invoiceNumber: string | null;
+  staysDraft: boolean;
+  paymentStatus: string | null;
+  collectionMethod: 'charge_automatically' | 'send_invoice' | null;
+  coupons: NewInvoiceCoupon[];
+  taxes: NewInvoiceTax[];
+  totalPrepaidApplied: string;
+  invoicePdfUrl: string | null;
+  description: string;
+  metadata: Record<string, string>;
+}
+
+/** What a request comes to before anything of the database is looked at. */
+export interface CheckedInvoice {
+  invoiceType: 'SUBSCRIPTION' | 'ONE_OFF' | 'CREDIT';
+  lines: NewInvoiceLine[];
+  /** Finalized by the creation itself. */
+  isFinalizedAtOnce: boolean;
+}
+
+/** Reasons that only a subscription's own boundaries have. */
+const subscriptionReasons = new Set([
+  'SUBSCRIPTION_CREATE',
+  'SUBSCRIPTION_CYCLE',
+  'SUBSCRIPTION_UPDATE',
+  'SUBSCRIPTION_TRIAL_START',
+  'SUBSCRIPTION_TRIAL_END',
+  'PRORATION',
+  'AUTO_INVOICE_THRESHOLD',
+]);
+
+/** What a person may say of the payment of an invoice that is made. */
+const initialPaymentStatuses = ['INITIATED', 'PENDING', 'SUCCEEDED', 'FAILED'];
+
+/**
+ * The type, the lines and the end of a creation. An invoice without lines gets one of its subtotal; a type that is not named
+ * is SUBSCRIPTION for a reason of a subscription, else ONE_OFF. Throws `validation_error` naming the first field that does
+ * not fit the others. spec: subscriptions-and-invoicing §1.11.1, error 36
+ */
+export function checkNewInvoice(input: NewInvoice): CheckedInvoice {
+  const ofSubscription = input.subscriptionId !== null && subscriptionReasons.has(input.billingReason);
+  const invoiceType = input.invoiceType ?? (ofSubscription ? 'SUBSCRIPTION' : 'ONE_OFF');
+  checkAmounts(input);
+  checkTimes(input);
+  if (invoiceType === 'SUBSCRIPTION') checkSubscriptionParts(input);
+  if (input.paymentStatus !== null && !initialPaymentStatuses.includes(input.paymentStatus)) {
+    throw bad('payment_status', `must be one of ${initialPaymentStatuses.join(', ')} for a new invoice`);
+  }
+  const lines = input.lines.length > 0 ? input.lines : [onlyLine(input)];
+  return { invoiceType, lines, isFinalizedAtOnce: invoiceType !== 'SUBSCRIPTION' && !input.staysDraft };
+}
+
+function checkAmounts(input: NewInvoice): void {
+  const lineSum = sum(input.lines.map((line) => decimal(line.amount)));
+  const rounded = sum(input.lines.map((line) => roundToCurrency(line.amount, input.currency)));
+  const fits = [lineSum, rounded].some((total) => total.equals(decimal(input.subtotal)));
+  if (input.lines.length > 0 && !fits) {
+    throw bad('subtotal', `must be ${decimalString(lineSum)}, the sum of the amounts of line_items`);
+  }
+  const mayBeNegative = input.lines.some((line) => decimal(line.amount).isNegative());
+  for (const [field, value] of [
+    ['subtotal', input.subtotal],
+    ['total', input.total],
+    ['amount_due', input.amountDue],
+  ] as const) {
+    if (decimal(value).isNegative() && !mayBeNegative) throw bad(field, 'must not be negative without a negative line');
+  }
+  if (decimal(input.amountPaid).greaterThan(decimal(input.amountDue))) {
+    throw bad('amount_paid', `must not be more than amount_due, ${input.amountDue}`);
+  }
+}
+
+function checkTimes(input: NewInvoice): void {
+  const { periodStart, periodEnd, issueDate, dueDate } = input;
+  if ((periodStart === null) !== (periodEnd === null)) {
+    throw bad(periodStart === null ? 'period_start' : 'period_end', 'must be given when the other bound is');
+  }
+  if (periodStart !== null && periodEnd !== null && periodEnd <= periodStart) {
+    throw bad('period_end', `must be after period_start, ${periodStart}`);
+  }
+  if (issueDate !== null && dueDate !== null && dueDate < issueDate) {
+    throw bad('due_date', `must not be before issue_date, ${issueDate}`);
+  }
+  for (const [index, line] of input.lines.entries()) {
+    if (line.periodStart !== null && line.periodEnd !== null && line.periodEnd < line.periodStart) {
+      throw bad(`line_items[${index}].period_end`, `must not be before period_start, ${line.periodStart}`);
+    }
+  }
+}
+
+function checkSubscriptionParts(input: NewInvoice): void {
+  const needed = [
+    ['subscription_id', input.subscriptionId],
+    ['billing_period', input.billingPeriod],
+    ['period_start', input.periodStart],
+  ] as const;
+  for (const [field, value] of needed) {
+    if (value === null) throw bad(field, 'is required with invoice_type SUBSCRIPTION');
+  }
+}
+
+function onlyLine(input: NewInvoice): NewInvoiceLine {
+  return {
+    displayName: input.description || 'Invoice',
+    amount: input.subtotal,
+    quantity: '1',
+    priceType: 'FIXED',
+    priceId: null,
+    priceUnit: null,
+    priceUnitAmount: null,
+    entityType: null,
+    entityId: null,
+    planId: null,
+    planDisplayName: null,
+    meterId: null,
+    meterDisplayName: null,
+    subscriptionLineItemId: null,
+    adjustedEntitlementQuantity: null,
+    periodStart: input.periodStart,
+    periodEnd: input.periodEnd,
+    metadata: {},
+  };
+}
+
+/**
+ * What was paid of a new invoice whose due amount is known now. Nothing due is paid; SUCCEEDED is all of it. Throws
+ * `validation_error` for more than is due and for a part of it with a status that says otherwise. spec: §1.11.1 amount_paid
+ */
+export function initialPayment(
+  request: Pick<NewInvoice, 'amountPaid' | 'paymentStatus'>,
+  amountDue: string,
+): { amountPaid: string; paymentStatus: string } {
+  const due = decimal(amountDue);
+  const paid = decimal(request.amountPaid);
+  if (paid.greaterThan(due)) throw bad('amount_paid', `must not be more than the ${decimalString(due)} that are due`);
+  if (request.paymentStatus === 'SUCCEEDED' && (paid.isZero() || paid.equals(due))) {
+    return { amountPaid: decimalString(due), paymentStatus: 'SUCCEEDED' };
+  }
+  if (request.paymentStatus === 'SUCCEEDED') {
+    throw bad('payment_status', `must not be SUCCEEDED with ${decimalString(paid)} of ${decimalString(due)} paid`);
+  }
+  if (paid.equals(due)) return { amountPaid: decimalString(paid), paymentStatus: 'SUCCEEDED' };
+  if (request.paymentStatus === 'FAILED' && paid.greaterThan(0)) {
+    throw bad('payment_status', 'must not be FAILED when something is paid');
+  }
+  return { amountPaid: decimalString(paid), paymentStatus: request.paymentStatus ?? 'PENDING' };
+}
+
+function bad(field: string, problem: string): Error {
+  return refuse('validation_error', `${field} ${problem}`, { fields: { [field]: problem } });
+}
