@@ -198,12 +198,8 @@ function oneOffCalls({ client, made }: Conversation): AreaCalls {
       expect(paid).toMatchObject({ paymentStatus: 'SUCCEEDED', amountPaid: '7', amountRemaining: '0' });
     },
     async recalculateInvoice() {
-      const invoices = await client.invoices.queryInvoice({
-        subscriptionId: made.subscriptionId,
-        invoiceStatus: ['FINALIZED'],
-      });
-      const opening = invoices.items?.find((invoice) => invoice.billingReason === 'SUBSCRIPTION_CREATE');
-      const draft = await client.invoices.recalculateInvoice(present(opening?.id));
+      const voided = await client.invoices.queryInvoice({ customerId: made.customerId, invoiceStatus: ['VOIDED'] });
+      const draft = await client.invoices.recalculateInvoice(present(voided.items?.[0]?.id));
       expect(draft).toMatchObject({ invoiceStatus: 'DRAFT', total: '29.9' });
     },
   };
