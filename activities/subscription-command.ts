@@ -1,19 +1,15 @@
 import { attachAddon } from '../db/stores/subscription-addon.ts';
 import { detachAddon } from '../db/stores/subscription-addon-detach.ts';
-import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
 import { createSubscription } from '../db/stores/subscription-create.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
-import { updateSubscription } from '../db/stores/subscription-update.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
   AttachAddonCommand,
   Caller,
-  CancelSubscriptionCommand,
   CreateSubscriptionCommand,
   DetachAddonCommand,
   SubscriptionSnapshot,
-  UpdateSubscriptionCommand,
 } from '../workflows/subscription.messages.ts';
 
 interface Owner {
@@ -38,40 +34,6 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
       inScope(
         input,
         async (tx) => snapshot(await createSubscription(tx, tx.scope, input.command, readUsage)),
-        input.command.caller,
-      ),
-
-    cancelSubscription: (
-      input: SubscriptionReference & { command: CancelSubscriptionCommand },
-    ): Promise<SubscriptionSnapshot> =>
-      inScope(
-        input,
-        async (tx) =>
-          snapshot(
-            await cancelSubscription(
-              tx,
-              tx.scope,
-              { prorationBehavior: 'none', ...input.command, subscriptionId: input.subscriptionId },
-              readUsage,
-            ),
-          ),
-        input.command.caller,
-      ),
-
-    updateSubscription: (
-      input: SubscriptionReference & { command: UpdateSubscriptionCommand },
-    ): Promise<SubscriptionSnapshot> =>
-      inScope(
-        input,
-        async (tx) =>
-          snapshot(
-            await updateSubscription(
-              tx,
-              tx.scope,
-              { ...input.command, subscriptionId: input.subscriptionId },
-              readUsage,
-            ),
-          ),
         input.command.caller,
       ),
 

@@ -1,18 +1,23 @@
 import type { Scope } from '../db/scope.ts';
 import { activateSubscription } from '../db/stores/subscription-activate.ts';
+import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
+import { once } from '../db/stores/subscription-once.ts';
 import { pauseSubscription } from '../db/stores/subscription-pause.ts';
 import { resumeSubscription } from '../db/stores/subscription-resume.ts';
 import { cancelSchedule } from '../db/stores/subscription-schedule-cancel.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
+import { updateSubscription } from '../db/stores/subscription-update.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
   ActivateSubscriptionCommand,
   Caller,
   CancelScheduleCommand,
+  CancelSubscriptionCommand,
   PauseSubscriptionCommand,
   ResumeSubscriptionCommand,
   SubscriptionSnapshot,
+  UpdateSubscriptionCommand,
 } from '../workflows/subscription.messages.ts';
 
 interface SubscriptionReference {
@@ -32,7 +37,8 @@ type Commanded<Command> = SubscriptionReference & { command: Command };
 /** Commands that move a subscription from one status to another: one transaction each, in the name of the caller. */
 export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDependencies) {
   const command =
-    <Command extends { caller: Caller }>(
+    <Command extends { caller: Caller; at: string; changeId?: string }>(
+      kind: string,
       change: (
         tx: SqlTransaction,
         scope: Scope,
@@ -43,15 +49,21 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDep
     ({ command, ...self }: Commanded<Command>): Promise<SubscriptionSnapshot> =>
       inScope(
         self,
-        async (tx) =>
-          snapshot(await change(tx, tx.scope, { ...command, subscriptionId: self.subscriptionId }, readUsage)),
+        async (tx) => {
+          const input = { ...command, subscriptionId: self.subscriptionId };
+          return snapshot(await once(tx, tx.scope, input, kind, () => change(tx, tx.scope, input, readUsage)));
+        },
         command.caller,
       );
 
   return {
-    activateDraft: command<ActivateSubscriptionCommand>(activateSubscription),
-    pauseSubscription: command<PauseSubscriptionCommand>(pauseSubscription),
-    cancelSchedule: command<CancelScheduleCommand>(cancelSchedule),
-    resumeSubscription: command<ResumeSubscriptionCommand>(resumeSubscription),
+    cancelSubscription: command<CancelSubscriptionCommand>('cancelled', (tx, scope, input, usage) =>
+      cancelSubscription(tx, scope, { prorationBehavior: 'none', ...input }, usage),
+    ),
+    updateSubscription: command<UpdateSubscriptionCommand>('updated', updateSubscription),
+    activateDraft: command<ActivateSubscriptionCommand>('activated', activateSubscription),
+    pauseSubscription: command<PauseSubscriptionCommand>('paused', pauseSubscription),
+    cancelSchedule: command<CancelScheduleCommand>('schedule_cancelled', cancelSchedule),
+    resumeSubscription: command<ResumeSubscriptionCommand>('resumed', resumeSubscription),
   };
 }

@@ -59,6 +59,7 @@ import { subscriptionModifyRoutes } from './routes/subscription-modify.ts';
 import { subscriptionPauseRoutes } from './routes/subscription-pause.ts';
 import { subscriptionRehearsalRoutes } from './routes/subscription-rehearsal.ts';
 import { subscriptionScheduleRoutes } from './routes/subscription-schedule.ts';
+import { subscriptionTimelineRoutes } from './routes/subscription-timeline.ts';
 import { taskRoutes } from './routes/task.ts';
 import { taxRoutes } from './routes/tax.ts';
 import { tenantRoutes } from './routes/tenant.ts';
@@ -125,6 +126,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(subscriptionAddonRoutes);
   await v1.register(subscriptionPauseRoutes);
   await v1.register(subscriptionScheduleRoutes);
+  await v1.register(subscriptionTimelineRoutes);
   await v1.register(subscriptionRehearsalRoutes);
   await v1.register(lineItemRoutes);
   await v1.register(subscriptionModifyRoutes);

@@ -20,7 +20,12 @@ export interface CreateSubscriptionCommand extends NewSubscription {
   caller: Caller;
 }
 
-export interface CancelSubscriptionCommand {
+/** Made by the request, so that a command whose task is repeated is carried out once; absent in commands of before. */
+interface Identified {
+  changeId?: string;
+}
+
+export interface CancelSubscriptionCommand extends Identified {
   caller: Caller;
   at: string;
   cancellationType: CancellationType;
@@ -31,7 +36,7 @@ export interface CancelSubscriptionCommand {
   reason: string;
 }
 
-export interface UpdateSubscriptionCommand {
+export interface UpdateSubscriptionCommand extends Identified {
   caller: Caller;
   at: string;
   metadata?: Record<string, string>;
@@ -41,19 +46,19 @@ export interface UpdateSubscriptionCommand {
   subscriptionStatus?: string;
 }
 
-export interface CancelScheduleCommand {
+export interface CancelScheduleCommand extends Identified {
   caller: Caller;
   at: string;
   scheduleId: string;
 }
 
-export interface ActivateSubscriptionCommand {
+export interface ActivateSubscriptionCommand extends Identified {
   caller: Caller;
   at: string;
   startDate: string;
 }
 
-export interface PauseSubscriptionCommand {
+export interface PauseSubscriptionCommand extends Identified {
   caller: Caller;
   at: string;
   pauseId: string;
@@ -63,7 +68,7 @@ export interface PauseSubscriptionCommand {
   metadata: Record<string, string>;
 }
 
-export interface ResumeSubscriptionCommand {
+export interface ResumeSubscriptionCommand extends Identified {
   caller: Caller;
   at: string;
   prorationBehavior: 'create_prorations' | 'none' | null;

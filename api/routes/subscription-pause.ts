@@ -39,7 +39,7 @@ export async function subscriptionPauseRoutes(app: Api): Promise<void> {
           return viewChange(tx, id, pause.pauseId);
         });
       }
-      await updateObject(request, object, pauseSubscription, pause);
+      await updateObject(request, object, pauseSubscription, { ...pause, changeId: pause.pauseId });
       return request.transaction((tx) => viewChange(tx, id, pause.pauseId));
     },
   });
@@ -64,7 +64,7 @@ export async function subscriptionPauseRoutes(app: Api): Promise<void> {
           return viewChange(tx, id);
         });
       }
-      await updateObject(request, object, resumeSubscription, resume);
+      await updateObject(request, object, resumeSubscription, { ...resume, changeId: request.newId('subs_change') });
       return request.transaction((tx) => viewChange(tx, id));
     },
   });

@@ -123,8 +123,12 @@ function registerReads(app: Api): void {
 }
 
 function registerCancellations(app: Api): void {
-  const cancel = async (request: Parameters<typeof updateObject>[0], object: Scheduled) => {
-    await updateObject(request, object, cancelSchedule, { scheduleId: object.scheduleId });
+  const cancel = async (
+    request: Parameters<typeof updateObject>[0] & { newId(prefix: string): string },
+    object: Scheduled,
+  ) => {
+    const changeId = request.newId('subs_change');
+    await updateObject(request, object, cancelSchedule, { scheduleId: object.scheduleId, changeId });
     return { status: 'cancelled', message: `schedule ${object.scheduleId} is cancelled` };
   };
 

@@ -151,7 +151,10 @@ function registerActivation(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const object = await request.transaction((tx) => objectOf(tx, id));
-      await updateObject(request, object, activateDraft, { startDate: request.body.start_date });
+      await updateObject(request, object, activateDraft, {
+        startDate: request.body.start_date,
+        changeId: request.newId('subs_change'),
+      });
       return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, id)));
     },
   });
@@ -171,7 +174,10 @@ function registerMutations(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const object = await request.transaction((tx) => objectOf(tx, id));
-      await updateObject(request, object, updateSubscription, updateOf(request.body));
+      await updateObject(request, object, updateSubscription, {
+        ...updateOf(request.body),
+        changeId: request.newId('subs_change'),
+      });
       return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, id)));
     },
   });
@@ -191,6 +197,7 @@ function registerMutations(app: Api): void {
       const { body } = request;
       const object = await request.transaction((tx) => objectOf(tx, id));
       await updateObject(request, object, cancelSubscription, {
+        changeId: request.newId('subs_change'),
         cancellationType: body.cancellation_type,
         cancelAt: body.cancel_at ?? null,
         invoicePolicy: body.cancel_immediately_invoice_policy ?? body.cancel_immediately_inovice_policy ?? 'skip',
