@@ -14,6 +14,7 @@ import { inSqlTransaction, inTransaction, type SqlTransaction } from '../db/tran
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';
+import { commanded } from './commanded.ts';
 import { crashPoint } from './crash-points.ts';
 import { createSubscriptionChanges } from './subscription-change.ts';
 import { createSubscriptionCharges } from './subscription-charge.ts';
@@ -91,10 +92,12 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     refreshSubscription: together('refreshSubscription', refreshStep),
 
     ...createSubscriptionCharges({ inScope, snapshot }),
-    ...createSubscriptionCommands({ inScope, readUsage, snapshot }),
-    ...createSubscriptionLife({ inScope, readUsage, snapshot }),
+    ...createSubscriptionCommands({ inScope: commanded(inScope), readUsage, snapshot }),
+    ...createSubscriptionLife({ inScope: commanded(inScope), readUsage, snapshot }),
     ...createSubscriptionChanges({
-      inRecordScope: (owner, work, caller) => inTransaction(database, { ...workflowScope(owner), ...caller }, work),
+      inRecordScope: commanded((owner, work, caller) =>
+        inTransaction(database, { ...workflowScope(owner), ...caller }, work),
+      ),
       readUsage,
       snapshot,
     }),

@@ -102,11 +102,14 @@ function misbilled(billed: readonly DemoInvoice[], expected: readonly ExpectedIn
     : [`billed [${actual.join(' | ')}], the oracle says [${wanted.join(' | ')}]`];
 }
 
+/** What was given back later was captured all the same. */
+const capturedStatuses = new Set(['SUCCEEDED', 'PARTIALLY_REFUNDED']);
+
 function mispaid(invoice: DemoInvoice, payments: readonly DemoPayment[]): string[] {
   const { id, invoice_status, payment_status, total, amount_paid } = invoice;
   const what = `invoice ${id} is ${invoice_status}/${payment_status}, ${amount_paid} of ${total} paid`;
   const captured = payments
-    .filter((payment) => payment.payment_status === 'SUCCEEDED')
+    .filter(({ payment_status }) => capturedStatuses.has(payment_status))
     .map((payment) => dollars(payment.amount));
   const isFree = /^0(\.0*)?$/.test(total);
   const isPaid = isFree ? captured.length === 0 : captured.length === 1 && captured[0] === dollars(total);

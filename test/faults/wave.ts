@@ -6,6 +6,7 @@ import { createCatalogue, currency, type DemoCatalogue } from '../../dev/demo/ca
 import { type DemoClient, inParallel } from '../../dev/demo/client.ts';
 import { busiestAirports, type Flight, readFlights, usageEvent } from '../../dev/demo/flights.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import { actAtStop } from './restless.ts';
 
 /** One run of the demo's main job with some of its airports, under names of its own. */
 export interface Wave {
@@ -14,12 +15,12 @@ export interface Wave {
   subscribers: Subscriber[];
 }
 
-/** An airport, or one of the two customers that meet what no airport meets: a trial, a first invoice that is not paid. */
+/** An airport, or one of the customers that meet what no airport meets: a trial, a first invoice that is not paid, changes of mind. */
 export interface Subscriber {
   code: string;
   customerId: string;
   subscriptionId: string;
-  /** False for the two the oracle does not know. */
+  /** False for those the oracle does not know. */
   isAirport: boolean;
 }
 
@@ -65,7 +66,11 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
   const others = await inParallel(strangers, lanes, (stranger) => subscribe(api, place, stranger));
   await syncPrices(api, catalogue);
   await sendFlights(api, files, flights, new Set(codes), catalogue.suffix);
-  for (const stop of stops) await advance(api, clock.id, stop);
+  const restless = others.find(({ code }) => code === restlessCode)!;
+  for (const [index, stop] of stops.entries()) {
+    await advance(api, clock.id, stop);
+    await actAtStop(api, index, restless);
+  }
   return {
     ...place,
     subscribers: [
@@ -82,7 +87,9 @@ interface NewSubscriber {
   terms: Record<string, unknown>;
 }
 
+const restlessCode = 'RESTLESS';
 const strangers: NewSubscriber[] = [
+  { code: restlessCode, zone: 'UTC', card: sandboxCardNumber('succeeds'), terms: {} },
   { code: 'TRIAL', zone: 'UTC', card: sandboxCardNumber('loses_answer'), terms: { trial_period_days: 14 } },
   {
     code: 'INCOMPLETE',
