@@ -15,6 +15,7 @@ import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
 import { integrationCalls } from './areas/integration.ts';
 import { priceUnitCalls } from './areas/price-unit.ts';
+import { subscriptionLifeCalls } from './areas/subscription-life.ts';
 import { taskCalls } from './areas/task.ts';
 import { taxCalls } from './areas/tax.ts';
 import { usageCalls } from './areas/usage.ts';
@@ -45,6 +46,7 @@ const areas = {
   ...costsheetCalls(talk),
   ...analyticsCalls(talk),
   ...walletCalls(talk),
+  ...subscriptionLifeCalls(talk),
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {
