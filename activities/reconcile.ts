@@ -5,6 +5,7 @@ import type { Database } from '../db/orm.ts';
 import { systemScope } from '../db/scope.ts';
 import { type LiveObject, liveObjects } from '../db/stores/live-object.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
+import { customerOnboardingWorkflowType, onboardingStartOptions } from '../workflows/customer-onboarding.messages.ts';
 import {
   type LifecycleKind,
   lifecycleKinds,
@@ -57,6 +58,7 @@ export async function reconcile({
 function start(temporal: Client, object: LiveObject): Promise<boolean> {
   if (object.objectType === 'test_clock') return startClock(temporal, object);
   if (object.objectType === 'usage_watch') return startUsageWatch(temporal, object);
+  if (object.objectType === 'customer_onboarding') return startOnboarding(temporal, object);
   return object.objectType === 'task' ? startImport(temporal, object) : startLifecycle(temporal, object);
 }
 
@@ -69,6 +71,12 @@ async function startUsageWatch(temporal: Client, { tenantId, environmentId }: Li
   const options = usageWatchStartOptions({ tenantId, environmentId });
   const workflowIdConflictPolicy = WorkflowIdConflictPolicy.FAIL;
   return unlessRunning(() => temporal.workflow.start(usageWatchWorkflowType, { ...options, workflowIdConflictPolicy }));
+}
+
+async function startOnboarding(temporal: Client, object: LiveObject): Promise<boolean> {
+  const { tenantId, environmentId, customerId, objectId: onboardingId } = object;
+  const options = onboardingStartOptions({ tenantId, environmentId, customerId, onboardingId });
+  return unlessRunning(() => temporal.workflow.start(customerOnboardingWorkflowType, options));
 }
 
 async function startLifecycle(temporal: Client, object: LiveObject): Promise<boolean> {

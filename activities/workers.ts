@@ -12,6 +12,7 @@ import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
+import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEventReprocessActivities } from './event-reprocess.ts';
 import { failureInterceptor } from './failure.ts';
 import { createInvoiceActivities } from './invoice.ts';
@@ -96,6 +97,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
+    ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...createUsageWatchActivities({ database, evaluators }),
     ...payment,

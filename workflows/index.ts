@@ -1,3 +1,4 @@
+export { customerOnboarding } from './customer-onboarding.ts';
 export { reprocessEvents } from './event-reprocess.ts';
 export { invoice } from './invoice.ts';
 export { payment } from './payment.ts';

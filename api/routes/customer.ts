@@ -10,11 +10,13 @@ import {
   updateCustomer,
 } from '../../db/stores/customer.ts';
 import { listCustomers } from '../../db/stores/customer-list.ts';
+import { planOnboarding } from '../../db/stores/customer-onboarding.ts';
 import { mappingsOfCustomers } from '../../db/stores/integration-mapping.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
+import { beginOnboarding } from '../onboarding-workflow.ts';
 import {
   createCustomerBody,
   customer,
@@ -24,6 +26,7 @@ import {
   customerList,
   customerListQuery,
   customerSearchBody,
+  onboardingOf,
   updateCustomerBody,
   updateCustomerQuery,
   viewCustomer,
@@ -48,7 +51,13 @@ export async function customerRoutes(app: Api): Promise<void> {
     handler: async (request) => {
       const { external_id, name, test_clock_id } = request.body;
       const input = { ...customerFieldsOf(request.body), externalId: external_id, name, testClockId: test_clock_id };
-      return request.transaction(async (tx) => viewWithParent(tx, await createCustomer(tx, input)));
+      const onboarding = onboardingOf(request.body);
+      const made = await request.transaction(async (tx) => {
+        const row = await createCustomer(tx, input);
+        return { onboardingId: await planOnboarding(tx, row.id, onboarding), body: await viewWithParent(tx, row) };
+      });
+      if (made.onboardingId) await beginOnboarding(request, made.body.id, made.onboardingId);
+      return made.body;
     },
   });
 

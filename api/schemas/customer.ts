@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Customer } from '../../db/entities/customer.ts';
 import type { IntegrationMapping } from '../../db/entities/integration-mapping.ts';
-import { badField } from '../../db/record.ts';
 import type { CustomerFields } from '../../db/stores/customer.ts';
 import type { CustomerFilters } from '../../db/stores/customer-list.ts';
+import type { OnboardingChoice } from '../../db/stores/customer-onboarding.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
 import { customerMappings, mapping, providerIdsOf, viewMapping } from './integration-mapping.ts';
 import {
@@ -80,12 +80,9 @@ export const updateCustomerBody = z
   .meta({ examples: [{ name: 'Acme Corporation', metadata: { team: 'growth' } }] });
 
 /**
- * The wire shape as the store takes it. Throws `validation_error` for an onboarding workflow, because none can be configured.
+ * The wire shape as the store takes it.
  */
 export function customerFieldsOf(body: z.output<typeof updateCustomerBody>): CustomerFields {
-  if (body.onboarding_workflow_name) {
-    throw badField('onboarding_workflow_name', 'must name a workflow of the setting customer_onboarding');
-  }
   return {
     externalId: body.external_id,
     name: body.name,
@@ -188,6 +185,11 @@ export function customerFiltersOf(
     externalId: input?.external_id,
     email: input?.email,
   };
+}
+
+/** What the body says about the onboarding of a new customer. spec: platform §10.1 */
+export function onboardingOf(body: z.output<typeof createCustomerBody>): OnboardingChoice {
+  return { skip: body.skip_onboarding_workflow ?? false, workflowName: body.onboarding_workflow_name || null };
 }
 
 function viewFields(row: Customer): z.output<typeof customerOutput> {

@@ -8,6 +8,7 @@ import { canonicalDecimal } from '../decimal.ts';
 import { firstIssue } from '../validation.ts';
 import { timestampOutput, timezoneInput } from './scalars.ts';
 import { bonusSetting } from './setting-bonus.ts';
+import { onboardingSetting, refuseUnbuiltActions } from './setting-onboarding.ts';
 
 const count = (min = 0) => z.int().min(min).max(1_000_000_000);
 const decimal = () =>
@@ -42,11 +43,7 @@ const shapes: Record<SettingKey, z.ZodType> = {
     group_by: z.array(z.string().min(1)),
   }),
   tenant_config: z.strictObject({ production: count(), development: count(), max_users: count(1) }),
-  customer_onboarding: z.strictObject({
-    workflow_type: z.literal('customer_onboarding'),
-    actions: noActions,
-    custom_workflows: z.strictObject({}),
-  }),
+  customer_onboarding: onboardingSetting,
   prepare_processed_events_config: z.strictObject({
     workflow_type: z.literal('prepare_processed_events'),
     actions: noActions,
@@ -117,6 +114,7 @@ export function settingKey(text: string): SettingKey {
 
 /** Throws `validation_error` naming the first member that is unknown or not accepted. */
 export function checkSetting(key: SettingKey, merged: Record<string, unknown>): void {
+  if (key === 'customer_onboarding') refuseUnbuiltActions(merged);
   const result = shapes[key].safeParse(merged);
   if (result.success) return;
   const { field, reason } = firstIssue(result.error.issues);

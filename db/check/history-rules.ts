@@ -21,6 +21,7 @@ const recorded = [
   'test_clock',
   'setting',
   'costsheet',
+  'customer_onboarding',
 ];
 
 const beganAsDraft = `(o.subscription_status = 'draft' or exists (

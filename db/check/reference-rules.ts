@@ -23,6 +23,7 @@ const ofCustomer = [
   'subscription_line_item',
   'wallet',
   'wallet_transaction',
+  'customer_onboarding',
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
@@ -48,6 +49,7 @@ const auditedTypes = [
   'test_clock',
   'costsheet',
   'wallet',
+  'customer_onboarding',
 ];
 
 /** Every column that names a row of the same environment. A test compares the list with the columns that exist. */

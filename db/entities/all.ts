@@ -10,6 +10,7 @@ import { CouponAssociation } from './coupon-association.ts';
 import { CreditNote } from './credit-note.ts';
 import { CreditNoteLineItem } from './credit-note-line-item.ts';
 import { Customer } from './customer.ts';
+import { CustomerOnboarding } from './customer-onboarding.ts';
 import { Entitlement } from './entitlement.ts';
 import { EntitlementGrant } from './entitlement-grant.ts';
 import { Environment } from './environment.ts';
@@ -65,6 +66,7 @@ export const entities = [
   CreditNote,
   CreditNoteLineItem,
   Customer,
+  CustomerOnboarding,
   Entitlement,
   EntitlementGrant,
   Environment,

@@ -13,7 +13,7 @@ export interface LiveObject {
 
 /**
  * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only,
- * clocks that move, imports that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
+ * clocks that move, imports and onboardings that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
  */
 export async function liveObjects(sql: Sql, after: string, limit: number): Promise<LiveObject[]> {
   return sql.rows<LiveObject & Record<string, unknown>>(
@@ -30,6 +30,9 @@ export async function liveObjects(sql: Sql, after: string, limit: number): Promi
        union all
        select 'usage_watch', e.id, e.tenant_id, e.id, '', null from environment e
          where exists (select 1 from usage.dirty_customer d where d.env = e.number)
+       union all
+       select 'customer_onboarding', id, tenant_id, environment_id, customer_id, null from customer_onboarding
+         where onboarding_status = 'pending'
        union all
        select 'test_clock', id, tenant_id, environment_id, '', null from test_clock where target_time is not null and status = 'published'
      ) o left join test_clock c on c.id = o.test_clock_id

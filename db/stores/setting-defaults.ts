@@ -29,7 +29,11 @@ export const settingDefaults = {
   subscription_config: { grace_period_days: 3, auto_cancellation_enabled: false },
   invoice_pdf_config: { template_name: 'default', group_by: [] as string[] },
   tenant_config: { production: 0, development: 2, max_users: 10 },
-  customer_onboarding: { workflow_type: 'customer_onboarding', actions: [] as unknown[], custom_workflows: {} },
+  customer_onboarding: {
+    workflow_type: 'customer_onboarding',
+    actions: [] as unknown[],
+    custom_workflows: {} as Record<string, unknown>,
+  },
   prepare_processed_events_config: { workflow_type: 'prepare_processed_events', actions: [] as unknown[] },
   wallet_balance_alert_config: {
     alert_enabled: false,

@@ -11,6 +11,7 @@ import { cancelPriceSync, priceSyncWorkflowId } from '../../workflows/price-sync
 import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
 import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
 import { importScenario } from './import-scenario.ts';
+import { onboardingScenario } from './onboarding-scenario.ts';
 import { personal } from './personal.ts';
 import { refundScenario } from './refund-scenario.ts';
 import { rawEventsScenario, thresholdScenario } from './usage-scenarios.ts';
@@ -135,6 +136,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
   'usage-watched': thresholdScenario,
+  'customer-onboarded': onboardingScenario,
   'refunds-refused-and-silent': refundScenario,
 };
 
