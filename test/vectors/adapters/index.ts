@@ -6,9 +6,11 @@ import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
 import { commitmentAdapters } from './commitment.ts';
 import { costsheetAdapters } from './costsheet.ts';
+import { creditGrantAdapters } from './credit-grant.ts';
 import { creditNoteAdapters } from './credit-note.ts';
 import { entitlementAdapters } from './entitlement.ts';
 import { grantAdapters } from './grant.ts';
+import { hierarchyAdapters } from './hierarchy.ts';
 import { httpAdapters, stopHttpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
 import { meteringAdapters } from './metering.ts';
@@ -25,6 +27,8 @@ import { walletAdapters } from './wallet.ts';
 /** Every kind that can be run. A new group: its file, and one line here. */
 export const adapters: Adapters = {
   ...autoInvoiceThresholdAdapters,
+  ...creditGrantAdapters,
+  ...hierarchyAdapters,
   ...catalogueAdapters,
   ...bucketAdapters,
   ...calendarAdapters,
