@@ -18,6 +18,7 @@ import { catalogueRoutes } from './routes/catalogue.ts';
 import { costAnalyticsRoutes } from './routes/cost-analytics.ts';
 import { costsheetRoutes } from './routes/costsheet.ts';
 import { couponRoutes } from './routes/coupon.ts';
+import { creditGrantRoutes } from './routes/credit-grant.ts';
 import { creditNoteRoutes } from './routes/credit-note.ts';
 import { customerRoutes } from './routes/customer.ts';
 import { customerUsageRoutes } from './routes/customer-usage.ts';
@@ -88,6 +89,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(catalogueRoutes);
   await v1.register(costsheetRoutes);
   await v1.register(couponRoutes);
+  await v1.register(creditGrantRoutes);
   await v1.register(creditNoteRoutes);
   await v1.register(refundRoutes);
   await v1.register(customerRoutes);

@@ -19,6 +19,8 @@ export interface SubscriptionAgendaInput {
   /** The period end whose renewal notice was already sent. */
   renewalNoticedFor: string | null;
   finalizationDelayMs: number;
+  /** Applications of credit grants that are still to come. */
+  grants?: readonly { id: string; scheduledFor: string }[];
   /** When the opening invoice of an incomplete subscription was paid; null while it is not. */
   openingPaidAt: string | null;
 }
@@ -31,6 +33,7 @@ export const subscriptionAgendaOrder = [
   'activateSubscription',
   'endTrial',
   'closePeriod',
+  'applyGrant',
   'finalizeInvoice',
   'chargePayment',
   'attendInvoice',
@@ -53,6 +56,7 @@ export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[]
   if (state.status === 'incomplete' && input.openingPaidAt !== null) {
     items.push({ at: input.openingPaidAt, kind: 'activateSubscription', ref: '' });
   }
+  if (state.status !== 'cancelled') items.push(...(input.grants ?? []).map(grantItem));
   const noticeAt = renewalNoticeAt(state, input.renewalNoticedFor);
   if (noticeAt !== null) items.push({ at: noticeAt, kind: 'noticeRenewal', ref: '' });
   return sortAgenda(items, subscriptionAgendaOrder);
@@ -72,6 +76,10 @@ export function renewalNoticeAt(
   if ([state.endDate, state.cancelAt].some((instant) => instant !== null && instant <= end)) return null;
   const at = new Date(Date.parse(end) - leadMs).toISOString();
   return at >= state.currentPeriodStart ? at : null;
+}
+
+function grantItem({ id, scheduledFor }: { id: string; scheduledFor: string }): AgendaItem {
+  return { at: scheduledFor, kind: 'applyGrant', ref: id };
 }
 
 function invoiceItems(invoice: UnattendedInvoice, finalizationDelayMs: number): AgendaItem[] {

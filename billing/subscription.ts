@@ -83,6 +83,24 @@ export interface NewLineItem {
   commitment: NewItemCommitment | null;
 }
 
+/** Credits to be granted, shapes checked. Decimals as strings. spec: wallets-and-payments §1.2 */
+export interface NewCreditGrant {
+  name: string;
+  cadence: 'ONETIME' | 'RECURRING';
+  credits: string;
+  conversionRate: string | null;
+  topupConversionRate: string | null;
+  period: string | null;
+  periodCount: number | null;
+  expirationType: 'NEVER' | 'DURATION' | 'BILLING_CYCLE';
+  expirationDuration: number | null;
+  expirationDurationUnit: 'DAY' | 'WEEK' | 'MONTH' | 'YEAR' | null;
+  priority: number | null;
+  startDate: string | null;
+  endDate: string | null;
+  metadata: Record<string, string>;
+}
+
 /** What a creation asks for, shapes checked; instants are ISO strings. spec: subscriptions-and-invoicing §1.2 */
 export interface NewSubscription {
   subscriptionId: string;
@@ -121,6 +139,8 @@ export interface NewSubscription {
   lineItemCommitments?: Record<string, NewItemCommitment>;
   overrideLineItems?: NewPriceOverride[];
   lineItems?: NewLineItem[];
+  /** In place of the plan's grants; null or absent: those. */
+  creditGrants?: NewCreditGrant[] | null;
   /** Absent in commands that were sent before there were add-ons. */
   addons?: NewAttachment[];
   /** Absent in commands that were sent before there were overrides. */

@@ -38,6 +38,8 @@ export async function subscription(start: LifecycleStart): Promise<void> {
         return step.endTrial(due);
       case 'activateSubscription':
         return step.activateSubscription(due);
+      case 'applyGrant':
+        return step.applyGrant(due);
       case 'noticeRenewal':
         return step.noticeRenewal(due);
       case 'finalizeInvoice':

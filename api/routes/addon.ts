@@ -151,25 +151,6 @@ function registerAddonParts(app: Api): void {
         return viewList({ ...page, rows }, viewEntitlement, 'next');
       }),
   });
-
-  app.get('/addons/:id/creditgrants', {
-    schema: {
-      operationId: 'getAddonCreditGrants',
-      tags,
-      summary: 'List the credit grants of an add-on',
-      params: idParams,
-      querystring: listQuery({}),
-      response: { 200: listOf(z.unknown(), 'ListCreditGrantsResponse'), ...errorResponses },
-    },
-    config: { permission: 'addon:read' },
-    handler: async ({ params, query, transaction }) =>
-      transaction(async (tx) => {
-        await findAddon(tx, params.id);
-        const { limit, offset } = toListQuery(query);
-        // Credit grants do not exist yet, so no add-on has one.
-        return viewList({ rows: [], total: 0, limit, offset }, (row) => row, 'next');
-      }),
-  });
 }
 
 async function viewWhole(tx: Transaction, row: Addon) {

@@ -4,7 +4,6 @@ import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer
 import {
   customerEntitlements as readCustomerEntitlements,
   subscriptionEntitlements as readSubscriptionEntitlements,
-  requireGrantingSubscription,
 } from '../../db/stores/customer-entitlement.ts';
 import { customerUsageSummary } from '../../db/stores/customer-usage.ts';
 import { listSubscriptions, withContent } from '../../db/stores/subscription-read.ts';
@@ -19,10 +18,8 @@ import {
   customerEntitlements,
   customerEntitlementsQuery,
   namedUsageSummaryQuery,
-  noUpcomingGrants,
   subscriptionEntitlements,
   subscriptionEntitlementsQuery,
-  upcomingGrants,
   usageSummary,
   usageSummaryQuery,
   viewCustomerEntitlements,
@@ -47,7 +44,6 @@ const customerSubscriptionsQuery = subscriptionListQuery.omit({ customer_id: tru
 export async function customerUsageRoutes(app: Api): Promise<void> {
   summaryRoutes(app);
   entitlementRoutes(app);
-  grantRoutes(app);
 
   app.get('/customers/external/:external_id/subscriptions', {
     schema: {
@@ -181,40 +177,6 @@ function entitlementRoutes(app: Api): void {
           plan_id: subscription.planId,
           features: features.map(viewAggregatedFeature),
         };
-      }),
-  });
-}
-
-function grantRoutes(app: Api): void {
-  app.get('/customers/:id/grants/upcoming', {
-    schema: {
-      operationId: 'getCustomerUpcomingGrants',
-      tags: customers,
-      summary: 'Credits a customer is still to be given',
-      params: idParams,
-      response: { 200: upcomingGrants, ...errorResponses },
-    },
-    config: { permission: 'customer:read' },
-    handler: async ({ params, transaction }) =>
-      transaction(async (tx) => {
-        await findCustomer(tx, params.id);
-        return noUpcomingGrants;
-      }),
-  });
-
-  app.get('/subscriptions/:id/grants/upcoming', {
-    schema: {
-      operationId: 'getSubscriptionUpcomingGrants',
-      tags: subscriptions,
-      summary: 'Credits that are still to be given through an active or trialing subscription',
-      params: idParams,
-      response: { 200: upcomingGrants, ...errorResponses },
-    },
-    config: { permission: 'subscription:read' },
-    handler: async ({ params, transaction }) =>
-      transaction(async (tx) => {
-        await requireGrantingSubscription(tx, params.id);
-        return noUpcomingGrants;
       }),
   });
 }

@@ -168,25 +168,6 @@ function registerPlanParts(app: Api): void {
     handler: async ({ params, query, transaction }) =>
       transaction((tx) => entitlementsOfPlan(tx, params.id, toListQuery(query), isPaged(query))),
   });
-
-  app.get('/plans/:id/creditgrants', {
-    schema: {
-      operationId: 'getPlanCreditGrants',
-      tags,
-      summary: 'List the credit grants of a plan',
-      params: idParams,
-      querystring: listQuery({}),
-      response: { 200: listOf(z.unknown(), 'ListCreditGrantsResponse'), ...errorResponses },
-    },
-    config: { permission: 'plan:read' },
-    handler: async ({ params, query, transaction }) =>
-      transaction(async (tx) => {
-        await findPlan(tx, params.id);
-        const { limit, offset } = toListQuery(query);
-        // Credit grants do not exist yet, so no plan has one.
-        return viewList({ rows: [], total: 0, limit, offset }, (row) => row, 'next');
-      }),
-  });
 }
 
 async function whole(tx: Transaction, row: Plan) {

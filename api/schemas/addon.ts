@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AddonChange, NewAddon } from '../../db/stores/addon.ts';
 import type { AddonContent } from '../../db/stores/addon-content.ts';
 import { addonFields, addonTypes, viewAddonFields } from './addon-record.ts';
+import { creditGrant, viewGrant } from './credit-grant.ts';
 import { entitlement, viewEntitlement } from './entitlement.ts';
 import { price, viewPrice } from './price.ts';
 
@@ -50,7 +51,7 @@ export const addon = z
     ...addonFields,
     prices: z.array(price).nullable(),
     entitlements: z.array(entitlement).nullable(),
-    credit_grants: z.array(z.unknown()).nullable(),
+    credit_grants: z.array(creditGrant).nullable(),
   })
   .meta({ id: 'Addon' });
 
@@ -60,6 +61,6 @@ export function viewAddon(content: AddonContent): z.output<typeof addon> {
     ...viewAddonFields(content.addon),
     prices: content.prices?.map((row) => viewPrice(row.price, row)) ?? null,
     entitlements: content.entitlements?.map(viewEntitlement) ?? null,
-    credit_grants: content.creditGrants,
+    credit_grants: content.creditGrants?.map(viewGrant) ?? null,
   };
 }

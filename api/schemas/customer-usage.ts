@@ -65,16 +65,6 @@ export const usageSummary = z
   })
   .meta({ id: 'CustomerUsageSummaryResponse' });
 
-/** Credit grants do not exist yet, so none is to come. */
-export const upcomingGrants = z
-  .object({ items: z.array(z.unknown()), pagination })
-  .meta({ id: 'ListCreditGrantApplicationsResponse' });
-
-export const noUpcomingGrants: z.output<typeof upcomingGrants> = {
-  items: [],
-  pagination: { limit: 0, offset: 0, total: 0 },
-};
-
 export function viewCustomerEntitlements(
   customerId: string,
   features: readonly AggregatedFeature[],

@@ -1,20 +1,29 @@
 import type { z } from 'zod';
-import { refuse } from '../../billing/refusal.ts';
-import type { EntitlementElement, PlanUpdate, PriceElement } from '../../db/stores/plan-update.ts';
+import { badField } from '../../db/record.ts';
+import type { EntitlementElement, GrantElement, PlanUpdate, PriceElement } from '../../db/stores/plan-update.ts';
+import { newGrant, type planGrantInput } from './credit-grant.ts';
 import { entitlementChange, newEntitlement, type planEntitlementElement } from './entitlement.ts';
 import { planChange, type updatePlanBody } from './plan.ts';
 import { newPrice, type planPriceElement, sentPrice } from './price-input.ts';
 
-/** A plan update in the words of the store. Throws `not_implemented` for credit grants. spec: catalogue-and-metering §3 Update */
+/** A plan update in the words of the store. spec: catalogue-and-metering §3 Update */
 export function planUpdate(body: z.output<typeof updatePlanBody>): PlanUpdate {
-  if (body.credit_grants?.length) {
-    throw refuse('not_implemented', 'credit_grants are not available; leave them out of the plan update');
-  }
   return {
     plan: planChange(body),
     prices: (body.prices ?? []).map(priceElement),
     entitlements: (body.entitlements ?? []).map(entitlementElement),
+    creditGrants: body.credit_grants ? body.credit_grants.map(grantElement) : null,
   };
+}
+
+function grantElement(element: z.output<typeof planGrantInput>, index: number): GrantElement {
+  const path = `credit_grants[${index}].`;
+  if (element.start_date || element.end_date)
+    throw badField(`${path}start_date`, 'belongs to grants of subscriptions; a grant of a plan is a template');
+  if (element.id) return { id: element.id, name: element.name, metadata: element.metadata ?? undefined };
+  for (const field of ['name', 'cadence', 'credits'] as const)
+    if (element[field] === undefined) throw badField(path + field, 'is required for a new grant');
+  return { id: null, grant: newGrant(element as Parameters<typeof newGrant>[0], path) };
 }
 
 function priceElement(element: z.output<typeof planPriceElement>): PriceElement {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { NewPlan, PlanCopy } from '../../db/stores/plan.ts';
 import type { PlanContent } from '../../db/stores/plan-content.ts';
+import { creditGrant, planGrantInput, viewGrant } from './credit-grant.ts';
 import { entitlement, planEntitlementElement, viewEntitlement } from './entitlement.ts';
 import { planFields, viewPlanFields } from './plan-record.ts';
 import { price, priceWithNumbers, viewPrice, withNumbers } from './price.ts';
 import { planPriceElement } from './price-input.ts';
-import { metadataInput, notInThisRelease, thresholdInput } from './scalars.ts';
+import { metadataInput, thresholdInput } from './scalars.ts';
 
 const name = z.string().max(255);
 const ownFields = {
@@ -28,7 +29,7 @@ export const updatePlanBody = z.object({
   name: name.nullish(),
   prices: z.array(planPriceElement).max(100).nullish(),
   entitlements: z.array(planEntitlementElement).max(100).nullish(),
-  credit_grants: z.array(z.looseObject({})).max(100).nullish().describe(notInThisRelease),
+  credit_grants: z.array(planGrantInput).max(100).nullish(),
 });
 
 export function newPlan(body: z.output<typeof createPlanBody>): NewPlan {
@@ -57,7 +58,7 @@ const planShape = <T extends z.ZodType>(priceSchema: T) => ({
   ...planFields,
   prices: z.array(priceSchema).nullable(),
   entitlements: z.array(entitlement).nullable(),
-  credit_grants: z.array(z.unknown()).nullable(),
+  credit_grants: z.array(creditGrant).nullable(),
 });
 
 /** A plan; what hangs on it is null where it was not asked for. spec: catalogue-and-metering §3 */
@@ -73,7 +74,7 @@ export function viewPlan(content: PlanContent): z.output<typeof plan> {
     ...viewPlanFields(content.plan),
     prices: prices?.map((row) => viewPrice(row.price, row)) ?? null,
     entitlements: entitlements?.map(viewEntitlement) ?? null,
-    credit_grants: content.creditGrants,
+    credit_grants: content.creditGrants?.map(viewGrant) ?? null,
   };
 }
 

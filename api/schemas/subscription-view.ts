@@ -3,6 +3,7 @@ import { subscriptionStatusOnWire } from '../../db/stores/subscription-event.ts'
 import type { SubscriptionContent } from '../../db/stores/subscription-read.ts';
 import { listOf } from '../list.ts';
 import { couponAssociation, viewCouponAssociation } from './coupon.ts';
+import { creditGrant, viewGrant } from './credit-grant.ts';
 import { customer, viewCustomer } from './customer.ts';
 import { price, viewPrice } from './price.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
@@ -90,7 +91,7 @@ export const subscription = z
     line_items: z.array(lineItem),
     phases: z.array(z.unknown()),
     coupon_associations: z.array(couponAssociation),
-    credit_grants: z.array(z.unknown()),
+    credit_grants: z.array(creditGrant),
     entitlements: z.array(z.unknown()),
     customer: customer.nullable(),
     plan: z.unknown().nullable(),
@@ -158,7 +159,7 @@ export function viewSubscription(
     line_items: content.items.map(viewLineItem),
     phases: [],
     coupon_associations: content.coupons.map(viewCouponAssociation),
-    credit_grants: [],
+    credit_grants: content.creditGrants.map(viewGrant),
     entitlements: [],
     customer: content.customer ? viewCustomer(content.customer) : null,
     plan: beside.plan ?? null,

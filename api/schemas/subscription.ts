@@ -4,6 +4,7 @@ import { badField } from '../../db/record.ts';
 import type { CreateSubscriptionCommand, UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import { attachmentInput, newAttachment } from './addon-association.ts';
+import { newGrant, subscriptionGrantInput } from './credit-grant.ts';
 import { newOverrides, overridesInput } from './entitlement-override.ts';
 import {
   booleanQuery,
@@ -27,7 +28,7 @@ const statuses = ['draft', 'trialing', 'incomplete', 'active', 'paused', 'cancel
 const id = z.string().min(1).max(255);
 
 /** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
-const laterFields = ['credit_grants', 'phases', 'inheritance', 'parent_subscription_id', 'checkout'] as const;
+const laterFields = ['phases', 'inheritance', 'parent_subscription_id', 'checkout'] as const;
 
 const laterShape = Object.fromEntries(
   laterFields.map((field) => [field, z.unknown().optional().describe(notInThisRelease)]),
@@ -71,6 +72,11 @@ export const createSubscriptionBody = z
     ...couponFields,
     ...commitmentFields,
     ...itemFields,
+    credit_grants: z
+      .array(subscriptionGrantInput)
+      .max(100)
+      .nullish()
+      .describe("In place of the plan's grants, where there are any."),
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
     auto_invoice_threshold: thresholdInput(),
     override_entitlements: overridesInput.nullish(),
@@ -141,6 +147,7 @@ export function creationOf(
     coupons: couponLinksOf(body),
     commitment: newCommitment(body),
     ...itemsOf(body),
+    creditGrants: body.credit_grants?.map((grant, index) => newGrant(grant, `credit_grants[${index}].`)) ?? null,
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
   };
 }

@@ -30,6 +30,7 @@ const ofLine = ['subscription_line_item', 'invoice_line_item'];
 const objectTypes = ['subscription', 'invoice', 'payment', 'refund'];
 const auditedTypes = [
   'entitlement_grant',
+  'credit_grant',
   'addon',
   'customer',
   'plan',
@@ -110,6 +111,12 @@ export const references: readonly Reference[] = [
     target: 'addon',
     where: "upper(t.entity_type) = 'ADDON'",
   })),
+  { table: 'credit_grant', column: 'plan_id', target: 'plan' },
+  { table: 'credit_grant', column: 'addon_id', target: 'addon' },
+  { table: 'credit_grant', column: 'subscription_id', target: 'subscription' },
+  { table: 'credit_grant', column: 'addon_association_id', target: 'addon_association' },
+  { table: 'credit_grant_application', column: 'credit_grant_id', target: 'credit_grant' },
+  { table: 'credit_grant_application', column: 'subscription_id', target: 'subscription' },
   { table: 'addon_association', column: 'addon_id', target: 'addon' },
   { table: 'addon_association', column: 'entity_id', target: 'subscription' },
   { table: 'addon_association', column: 'invoice_id', target: 'invoice' },

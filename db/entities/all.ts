@@ -7,6 +7,8 @@ import { Costsheet } from './costsheet.ts';
 import { Coupon } from './coupon.ts';
 import { CouponApplication } from './coupon-application.ts';
 import { CouponAssociation } from './coupon-association.ts';
+import { CreditGrant } from './credit-grant.ts';
+import { CreditGrantApplication } from './credit-grant-application.ts';
 import { CreditNote } from './credit-note.ts';
 import { CreditNoteLineItem } from './credit-note-line-item.ts';
 import { Customer } from './customer.ts';
@@ -63,6 +65,8 @@ export const entities = [
   Coupon,
   CouponApplication,
   CouponAssociation,
+  CreditGrant,
+  CreditGrantApplication,
   CreditNote,
   CreditNoteLineItem,
   Customer,

@@ -19,6 +19,7 @@ import { Migration20261122_19_entitlement_grants } from './20261122_19_entitleme
 import { Migration20261122_21_subscription_life } from './20261122_21_subscription_life.ts';
 import { Migration20261122_22_prorations } from './20261122_22_prorations.ts';
 import { Migration20261122_23_commitments } from './20261122_23_commitments.ts';
+import { Migration20261122_23_credit_grants } from './20261122_23_credit_grants.ts';
 import { Migration20261122_24_invoice_operations } from './20261122_24_invoice_operations.ts';
 import { Migration20261122_25_credit_notes } from './20261122_25_credit_notes.ts';
 import { Migration20261122_32_subscription_changes } from './20261122_32_subscription_changes.ts';
@@ -51,6 +52,7 @@ export const migrations = [
   { name: '20261122_21_subscription_life', class: Migration20261122_21_subscription_life },
   { name: '20261122_22_prorations', class: Migration20261122_22_prorations },
   { name: '20261122_23_commitments', class: Migration20261122_23_commitments },
+  { name: '20261122_23_credit_grants', class: Migration20261122_23_credit_grants },
   { name: '20261122_24_invoice_operations', class: Migration20261122_24_invoice_operations },
   { name: '20261122_25_credit_notes', class: Migration20261122_25_credit_notes },
   { name: '20261122_32_subscription_changes', class: Migration20261122_32_subscription_changes },

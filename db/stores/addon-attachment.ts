@@ -10,6 +10,7 @@ import type { Sql } from '../transaction.ts';
 import { siblingDisagreement } from './entitlement-grant-rules.ts';
 import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
 import { meteredParts, type StoredPart } from './entitlement-part.ts';
+import { grantAddonCredits } from './subscription-grant.ts';
 import { insertLineItems, lineItemOf, type PlanPrice, readOwnedPrices } from './subscription-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -58,6 +59,12 @@ export async function writeAttachment(
     sql,
     items.map(({ item }) => item),
   );
+  await grantAddonCredits(sql, scope, row, {
+    addonId: addon.id,
+    associationId: attachment.associationId,
+    ...{ start: term.start, end: term.end },
+    behavior: (attachment.prorationBehavior ?? row.prorationBehavior) as 'create_prorations' | 'none',
+  });
   return {
     associationId: attachment.associationId,
     addonId: addon.id,

@@ -1,7 +1,9 @@
 import type { Addon } from '../entities/addon.ts';
+import type { CreditGrant } from '../entities/credit-grant.ts';
 import { Entitlement } from '../entities/entitlement.ts';
 import { Price } from '../entities/price.ts';
 import type { Transaction } from '../transaction.ts';
+import { grantsOf } from './credit-grant.ts';
 import { type EntitlementWithFeature, entitlementsWithParts } from './plan-content.ts';
 import { type PriceContent, priceContents } from './price-parts.ts';
 
@@ -10,8 +12,7 @@ export interface AddonContent {
   addon: Addon;
   prices: PriceContent[] | null;
   entitlements: EntitlementWithFeature[] | null;
-  /** Grants do not exist yet: an empty list where they were asked for. */
-  creditGrants: never[] | null;
+  creditGrants: CreditGrant[] | null;
 }
 
 /** What to read beside add-ons. */
@@ -42,10 +43,12 @@ export async function addonContents(
     await entitlementsWithParts(tx, entitlements, { features: true, plans: false, addons: false }),
     ({ entitlement }) => entitlement.entityId,
   );
+  const ids = addons.map((addon) => addon.id);
+  const grants = parts.creditGrants ? await grantsOf(tx, 'addonId', ids) : new Map<string, CreditGrant[]>();
   return addons.map((addon) => ({
     addon,
     prices: parts.prices ? (priced.get(addon.id) ?? []) : null,
     entitlements: parts.entitlements ? (granted.get(addon.id) ?? []) : null,
-    creditGrants: parts.creditGrants ? [] : null,
+    creditGrants: parts.creditGrants ? (grants.get(addon.id) ?? []) : null,
   }));
 }

@@ -105,13 +105,6 @@ async function presentOf(tx: Transaction, customerId: string): Promise<string> {
   return row.frozen_time ? instantText(row.frozen_time) : realNow();
 }
 
-/** The subscription, if it can be given credits. Throws `not_found` for any but an active or trialing one. spec: wallets §1.2 */
-export async function requireGrantingSubscription(tx: Transaction, id: string): Promise<void> {
-  const granting = { $in: grantingStatuses };
-  const where = { id, environmentId: tx.scope.environmentId, status: 'published', subscriptionStatus: granting };
-  if (!(await tx.em.findOne(Subscription, where))) throw missing('active or trialing subscription', id);
-}
-
 function isWanted(feature: Feature, { featureIds = [], featureLookupKeys = [] }: FeatureFilters): boolean {
   if (featureIds.length > 0 && !featureIds.includes(feature.id)) return false;
   return featureLookupKeys.length === 0 || featureLookupKeys.includes(feature.lookupKey);

@@ -1,4 +1,5 @@
 import type { Addon } from '../entities/addon.ts';
+import type { CreditGrant } from '../entities/credit-grant.ts';
 import type { Entitlement } from '../entities/entitlement.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
@@ -6,6 +7,7 @@ import type { Plan } from '../entities/plan.ts';
 import type { Price } from '../entities/price.ts';
 import type { Transaction } from '../transaction.ts';
 import { addonsById } from './addon.ts';
+import { grantsOf } from './credit-grant.ts';
 import { publishedEntitlements } from './entitlement.ts';
 import { featuresById } from './feature.ts';
 import { metersById } from './meter.ts';
@@ -26,7 +28,7 @@ export interface PlanContent {
   prices: PriceContent[] | null;
   entitlements: EntitlementWithFeature[] | null;
   /** Grants do not exist yet: an empty list where they were asked for. */
-  creditGrants: never[] | null;
+  creditGrants: CreditGrant[] | null;
 }
 
 /** What to read beside plans. */
@@ -62,11 +64,12 @@ export async function planContents(tx: Transaction, plans: readonly Plan[], part
   });
   const pricedOf = Map.groupBy(priced, ({ price }) => price.entityId);
   const grantedOf = Map.groupBy(granted, ({ entitlement }) => entitlement.entityId);
+  const grants = parts.creditGrants ? await grantsOf(tx, 'planId', ids) : new Map<string, CreditGrant[]>();
   return plans.map((plan) => ({
     plan,
     prices: parts.prices ? (pricedOf.get(plan.id) ?? []) : null,
     entitlements: parts.entitlements ? (grantedOf.get(plan.id) ?? []) : null,
-    creditGrants: parts.creditGrants ? [] : null,
+    creditGrants: parts.creditGrants ? (grants.get(plan.id) ?? []) : null,
   }));
 }
 

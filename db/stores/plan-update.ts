@@ -1,6 +1,8 @@
+import type { NewCreditGrant } from '../../billing/subscription.ts';
 import type { Plan } from '../entities/plan.ts';
-import { badField, inElement } from '../record.ts';
+import { badField, inElement, missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
+import { createGrant, deleteGrant, grantsOf, updateGrant } from './credit-grant.ts';
 import { createEntitlement, type EntitlementChange, updateEntitlement } from './entitlement.ts';
 import type { NewEntitlement } from './entitlement-rules.ts';
 import { type PlanChange, updatePlan } from './plan.ts';
@@ -18,10 +20,17 @@ export type EntitlementElement =
     }
   | { id: null; entitlement: NewEntitlement };
 
+/** With an id what is renamed of a grant of the plan, without one a new grant. */
+export type GrantElement =
+  | { id: string; name?: string | undefined; metadata?: Record<string, string> | undefined }
+  | { id: null; grant: NewCreditGrant };
+
 export interface PlanUpdate {
   plan: PlanChange;
   prices: readonly PriceElement[];
   entitlements: readonly EntitlementElement[];
+  /** Null: the grants stay; else those that are missing are archived. */
+  creditGrants: readonly GrantElement[] | null;
 }
 
 /**
@@ -39,7 +48,24 @@ export async function updateWholePlan(tx: Transaction, id: string, update: PlanU
   for (const [index, element] of update.entitlements.entries()) {
     await inElement(`entitlements[${index}]`, () => applyEntitlement(tx, plan, element, `entitlements[${index}].`));
   }
+  if (update.creditGrants) await replaceGrants(tx, plan, update.creditGrants);
   return plan;
+}
+
+/** The array is the whole of the plan's grants; subscriptions keep what they were given. spec: wallets-and-payments §1.2 */
+async function replaceGrants(tx: Transaction, plan: Plan, elements: readonly GrantElement[]): Promise<void> {
+  const own = (await grantsOf(tx, 'planId', [plan.id])).get(plan.id) ?? [];
+  const kept = new Set(elements.map(({ id }) => id));
+  for (const grant of own) if (!kept.has(grant.id)) await deleteGrant(tx, grant.id, null);
+  for (const [index, element] of elements.entries()) {
+    await inElement(`credit_grants[${index}]`, async () => {
+      if (element.id === null) {
+        await createGrant(tx, { planId: plan.id, addonId: null, subscriptionId: null }, element.grant);
+      } else if (own.some(({ id }) => id === element.id)) {
+        await updateGrant(tx, element.id, { name: element.name, metadata: element.metadata });
+      } else throw missing('credit grant of the plan', element.id, `credit_grants[${index}].id`);
+    });
+  }
 }
 
 async function applyPrice(tx: Transaction, plan: Plan, element: PriceElement, path: string): Promise<void> {

@@ -9,7 +9,9 @@ import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { applyDueGrants } from './credit-grant-apply.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { startGrants } from './subscription-grant.ts';
 import { issueOpening, openingPeriod } from './subscription-opening.ts';
 import {
   lockSubscriptions,
@@ -50,8 +52,10 @@ export async function activateSubscription(
   await moveAttachments(sql, scope, draft, row);
   await moveCoupons(sql, scope, draft, row);
   await moveTaxes(sql, scope, row);
+  await startGrants(sql, scope, draft, row);
   const planName = await planNameOf(sql, scope.environmentId, row.planId);
   const opened = await issueOpening(sql, scope, { row, planName, at, period: openingPeriod(row), readUsage });
+  await applyDueGrants(sql, scope, opened, at);
   if (opened.status !== 'incomplete') {
     await writeEvents(sql, scope, [subscriptionEvent('subscription.activated', opened, at)]);
   }

@@ -7,6 +7,7 @@ import type { Sql } from '../transaction.ts';
 import { readItems } from './charged-item.ts';
 import { planProration, settleProration } from './proration.ts';
 import { changed } from './subscription-addon.ts';
+import { endAddonGrants } from './subscription-grant.ts';
 import { lockSubscriptions } from './subscription-row.ts';
 import type { AttendedSubscription } from './subscription-snapshot.ts';
 
@@ -66,6 +67,7 @@ export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInpu
     started: [],
   });
   await endAttachment(sql, scope, input, end);
+  await endAddonGrants(sql, scope, associationId, end);
   const settled = await settleProration(sql, scope, planned);
   const row = { ...settled.row, version: before.version + 1 };
   const detail = { addon_id: association.addon_id, addon_association_id: associationId, end_date: end };

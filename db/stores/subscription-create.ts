@@ -18,10 +18,12 @@ import { type Sql, violatedUniqueIndex } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { writeAttachment } from './addon-attachment.ts';
 import { linkSubscriptionCoupons } from './coupon-link.ts';
+import { applyDueGrants } from './credit-grant-apply.ts';
 import { writeOverrides } from './entitlement-override.ts';
 import { newLineItems } from './new-line-items.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { grantCredits } from './subscription-grant.ts';
 import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
 import { issueOpening, openingPeriod } from './subscription-opening.ts';
 import {
@@ -75,6 +77,7 @@ export async function createSubscription(
   await writeOverrides(sql, scope, { subscriptionId: row.id, planId: row.planId }, input.overrideEntitlements ?? []);
   await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
   await linkSubscriptionCoupons(sql, scope, row, input.coupons ?? [], input.at);
+  await grantCredits(sql, scope, row, input.creditGrants ?? null);
   const created = input.draft ? 'subscription.draft.created' : 'subscription.created';
   await writeEvents(sql, scope, [subscriptionEvent(created, row, input.at)]);
   await writeAudit(sql, scope, [
@@ -95,6 +98,7 @@ export async function createSubscription(
     period: openingPeriod(row),
     readUsage,
   });
+  await applyDueGrants(sql, scope, opened, input.at);
   return one(await refreshAgendas(sql, scope.environmentId, [opened]));
 }
 

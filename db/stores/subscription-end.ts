@@ -2,10 +2,11 @@ import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { endAttachments } from './addon-attachment.ts';
 import { endCoupons } from './coupon-link.ts';
+import { endGrants } from './subscription-grant.ts';
 import { endLineItems } from './subscription-item.ts';
 
 /**
- * Ends with subscriptions, at each one's end, what hangs on them: line items, coupons, attached add-ons and an open pause.
+ * Ends with subscriptions, at each one's end, what hangs on them: line items, coupons, attached add-ons, credit grants and an open pause.
  * spec: subscriptions-and-invoicing §2.12
  */
 export async function endSubscriptionParts(
@@ -16,6 +17,7 @@ export async function endSubscriptionParts(
   await endLineItems(sql, scope.environmentId, ended);
   await endCoupons(sql, scope.environmentId, ended);
   await endAttachments(sql, scope, ended);
+  await endGrants(sql, scope, ended);
   await endPauses(sql, scope, ended);
 }
 

@@ -6,6 +6,7 @@ import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { releaseGrants } from './subscription-grant.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
@@ -96,6 +97,7 @@ async function changeEach(
       occurredAt: at,
     })),
   );
+  for (const { row, action, at } of changes) if (action === 'activated') await releaseGrants(sql, scope, row.id, at);
   const changed = changes.map(({ row }) => row);
   const untouched = [...rows.values()].filter((row) => !changed.some((other) => other.id === row.id));
   return [

@@ -1,3 +1,4 @@
+import type { CreditGrant } from '../entities/credit-grant.ts';
 import { Customer } from '../entities/customer.ts';
 import { Invoice } from '../entities/invoice.ts';
 import { Plan } from '../entities/plan.ts';
@@ -10,6 +11,7 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { type CouponAssociationContent, couponsOfSubscriptions } from './coupon-association.ts';
+import { grantsOf } from './credit-grant.ts';
 import { type InvoiceContent, withContent as withInvoiceContent } from './invoice-read.ts';
 import { pausesOf } from './pause-read.ts';
 import { priceUnitsById } from './price-unit.ts';
@@ -21,6 +23,7 @@ export interface SubscriptionContent {
   customer: Customer | null;
   /** In order of application. */
   coupons: CouponAssociationContent[];
+  creditGrants: CreditGrant[];
   /** Newest first. */
   pauses: SubscriptionPause[];
 }
@@ -157,6 +160,11 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
       (customer) => [customer.id, customer],
     ),
   );
+  const grants = await grantsOf(
+    tx,
+    'subscriptionId',
+    rows.map((row) => row.id),
+  );
   const coupons = await couponsOfSubscriptions(
     tx,
     rows.map((row) => row.id),
@@ -175,6 +183,7 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
       }),
     customer: customers.get(row.customerId) ?? null,
     coupons: coupons.get(row.id) ?? [],
+    creditGrants: grants.get(row.id) ?? [],
     pauses: pauses.get(row.id) ?? [],
   }));
 }

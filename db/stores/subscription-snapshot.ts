@@ -27,6 +27,7 @@ interface SurroundingsRow {
     openPaymentId: string | null;
   }[];
   opening_paid_at: string | null;
+  grants: { id: string; at: string }[];
   parked_step: string | null;
   invoice_config: Record<string, unknown> | null;
   [column: string]: unknown;
@@ -47,6 +48,8 @@ select s.id,
     select max(i.paid_at) from invoice i where i.environment_id = s.environment_id and i.subscription_id = s.id
       and i.billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END', 'SUBSCRIPTION_UPDATE')
       and i.payment_status in ('SUCCEEDED', 'OVERPAID')) end as opening_paid_at,
+  coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'at', a.scheduled_for)) from credit_grant_application a
+    where a.environment_id = s.environment_id and a.subscription_id = s.id and a.application_status in ('pending', 'failed')), '[]') as grants,
   (select o.step from parked_object o where o.environment_id = s.environment_id and o.object_type = 'subscription' and o.object_id = s.id) as parked_step,
   (select value from setting where environment_id = s.environment_id and key = 'invoice_config' and status = 'published') as invoice_config
 from subscription s where s.environment_id = $1 and s.id = any($2)`;
@@ -66,6 +69,7 @@ export async function readAgendas(
       state: row,
       invoices: surroundings.invoices.map(unattendedInvoice),
       renewalNoticedFor: row.renewalNoticedFor,
+      grants: surroundings.grants.map(({ id, at }) => ({ id, scheduledFor: instantText(at) })),
       finalizationDelayMs: invoiceConfig(surroundings.invoice_config).finalizationDelaySeconds * 1000,
       openingPaidAt: surroundings.opening_paid_at ? instantText(surroundings.opening_paid_at) : null,
     });

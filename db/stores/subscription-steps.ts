@@ -1,6 +1,7 @@
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { applyGrants } from './credit-grant-apply.ts';
 import { issueDueInvoices } from './invoice-issue-due.ts';
 import { attendInvoice } from './invoice-snapshot.ts';
 import { closePeriods, endTrials } from './subscription-close.ts';
@@ -41,6 +42,7 @@ export const subscriptionSteps = {
   endTrial: endTrials,
   noticeRenewal: noticeRenewals,
   activateSubscription: activateSubscriptions,
+  applyGrant: applyGrants,
   /** Issues drafts whose window is over. spec: subscriptions-and-invoicing §2.15.4 */
   async finalizeInvoice(sql, scope, moments, readUsage) {
     const invoices = moments.map(({ ref, at }) => ({ invoiceId: ref, at }));

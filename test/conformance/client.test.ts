@@ -9,6 +9,7 @@ import { billingCalls } from './areas/billing.ts';
 import { catalogueCalls } from './areas/catalogue.ts';
 import { costsheetCalls } from './areas/costsheet.ts';
 import { couponCalls } from './areas/coupon.ts';
+import { creditGrantCalls } from './areas/credit-grant.ts';
 import { creditNoteCalls } from './areas/credit-note.ts';
 import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
@@ -34,6 +35,7 @@ const areas = {
   ...integrationCalls(talk),
   ...taxCalls(talk),
   ...couponCalls(talk),
+  ...creditGrantCalls(talk),
   ...catalogueCalls(talk),
   ...addonCalls(talk),
   ...groupCalls(talk),

@@ -144,8 +144,8 @@ describe('PUT /plans/{id}', () => {
     expect(incomplete).toMatchObject({ status: 400, body: { code: 'validation_error' } });
     expect(incomplete.body.message).toContain('prices[0].type');
     expect(await update({ credit_grants: [{ name: 'x' }] })).toMatchObject({
-      status: 501,
-      body: { code: 'not_implemented' },
+      status: 400,
+      body: { code: 'validation_error', message: expect.stringContaining('credit_grants[0].cadence') },
     });
     expect((await call('GET', `/v1/plans/${plan.id}`)).body.name).toBe(plan.name);
   });

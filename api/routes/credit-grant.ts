@@ -1,0 +1,231 @@
+import { z } from 'zod';
+import { customerNow } from '../../db/clock.ts';
+import { missing } from '../../db/record.ts';
+import { findAddon } from '../../db/stores/addon.ts';
+import {
+  createGrant,
+  deleteGrant,
+  findGrant,
+  listGrants,
+  upcomingGrants,
+  updateGrant,
+} from '../../db/stores/credit-grant.ts';
+import { findCustomer } from '../../db/stores/customer.ts';
+import { findPlan } from '../../db/stores/plan.ts';
+import { subscriptionOwner } from '../../db/stores/subscription-read.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { tellOrStart } from '../lifecycle.ts';
+import { listQuery, toListQuery, viewList } from '../list.ts';
+import {
+  createGrantBody,
+  creditGrant,
+  creditGrantList,
+  deleteGrantBody,
+  grantApplicationList,
+  grantListQuery,
+  grantOwner,
+  newGrant,
+  updateGrantBody,
+  viewApplication,
+  viewGrant,
+} from '../schemas/credit-grant.ts';
+import { idParams } from '../schemas/scalars.ts';
+
+const tags = ['Credit grants'];
+
+/** Credit grants and what is to come of them. spec: wallets-and-payments §1.2, §2.15 */
+export async function creditGrantRoutes(app: Api): Promise<void> {
+  changingRoutes(app);
+  readingRoutes(app);
+  upcomingRoutes(app);
+}
+
+function changingRoutes(app: Api): void {
+  app.post('/creditgrants', {
+    schema: {
+      operationId: 'createCreditGrant',
+      tags,
+      summary: 'Grant credits by a plan, an add-on or to one subscription',
+      body: createGrantBody,
+      response: { 201: creditGrant, ...errorResponses },
+    },
+    config: { permission: 'creditgrant:write' },
+    handler: async (request) => {
+      const owner = grantOwner(request.body);
+      const grant = await request.transaction((tx) => createGrant(tx, owner, newGrant(request.body)));
+      await tellSubscription(request, grant.subscriptionId);
+      return viewGrant(grant);
+    },
+  });
+
+  app.put('/creditgrants/:id', {
+    schema: {
+      operationId: 'updateCreditGrant',
+      tags,
+      summary: 'Change name, metadata or end of a credit grant',
+      params: idParams,
+      body: updateGrantBody,
+      response: { 200: creditGrant, ...errorResponses },
+    },
+    config: { permission: 'creditgrant:write' },
+    handler: async (request) => {
+      const { name, metadata, end_date } = request.body;
+      const change = { name: name ?? undefined, metadata: metadata ?? undefined, endDate: end_date ?? undefined };
+      const grant = await request.transaction((tx) => updateGrant(tx, request.params.id, change));
+      await tellSubscription(request, grant.subscriptionId);
+      return viewGrant(grant);
+    },
+  });
+
+  app.delete('/creditgrants/:id', {
+    schema: {
+      operationId: 'deleteCreditGrant',
+      tags,
+      summary: 'End a credit grant; granted credits stay',
+      params: idParams,
+      body: deleteGrantBody,
+      response: { 200: z.object({ message: z.string() }), ...errorResponses },
+    },
+    config: { permission: 'creditgrant:write' },
+    handler: async (request) => {
+      const { id } = request.params;
+      const at = request.body?.effective_date ?? null;
+      const grant = await request.transaction((tx) => deleteGrant(tx, id, at));
+      await tellSubscription(request, grant.subscriptionId);
+      return { message: `credit grant ${id} is ended` };
+    },
+  });
+}
+
+/** The workflow of a subscription waits for what its grants bring. */
+async function tellSubscription(
+  request: Parameters<typeof tellOrStart>[0] & { transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> },
+  id: string | null | undefined,
+): Promise<void> {
+  if (!id) return;
+  const object = await request.transaction(async (tx) => {
+    const { customerId, testClockId } = await subscriptionOwner(tx, id);
+    return { kind: 'subscription' as const, id, customerId, testClockId, at: await customerNow(tx, customerId) };
+  });
+  await tellOrStart(request, object);
+}
+
+function readingRoutes(app: Api): void {
+  app.get('/creditgrants', {
+    schema: {
+      operationId: 'listCreditGrants',
+      tags,
+      summary: 'List credit grants',
+      querystring: grantListQuery,
+      response: { 200: creditGrantList, ...errorResponses },
+    },
+    config: { permission: 'creditgrant:read' },
+    handler: async ({ query, transaction }) => {
+      const { plan_ids: planIds, subscription_ids: subscriptionIds, addon_ids: addonIds, scope } = query;
+      const filters = { planIds, subscriptionIds, addonIds, scope };
+      return transaction(async (tx) => viewList(await listGrants(tx, toListQuery(query), filters), viewGrant, 'next'));
+    },
+  });
+
+  app.get('/creditgrants/:id', {
+    schema: {
+      operationId: 'getCreditGrant',
+      tags,
+      summary: 'Get a credit grant',
+      params: idParams,
+      response: { 200: creditGrant, ...errorResponses },
+    },
+    config: { permission: 'creditgrant:read' },
+    handler: async ({ params, transaction }) => transaction(async (tx) => viewGrant(await findGrant(tx, params.id))),
+  });
+
+  app.get('/plans/:id/creditgrants', {
+    schema: {
+      operationId: 'getPlanCreditGrants',
+      tags,
+      summary: 'List the credit grants of a plan',
+      params: idParams,
+      querystring: listQuery({}),
+      response: { 200: creditGrantList, ...errorResponses },
+    },
+    config: { permission: 'creditgrant:read' },
+    handler: async ({ params, query, transaction }) =>
+      transaction(async (tx) => {
+        await findPlan(tx, params.id);
+        return viewList(await listGrants(tx, toListQuery(query), { planIds: [params.id] }), viewGrant, 'next');
+      }),
+  });
+
+  app.get('/addons/:id/creditgrants', {
+    schema: {
+      operationId: 'getAddonCreditGrants',
+      tags,
+      summary: 'List the credit grants of an add-on',
+      params: idParams,
+      querystring: listQuery({}),
+      response: { 200: creditGrantList, ...errorResponses },
+    },
+    config: { permission: 'creditgrant:read' },
+    handler: async ({ params, query, transaction }) =>
+      transaction(async (tx) => {
+        await findAddon(tx, params.id);
+        return viewList(await listGrants(tx, toListQuery(query), { addonIds: [params.id] }), viewGrant, 'next');
+      }),
+  });
+}
+
+function upcomingRoutes(app: Api): void {
+  app.get('/subscriptions/:id/grants/upcoming', {
+    schema: {
+      operationId: 'getSubscriptionUpcomingGrants',
+      tags,
+      summary: 'List what credit grants will bring to a subscription',
+      params: idParams,
+      response: { 200: grantApplicationList, ...errorResponses },
+    },
+    config: { permission: 'subscription:read' },
+    handler: async ({ params: { id }, transaction }) =>
+      transaction(async (tx) => {
+        const { customerId } = await subscriptionOwner(tx, id);
+        const live = await liveSubscriptions(tx, 'id', id);
+        if (live.length === 0) throw missing('active or trialing subscription', id);
+        return upcoming(tx, live, customerId);
+      }),
+  });
+
+  app.get('/customers/:id/grants/upcoming', {
+    schema: {
+      operationId: 'getCustomerUpcomingGrants',
+      tags,
+      summary: 'List what credit grants will bring to a customer',
+      params: idParams,
+      response: { 200: grantApplicationList, ...errorResponses },
+    },
+    config: { permission: 'customer:read' },
+    handler: async ({ params: { id }, transaction }) =>
+      transaction(async (tx) => {
+        await findCustomer(tx, id);
+        return upcoming(tx, await liveSubscriptions(tx, 'customer_id', id), id);
+      }),
+  });
+}
+
+async function upcoming(tx: Transaction, subscriptionIds: readonly string[], customerId: string) {
+  const rows = await upcomingGrants(tx, subscriptionIds, await customerNow(tx, customerId));
+  return flatList(rows.map(viewApplication));
+}
+
+async function liveSubscriptions(tx: Transaction, column: 'id' | 'customer_id', value: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(
+    `select id from subscription where environment_id = $1 and ${column} = $2 and subscription_status in ('active', 'trialing')`,
+    [tx.scope.environmentId, value],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Everything on one page. */
+function flatList<Item>(items: Item[]) {
+  return { items, pagination: { limit: items.length, offset: 0, total: items.length } };
+}
