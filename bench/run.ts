@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'ingest-bulk': () => import('./ingest-bulk.ts'),
   'ingest-duplicates': () => import('./ingest-duplicates.ts'),
   'ingest-single': () => import('./ingest-single.ts'),
+  'invoice-pdf': () => import('./invoice-pdf.ts'),
   'plan-simulate': () => import('./plan-simulate.ts'),
   'price-sync': () => import('./price-sync.ts'),
   replay: () => import('./replay.ts'),

@@ -1,6 +1,11 @@
+import { refuse } from '../../billing/refusal.ts';
+import { type InvoicePageSource, readInvoicePage } from '../../db/stores/invoice-page.ts';
 import { verifyInvoice } from '../../db/stores/invoice-verify.ts';
+import { renderInvoicePdf } from '../../integrations/invoice-pdf/render.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
+import { invoicePage } from '../invoice-page.ts';
+import { invoicePdf, invoicePdfQuery } from '../schemas/invoice-pdf.ts';
 import { invoiceVerification, viewInvoiceVerification } from '../schemas/invoice-verification.ts';
 import { idParams } from '../schemas/scalars.ts';
 
@@ -22,4 +27,43 @@ export async function invoiceDocumentRoutes(app: Api): Promise<void> {
     handler: async ({ params, transaction }) =>
       transaction(async (tx) => viewInvoiceVerification(await verifyInvoice(tx, params.id))),
   });
+
+  app.get('/invoices/:id/pdf', {
+    schema: {
+      operationId: 'getInvoicePdf',
+      tags,
+      summary: 'Get the document of an invoice as PDF/A',
+      description:
+        'The seller is the tenant with its billing details; logo, footer, colour and paper are the setting invoice_pdf_config.',
+      params: idParams,
+      querystring: invoicePdfQuery,
+      response: { 200: invoicePdf, ...errorResponses },
+    },
+    config: { permission: 'invoice:read' },
+    handler: async (request, reply) => {
+      const { url, force_generate } = request.query;
+      const source = await request.transaction((tx) => readInvoicePage(tx, request.params.id));
+      if (url === true) return { presigned_url: addressOf(source, force_generate === true) };
+      const { row } = source.invoice;
+      reply.header('content-disposition', `inline; filename="${fileName(row.invoiceNumber ?? row.id)}.pdf"`);
+      // Bytes go out as they are; the schema tells what they are.
+      return reply.type('application/pdf').send(renderInvoicePdf(invoicePage(source)) as never);
+    },
+  });
+}
+
+/** Where the document lies. An installation without a store of files knows only an address somebody gave the invoice. */
+function addressOf({ invoice: { row } }: InvoicePageSource, forceGenerate: boolean): string {
+  if (row.invoicePdfUrl && !forceGenerate) return row.invoicePdfUrl;
+  throw refuse(
+    'not_implemented',
+    'url is for installations with a store of files; leave it out to get the PDF itself',
+    {
+      fields: { url: 'leave it out' },
+    },
+  );
+}
+
+function fileName(text: string): string {
+  return text.replaceAll(/[^\w.-]/g, '_');
 }

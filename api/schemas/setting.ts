@@ -41,6 +41,13 @@ const shapes: Record<SettingKey, z.ZodType> = {
   invoice_pdf_config: z.strictObject({
     template_name: z.literal('default', 'must be default'),
     group_by: z.array(z.string().min(1)),
+    logo: z
+      .string()
+      .max(300_000, 'must be an image of at most 220 kB')
+      .regex(/^(data:image\/(png|jpeg);base64,[A-Za-z0-9+/]+={0,2})?$/, 'must be a data URL of a PNG or JPEG image'),
+    footer: z.string().max(500),
+    accent_color: z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour as #rrggbb'),
+    paper: z.enum(['a4', 'us-letter']),
   }),
   tenant_config: z.strictObject({ production: count(), development: count(), max_users: count(1) }),
   customer_onboarding: onboardingSetting,

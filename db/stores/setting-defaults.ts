@@ -27,7 +27,15 @@ export const settingDefaults = {
     finalization_delay_seconds: 7200,
   },
   subscription_config: { grace_period_days: 3, auto_cancellation_enabled: false },
-  invoice_pdf_config: { template_name: 'default', group_by: [] as string[] },
+  // `logo`, `footer`, `accent_color` and `paper` are own.
+  invoice_pdf_config: {
+    template_name: 'default',
+    group_by: [] as string[],
+    logo: '',
+    footer: '',
+    accent_color: '#1f4e8c',
+    paper: 'a4',
+  },
   tenant_config: { production: 0, development: 2, max_users: 10 },
   customer_onboarding: {
     workflow_type: 'customer_onboarding',

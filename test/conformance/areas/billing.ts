@@ -150,6 +150,10 @@ function invoiceCalls(talk: Conversation): AreaCalls {
         amountRemaining: '0',
       });
     },
+    async getInvoicePdf() {
+      const document = await client.invoices.getInvoicePdf(made.invoiceId);
+      expect(await new Response(document as ReadableStream).text()).toMatch(/^%PDF-/);
+    },
     async voidInvoice() {
       const others = await client.invoices.queryInvoice({
         customerId: made.customerId,

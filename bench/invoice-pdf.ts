@@ -1,0 +1,50 @@
+import { type InvoicePage, renderInvoicePdf } from '../integrations/invoice-pdf/render.ts';
+
+const lines = 500;
+const runs = 15;
+const limits = { ms: 300, megabytes: 150 };
+
+/** An invoice of 500 lines as PDF, and what the process grew by: at most 300 ms in the median and 150 MB. design: quality.md */
+export async function run(): Promise<void> {
+  const before = process.memoryUsage().rss;
+  const times: number[] = [];
+  let bytes = 0;
+  for (let count = 0; count <= runs; count += 1) {
+    const began = performance.now();
+    bytes = renderInvoicePdf(pageOf(count)).length;
+    // The first one reads the fonts.
+    if (count > 0) times.push(performance.now() - began);
+  }
+  const medianMs = times.toSorted((a, b) => a - b)[Math.floor(runs / 2)] ?? 0;
+  const megabytes = (process.memoryUsage().rss - before) / 1_000_000;
+  console.log(
+    `invoice-pdf: ${lines} lines in ${medianMs.toFixed(0)} ms (at most ${limits.ms}), ${megabytes.toFixed(0)} MB (at most ${limits.megabytes}), ${bytes} bytes`,
+  );
+  if (medianMs > limits.ms || megabytes > limits.megabytes) process.exitCode = 1;
+}
+
+function pageOf(count: number): InvoicePage {
+  const text = (value: string) => ({ text: value, rtl: false });
+  return {
+    title: 'Invoice',
+    number: `INV-202602-${String(count).padStart(5, '0')}`,
+    accent: '#1f4e8c',
+    paper: 'a4',
+    logo: null,
+    stamp: 'PAID',
+    footer: 'Acme Software GmbH',
+    seller: { name: 'Acme Software GmbH', title: text('Acme Software GmbH'), lines: [text('Hauptstraße 1')] },
+    customer: { title: text(`Customer ${count}`), lines: [text('Rue de la Loi 1')] },
+    dates: [['Issue date', '15 February 2026']],
+    headline: ['Amount due by 16 February 2026', '€1,234.56'],
+    lines: Array.from({ length: lines }, (_, index) => ({
+      name: text(`API calls of region ${index} on invoice ${count}`),
+      note: 'Plan Scale',
+      period: '15 Jan – 14 Feb 2026',
+      quantity: String(index * 7),
+      amount: `€${index}.00`,
+    })),
+    totals: [[text('Total'), '€124,750.00', true]],
+    notes: [],
+  };
+}
