@@ -4,17 +4,20 @@
  * contribution: 11 ord, 12 meter, 13 meter version, 14 quantity, 15 digest of the distinct value, 16 true where the latest
  * value is kept, 17 minutes of a roll-up row, 18 group. `keepsLatest` is true when any contribution has the third last,
  * `bucketed` when any has a group or rows of less than an hour: the plain statement, without 17 and 18, is the cheaper one.
+ * `staged` reads both from the tables of `stageBatch`; its one parameter is the environment.
  *
  * The insert of keys alone decides what is new; everything else is joined to its result, so roll-ups and events cannot
  * disagree. Every insert is in the order of its primary key, so writers that meet wait for each other and never
  * deadlock. A copy is stamped after the wait for its rival: the effective event is the oldest. design: usage.md Writing
  */
-export function appendText(keepsLatest: boolean, bucketed: boolean): string {
+export function appendText(keepsLatest: boolean, bucketed: boolean, source: 'sent' | 'staged' = 'sent'): string {
+  const sentGains = `unnest($11::int[], $12::int[], $13::int[], $14::numeric[], $15::uuid[], $16::boolean[]${bucketed ? ', $17::int[], $18::text[]' : ''})
+    as c(ord, meter, version, q, h, latest${bucketed ? ', grain, g' : ''})`;
+  const events = source === 'staged' ? 'pg_temp.incoming_event i' : sentEvents;
+  const gains = source === 'staged' ? 'pg_temp.incoming_gain c' : sentGains;
   return `
 with input as materialized (
-  select i.*, coalesce(i.at, now()) as ts from unnest($2::int[], $3::uuid[], $4::text[], $5::bigint[], $6::int[],
-      $7::timestamptz[], $8::text[], $9::text[], $10::boolean[])
-    as i(ord, key, event_id, subject, event_name, at, source, props, repeat)
+  select i.*, coalesce(i.at, now()) as ts from ${events}
 ), fresh as (
   insert into usage.event_key (env, key) select $1, key from input where not repeat order by key
   on conflict do nothing returning key, seq
@@ -26,8 +29,7 @@ with input as materialized (
 ), gain as materialized (
   select c.meter, c.version, i.subject, ${bucketed ? "date_bin(make_interval(mins => c.grain), i.ts, '1970-01-01Z')" : "date_trunc('hour', i.ts, 'UTC')"} as bucket,
     ${bucketed ? 'c.g' : "''"} as group_key, c.q, i.ts, i.ord, case when c.latest then coalesce(i.event_id, i.key::text) end as id, c.h, c.latest
-  from unnest($11::int[], $12::int[], $13::int[], $14::numeric[], $15::uuid[], $16::boolean[]${bucketed ? ', $17::int[], $18::text[]' : ''})
-    as c(ord, meter, version, q, h, latest${bucketed ? ', grain, g' : ''})
+  from ${gains}
   join input i using (ord) join fresh using (key)
 ), seen as (
   insert into usage.distinct_value (env, meter, version, subject, day, h)
@@ -46,6 +48,10 @@ ${keepsLatest ? rolledWithLatest : rolled}
 )
 select count(*)::int as fresh from fresh`;
 }
+
+const sentEvents = `unnest($2::int[], $3::uuid[], $4::text[], $5::bigint[], $6::int[],
+      $7::timestamptz[], $8::text[], $9::text[], $10::boolean[])
+    as i(ord, key, event_id, subject, event_name, at, source, props, repeat)`;
 
 const rolled = `), rolled as (
   insert into usage.rollup as r (env, meter, version, subject, bucket, group_key, n, s, st, mx, mn)

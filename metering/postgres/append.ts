@@ -1,14 +1,14 @@
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inSqlTransaction, type ScopedSql, type Sql, type SqlTransaction } from '../../db/transaction.ts';
-import { digest, type PreparedEvent } from '../event.ts';
-import { type CompiledMeter, type Contribution, rollupMinutes } from '../meter.ts';
-import { decimalOfScaled } from '../quantity.ts';
+import type { PreparedEvent } from '../event.ts';
+import { rollupMinutes } from '../meter.ts';
 import { appendText } from './append-text.ts';
-import { plainArray, textArray } from './array-text.ts';
+import { type EventContribution, eventRows, gainRows, parametersOf } from './batch-columns.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
 import { markCustomers } from './dirty-customer.ts';
 import { recordRejected } from './rejected-event.ts';
+import { stageBatch } from './stage-batch.ts';
 
 const appendPlain = { name: 'usage-append', text: appendText(false, false) };
 const appendWithLatest = { name: 'usage-append-latest', text: appendText(true, false) };
@@ -46,12 +46,6 @@ export async function appendBatch(
   }
 }
 
-/** What the event at a place of the batch adds to a meter. */
-export interface EventContribution extends Contribution {
-  readonly ord: number;
-  readonly meter: CompiledMeter;
-}
-
 interface Resolved {
   catalogue: Catalogue;
   subjects: ReadonlyMap<string, string>;
@@ -70,14 +64,11 @@ export async function appendIn(
   const eventNames = await resolveEventNames(tx, catalogue, events);
   const contributions = contributionsOf(events, catalogue);
   const subjectOf = (text: string) => catalogue.subjects.get(text) ?? subjects.get(text);
-  const values = [
-    catalogue.env,
-    ...eventColumns(events, subjectOf, (text) => catalogue.eventNames.get(text) ?? eventNames.get(text)),
-    ...contributionColumns(contributions),
-  ];
-  const meters = events.flatMap((event) => catalogue.metersByEventName.get(event.eventName) ?? []);
-  const statement = appendStatement(meters, values);
-  await ('client' in tx ? tx.client.query(statement) : tx.rows(statement.text, statement.values));
+  const eventsToStore = eventRows(events, {
+    subjectOf: (text) => found(subjectOf(text)),
+    eventNameOf: (text) => found(catalogue.eventNames.get(text) ?? eventNames.get(text)),
+  });
+  await write(tx, catalogue, { events: eventsToStore, gains: gainRows(contributions) });
   if (catalogue.reportsRejected) await recordRejected(tx, catalogue, events, contributions);
   if (catalogue.watchesUsage) {
     const marked = events.map((event) => ({
@@ -89,13 +80,30 @@ export async function appendIn(
   return { catalogue, subjects, eventNames };
 }
 
-/** The cheapest statement that keeps what the meters need; its last two parameters are those of buckets. */
-function appendStatement(meters: readonly CompiledMeter[], values: unknown[]) {
-  const keepsLatest = meters.some((meter) => meter.keepsLatest);
-  if (meters.some((meter) => meter.rollupMinutes !== plainRollupMinutes)) {
-    return { ...(keepsLatest ? appendBucketedWithLatest : appendBucketed), values };
+/** From so many events on a batch is copied into tables of the connection instead of being sent as parameters. */
+const copiedFrom = 5_000;
+
+type Rows = ReturnType<typeof eventRows>;
+
+/** Writes the batch by the cheapest statement that keeps what its meters need. */
+async function write(
+  tx: ScopedSql | SqlTransaction,
+  { env, metersByEventName }: Catalogue,
+  batch: { events: Rows; gains: Rows },
+): Promise<void> {
+  const meters = [...metersByEventName.values()].flat();
+  const keepsLatest = meters.some((meter) => meter.keepsLatest) && batch.gains.some((gain) => gain[5] === true);
+  const bucketed = batch.gains.some((gain) => gain[6] !== plainRollupMinutes);
+  if ('client' in tx && batch.events.length >= copiedFrom) {
+    await stageBatch(tx, batch.events, batch.gains);
+    await tx.client.query(appendText(keepsLatest, bucketed, 'staged'), [env]);
+    return;
   }
-  return { ...(keepsLatest ? appendWithLatest : appendPlain), values: values.slice(0, -2) };
+  const values: unknown[] = [env, ...parametersOf(batch.events, batch.gains)];
+  const prepared = bucketed
+    ? { ...(keepsLatest ? appendBucketedWithLatest : appendBucketed), values }
+    : { ...(keepsLatest ? appendWithLatest : appendPlain), values: values.slice(0, -2) };
+  await ('client' in tx ? tx.client.query(prepared) : tx.rows(prepared.text, prepared.values));
 }
 
 /** Makes the subjects this process has not met yet. Texts are sorted, so two writers wait in one order. */
@@ -146,26 +154,6 @@ function missingTexts(texts: readonly string[], known: ReadonlyMap<string, unkno
   return [...new Set(texts)].filter((text) => !known.has(text)).sort();
 }
 
-function eventColumns(
-  events: readonly PreparedEvent[],
-  subjectOf: (externalId: string) => string | undefined,
-  eventNameOf: (name: string) => number | undefined,
-): unknown[] {
-  const met = new Set<string>();
-  const repeats = events.map((event) => met.size === met.add(event.key).size);
-  return [
-    plainArray(events.map((_, ord) => ord)),
-    plainArray(events.map((event) => event.key)),
-    textArray(events.map((event) => (event.id === event.key ? null : event.id))),
-    plainArray(events.map((event) => found(subjectOf(event.externalCustomerId)))),
-    plainArray(events.map((event) => found(eventNameOf(event.eventName)))),
-    plainArray(events.map((event) => event.timestamp)),
-    textArray(events.map((event) => event.source)),
-    textArray(events.map((event) => event.propertiesText)),
-    plainArray(repeats),
-  ];
-}
-
 /** A short key that this transaction has just looked up or made. */
 function found<T>(number: T | undefined): T {
   if (number === undefined) throw new Error('a short key of the batch was not resolved');
@@ -184,17 +172,4 @@ function contributionsOf(events: readonly PreparedEvent[], catalogue: Catalogue)
     }
   }
   return contributions;
-}
-
-function contributionColumns(contributions: readonly EventContribution[]): unknown[] {
-  return [
-    plainArray(contributions.map(({ ord }) => ord)),
-    plainArray(contributions.map(({ meter }) => meter.number)),
-    plainArray(contributions.map(({ meter }) => meter.version)),
-    plainArray(contributions.map(({ quantity }) => decimalOfScaled(quantity))),
-    plainArray(contributions.map(({ distinct }) => (distinct === null ? null : digest(distinct)))),
-    plainArray(contributions.map(({ meter }) => meter.keepsLatest)),
-    plainArray(contributions.map(({ meter }) => meter.rollupMinutes)),
-    textArray(contributions.map(({ group }) => group)),
-  ];
 }
