@@ -1,18 +1,16 @@
+import { readInvoiceCommand } from '../db/stores/invoice-command.ts';
 import { computeDraft } from '../db/stores/invoice-compute.ts';
 import { createInvoice } from '../db/stores/invoice-create.ts';
-import { editInvoice } from '../db/stores/invoice-edit.ts';
-import { notePayment } from '../db/stores/invoice-payment-by-hand.ts';
+import { editInvoice, type InvoiceEdit } from '../db/stores/invoice-edit.ts';
+import { notePayment, type PaymentNote } from '../db/stores/invoice-payment-by-hand.ts';
 import { recalculateDraft, recalculateInvoice } from '../db/stores/invoice-recalculate.ts';
 import { type AttendedInvoice, attendInvoice, readAttendedInvoice } from '../db/stores/invoice-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
-  CreateInvoiceCommand,
-  EditInvoiceCommand,
   InvoiceCommand,
   InvoiceSnapshot,
-  NotePaymentCommand,
-  OnceCommand,
+  KeptCommand,
   RecalculateDraftCommand,
 } from '../workflows/invoice.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
@@ -24,7 +22,9 @@ interface CommandTools {
   snapshot(invoice: AttendedInvoice): InvoiceSnapshot;
 }
 
-const editOf = ({ edit, commandId }: EditInvoiceCommand) => ({ edit, commandId });
+/** What a command asks for, as its route kept it. */
+const asked = <Content extends object>(tx: SqlTransaction, { command }: Commanded<KeptCommand>): Promise<Content> =>
+  readInvoiceCommand<Content>(tx, tx.scope, command.commandId);
 
 type Commanded<Command extends InvoiceCommand> = InvoiceReference & { command: Command };
 
@@ -47,17 +47,20 @@ export function createInvoiceCommands({ inScope, readUsage, snapshot }: CommandT
     );
 
   return {
-    createInvoice: (input: Commanded<CreateInvoiceCommand>) =>
+    createInvoice: (input: Commanded<KeptCommand>) =>
       carryOut(
         input,
-        (tx, moment) => createInvoice(tx, tx.scope, { ...moment, invoice: input.command.invoice }, readUsage),
+        async (tx, moment) => createInvoice(tx, tx.scope, { ...moment, invoice: await asked(tx, input) }, readUsage),
         true,
       ),
     computeInvoice: (input: Commanded<InvoiceCommand>) =>
       carryOut(input, (tx, moment) => computeDraft(tx, tx.scope, moment, readUsage)),
-    editInvoice: (input: Commanded<EditInvoiceCommand>) =>
-      carryOut(input, (tx, moment) => editInvoice(tx, tx.scope, { ...moment, ...editOf(input.command) })),
-    recalculateInvoice: (input: Commanded<OnceCommand>) => {
+    editInvoice: (input: Commanded<KeptCommand>) =>
+      carryOut(input, async (tx, moment) => {
+        const { edit } = await asked<Pick<InvoiceEdit, 'edit'>>(tx, input);
+        return editInvoice(tx, tx.scope, { ...moment, edit, commandId: input.command.commandId });
+      }),
+    recalculateInvoice: (input: Commanded<KeptCommand>) => {
       const { commandId } = input.command;
       return carryOut(input, (tx, moment) => recalculateInvoice(tx, tx.scope, { ...moment, commandId }, readUsage));
     },
@@ -69,9 +72,10 @@ export function createInvoiceCommands({ inScope, readUsage, snapshot }: CommandT
         finalize,
       );
     },
-    notePayment: (input: Commanded<NotePaymentCommand>) => {
-      const { paymentStatus, amount } = input.command;
-      return carryOut(input, (tx, moment) => notePayment(tx, tx.scope, { ...moment, paymentStatus, amount }));
-    },
+    notePayment: (input: Commanded<KeptCommand>) =>
+      carryOut(input, async (tx, moment) => {
+        const note = await asked<Pick<PaymentNote, 'paymentStatus' | 'amount'>>(tx, input);
+        return notePayment(tx, tx.scope, { ...moment, ...note });
+      }),
   };
 }

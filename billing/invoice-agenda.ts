@@ -12,6 +12,8 @@ export interface InvoiceCollection {
   overdueNotedAt: string | null;
   /** A payment that was opened and not yet sent to its gateway. */
   openPaymentId: string | null;
+  /** The schedule of the environment; absent or null: the usual one. */
+  retryAfterDays?: readonly number[] | null;
   /** A payment that its own workflow waits for. */
   awaitsGateway: boolean;
 }
@@ -19,10 +21,10 @@ export interface InvoiceCollection {
 export const invoiceAgendaOrder = ['chargePayment', 'retryPayment', 'noteOverdue'] as const;
 
 /**
- * Days after finalization on which a declined charge is tried again; after the last the invoice waits for its payer or a
- * person. The spec leaves the schedule open: these are the field's usual ones.
+ * Days after finalization on which a declined charge is tried again unless the setting `dunning_config` says otherwise; after
+ * the last the invoice waits for its payer or a person. The spec leaves the schedule open: these are the field's usual ones.
  */
-export const retryAfterDays = [1, 3, 5, 7] as const;
+export const retryAfterDays: readonly number[] = [1, 3, 5, 7];
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -42,6 +44,6 @@ export function invoiceAgenda(invoice: InvoiceCollection): AgendaItem[] {
 function nextRetryAt(invoice: InvoiceCollection): string | null {
   if (invoice.collectionMethod !== 'charge_automatically' || invoice.finalizedAt === null) return null;
   if (invoice.openPaymentId !== null || invoice.awaitsGateway) return null;
-  const days = retryAfterDays[invoice.collectionAttempts];
+  const days = (invoice.retryAfterDays ?? retryAfterDays)[invoice.collectionAttempts];
   return days === undefined ? null : new Date(Date.parse(invoice.finalizedAt) + days * dayMs).toISOString();
 }

@@ -1,6 +1,4 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { LineEdit } from '../billing/invoice-edit.ts';
-import type { NewInvoice } from '../billing/invoice-request.ts';
 import type { LifecycleSnapshot } from './lifecycle.messages.ts';
 import type { Caller } from './subscription.messages.ts';
 
@@ -20,28 +18,13 @@ export interface VoidInvoiceCommand extends InvoiceCommand {
   metadata: Record<string, string> | null;
 }
 
-/** The creation as the route checked it; facts are decided by its transaction. */
-export interface CreateInvoiceCommand extends InvoiceCommand {
-  invoice: NewInvoice;
-}
-
-/** A command that would do more when it were done twice: the same id is carried out once. */
-export interface OnceCommand extends InvoiceCommand {
+/** A command whose content is kept beside the invoice, because histories hold ids only; carried out once. */
+export interface KeptCommand extends InvoiceCommand {
   commandId: string;
-}
-
-/** An edit of lines; null takes the coupons anew. */
-export interface EditInvoiceCommand extends OnceCommand {
-  edit: LineEdit | null;
 }
 
 export interface RecalculateDraftCommand extends InvoiceCommand {
   finalize: boolean;
-}
-
-export interface NotePaymentCommand extends InvoiceCommand {
-  paymentStatus: string;
-  amount: string | null;
 }
 
 export interface InvoiceSnapshot extends LifecycleSnapshot {
@@ -58,16 +41,16 @@ export interface InvoiceChanged {
   runId: string;
 }
 
-export const createInvoice = defineUpdate<InvoiceChanged, [CreateInvoiceCommand]>('createInvoice');
+export const createInvoice = defineUpdate<InvoiceChanged, [KeptCommand]>('createInvoice');
 /** Computes a draft again from what its subscription charges, or from its lines. */
 export const computeInvoice = defineUpdate<InvoiceChanged, [InvoiceCommand]>('computeInvoice');
 /** Edits a draft in place and a final invoice by a linked draft, which its row names. */
-export const editInvoice = defineUpdate<InvoiceChanged, [EditInvoiceCommand]>('editInvoice');
+export const editInvoice = defineUpdate<InvoiceChanged, [KeptCommand]>('editInvoice');
 /** Gives a final or voided invoice up for a draft, which its row names. */
-export const recalculateInvoice = defineUpdate<InvoiceChanged, [OnceCommand]>('recalculateInvoice');
+export const recalculateInvoice = defineUpdate<InvoiceChanged, [KeptCommand]>('recalculateInvoice');
 export const recalculateDraft = defineUpdate<InvoiceChanged, [RecalculateDraftCommand]>('recalculateDraft');
 /** A person writes down how the invoice was paid. */
-export const notePayment = defineUpdate<InvoiceChanged, [NotePaymentCommand]>('notePayment');
+export const notePayment = defineUpdate<InvoiceChanged, [KeptCommand]>('notePayment');
 export const finalizeInvoice = defineUpdate<InvoiceChanged, [InvoiceCommand]>('finalizeInvoice');
 export const voidInvoice = defineUpdate<InvoiceChanged, [VoidInvoiceCommand]>('voidInvoice');
 /** Tries to collect now and answers when the gateway did, or when its answer is awaited elsewhere. */

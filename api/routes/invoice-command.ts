@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { newUlid } from '../../db/id.ts';
+import { keepInvoiceCommand } from '../../db/stores/invoice-command.ts';
 import { draftUnderKey } from '../../db/stores/invoice-create.ts';
 import { editInvoice as applyEdit } from '../../db/stores/invoice-edit.ts';
 import { triggerNotice } from '../../db/stores/invoice-notice.ts';
@@ -56,6 +57,12 @@ async function ask<Message extends InvoiceCommand>(
   return updateObject(request, { kind: 'invoice', ...owner }, update, message);
 }
 
+/** Keeps what is asked where no history shows it, and names it. */
+async function kept(request: FastifyRequest, id: string, content: object): Promise<{ commandId: string }> {
+  const commandId = await request.transaction((tx) => keepInvoiceCommand(tx, tx.scope, id, content));
+  return { commandId };
+}
+
 /** The invoice that holds what a command made: the draft it was replaced by, else itself. */
 function viewResult(request: FastifyRequest, id: string) {
   return request.transaction(async (tx) => {
@@ -82,7 +89,7 @@ function creationRoute(app: Api): void {
         return { owner, draftId: await draftUnderKey(tx, tx.scope, input, owner.at) };
       });
       const object = { kind: 'invoice', id, ...owner, creating: true } as const;
-      if (draftId === null) await updateObject(request, object, createInvoice, { invoice: input });
+      if (draftId === null) await updateObject(request, object, createInvoice, await kept(request, id, input));
       return request.transaction((tx) => viewById(tx, draftId ?? id));
     },
   });
@@ -157,7 +164,7 @@ function editRoutes(app: Api): void {
     config: asked,
     handler: async (request) => {
       const { id } = request.params;
-      await ask(request, id, editInvoice, { edit: lineEditOf(request.body), commandId: newUlid() });
+      await ask(request, id, editInvoice, await kept(request, id, { edit: lineEditOf(request.body) }));
       return { invoice: await viewResult(request, id) };
     },
   });
@@ -204,7 +211,7 @@ function settlementRoutes(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const { payment_status: paymentStatus, amount } = request.body;
-      await ask(request, id, notePayment, { paymentStatus, amount: amount ?? null });
+      await ask(request, id, notePayment, await kept(request, id, { paymentStatus, amount: amount ?? null }));
       return request.transaction((tx) => viewById(tx, id));
     },
   });

@@ -1,5 +1,5 @@
 import type { Payment } from '../../db/entities/payment.ts';
-import { newUlid } from '../../db/id.ts';
+import { keepInvoiceCommand } from '../../db/stores/invoice-command.ts';
 import { refuseUneditable } from '../../db/stores/invoice-edit.ts';
 import { readInvoiceEvidence } from '../../db/stores/invoice-explain.ts';
 import { listInvoices } from '../../db/stores/invoice-list.ts';
@@ -172,10 +172,8 @@ function commandRoutes(app: Api): void {
       });
       if (reschedules) await tellRunning(request, { kind: 'invoice', id });
       if (!request.body.apply_discount) return request.transaction((tx) => viewById(tx, id));
-      await updateObject(request, { kind: 'invoice', ...owner }, editInvoice, {
-        edit: null,
-        commandId: newUlid(),
-      });
+      const commandId = await request.transaction((tx) => keepInvoiceCommand(tx, tx.scope, id, { edit: null }));
+      await updateObject(request, { kind: 'invoice', ...owner }, editInvoice, { commandId });
       return request.transaction(async (tx) => {
         const { row } = await findInvoice(tx, id, { lines: false, customer: false });
         return viewById(tx, row.recalculatedInvoiceId ?? id);

@@ -93,6 +93,12 @@ const shapes: Record<SettingKey, z.ZodType> = {
     ),
   }),
   draft_invoice_recompute_config: z.strictObject({ enabled: z.boolean() }),
+  dunning_config: z.strictObject({
+    retry_after_days: z
+      .array(z.int().min(1).max(365))
+      .max(20)
+      .refine((days) => days.every((day, index) => index === 0 || day > days[index - 1]!), 'must rise'),
+  }),
   event_rejection_config: z.strictObject({ enabled: z.boolean() }),
   raw_event_config: z.strictObject({
     event_name: path,

@@ -213,6 +213,8 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'audit_entry.request_id',
   'customer.external_id',
   'integration_mapping.provider_entity_id',
+  // The command of a creation that was refused names an invoice that was never made.
+  'invoice_command.invoice_id',
   'outbox_event.transaction_id',
   'outbox_sequence.entity_id',
   'payment.gateway_payment_id',

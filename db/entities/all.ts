@@ -21,6 +21,7 @@ import { Group } from './group.ts';
 import { IdempotentRequest } from './idempotent-request.ts';
 import { IntegrationMapping } from './integration-mapping.ts';
 import { Invoice } from './invoice.ts';
+import { InvoiceCommand } from './invoice-command.ts';
 import { InvoiceDocument } from './invoice-document.ts';
 import { InvoiceLineItem } from './invoice-line-item.ts';
 import { InvoiceNumberSequence } from './invoice-number-sequence.ts';
@@ -79,6 +80,7 @@ export const entities = [
   IdempotentRequest,
   IntegrationMapping,
   Invoice,
+  InvoiceCommand,
   InvoiceDocument,
   InvoiceLineItem,
   InvoiceNumberSequence,

@@ -82,6 +82,11 @@ const schema = defineEntity({
   indexes: [
     { properties: ['environmentId', 'createdAt', 'id'] },
     { properties: ['environmentId', 'customerId'] },
+    // Under the filters of lists, in their order, so that a page is read and no more.
+    { name: 'invoice_list_by_status', properties: ['environmentId', 'invoiceStatus', 'createdAt', 'id'] },
+    { name: 'invoice_list_by_payment_status', properties: ['environmentId', 'paymentStatus', 'createdAt', 'id'] },
+    { name: 'invoice_list_by_subscriber', properties: ['environmentId', 'subscriptionCustomerId', 'createdAt', 'id'] },
+    { name: 'invoice_list_by_period_end', properties: ['environmentId', 'periodEnd'] },
     { properties: ['environmentId', 'subscriptionId', 'billingSequence'] },
     {
       name: 'invoice_intermediate',

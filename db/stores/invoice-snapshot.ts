@@ -42,6 +42,7 @@ interface SnapshotRow {
   open_payment_id: string | null;
   awaits_gateway: boolean;
   attended: boolean;
+  retry_after_days: number[] | null;
   parked_step: string | null;
   [column: string]: unknown;
 }
@@ -49,6 +50,8 @@ interface SnapshotRow {
 const snapshotText = `
 select i.id, i.tenant_id, i.environment_id, i.customer_id, i.subscription_id, i.test_clock_id, i.version, i.invoice_status, i.payment_status,
   i.amount_remaining > 0 as remains, i.collection_method, i.collection_attempts, i.finalized_at, i.due_date, i.overdue_noted_at, i.attended,
+  (select value -> 'retry_after_days' from setting where environment_id = i.environment_id and key = 'dunning_config'
+     and status = 'published') as retry_after_days,
   (select p.id from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
      and p.payment_status = 'PROCESSING' and not p.attended limit 1) as open_payment_id,
   exists(select 1 from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
@@ -71,6 +74,7 @@ export async function readAttendedInvoice(sql: Sql, scope: Scope, invoiceId: str
     overdueNotedAt: row.overdue_noted_at ? instantText(row.overdue_noted_at) : null,
     openPaymentId: row.open_payment_id,
     awaitsGateway: row.awaits_gateway,
+    retryAfterDays: row.retry_after_days,
   });
   return {
     id: row.id,

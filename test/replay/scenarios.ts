@@ -58,6 +58,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
     await advanceClock(stage.platform.api, clockId, '2026-03-01T00:00:00Z');
   },
   'invoices-by-hand': async (stage) => invoicesByHand(stage, '2026-02-15T00:00:00Z'),
+  'invoices-made-and-edited': invoicesMade,
   'lost-answer': async (stage) => {
     const { clockId } = await onClock(stage, { card: 'loses_answer' });
     await advanceClock(stage.platform.api, clockId, '2026-02-16T00:00:00Z');
@@ -223,6 +224,27 @@ async function invoicesByHand(stage: Stage, boundary: string): Promise<void> {
   await api('POST', `/invoices/${first}/payment/attempt`);
   await advanceClock(api, clockId, '2026-03-15T00:00:00Z');
   await api('POST', `/invoices/${await draftOf(stage, subscriptionId)}/void`, {});
+}
+
+/** A one-off invoice that is edited and settled by hand, and a draft that is computed, issued and made again. */
+async function invoicesMade(stage: Stage): Promise<void> {
+  const { api } = stage.platform;
+  const { clockId, subscriptionId, customerId } = await onClock(stage, {});
+  const oneOff = { customer_id: customerId, currency: 'usd', subtotal: '40', total: '40', amount_due: '40' };
+  const { id } = await api('POST', '/invoices', oneOff);
+  const items = [{ display_name: 'More', amount: '2', quantity: '1' }];
+  await api('POST', `/invoices/${id}/modify/execute`, {
+    type: 'line_item',
+    line_item_params: { action: 'add', items },
+  });
+  const other = await api('POST', '/invoices', { ...oneOff, description: 'other' });
+  await api('PUT', `/invoices/${other.id}/payment`, { payment_status: 'SUCCEEDED' });
+  await advanceClock(api, clockId, '2026-02-15T00:00:00Z');
+  const draft = await draftOf(stage, subscriptionId);
+  await api('POST', `/invoices/${draft}/compute`);
+  await api('POST', `/invoices/${draft}/recalculate-v2?finalize=true`);
+  await api('POST', `/invoices/${draft}/recalculate`);
+  await advanceClock(api, clockId, '2026-02-15T03:00:00Z');
 }
 
 async function payerAsked(stage: Stage): Promise<void> {
