@@ -27,8 +27,8 @@ import { Migration20261122_35_invoice_documents } from './20261122_35_invoice_do
 import { Migration20261122_40_raw_event } from './20261122_40_raw_event.ts';
 import { Migration20261122_41_auto_invoice_threshold } from './20261122_41_auto_invoice_threshold.ts';
 import { Migration20261122_42_usage_watch } from './20261122_42_usage_watch.ts';
-import { Migration20261122_60_customer_onboarding } from './20261122_60_customer_onboarding.ts';
 import { Migration20261122_44_invoice_commands } from './20261122_44_invoice_commands.ts';
+import { Migration20261122_60_customer_onboarding } from './20261122_60_customer_onboarding.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -61,6 +61,6 @@ export const migrations = [
   { name: '20261122_40_raw_event', class: Migration20261122_40_raw_event },
   { name: '20261122_41_auto_invoice_threshold', class: Migration20261122_41_auto_invoice_threshold },
   { name: '20261122_42_usage_watch', class: Migration20261122_42_usage_watch },
-  { name: '20261122_60_customer_onboarding', class: Migration20261122_60_customer_onboarding },
   { name: '20261122_44_invoice_commands', class: Migration20261122_44_invoice_commands },
+  { name: '20261122_60_customer_onboarding', class: Migration20261122_60_customer_onboarding },
 ];
