@@ -98,7 +98,7 @@ export async function stopHttpAdapters(): Promise<void> {
 }
 
 /** The API with an empty catalogue and then what `fill` writes. */
-async function apiWith(fill: (tx: Transaction) => Promise<void>): Promise<Running> {
+export async function apiWith(fill: (tx: Transaction) => Promise<void>): Promise<Running> {
   running ??= start();
   const api = await running;
   await api.owner.query('truncate plan, price, meter, feature, entitlement');

@@ -23,6 +23,7 @@ import { priceUnitAdapters } from './price-unit.ts';
 import { prorationAdapters } from './proration.ts';
 import { subscriptionAdapters } from './subscription.ts';
 import { walletAdapters } from './wallet.ts';
+import { walletStoreAdapters } from './wallet-store.ts';
 
 /** Every kind that can be run. A new group: its file, and one line here. */
 export const adapters: Adapters = {
@@ -50,6 +51,7 @@ export const adapters: Adapters = {
   ...portalAdapters,
   ...subscriptionAdapters,
   ...walletAdapters,
+  ...walletStoreAdapters,
 };
 
 /** Stops the servers that adapters started; call it after the last vector. */
