@@ -18,7 +18,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 export async function run(): Promise<void> {
   const server = await startBenchServer();
   const pool = new pg.Pool({ connectionString: server.ownerUrl, max: 1 });
-  const { planId, customerId } = await subscribedCustomer(server);
+  const { planId, customerId } = await entitlementSubject(server);
   const bare = await bareServer(pool, planId);
   const headers = { 'x-api-key': server.sandbox.apiKey };
   try {
@@ -42,7 +42,7 @@ export async function run(): Promise<void> {
 }
 
 /** A plan with a hundred features, half of them metered, and a customer who is subscribed to it. */
-async function subscribedCustomer(server: BenchServer): Promise<{ planId: string; customerId: string }> {
+export async function entitlementSubject(server: BenchServer): Promise<{ planId: string; customerId: string }> {
   const post = async (path: string, body: object): Promise<{ id: string }> =>
     JSON.parse(await send(server.port, 'POST', `/v1${path}`, { 'x-api-key': server.sandbox.apiKey }, body));
   const { id: planId } = await post('/plans', { name: 'Bench' });

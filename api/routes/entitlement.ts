@@ -11,6 +11,7 @@ import {
 import { entitlementsWithParts } from '../../db/stores/plan-content.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
+import { bulkElements } from '../bulk-elements.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';
 import {
@@ -88,13 +89,17 @@ export async function entitlementRoutes(app: Api): Promise<void> {
       },
     },
     config: { permission: 'entitlement:write' },
-    handler: async ({ body, transaction }) =>
-      transaction(async (tx) => {
-        const inputs = body.items.map((item) => newEntitlement(item));
-        const created = await createEntitlements(tx, inputs);
+    attachValidation: true,
+    handler: async (request) => {
+      const elements = bulkElements(request, { schema: createEntitlementBody, most: 100 }, (item) =>
+        newEntitlement(item),
+      );
+      return request.transaction(async (tx) => {
+        const created = await createEntitlements(tx, elements);
         const rows = await entitlementsWithParts(tx, created, { features: true, plans: false, addons: false });
         return { items: rows.map(viewEntitlement) };
-      }),
+      });
+    },
   });
 
   app.put('/entitlements/:id', {

@@ -9,6 +9,7 @@ import { updatePrice } from '../../db/stores/price-change.ts';
 import { priceContents } from '../../db/stores/price-parts.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
+import { bulkElements } from '../bulk-elements.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, toListQuery, viewList } from '../list.ts';
 import { price, priceWithNumbers, viewPrice, withNumbers } from '../schemas/price.ts';
@@ -52,14 +53,14 @@ export async function priceRoutes(app: Api): Promise<void> {
       response: { 201: z.object({ items: z.array(price) }).meta({ id: 'CreateBulkPriceResponse' }), ...errorResponses },
     },
     config: { permission: 'price:write' },
-    handler: async ({ body, transaction }) =>
-      transaction(async (tx) => {
-        const created = await createPrices(
-          tx,
-          body.items.map((item) => newPrice(item)),
-        );
+    attachValidation: true,
+    handler: async (request) => {
+      const elements = bulkElements(request, { schema: createPriceBody, most: 100 }, (item) => newPrice(item));
+      return request.transaction(async (tx) => {
+        const created = await createPrices(tx, elements);
         return { items: (await priceContents(tx, created)).map((row) => viewPrice(row.price, row)) };
-      }),
+      });
+    },
   });
 
   app.put('/prices/:id', {

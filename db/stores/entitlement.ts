@@ -23,15 +23,21 @@ export async function createEntitlement(tx: Transaction, input: NewEntitlement, 
 }
 
 /**
- * Creates entitlements, all or none; one refusal names every element that cannot be created, and an unknown id is 400.
+ * Creates entitlements, all or none; one refusal names every element that cannot be created, and an unknown id is 400;
+ * an element that is malformed is given as its refusal.
  * spec: catalogue-and-metering §8.1, §13 rows 43, 44
  */
-export async function createEntitlements(tx: Transaction, inputs: readonly NewEntitlement[]): Promise<Entitlement[]> {
+export async function createEntitlements(
+  tx: Transaction,
+  elements: readonly (NewEntitlement | Error)[],
+): Promise<Entitlement[]> {
+  const inputs = elements.flatMap((element) => (element instanceof Error ? [] : [element]));
   const slots = await takenSlots(tx, inputs);
   const columns: EntitlementColumns[] = [];
   const refusals: unknown[] = [];
-  for (const [index, input] of inputs.entries()) {
+  for (const [index, input] of elements.entries()) {
     const decide = async () => {
+      if (input instanceof Error) throw input;
       const decided = await columnsOf(tx, input, `items[${index}].`, columns);
       if (decided.aggregationMode === 'parallel') return decided;
       if (slots.has(slotOf(decided))) throw alreadyGranted(decided);

@@ -7,16 +7,19 @@ import { lockPlans } from './price-sequence.ts';
 
 /**
  * Creates prices, all or none. Every item is checked before the first is stored, and the refusal names each that is bad, with
- * the code of the first. Throws what `createPrice` throws. spec: catalogue-and-metering §4.2, §13 row 23
+ * the code of the first; an element that is malformed is given as its refusal. Throws what `createPrice` throws. spec: catalogue-and-metering §4.2, §13 row 23
  */
-export async function createPrices(tx: Transaction, inputs: readonly NewPrice[]): Promise<Price[]> {
+export async function createPrices(tx: Transaction, elements: readonly (NewPrice | Error)[]): Promise<Price[]> {
+  const inputs = elements.flatMap((element) => (element instanceof Error ? [] : [element]));
   await lockPlans(
     tx,
     inputs.map((input) => input.entityId ?? ''),
   );
   const taken = await heldLookupKeys(tx, inputs);
-  const checked = await inEveryElement('items', inputs, async (input, element, index) => {
-    const columns = await newPriceColumns(tx, input, `${element}.`, countOfOwner(inputs.slice(0, index), input));
+  const checked = await inEveryElement('items', elements, async (input, element) => {
+    if (input instanceof Error) throw input;
+    const ahead = inputs.slice(0, inputs.indexOf(input));
+    const columns = await newPriceColumns(tx, input, `${element}.`, countOfOwner(ahead, input));
     if (columns.lookupKey && !columns.endDate) {
       if (taken.has(columns.lookupKey)) throw takenKey('price without an end', columns.lookupKey);
       taken.add(columns.lookupKey);

@@ -145,9 +145,10 @@ it('names every bad element of a bulk request in one refusal', async () => {
     { ...good, plan_id: 'plan_none' },
     good,
     { ...good, feature_type: 'static', static_value: 'x' },
+    { ...good, is_enabled: 'perhaps' },
   ]);
   expect(refused).toMatchObject({ status: 400, body: { code: 'validation_error' } });
-  for (const element of [1, 2, 3, 4]) expect(refused.body.message).toContain(`items[${element}]`);
+  for (const element of [1, 2, 3, 4, 5]) expect(refused.body.message).toContain(`items[${element}]`);
   expect(refused.body.message).not.toContain('items[0]');
   expect((await call('GET', `/v1/plans/${plan.id}/entitlements`)).body.items).toEqual([]);
   expect((await bulk([good])).status).toBe(201);

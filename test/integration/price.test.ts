@@ -188,6 +188,10 @@ describe('POST /prices/bulk', () => {
     const shapes = await bulk([{ ...good, currency: 'x' }, good, { ...good, amount: 'ten', type: 'SOMETIMES' }]);
     expect(shapes).toMatchObject({ status: 400, body: { code: 'validation_error' } });
     expect(shapes.body.message).toMatch(/^items\[0\]\.currency .*; items\[2\]\.(amount|type)\b/);
+    const both = await bulk([{ ...good, currency: 'x' }, good, { ...good, group_id: 'group_none' }]);
+    expect(both).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    expect(both.body.message).toMatch(/^items\[0\]\.currency .*; items\[2\]/);
+    expect(Object.keys(both.body.details.fields)).toEqual(['items[0].currency', 'items[2].group_id']);
     expect((await call('GET', `/v1/plans/${plan.id}`)).body.prices).toEqual([]);
 
     const { status, body } = await bulk([good, { ...good, amount: '2' }]);
