@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { badField } from '../../db/record.ts';
+import type { Scope } from '../../db/scope.ts';
 import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer.ts';
+import { customerUsageSummary } from '../../db/stores/customer-usage.ts';
 import {
   customerEntitlements as readCustomerEntitlements,
   subscriptionEntitlements as readSubscriptionEntitlements,
-} from '../../db/stores/customer-entitlement.ts';
-import { customerUsageSummary } from '../../db/stores/customer-usage.ts';
-import { listSubscriptions, withContent } from '../../db/stores/subscription-read.ts';
+} from '../../db/stores/entitlement-read.ts';
+import { listSubscriptions } from '../../db/stores/subscription-read.ts';
 import { subscriptionUsage as readSubscriptionUsage } from '../../db/stores/subscription-usage.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { inSqlTransaction, type Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -131,6 +132,18 @@ function summaryRoutes(app: Api): void {
 }
 
 function entitlementRoutes(app: Api): void {
+  const entitlementsOf = async (
+    scope: Scope,
+    customer: { id: string } | { externalId: string },
+    query: z.output<typeof customerEntitlementsQuery>,
+  ) => {
+    const filters = { featureIds: query.feature_ids, subscriptionIds: query.subscription_ids };
+    const found = await inSqlTransaction(app.dependencies.database, scope, (tx) =>
+      readCustomerEntitlements(tx, customer, filters),
+    );
+    return viewCustomerEntitlements(found.customerId, found.features, found.subscriptions);
+  };
+
   app.get('/customers/:id/entitlements', {
     schema: {
       operationId: 'getCustomerEntitlements',
@@ -141,7 +154,7 @@ function entitlementRoutes(app: Api): void {
       response: { 200: customerEntitlements, ...errorResponses },
     },
     config: { permission: 'customer:read' },
-    handler: async ({ params, query, transaction }) => transaction((tx) => entitlementsOf(tx, params.id, query)),
+    handler: async ({ params, query, scope }) => entitlementsOf(scope, { id: params.id }, query),
   });
 
   app.get('/customers/external/:external_id/entitlements', {
@@ -154,8 +167,7 @@ function entitlementRoutes(app: Api): void {
       response: { 200: customerEntitlements, ...errorResponses },
     },
     config: { permission: 'customer:read' },
-    handler: async ({ params, query, transaction }) =>
-      transaction(async (tx) => entitlementsOf(tx, (await findCustomerByExternalId(tx, params.external_id)).id, query)),
+    handler: async ({ params, query, scope }) => entitlementsOf(scope, { externalId: params.external_id }, query),
   });
 
   app.get('/subscriptions/:id/entitlements', {
@@ -168,23 +180,18 @@ function entitlementRoutes(app: Api): void {
       response: { 200: subscriptionEntitlements, ...errorResponses },
     },
     config: { permission: 'subscription:read' },
-    handler: async ({ params, query, transaction }) =>
-      transaction(async (tx) => {
-        const filters = { featureIds: query.feature_ids };
-        const { subscription, features } = await readSubscriptionEntitlements(tx, params.id, filters);
-        return {
-          subscription_id: subscription.id,
-          plan_id: subscription.planId,
-          features: features.map(viewAggregatedFeature),
-        };
-      }),
+    handler: async ({ params, query, scope }) => {
+      const filters = { featureIds: query.feature_ids };
+      const { subscription, features } = await inSqlTransaction(app.dependencies.database, scope, (tx) =>
+        readSubscriptionEntitlements(tx, params.id, filters),
+      );
+      return {
+        subscription_id: subscription.id,
+        plan_id: subscription.planId,
+        features: features.map(viewAggregatedFeature),
+      };
+    },
   });
-}
-
-async function entitlementsOf(tx: Transaction, customerId: string, query: z.output<typeof customerEntitlementsQuery>) {
-  const filters = { featureIds: query.feature_ids, subscriptionIds: query.subscription_ids };
-  const found = await readCustomerEntitlements(tx, customerId, filters);
-  return viewCustomerEntitlements(customerId, found.features, await withContent(tx, found.subscriptions));
 }
 
 /** The customer a query names by id, by external id, or by both when they agree. spec: platform §10.2 */

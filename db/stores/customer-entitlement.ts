@@ -1,13 +1,9 @@
-import { later } from '../../billing/calendar.ts';
 import { type AggregatedEntitlement, aggregateEntitlement, partsInForce } from '../../billing/entitlement.ts';
-import { customerNow, realNow } from '../clock.ts';
-import { instantText } from '../columns.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
 import { Subscription } from '../entities/subscription.ts';
 import { anyOf } from '../list.ts';
-import { missing } from '../record.ts';
-import type { Transaction } from '../transaction.ts';
+import type { ScopedSql, Transaction } from '../transaction.ts';
 import { entitlementParts, type ShownPart, type StoredPart } from './entitlement-part.ts';
 
 /** A feature with everything that is granted of it. spec: catalogue-and-metering §8.3 */
@@ -24,7 +20,8 @@ export interface FeatureFilters {
   featureLookupKeys?: readonly string[] | undefined;
 }
 
-const grantingStatuses = ['active', 'trialing'];
+/** Of subscriptions that give features. */
+export const grantingStatuses = ['active', 'trialing'];
 
 /** The subscriptions through which a customer has features at an instant: begun, active or trialing; oldest first. spec: platform §10.3 */
 export async function grantingSubscriptions(
@@ -49,8 +46,8 @@ export async function grantingSubscriptions(
  * first, then static, boolean and config, each by name. spec: catalogue-and-metering §7.7, §8.3
  */
 export async function aggregatedFeatures(
-  tx: Transaction,
-  subscriptions: readonly Subscription[],
+  tx: ScopedSql,
+  subscriptions: readonly Pick<Subscription, 'id'>[],
   filters: FeatureFilters,
   at: string,
 ): Promise<AggregatedFeature[]> {
@@ -65,44 +62,6 @@ export async function aggregatedFeatures(
     const entitlement = aggregateEntitlement(feature.type, sources);
     return [{ feature, meter, entitlement, sources }];
   });
-}
-
-/** What a customer has through its subscriptions at its present. Throws `not_found`. spec: catalogue-and-metering §8.1 */
-export async function customerEntitlements(
-  tx: Transaction,
-  customerId: string,
-  filters: FeatureFilters & { subscriptionIds?: readonly string[] | undefined },
-): Promise<{ subscriptions: Subscription[]; features: AggregatedFeature[] }> {
-  const at = await presentOf(tx, customerId);
-  const subscriptions = await grantingSubscriptions(tx, customerId, at, filters.subscriptionIds);
-  return { subscriptions, features: await aggregatedFeatures(tx, subscriptions, filters, at) };
-}
-
-/**
- * What one subscription grants, whatever its status; one that has not begun is shown as of its start. Throws `not_found`.
- * spec: catalogue-and-metering §8.1
- */
-export async function subscriptionEntitlements(
-  tx: Transaction,
-  id: string,
-  filters: FeatureFilters,
-): Promise<{ subscription: Subscription; features: AggregatedFeature[] }> {
-  const where = { id, environmentId: tx.scope.environmentId, status: 'published' };
-  const subscription = await tx.em.findOne(Subscription, where);
-  if (!subscription) throw missing('subscription', id);
-  const at = later(await customerNow(tx, subscription.customerId), subscription.startDate);
-  return { subscription, features: await aggregatedFeatures(tx, [subscription], filters, at) };
-}
-
-/** The customer's present, in the statement that finds out whether it exists. Throws `not_found`. */
-async function presentOf(tx: Transaction, customerId: string): Promise<string> {
-  const [row] = await tx.rows<{ frozen_time: string | null }>(
-    `select clock.frozen_time from customer c left join test_clock clock on clock.id = c.test_clock_id
-     where c.environment_id = $1 and c.id = $2`,
-    [tx.scope.environmentId, customerId],
-  );
-  if (!row) throw missing('customer', customerId);
-  return row.frozen_time ? instantText(row.frozen_time) : realNow();
 }
 
 function isWanted(feature: Feature, { featureIds = [], featureLookupKeys = [] }: FeatureFilters): boolean {

@@ -3,7 +3,8 @@ import type { GrantTerms } from '../../billing/grant.ts';
 import { decimalText, instantText } from '../columns.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
-import type { Sql } from '../transaction.ts';
+import { memberName } from '../plain-rows.ts';
+import type { Sql, SqlTransaction } from '../transaction.ts';
 import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
 
 /** A part with what is granted by it and by whom. */
@@ -103,7 +104,7 @@ export async function meteredPartsOfPlan(sql: Sql, environmentId: string, planId
 
 async function readParts(sql: Sql, text: string, environmentId: string, ids: readonly string[]): Promise<StoredPart[]> {
   const oldestFirst = `${text} order by e.created_at, e.id, p.association_id`;
-  const rows = await sql.rows<PartRow>(oldestFirst, [environmentId, [...ids]]);
+  const rows = await partRows(sql, oldestFirst, [environmentId, [...ids]]);
   return rows.map((row) => ({
     ...row,
     overriddenMembers: row.overriddenMembers as OverridableMember[] | null,
@@ -114,20 +115,15 @@ async function readParts(sql: Sql, text: string, environmentId: string, ids: rea
   }));
 }
 
+/** Planning costs more than the answer where parts are shown: where the connection is at hand, the plan is kept there. */
+async function partRows(sql: Sql | SqlTransaction, text: string, values: unknown[]): Promise<PartRow[]> {
+  if (!('client' in sql) || !text.startsWith(shownParts)) return sql.rows<PartRow>(text, values);
+  return (await sql.client.query<PartRow>({ name: 'entitlements-parts', text, values })).rows;
+}
+
 /** Columns by the names that members have. */
 function rowOf(columns: Columns): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const name in columns) row[memberName(name)] = columns[name];
   return { ...row, createdAt: instantText(columns.created_at), updatedAt: instantText(columns.updated_at) };
-}
-
-const memberNames = new Map<string, string>();
-
-function memberName(column: string): string {
-  let name = memberNames.get(column);
-  if (name === undefined) {
-    name = column.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
-    memberNames.set(column, name);
-  }
-  return name;
 }

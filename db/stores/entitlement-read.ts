@@ -1,0 +1,186 @@
+import { later } from '../../billing/calendar.ts';
+import { realNow } from '../clock.ts';
+import { instantText } from '../columns.ts';
+import type { Coupon } from '../entities/coupon.ts';
+import type { CouponAssociation } from '../entities/coupon-association.ts';
+import type { CreditGrant } from '../entities/credit-grant.ts';
+import type { Customer } from '../entities/customer.ts';
+import type { Price } from '../entities/price.ts';
+import type { PriceUnit } from '../entities/price-unit.ts';
+import type { Subscription } from '../entities/subscription.ts';
+import type { SubscriptionLineItem } from '../entities/subscription-line-item.ts';
+import type { SubscriptionPause } from '../entities/subscription-pause.ts';
+import { plainRows } from '../plain-rows.ts';
+import { missing } from '../record.ts';
+import type { SqlTransaction } from '../transaction.ts';
+import {
+  type AggregatedFeature,
+  aggregatedFeatures,
+  type FeatureFilters,
+  grantingStatuses,
+} from './customer-entitlement.ts';
+import type { SubscriptionContent } from './subscription-read.ts';
+
+/** What asks for entitlements all the time asks here: few statements with kept plans, and no mapper. */
+type CustomerRow = Customer & { frozenTime: string | null };
+type Beside = { hasCoupons: boolean; hasCreditGrants: boolean; hasPauses: boolean };
+
+/**
+ * What a customer, named by its id or its external id, has through its subscriptions at its present. Throws `not_found`.
+ * spec: catalogue-and-metering §8.1
+ */
+export async function customerEntitlements(
+  tx: SqlTransaction,
+  named: { id: string } | { externalId: string },
+  filters: FeatureFilters & { subscriptionIds?: readonly string[] | undefined },
+): Promise<{ customerId: string; subscriptions: SubscriptionContent[]; features: AggregatedFeature[] }> {
+  const customer = await customerWithClock(tx, named);
+  const at = presentOf(customer);
+  const rows = await plainRows<Subscription & Beside>(tx, 'entitlements-subscriptions', subscriptionsText, [
+    tx.scope.environmentId,
+    customer.id,
+    grantingStatuses,
+    at,
+    filters.subscriptionIds?.length ? filters.subscriptionIds : null,
+  ]);
+  const features = await aggregatedFeatures(tx, rows, filters, at);
+  return { customerId: customer.id, features, subscriptions: await contentOf(tx, customer, rows) };
+}
+
+/**
+ * What one subscription grants, whatever its status; one that has not begun is shown as of its start. Throws `not_found`.
+ * spec: catalogue-and-metering §8.1
+ */
+export async function subscriptionEntitlements(
+  tx: SqlTransaction,
+  id: string,
+  filters: FeatureFilters,
+): Promise<{ subscription: Pick<Subscription, 'id' | 'planId'>; features: AggregatedFeature[] }> {
+  const [subscription] = await plainRows<
+    Pick<Subscription, 'id' | 'planId' | 'startDate'> & { frozenTime: string | null }
+  >(
+    tx,
+    'entitlements-subscription',
+    `select s.id, s.plan_id, s.start_date, clock.frozen_time from subscription s
+     join customer c on c.id = s.customer_id left join test_clock clock on clock.id = c.test_clock_id
+     where s.environment_id = $1 and s.id = $2 and s.status = 'published'`,
+    [tx.scope.environmentId, id],
+  );
+  if (!subscription) throw missing('subscription', id);
+  const at = later(presentOf(subscription), subscription.startDate);
+  return { subscription, features: await aggregatedFeatures(tx, [subscription], filters, at) };
+}
+
+async function customerWithClock(
+  tx: SqlTransaction,
+  named: { id: string } | { externalId: string },
+): Promise<CustomerRow> {
+  const byId = 'id' in named;
+  const [customer] = await plainRows<CustomerRow>(
+    tx,
+    byId ? 'entitlements-customer' : 'entitlements-external-customer',
+    `select c.*, clock.frozen_time from customer c left join test_clock clock on clock.id = c.test_clock_id
+     where c.environment_id = $1 and ${byId ? 'c.id = $2' : `c.external_id = $2 and c.status = 'published'`}`,
+    [tx.scope.environmentId, byId ? named.id : named.externalId],
+  );
+  if (!customer) throw byId ? missing('customer', named.id) : missing('customer', named.externalId, 'external_id');
+  return customer;
+}
+
+function presentOf({ frozenTime }: { frozenTime: string | null }): string {
+  return frozenTime ? instantText(frozenTime) : realNow();
+}
+
+const subscriptionsText = `
+select s.*,
+  exists (select from coupon_association a where a.environment_id = $1 and a.subscription_id = s.id and a.status = 'published') as has_coupons,
+  exists (select from credit_grant g where g.environment_id = $1 and g.subscription_id = s.id and g.status = 'published') as has_credit_grants,
+  exists (select from subscription_pause p where p.environment_id = $1 and p.subscription_id = s.id) as has_pauses
+from subscription s
+where s.environment_id = $1 and s.status = 'published' and s.customer_id = $2 and s.subscription_status = any($3) and s.start_date <= $4
+  and ($5::text[] is null or s.id = any($5))
+order by s.start_date, s.id`;
+
+/** The same as `withContent` reads through the mapper. */
+async function contentOf(
+  tx: SqlTransaction,
+  customer: Customer,
+  rows: readonly (Subscription & Beside)[],
+): Promise<SubscriptionContent[]> {
+  if (rows.length === 0) return [];
+  const of = [tx.scope.environmentId, rows.map((row) => row.id)];
+  const items = await plainRows<SubscriptionLineItem>(
+    tx,
+    'entitlements-items',
+    `select * from subscription_line_item where environment_id = $1 and subscription_id = any($2) and status = 'published'
+     order by start_date, id`,
+    of,
+  );
+  const prices = await byId<Price>(
+    tx,
+    'price',
+    items.map((item) => item.priceId),
+  );
+  const units = await byId<PriceUnit>(
+    tx,
+    'price_unit',
+    [...prices.values()].flatMap((price) => price.priceUnitId || []),
+  );
+  const redeemed = rows.some((row) => row.hasCoupons)
+    ? await plainRows<CouponAssociation>(
+        tx,
+        'entitlements-coupons',
+        `select * from coupon_association where environment_id = $1 and subscription_id = any($2) and status = 'published'
+         order by start_date, id`,
+        of,
+      )
+    : [];
+  const coupons = await byId<Coupon>(
+    tx,
+    'coupon',
+    redeemed.map((row) => row.couponId),
+  );
+  const creditGrants = rows.some((row) => row.hasCreditGrants)
+    ? await plainRows<CreditGrant>(
+        tx,
+        'entitlements-credit-grants',
+        `select * from credit_grant where environment_id = $1 and subscription_id = any($2) and status = 'published'
+         order by created_at, id`,
+        of,
+      )
+    : [];
+  const pauses = rows.some((row) => row.hasPauses)
+    ? await plainRows<SubscriptionPause>(
+        tx,
+        'entitlements-pauses',
+        `select * from subscription_pause where environment_id = $1 and subscription_id = any($2) order by pause_start desc, id desc`,
+        of,
+      )
+    : [];
+  return rows.map((row) => ({
+    row,
+    items: items
+      .filter((item) => item.subscriptionId === row.id)
+      .flatMap((item) => {
+        const price = prices.get(item.priceId);
+        return price ? [{ row: item, price, unit: units.get(price.priceUnitId ?? '') ?? null }] : [];
+      }),
+    customer,
+    coupons: redeemed
+      .filter((association) => association.subscriptionId === row.id)
+      .map((association) => ({ row: association, coupon: coupons.get(association.couponId)! })),
+    creditGrants: creditGrants.filter((grant) => grant.subscriptionId === row.id),
+    pauses: pauses.filter((pause) => pause.subscriptionId === row.id),
+  }));
+}
+
+async function byId<Row extends { id: string }>(
+  tx: SqlTransaction,
+  table: 'price' | 'price_unit' | 'coupon',
+  ids: readonly string[],
+): Promise<Map<string, Row>> {
+  if (ids.length === 0) return new Map();
+  const text = `select * from ${table} where environment_id = $1 and id = any($2)`;
+  const rows = await plainRows<Row>(tx, `entitlements-${table}`, text, [tx.scope.environmentId, [...new Set(ids)]]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
