@@ -15,6 +15,7 @@ import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.t
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEventReprocessActivities } from './event-reprocess.ts';
 import { failureInterceptor } from './failure.ts';
+import { grantEvaluator } from './grant-evaluator.ts';
 import { createInvoiceActivities } from './invoice.ts';
 import { createPaymentActivities } from './payment.ts';
 import { createPriceSyncActivities } from './price-sync.ts';
@@ -93,7 +94,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
-  const evaluators = [thresholdEvaluator({ database, readUsage, temporal })];
+  const evaluators = [thresholdEvaluator({ database, readUsage, temporal }), grantEvaluator({ database, readUsage })];
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),

@@ -10,6 +10,7 @@ import { readSubscriptions } from './subscription-row.ts';
 /** A subscription with budgets, and its line items whose meters they are of. */
 export interface GrantedSubscription {
   subscriptionId: string;
+  customerId: string;
   lineItemIds: string[];
 }
 
@@ -22,8 +23,8 @@ export async function grantedSubscriptions(
   scope: Scope,
   customerIds: readonly string[],
 ): Promise<GrantedSubscription[]> {
-  const rows = await sql.rows<{ subscription_id: string; items: string[] }>(
-    `select l.subscription_id, array_agg(l.id) as items
+  const rows = await sql.rows<{ subscription_id: string; customer_id: string; items: string[] }>(
+    `select l.subscription_id, s.customer_id, array_agg(l.id) as items
      from subscription s join subscription_line_item l on l.subscription_id = s.id and l.environment_id = s.environment_id
      where s.environment_id = $1 and s.customer_id = any($2) and s.status = 'published' and l.status = 'published'
        and s.subscription_status in ('active', 'trialing')
@@ -31,10 +32,14 @@ export async function grantedSubscriptions(
          where e.environment_id = $1 and e.status = 'published' and e.grant_quota is not null)
        and exists (select from setting where environment_id = $1 and key = 'entitlement_alert_config' and status = 'published'
          and value ->> 'alert_enabled' = 'true')
-     group by l.subscription_id order by l.subscription_id`,
+     group by l.subscription_id, s.customer_id order by l.subscription_id`,
     [scope.environmentId, [...customerIds]],
   );
-  return rows.map((row) => ({ subscriptionId: row.subscription_id, lineItemIds: row.items }));
+  return rows.map((row) => ({
+    subscriptionId: row.subscription_id,
+    customerId: row.customer_id,
+    lineItemIds: row.items,
+  }));
 }
 
 /**
@@ -44,7 +49,7 @@ export async function grantedSubscriptions(
 export async function evaluateGrants(
   sql: Sql,
   scope: Scope,
-  { subscriptionId, lineItemIds }: GrantedSubscription,
+  { subscriptionId, lineItemIds }: Pick<GrantedSubscription, 'subscriptionId' | 'lineItemIds'>,
   readUsage: UsageReader,
 ): Promise<void> {
   const subscription = (await readSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);

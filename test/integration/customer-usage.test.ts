@@ -273,6 +273,8 @@ describe('entitlements', () => {
     const answer = await read(`/customers/${customer.customerId}/entitlements`);
     expect(Object.keys(answer).sort()).toEqual(['customer_id', 'features', 'subscriptions']);
     expect(answer.subscriptions).toMatchObject([{ id: subscriptionId, customer: { id: customer.customerId } }]);
+    const alone = await read(`/subscriptions/${subscriptionId}`);
+    expect(answer.subscriptions).toEqual([{ ...alone, latest_invoice: null, plan: null }]);
     expect(answer.features[0]).toEqual({
       feature: calls,
       entitlement: {

@@ -1,0 +1,34 @@
+import type { Database } from '../db/orm.ts';
+import { evaluateGrants, grantedSubscriptions } from '../db/stores/entitlement-grant-evaluate.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
+import type { UsageReader } from '../db/usage-reader.ts';
+import { isOutage } from './failure.ts';
+import type { UsageEvaluator } from './usage-evaluator.ts';
+
+/**
+ * The budgets of entitlements: their records follow usage, and one that is used up is reported. Each subscription is a
+ * transaction of its own. spec: catalogue-and-metering §9.2
+ */
+export function grantEvaluator({
+  database,
+  readUsage,
+}: {
+  database: Database;
+  readUsage: UsageReader;
+}): UsageEvaluator {
+  return {
+    name: 'entitlement_grant',
+    async evaluate(scope, customerIds) {
+      const granted = await inSqlTransaction(database, scope, (tx) => grantedSubscriptions(tx, scope, customerIds));
+      const again = new Set<string>();
+      for (const subscription of granted) {
+        const evaluated = inSqlTransaction(database, scope, (tx) => evaluateGrants(tx, scope, subscription, readUsage));
+        await evaluated.catch((error: unknown) => {
+          if (isOutage(error)) throw error;
+          again.add(subscription.customerId);
+        });
+      }
+      return [...again];
+    },
+  };
+}
