@@ -4,16 +4,20 @@ import type {
   LineItemChange,
   LineItemEnding,
   NewLineItem,
+  PlanChangeOrder,
   QuantityChanges,
+  ReplacementOrder,
   TaxChange,
   TrialEndChange,
 } from '../billing/subscription-change.ts';
 import { addLineItem } from '../db/stores/line-item-add.ts';
 import { endLineItem, updateLineItem } from '../db/stores/line-item-change.ts';
+import { changePlan } from '../db/stores/plan-change.ts';
 import { changeQuantities } from '../db/stores/quantity-change.ts';
 import { changeAddon } from '../db/stores/subscription-addon-change.ts';
 import type { ChangeOrder } from '../db/stores/subscription-change.ts';
 import { changeCoupon, changeTax, changeTrialEnd } from '../db/stores/subscription-modify.ts';
+import { replaceSubscription } from '../db/stores/subscription-replace.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
@@ -56,5 +60,9 @@ export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }
     changeCoupon: changing<CouponChange>((tx, order, input) => changeCoupon(tx, tx.scope, order, input)),
     changeTax: changing<TaxChange>(changeTax),
     changeAddon: changing<AddonChange>((tx, order, input) => changeAddon(tx, tx.scope, order, input, readUsage)),
+    changePlan: changing<PlanChangeOrder>((tx, order, input) => changePlan(tx, tx.scope, order, input)),
+    replaceSubscription: changing<ReplacementOrder>((tx, order, input) =>
+      replaceSubscription(tx, tx.scope, order, input, readUsage),
+    ),
   };
 }

@@ -43,6 +43,7 @@ import { outboundEventRoutes } from './routes/outbound-event.ts';
 import { paymentRoutes } from './routes/payment.ts';
 import { paymentMethodRoutes } from './routes/payment-method.ts';
 import { planRoutes } from './routes/plan.ts';
+import { planChangeRoutes } from './routes/plan-change.ts';
 import { planSimulationRoutes } from './routes/plan-simulation.ts';
 import { portalRoutes } from './routes/portal.ts';
 import { portalSessionRoutes } from './routes/portal-session.ts';
@@ -131,6 +132,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(subscriptionTimelineRoutes);
   await v1.register(subscriptionRehearsalRoutes);
   await v1.register(lineItemRoutes);
+  await v1.register(planChangeRoutes);
   await v1.register(subscriptionModifyRoutes);
   await v1.register(subscriptionRoutes);
   await v1.register(taxRoutes);

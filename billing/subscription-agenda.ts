@@ -23,6 +23,15 @@ export interface SubscriptionAgendaInput {
   grants?: readonly { id: string; scheduledFor: string }[];
   /** When the opening invoice of an incomplete subscription was paid; null while it is not. */
   openingPaidAt: string | null;
+  /** Changes of plan that are pending, and subscriptions that took this one's place and have no workflow yet. */
+  planChanges?: readonly PendingPlanChange[];
+}
+
+/** `applyPlanChange` in place, `replacePlan` by another subscription, `attendSuccessor` for that one. spec: §2.9.4 */
+export interface PendingPlanChange {
+  kind: 'applyPlanChange' | 'replacePlan' | 'attendSuccessor';
+  at: string;
+  ref: string;
 }
 
 /**
@@ -31,6 +40,9 @@ export interface SubscriptionAgendaInput {
  */
 export const subscriptionAgendaOrder = [
   'activateSubscription',
+  'attendSuccessor',
+  'applyPlanChange',
+  'replacePlan',
   'endTrial',
   'closePeriod',
   'applyGrant',
@@ -57,6 +69,7 @@ export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[]
     items.push({ at: input.openingPaidAt, kind: 'activateSubscription', ref: '' });
   }
   if (state.status !== 'cancelled') items.push(...(input.grants ?? []).map(grantItem));
+  items.push(...(input.planChanges ?? []));
   const noticeAt = renewalNoticeAt(state, input.renewalNoticedFor);
   if (noticeAt !== null) items.push({ at: noticeAt, kind: 'noticeRenewal', ref: '' });
   return sortAgenda(items, subscriptionAgendaOrder);

@@ -145,6 +145,8 @@ export interface NewSubscription {
   addons?: NewAttachment[];
   /** Absent in commands that were sent before there were overrides. */
   overrideEntitlements?: NewOverride[];
+  /** For a subscription that takes another one's place: what is left of that one's advance charges. spec: §2.9.2 */
+  replaces?: { credit: string };
 }
 
 /** A coupon that a creation redeems, named by id or by code. spec: subscriptions-and-invoicing §1.2 subscription_coupons */

@@ -1,15 +1,17 @@
 import { setHandler } from '@temporalio/workflow';
 import type { SubscriptionActivities } from '../activities/subscription.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import type { SubscriptionSnapshot } from './subscription.messages.ts';
+import { attachAddon, detachAddon, type SubscriptionSnapshot } from './subscription.messages.ts';
 import {
   addLineItem,
   changeAddon,
   changeCoupon,
+  changePlan,
   changeQuantities,
   changeTax,
   changeTrialEnd,
   endLineItem,
+  replaceSubscription,
   updateLineItem,
 } from './subscription-change.messages.ts';
 
@@ -27,6 +29,12 @@ export function handleChanges(
 ): void {
   const { subscriptionId } = self;
   const changed = ({ version }: SubscriptionSnapshot) => ({ subscriptionId, version });
+  setHandler(attachAddon, async (command) =>
+    changed(await lifecycle.command('attachAddon', command.at, () => local.attachAddon({ ...self, command }))),
+  );
+  setHandler(detachAddon, async (command) =>
+    changed(await lifecycle.command('detachAddon', command.at, () => local.detachAddon({ ...self, command }))),
+  );
   setHandler(addLineItem, async (command) =>
     changed(await lifecycle.command('addLineItem', command.at, () => local.addLineItem({ ...self, command }))),
   );
@@ -52,5 +60,13 @@ export function handleChanges(
   );
   setHandler(changeAddon, async (command) =>
     changed(await lifecycle.command('changeAddon', command.at, () => local.changeAddon({ ...self, command }))),
+  );
+  setHandler(changePlan, async (command) =>
+    changed(await lifecycle.command('changePlan', command.at, () => local.changePlan({ ...self, command }))),
+  );
+  setHandler(replaceSubscription, async (command) =>
+    changed(
+      await lifecycle.command('replaceSubscription', command.at, () => local.replaceSubscription({ ...self, command })),
+    ),
   );
 }

@@ -3,14 +3,12 @@ import type { SubscriptionActivities } from '../activities/subscription.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
-import { followInvoice } from './followers.ts';
+import { followInvoice, followSubscription } from './followers.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import {
-  attachAddon,
   cancelSubscription,
   createSubscription,
-  detachAddon,
   invoiceThreshold,
   type SubscriptionSnapshot,
   updateSubscription,
@@ -54,6 +52,13 @@ export async function subscription(start: LifecycleStart): Promise<void> {
         // The other workflow is there before the row says so: a task lost in between cannot leave the invoice to nobody.
         await followInvoice(start, item.ref, lifecycle.clock.heardTime);
         return step.attendInvoice(due);
+      case 'applyPlanChange':
+        return step.applyPlanChange(due);
+      case 'replacePlan':
+        return step.replacePlan(due);
+      case 'attendSuccessor':
+        await followSubscription(start, item.ref, lifecycle.clock.heardTime);
+        return step.attendSuccessor(due);
       default:
         throw new Error(`a subscription has no agenda entry ${item.kind}`);
     }
@@ -85,16 +90,10 @@ export async function subscription(start: LifecycleStart): Promise<void> {
     ),
   );
   answerLifeCommands(lifecycle, self, changed);
-  setHandler(attachAddon, async (command) =>
-    changed(await lifecycle.command('attachAddon', command.at, () => local.attachAddon({ ...self, command }))),
-  );
   setHandler(invoiceThreshold, async (command) =>
     changed(
       await lifecycle.command('invoiceThreshold', command.at, () => local.invoiceThreshold({ ...self, command })),
     ),
-  );
-  setHandler(detachAddon, async (command) =>
-    changed(await lifecycle.command('detachAddon', command.at, () => local.detachAddon({ ...self, command }))),
   );
 
   handleChanges(self, lifecycle, local);

@@ -113,6 +113,18 @@ export async function settleProration(sql: Sql, scope: Scope, planned: PlannedPr
   return { row, invoiceId: null, returned };
 }
 
+/** Notes what a change gave back that is settled elsewhere: on the invoice of a subscription that replaces this one. */
+export async function recordProration(
+  sql: Sql,
+  scope: Scope,
+  planned: PlannedProration,
+  returned: string,
+): Promise<string> {
+  const key = changeKeyOf(planned);
+  await writeRecords(sql, scope, planned, { key, invoiceId: null, returned });
+  return key;
+}
+
 /** The invoice of a difference to pay, not written; a preview shows it. spec: subscriptions-and-invoicing §2.8.3 */
 export async function settlementInvoice(
   sql: Sql,

@@ -76,7 +76,13 @@ export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInpu
   return { attended: await changed(sql, scope, row, 'add-on detached', at, told), returned: settled.returned, end };
 }
 
-async function endAttachment(sql: Sql, scope: Scope, input: DetachAddonInput, end: string): Promise<void> {
+/** Ends an attachment and its line items. */
+export async function endAttachment(
+  sql: Sql,
+  scope: Scope,
+  input: Pick<DetachAddonInput, 'associationId' | 'subscriptionId' | 'at' | 'reason'>,
+  end: string,
+): Promise<void> {
   const { environmentId, actor } = scope;
   const now = new Date().toISOString();
   await sql.rows(

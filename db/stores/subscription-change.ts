@@ -105,7 +105,7 @@ export async function carryOut(
     if (promised) refuseDifferent(promised, present);
     else outcome.previewDigest = previewDigest(present);
   }
-  const row = decided ? { ...decided.row, version: before.version + 1 } : before;
+  const row = decided ? (decided.isWritten ? decided.row : { ...decided.row, version: before.version + 1 }) : before;
   if (decided && !decided.isWritten) await writeChanged(sql, scope, row, decided, at);
   await writeChange(sql, scope, order, decided, outcome, at);
   return one(await refreshAgendas(sql, environmentId, [row]));

@@ -97,6 +97,7 @@ export async function createSubscription(
     at: input.at,
     period: openingPeriod(row),
     readUsage,
+    ...(input.replaces ? { replaces: input.replaces } : {}),
   });
   await applyDueGrants(sql, scope, opened, input.at);
   return one(await refreshAgendas(sql, scope.environmentId, [opened]));

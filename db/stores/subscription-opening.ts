@@ -1,4 +1,5 @@
 import { type BillingPeriodInterval, firstPeriod } from '../../billing/calendar.ts';
+import { lessCredit } from '../../billing/replacement.ts';
 import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
@@ -17,6 +18,8 @@ export interface Opening {
   at: string;
   period: BillingPeriodInterval;
   readUsage: UsageReader;
+  /** Set for a subscription that takes another one's place. spec: §2.9.2 */
+  replaces?: { credit: string };
 }
 
 /**
@@ -26,14 +29,16 @@ export interface Opening {
 export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Promise<SubscriptionRow> {
   const { row, period } = opening;
   const trial = row.status === 'trialing';
-  const reason: BillingReason = trial ? 'SUBSCRIPTION_TRIAL_START' : 'SUBSCRIPTION_CREATE';
+  const first: BillingReason = opening.replaces ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATE';
+  const reason: BillingReason = trial ? 'SUBSCRIPTION_TRIAL_START' : first;
   const charges = await computeCharges(
     sql,
     scope,
     [{ key: row.id, subscription: row, reason: 'opening', elapsed: null, next: period }],
     opening.readUsage,
   );
-  const lines = charges.get(row.id) ?? [];
+  const charged = charges.get(row.id) ?? [];
+  const lines = opening.replaces ? lessCredit(charged, opening.replaces.credit, row.currency) : charged;
   const { config, terms } = await readBillingContext(sql, scope.environmentId, [row]);
   const opened: SubscriptionRow = { ...row, billingSequence: 1 };
   const draft = draftInvoice(scope, {

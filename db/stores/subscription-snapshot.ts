@@ -1,7 +1,11 @@
 import type { AgendaItem } from '../../billing/agenda.ts';
 import { invoiceConfig } from '../../billing/invoice-config.ts';
 import { refuse } from '../../billing/refusal.ts';
-import { subscriptionAgenda, type UnattendedInvoice } from '../../billing/subscription-agenda.ts';
+import {
+  type PendingPlanChange,
+  subscriptionAgenda,
+  type UnattendedInvoice,
+} from '../../billing/subscription-agenda.ts';
 import { instantText } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
@@ -30,6 +34,7 @@ interface SurroundingsRow {
   grants: { id: string; at: string }[];
   parked_step: string | null;
   invoice_config: Record<string, unknown> | null;
+  plan_changes: PendingPlanChange[] | null;
   [column: string]: unknown;
 }
 
@@ -51,7 +56,14 @@ select s.id,
   coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'at', a.scheduled_for)) from credit_grant_application a
     where a.environment_id = s.environment_id and a.subscription_id = s.id and a.application_status in ('pending', 'failed')), '[]') as grants,
   (select o.step from parked_object o where o.environment_id = s.environment_id and o.object_type = 'subscription' and o.object_id = s.id) as parked_step,
-  (select value from setting where environment_id = s.environment_id and key = 'invoice_config' and status = 'published') as invoice_config
+  (select value from setting where environment_id = s.environment_id and key = 'invoice_config' and status = 'published') as invoice_config,
+  (select jsonb_agg(jsonb_build_object('kind', c.kind, 'at', c.at, 'ref', c.ref)) from (
+    select case when t.configuration ->> 'version' = 'v1' then 'replacePlan' else 'applyPlanChange' end as kind, t.scheduled_at as at, t.id as ref
+    from subscription_schedule t where t.environment_id = s.environment_id and t.subscription_id = s.id
+      and t.schedule_type = 'plan_change' and t.schedule_status = 'pending'
+    union all
+    select 'attendSuccessor', c.effective_at, c.successor_subscription_id from subscription_change c
+    where c.environment_id = s.environment_id and c.subscription_id = s.id and not c.attended) c) as plan_changes
 from subscription s where s.environment_id = $1 and s.id = any($2)`;
 
 /** The agendas of some subscriptions of one environment, from their rows and what surrounds them. */
@@ -72,6 +84,7 @@ export async function readAgendas(
       grants: surroundings.grants.map(({ id, at }) => ({ id, scheduledFor: instantText(at) })),
       finalizationDelayMs: invoiceConfig(surroundings.invoice_config).finalizationDelaySeconds * 1000,
       openingPaidAt: surroundings.opening_paid_at ? instantText(surroundings.opening_paid_at) : null,
+      planChanges: (surroundings.plan_changes ?? []).map((change) => ({ ...change, at: instantText(change.at) })),
     });
     return { row, agenda, blockedOn: surroundings.parked_step };
   });
