@@ -139,6 +139,8 @@ export interface NewSubscription {
   lineItemCommitments?: Record<string, NewItemCommitment>;
   overrideLineItems?: NewPriceOverride[];
   lineItems?: NewLineItem[];
+  /** The external id of another customer who is invoiced; null or absent: the subscriber. */
+  invoicingExternalId?: string | null;
   /** In place of the plan's grants; null or absent: those. */
   creditGrants?: NewCreditGrant[] | null;
   /** Absent in commands that were sent before there were add-ons. */

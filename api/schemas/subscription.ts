@@ -19,6 +19,7 @@ import {
 } from './scalars.ts';
 import { commitmentFields, newCommitment } from './subscription-commitment.ts';
 import { couponFields, couponLinksOf } from './subscription-coupon.ts';
+import { inheritanceInput, invoicingCustomerOf } from './subscription-inheritance.ts';
 import { itemFields, itemsOf } from './subscription-item.ts';
 import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
@@ -28,7 +29,7 @@ const statuses = ['draft', 'trialing', 'incomplete', 'active', 'paused', 'cancel
 const id = z.string().min(1).max(255);
 
 /** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
-const laterFields = ['phases', 'inheritance', 'parent_subscription_id', 'checkout'] as const;
+const laterFields = ['phases', 'parent_subscription_id', 'checkout'] as const;
 
 const laterShape = Object.fromEntries(
   laterFields.map((field) => [field, z.unknown().optional().describe(notInThisRelease)]),
@@ -72,6 +73,7 @@ export const createSubscriptionBody = z
     ...couponFields,
     ...commitmentFields,
     ...itemFields,
+    inheritance: inheritanceInput.nullish(),
     credit_grants: z
       .array(subscriptionGrantInput)
       .max(100)
@@ -147,6 +149,7 @@ export function creationOf(
     coupons: couponLinksOf(body),
     commitment: newCommitment(body),
     ...itemsOf(body),
+    invoicingExternalId: invoicingCustomerOf(body.inheritance),
     creditGrants: body.credit_grants?.map((grant, index) => newGrant(grant, `credit_grants[${index}].`)) ?? null,
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
   };

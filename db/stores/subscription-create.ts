@@ -50,7 +50,8 @@ export async function createSubscription(
   if (existing.size > 0) return one(await readAgendas(sql, scope.environmentId, [...existing.values()]));
   const customer = await readCustomer(sql, scope, input.customerId);
   const plan = await readPlan(sql, scope, input.planId);
-  await checkPaymentMethod(sql, scope, customer.id, input.gatewayPaymentMethodId);
+  const invoicingCustomerId = await readPayer(sql, scope, customer.id, input.invoicingExternalId ?? null);
+  await checkPaymentMethod(sql, scope, invoicingCustomerId, input.gatewayPaymentMethodId);
   const candidates = await readPlanPrices(
     sql,
     scope.environmentId,
@@ -62,7 +63,11 @@ export async function createSubscription(
   const prices = selectPrices(cadence, candidates, input.includePriceIds);
   checkThreshold(input.autoInvoiceThreshold ?? null, prices);
   const syncedPriceSequence = targetSequence(await readUsagePrices(sql, scope.environmentId, input.planId));
-  const row: SubscriptionRow = { ...newRow(scope, input, customer, prices), syncedPriceSequence };
+  const row: SubscriptionRow = {
+    ...newRow(scope, input, customer, prices),
+    invoicingCustomerId,
+    syncedPriceSequence,
+  };
   await insertRow(sql, scope, row);
   await watchThreshold(sql, scope, row.autoInvoiceThreshold);
   const items = await newLineItems(sql, scope, row, { name: plan.name, prices }, input);
@@ -210,6 +215,17 @@ async function readCustomer(sql: Sql, scope: Scope, customerId: string): Promise
   if (row.status !== 'published')
     throw badField('customer_id', `names customer ${customerId}, which is ${row.status}; create or choose another`);
   return { id: row.id, timezone: row.timezone, testClockId: row.test_clock_id };
+}
+
+/** Who is invoiced: the customer of the external id, or the subscriber. spec: subscriptions-and-invoicing §2.13 */
+async function readPayer(sql: Sql, scope: Scope, customerId: string, externalId: string | null): Promise<string> {
+  if (externalId === null) return customerId;
+  const [payer] = await sql.rows<{ id: string }>(
+    "select id from customer where environment_id = $1 and external_id = $2 and status = 'published' for share",
+    [scope.environmentId, externalId],
+  );
+  if (!payer) throw missing('customer', externalId, 'inheritance.invoicing_customer_external_id');
+  return payer.id;
 }
 
 async function readPlan(sql: Sql, scope: Scope, planId: string): Promise<{ name: string }> {
