@@ -1,6 +1,7 @@
 import { attachAddon } from '../db/stores/subscription-addon.ts';
 import { detachAddon } from '../db/stores/subscription-addon-detach.ts';
 import { createSubscription } from '../db/stores/subscription-create.ts';
+import { once } from '../db/stores/subscription-once.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
@@ -54,8 +55,11 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
     }: SubscriptionReference & { command: DetachAddonCommand }): Promise<SubscriptionSnapshot> =>
       inScope(
         self,
-        async (tx) =>
-          snapshot((await detachAddon(tx, tx.scope, { ...command, subscriptionId: self.subscriptionId })).attended),
+        async (tx) => {
+          const input = { ...command, subscriptionId: self.subscriptionId };
+          const detach = async () => (await detachAddon(tx, tx.scope, input)).attended;
+          return snapshot(await once(tx, tx.scope, input, 'addon_detached', detach));
+        },
         command.caller,
       ),
   };

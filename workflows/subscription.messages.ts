@@ -87,7 +87,7 @@ export interface AttachAddonCommand {
   attachment: NewAttachment;
 }
 
-export interface DetachAddonCommand {
+export interface DetachAddonCommand extends Identified {
   caller: Caller;
   at: string;
   associationId: string;

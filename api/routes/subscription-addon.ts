@@ -52,6 +52,7 @@ export async function subscriptionAddonRoutes(app: Api): Promise<void> {
       const { addon_association_id: id, effective_date, proration_behavior, reason } = request.body;
       const object = await request.transaction(async (tx) => objectOf(tx, await subscriptionOfAssociation(tx, id)));
       await updateObject(request, object, detachAddon, {
+        changeId: request.newId('subs_change'),
         associationId: id,
         effectiveDate: effective_date ?? null,
         prorationBehavior: proration_behavior || null,

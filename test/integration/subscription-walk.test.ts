@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { SubscriptionStatus } from '../../billing/subscription.ts';
+import { mayHappen, type SubscriptionTrigger } from '../../billing/subscription-lifecycle.ts';
+import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import {
+  advanceTo,
+  clockedCustomer,
+  monthlyPlan,
+  subscribe,
+  subscriptionOf,
+  testPlatform,
+} from '../support/billing.ts';
+import { assertInvariants, assertWorkflowsAgree } from '../support/invariants.ts';
+
+const { api, base, temporal } = await testPlatform();
+const card = sandboxCardNumber('succeeds');
+const plan = await monthlyPlan(api);
+
+/** What is asked, at which path, and which move of the table it is. */
+const commands = {
+  activate: { trigger: 'activate', path: 'activate', body: (now: string) => ({ start_date: now }) },
+  pause: { trigger: 'pause', path: 'pause', body: () => ({}) },
+  pauseAndKeep: { trigger: 'pause', path: 'pause', body: () => ({ proration_behavior: 'none' }) },
+  resume: { trigger: 'resume', path: 'resume', body: () => ({}) },
+  resumeAndWait: { trigger: 'resume', path: 'resume', body: () => ({ proration_behavior: 'none' }) },
+  cancelLater: { trigger: 'cancelLater', path: 'cancel', body: () => ({ cancellation_type: 'end_of_period' }) },
+  cancel: {
+    trigger: 'cancelNow',
+    path: 'cancel',
+    body: () => ({ cancellation_type: 'immediate', proration_behavior: 'create_prorations' }),
+  },
+} as const satisfies Record<string, { trigger: SubscriptionTrigger; path: string; body(now: string): object }>;
+
+type Command = keyof typeof commands | 'wait' | 'keep';
+
+const hourMs = 3_600_000;
+const start = '2026-01-31T00:00:00Z';
+const walks = 3;
+const stepsAWalk = 8;
+const seed = Number(process.env.WALK_SEED ?? 20_260_131);
+
+const step = fc.record({
+  // An end is rare, or every walk would be short.
+  command: fc.oneof(
+    { weight: 12, arbitrary: fc.constantFrom<Command>('wait', 'pause', 'pauseAndKeep', 'resume', 'resumeAndWait') },
+    { weight: 4, arbitrary: fc.constantFrom<Command>('activate', 'cancelLater', 'keep') },
+    { weight: 1, arbitrary: fc.constant<Command>('cancel') },
+  ),
+  hours: fc.integer({ min: 1, max: 24 * 20 }),
+});
+const walk = fc.record({
+  fields: fc.constantFrom<object>(
+    {},
+    { subscription_status: 'draft' },
+    { trial_period_days: 10 },
+    { billing_cycle: 'calendar' },
+    { billing_period: 'WEEKLY', plan_id: (await monthlyPlan(api, { period: 'WEEKLY' })).planId },
+  ),
+  steps: fc.array(step, { minLength: stepsAWalk, maxLength: stepsAWalk }),
+});
+
+/** Carries out one step; true when the answer is the one that the table foretells. */
+async function act(id: string, command: Exclude<Command, 'wait'>, now: string): Promise<void> {
+  const before = await subscriptionOf(api, id);
+  const status = before.subscription_status.toLowerCase() as SubscriptionStatus;
+  if (command === 'keep') {
+    const body = { subscription_id: id, schedule_type: 'cancellation' };
+    const { status: answered } = await api('POST', '/subscriptions/schedules/cancel', body);
+    return expect(answered).toBe(before.cancel_at !== null && status !== 'cancelled' ? 200 : 404);
+  }
+  const { trigger, path, body } = commands[command];
+  const scheduled = trigger === 'cancelLater' && before.cancel_at !== null;
+  const answer = await api<{ message?: string }>('POST', `/subscriptions/${id}/${path}`, body(now));
+  const allowed = mayHappen(trigger, status) && !scheduled;
+  expect([command, status, answer.status], JSON.stringify(answer.body)).toEqual([command, status, allowed ? 200 : 400]);
+  const after = await subscriptionOf(api, id);
+  if (allowed) expect(after.version).toBeGreaterThan(before.version);
+  else expect(after).toMatchObject({ version: before.version, subscription_status: before.subscription_status });
+}
+
+test(`whatever is asked in whatever order, the books hold after every step (seed ${seed})`, async () => {
+  for (const { fields, steps } of fc.sample(walk, { numRuns: walks, seed })) {
+    const { clockId, customerId } = await clockedCustomer(api, { frozenTime: start, card });
+    const { id } = await subscribe(api, { customer_id: customerId, plan_id: plan.planId, ...fields });
+    let now = Date.parse(start);
+    for (const { command, hours } of steps) {
+      now += hours * hourMs;
+      const instant = new Date(now).toISOString();
+      await advanceTo(api, clockId, instant);
+      if (command !== 'wait') await act(id, command, instant);
+      await assertInvariants(base);
+      await assertWorkflowsAgree(base, temporal);
+    }
+  }
+});
