@@ -1,6 +1,7 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { CreateSubscriptionAction } from '../billing/onboarding.ts';
 import { refusalIn, refuse } from '../billing/refusal.ts';
+import type { NewSubscription } from '../billing/subscription.ts';
 import { customerNow } from '../db/clock.ts';
 import { instantText } from '../db/columns.ts';
 import { derivedId } from '../db/id.ts';
@@ -14,11 +15,12 @@ import {
   onboardingTerms,
   onboardWallet,
 } from '../db/stores/customer-onboarding.ts';
+import { keepSubscriptionCommand } from '../db/stores/subscription-command.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../db/transaction.ts';
 import type { OnboardingStart, OnboardingSteps } from '../workflows/customer-onboarding.messages.ts';
 import type { LifecycleStart } from '../workflows/lifecycle.messages.ts';
 import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
-import { type CreateSubscriptionCommand, createSubscription } from '../workflows/subscription.messages.ts';
+import { createSubscription, type KeptCommand } from '../workflows/subscription.messages.ts';
 
 export type CustomerOnboardingActivities = ReturnType<typeof createCustomerOnboardingActivities>;
 
@@ -57,7 +59,7 @@ export function createCustomerOnboardingActivities({ database, temporal }: { dat
 }
 
 /** A refusal of the other workflow ends this step as it was thrown there; what wraps it would be tried again for ever. */
-async function create(temporal: Client, start: LifecycleStart, command: CreateSubscriptionCommand): Promise<void> {
+async function create(temporal: Client, start: LifecycleStart, command: KeptCommand): Promise<void> {
   try {
     await temporal.workflow.executeUpdateWithStart(createSubscription, {
       startWorkflowOperation: new WithStartWorkflowOperation(
@@ -91,14 +93,15 @@ async function planSubscription(tx: Transaction, { onboardingId, index, customer
     clockTime: testClockId ? at : null,
     creating: true,
   };
-  const ids = { subscriptionId, at, customerId, caller: { actor, requestId } };
-  return { command: { ...ids, ...defaultsOf(action), ...(await onboardingTerms(tx, action)) }, start };
+  const content = { subscriptionId, customerId, ...defaultsOf(action), ...(await onboardingTerms(tx, action)) };
+  await keepSubscriptionCommand(tx, tx.scope, { id: subscriptionId, subscriptionId, content });
+  return { command: { caller: { actor, requestId }, at, contentId: subscriptionId }, start };
 }
 
 /** A subscription of which a plan, a cycle and a start are known, with the defaults of a request. spec: subscriptions-and-invoicing §1.2 */
 function defaultsOf(
   action: CreateSubscriptionAction,
-): Omit<CreateSubscriptionCommand, 'subscriptionId' | 'at' | 'customerId' | 'caller' | 'currency' | 'billingPeriod'> {
+): Omit<NewSubscription, 'subscriptionId' | 'at' | 'customerId' | 'currency' | 'billingPeriod'> {
   return {
     planId: action.plan_id,
     billingPeriodCount: 1,

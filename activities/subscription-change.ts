@@ -15,14 +15,14 @@ import { endLineItem, updateLineItem } from '../db/stores/line-item-change.ts';
 import { changePlan } from '../db/stores/plan-change.ts';
 import { changeQuantities } from '../db/stores/quantity-change.ts';
 import { changeAddon } from '../db/stores/subscription-addon-change.ts';
-import type { ChangeOrder } from '../db/stores/subscription-change.ts';
+import type { ChangeContent, ChangeOrder } from '../db/stores/subscription-change.ts';
+import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
 import { changeCoupon, changeTax, changeTrialEnd } from '../db/stores/subscription-modify.ts';
 import { replaceSubscription } from '../db/stores/subscription-replace.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
-import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
-import type { ChangeCommand } from '../workflows/subscription-change.messages.ts';
+import type { Caller, KeptCommand, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 
 interface SubscriptionReference {
   tenantId: string;
@@ -37,16 +37,23 @@ interface ChangeDependencies {
   snapshot(attended: AttendedSubscription): SubscriptionSnapshot;
 }
 
-type Change<Input> = SubscriptionReference & { command: ChangeCommand<Input> };
+type Change = SubscriptionReference & { command: KeptCommand };
 
 /** What people change of a subscription: one transaction each, harmless to do twice by the id of the change. spec: §1.7–§1.9 */
 export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }: ChangeDependencies) {
   const changing =
     <Input>(work: (tx: Transaction, order: ChangeOrder, input: Input) => Promise<AttendedSubscription>) =>
-    ({ command, ...self }: Change<Input>): Promise<SubscriptionSnapshot> => {
-      const { input, caller, ...order } = command;
-      const of = { ...order, subscriptionId: self.subscriptionId };
-      return inRecordScope(self, async (tx) => snapshot(await work(tx, of, input)), caller);
+    ({ command, ...self }: Change): Promise<SubscriptionSnapshot> => {
+      const { caller, at, contentId } = command;
+      return inRecordScope(
+        self,
+        async (tx) => {
+          const { input, ...binding } = await readSubscriptionCommand<ChangeContent<Input>>(tx, tx.scope, contentId);
+          const order = { ...binding, at, changeId: contentId, subscriptionId: self.subscriptionId };
+          return snapshot(await work(tx, order, input));
+        },
+        caller,
+      );
     };
 
   return {

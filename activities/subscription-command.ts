@@ -1,17 +1,22 @@
+import type { NewAttachment, NewSubscription } from '../billing/subscription.ts';
 import { attachAddon } from '../db/stores/subscription-addon.ts';
 import { detachAddon } from '../db/stores/subscription-addon-detach.ts';
+import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
 import { createSubscription } from '../db/stores/subscription-create.ts';
 import { once } from '../db/stores/subscription-once.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
-  AttachAddonCommand,
   Caller,
-  CreateSubscriptionCommand,
   DetachAddonCommand,
+  KeptCommand,
   SubscriptionSnapshot,
 } from '../workflows/subscription.messages.ts';
+
+interface AttachAddonContent {
+  attachment: NewAttachment;
+}
 
 interface Owner {
   tenantId: string;
@@ -31,21 +36,27 @@ interface SubscriptionReference extends Owner {
 /** What people ask of a subscription: one transaction each, in the name of the caller. */
 export function createSubscriptionCommands({ inScope, readUsage, snapshot }: CommandDependencies) {
   return {
-    createSubscription: (input: Owner & { command: CreateSubscriptionCommand }): Promise<SubscriptionSnapshot> =>
+    createSubscription: ({ command, ...owner }: Owner & { command: KeptCommand }): Promise<SubscriptionSnapshot> =>
       inScope(
-        input,
-        async (tx) => snapshot(await createSubscription(tx, tx.scope, input.command, readUsage)),
-        input.command.caller,
+        owner,
+        async (tx) => {
+          const content = await readSubscriptionCommand<NewSubscription>(tx, tx.scope, command.contentId);
+          return snapshot(await createSubscription(tx, tx.scope, { ...content, at: command.at }, readUsage));
+        },
+        command.caller,
       ),
 
     attachAddon: ({
       command,
       ...self
-    }: SubscriptionReference & { command: AttachAddonCommand }): Promise<SubscriptionSnapshot> =>
+    }: SubscriptionReference & { command: KeptCommand }): Promise<SubscriptionSnapshot> =>
       inScope(
         self,
-        async (tx) =>
-          snapshot(await attachAddon(tx, tx.scope, { ...command, subscriptionId: self.subscriptionId }, readUsage)),
+        async (tx) => {
+          const content = await readSubscriptionCommand<AttachAddonContent>(tx, tx.scope, command.contentId);
+          const input = { ...content, at: command.at, subscriptionId: self.subscriptionId };
+          return snapshot(await attachAddon(tx, tx.scope, input, readUsage));
+        },
         command.caller,
       ),
 

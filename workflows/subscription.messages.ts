@@ -1,5 +1,4 @@
 import { defineUpdate } from '@temporalio/workflow';
-import type { NewAttachment, NewSubscription } from '../billing/subscription.ts';
 import type { CancellationType } from '../billing/subscription-cancel.ts';
 import type { LifecycleSnapshot } from './lifecycle.messages.ts';
 
@@ -15,9 +14,11 @@ export interface Caller {
   requestId: string;
 }
 
-/** The creation as the route checked it; facts (does the customer exist?) are decided by its transaction. spec: §1.2 */
-export interface CreateSubscriptionCommand extends NewSubscription {
+/** A command whose content is a row, `contentId`: what holds amounts or texts does not get into a history. */
+export interface KeptCommand {
   caller: Caller;
+  at: string;
+  contentId: string;
 }
 
 /** Made by the request, so that a command whose task is repeated is carried out once; absent in commands of before. */
@@ -81,12 +82,6 @@ export interface ThresholdCommand {
   at: string;
 }
 
-export interface AttachAddonCommand {
-  caller: Caller;
-  at: string;
-  attachment: NewAttachment;
-}
-
 export interface DetachAddonCommand extends Identified {
   caller: Caller;
   at: string;
@@ -108,7 +103,7 @@ export interface SubscriptionChanged {
   version: number;
 }
 
-export const createSubscription = defineUpdate<SubscriptionChanged, [CreateSubscriptionCommand]>('createSubscription');
+export const createSubscription = defineUpdate<SubscriptionChanged, [KeptCommand]>('createSubscription');
 export const cancelSubscription = defineUpdate<SubscriptionChanged, [CancelSubscriptionCommand]>('cancelSubscription');
 export const updateSubscription = defineUpdate<SubscriptionChanged, [UpdateSubscriptionCommand]>('updateSubscription');
 export const activateDraft = defineUpdate<SubscriptionChanged, [ActivateSubscriptionCommand]>('activateDraft');
@@ -116,5 +111,5 @@ export const pauseSubscription = defineUpdate<SubscriptionChanged, [PauseSubscri
 export const resumeSubscription = defineUpdate<SubscriptionChanged, [ResumeSubscriptionCommand]>('resumeSubscription');
 export const cancelSchedule = defineUpdate<SubscriptionChanged, [CancelScheduleCommand]>('cancelSchedule');
 export const invoiceThreshold = defineUpdate<SubscriptionChanged, [ThresholdCommand]>('invoiceThreshold');
-export const attachAddon = defineUpdate<SubscriptionChanged, [AttachAddonCommand]>('attachAddon');
+export const attachAddon = defineUpdate<SubscriptionChanged, [KeptCommand]>('attachAddon');
 export const detachAddon = defineUpdate<SubscriptionChanged, [DetachAddonCommand]>('detachAddon');

@@ -16,7 +16,7 @@ import { subscriptionOwner } from '../../db/stores/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
-import { tellOrStart } from '../lifecycle.ts';
+import { type LifecycleObject, tellOrStart } from '../lifecycle.ts';
 import { listQuery, toListQuery, viewList } from '../list.ts';
 import {
   createGrantBody,
@@ -54,9 +54,10 @@ function changingRoutes(app: Api): void {
     config: { permission: 'creditgrant:write' },
     handler: async (request) => {
       const owner = grantOwner(request.body);
-      const grant = await request.transaction((tx) => createGrant(tx, owner, newGrant(request.body)));
-      await tellSubscription(request, grant.subscriptionId);
-      return viewGrant(grant);
+      return changed(request, async (tx) => {
+        const grant = await createGrant(tx, owner, newGrant(request.body));
+        return { subscriptionId: grant.subscriptionId, answer: viewGrant(grant) };
+      });
     },
   });
 
@@ -73,9 +74,10 @@ function changingRoutes(app: Api): void {
     handler: async (request) => {
       const { name, metadata, end_date } = request.body;
       const change = { name: name ?? undefined, metadata: metadata ?? undefined, endDate: end_date ?? undefined };
-      const grant = await request.transaction((tx) => updateGrant(tx, request.params.id, change));
-      await tellSubscription(request, grant.subscriptionId);
-      return viewGrant(grant);
+      return changed(request, async (tx) => {
+        const grant = await updateGrant(tx, request.params.id, change);
+        return { subscriptionId: grant.subscriptionId, answer: viewGrant(grant) };
+      });
     },
   });
 
@@ -92,24 +94,35 @@ function changingRoutes(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const at = request.body?.effective_date ?? null;
-      const grant = await request.transaction((tx) => deleteGrant(tx, id, at));
-      await tellSubscription(request, grant.subscriptionId);
-      return { message: `credit grant ${id} is ended` };
+      return changed(request, async (tx) => {
+        const { subscriptionId } = await deleteGrant(tx, id, at);
+        return { subscriptionId, answer: { message: `credit grant ${id} is ended` } };
+      });
     },
   });
 }
 
-/** The workflow of a subscription waits for what its grants bring. */
-async function tellSubscription(
+interface GrantChange<Answer> {
+  subscriptionId: string | null | undefined;
+  answer: Answer;
+}
+
+/** Makes the change in one transaction, and tells the subscription's workflow, which waits for what its grants bring. */
+async function changed<Answer>(
   request: Parameters<typeof tellOrStart>[0] & { transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> },
-  id: string | null | undefined,
-): Promise<void> {
-  if (!id) return;
-  const object = await request.transaction(async (tx) => {
-    const { customerId, testClockId } = await subscriptionOwner(tx, id);
-    return { kind: 'subscription' as const, id, customerId, testClockId, at: await customerNow(tx, customerId) };
+  change: (tx: Transaction) => Promise<GrantChange<Answer>>,
+): Promise<Answer> {
+  let waiting: LifecycleObject | null = null;
+  const answer = await request.transaction(async (tx) => {
+    const { subscriptionId: id, answer } = await change(tx);
+    if (id) {
+      const { customerId, testClockId } = await subscriptionOwner(tx, id);
+      waiting = { kind: 'subscription', id, customerId, testClockId, at: await customerNow(tx, customerId) };
+    }
+    return answer;
   });
-  await tellOrStart(request, object);
+  if (waiting) await tellOrStart(request, waiting);
+  return answer;
 }
 
 function readingRoutes(app: Api): void {

@@ -52,12 +52,15 @@ export async function customerRoutes(app: Api): Promise<void> {
       const { external_id, name, test_clock_id } = request.body;
       const input = { ...customerFieldsOf(request.body), externalId: external_id, name, testClockId: test_clock_id };
       const onboarding = onboardingOf(request.body);
+      let onboardingId: string | null = null;
+      // What the transaction returns is the answer, which is kept under the request's Idempotency-Key.
       const made = await request.transaction(async (tx) => {
         const row = await createCustomer(tx, input);
-        return { onboardingId: await planOnboarding(tx, row.id, onboarding), body: await viewWithParent(tx, row) };
+        onboardingId = await planOnboarding(tx, row.id, onboarding);
+        return viewWithParent(tx, row);
       });
-      if (made.onboardingId) await beginOnboarding(request, made.body.id, made.onboardingId);
-      return made.body;
+      if (onboardingId) await beginOnboarding(request, made.id, onboardingId);
+      return made;
     },
   });
 

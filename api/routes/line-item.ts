@@ -4,7 +4,6 @@ import type { Transaction } from '../../db/transaction.ts';
 import { addLineItem, endLineItem, updateLineItem } from '../../workflows/subscription-change.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
-import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { outcomeOf } from '../preview.ts';
 import {
@@ -19,6 +18,7 @@ import {
 } from '../schemas/line-item.ts';
 import { idParams } from '../schemas/scalars.ts';
 import { lineItem, viewLineItem } from '../schemas/subscription-view.ts';
+import { changeSubscription } from '../subscription-command.ts';
 import { subscriptionObject } from '../subscription-object.ts';
 
 const tags = ['Subscriptions'];
@@ -40,7 +40,7 @@ export async function lineItemRoutes(app: Api): Promise<void> {
       const input = newLineItem(request.body);
       const object = await request.transaction((tx) => subscriptionObject(tx, request.params.id));
       const changeId = request.newId('subs_change');
-      await updateObject(request, object, addLineItem, { changeId, previewDigest: null, input });
+      await changeSubscription(request, object, addLineItem, { changeId, previewDigest: null, input });
       return request.transaction((tx) => changedItem(tx, changeId, 'created'));
     },
   });
@@ -79,7 +79,7 @@ function registerChanges(app: Api): void {
       const input = lineItemChange(id, request.body);
       const object = await request.transaction((tx) => objectOfItem(tx, id));
       const changeId = request.newId('subs_change');
-      await updateObject(request, object, updateLineItem, { changeId, previewDigest: null, input });
+      await changeSubscription(request, object, updateLineItem, { changeId, previewDigest: null, input });
       return request.transaction((tx) => changedItem(tx, changeId, 'created', id));
     },
   });
@@ -103,7 +103,7 @@ function registerChanges(app: Api): void {
         effectiveFrom: request.body?.effective_from ?? null,
         prorationBehavior: request.body?.proration_behavior || null,
       };
-      await updateObject(request, object, endLineItem, { changeId, previewDigest: null, input });
+      await changeSubscription(request, object, endLineItem, { changeId, previewDigest: null, input });
       return request.transaction((tx) => changedItem(tx, changeId, 'ended', id));
     },
   });

@@ -5,7 +5,6 @@ import { usageReader } from '../../metering/usage-reader.ts';
 import * as messages from '../../workflows/subscription-change.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
-import { updateObject } from '../lifecycle.ts';
 import { outcomeOf, previewChange } from '../preview.ts';
 import {
   planChangeAnswer,
@@ -18,6 +17,7 @@ import {
 } from '../schemas/plan-change.ts';
 import { viewPlanChange, viewReplacement, viewReplacementPreview } from '../schemas/plan-change-view.ts';
 import { idParams } from '../schemas/scalars.ts';
+import { changeSubscription } from '../subscription-command.ts';
 import { subscriptionObject } from '../subscription-object.ts';
 
 const tags = ['Subscriptions'];
@@ -71,7 +71,7 @@ function registerInPlace(app: Api): void {
       const object = await request.transaction((tx) => subscriptionObject(tx, id));
       const changeId = body.idempotency_key ? keyedId(id, body.idempotency_key) : request.newId('subs_change');
       const binding = { changeId, previewDigest: body.preview_digest ?? null };
-      await updateObject(request, object, messages.changePlan, { ...binding, input });
+      await changeSubscription(request, object, messages.changePlan, { ...binding, input });
       return request.transaction(async (tx) => viewPlanChange(tx, id, await outcomeOf(tx, changeId), 'issued'));
     },
   });
@@ -118,7 +118,7 @@ function registerReplacement(app: Api): void {
       const input = replacementOrder(request.body, request.newId('subs'));
       const object = await request.transaction((tx) => subscriptionObject(tx, id));
       const binding = { changeId: request.newId('subs_change'), previewDigest: request.body.preview_digest ?? null };
-      await updateObject(request, object, messages.replaceSubscription, { ...binding, input });
+      await changeSubscription(request, object, messages.replaceSubscription, { ...binding, input });
       return request.transaction(async (tx) => viewReplacement(tx, id, await outcomeOf(tx, binding.changeId)));
     },
   });

@@ -17,6 +17,7 @@ import {
   viewAttached,
 } from '../schemas/addon-association.ts';
 import { idParams } from '../schemas/scalars.ts';
+import { commandSubscription } from '../subscription-command.ts';
 
 const tags = ['Subscriptions'];
 
@@ -34,7 +35,10 @@ export async function subscriptionAddonRoutes(app: Api): Promise<void> {
     handler: async (request) => {
       const attachment = newAttachment(request.body, request.newId('addon_assoc'));
       const object = await request.transaction((tx) => objectOf(tx, request.body.subscription_id));
-      await updateObject(request, object, attachAddon, { attachment });
+      await commandSubscription(request, object, attachAddon, {
+        contentId: attachment.associationId,
+        content: { attachment },
+      });
       return request.transaction(async (tx) => viewAttached(await findAssociation(tx, attachment.associationId)));
     },
   });

@@ -1,4 +1,3 @@
-import type { UpdateDefinition } from '@temporalio/common';
 import { changeQuantities } from '../../db/stores/quantity-change.ts';
 import { changeAddon } from '../../db/stores/subscription-addon-change.ts';
 import type { ChangeOrder, ChangeOutcome } from '../../db/stores/subscription-change.ts';
@@ -9,11 +8,11 @@ import type { AttendedSubscription } from '../../db/stores/subscription-snapshot
 import type { Transaction } from '../../db/transaction.ts';
 import type { UsageReader } from '../../db/usage-reader.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
-import type { SubscriptionChanged } from '../../workflows/subscription.messages.ts';
+import type { KeptCommand, SubscriptionChanged } from '../../workflows/subscription.messages.ts';
 import * as messages from '../../workflows/subscription-change.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
-import { type LifecycleObject, updateObject } from '../lifecycle.ts';
+import type { LifecycleObject, LifecycleUpdate } from '../lifecycle.ts';
 import { outcomeOf, previewChange } from '../preview.ts';
 import { viewChangedResources } from '../schemas/changed-resources.ts';
 import { idParams } from '../schemas/scalars.ts';
@@ -28,6 +27,7 @@ import {
   trialEndChange,
 } from '../schemas/subscription-modify.ts';
 import { viewSubscription } from '../schemas/subscription-view.ts';
+import { changeSubscription } from '../subscription-command.ts';
 import { subscriptionObject } from '../subscription-object.ts';
 
 const tags = ['Subscriptions'];
@@ -75,8 +75,8 @@ export async function subscriptionModifyRoutes(app: Api): Promise<void> {
   });
 }
 
-type Sender = Parameters<typeof updateObject>[0];
-type Binding = Pick<messages.ChangeCommand<unknown>, 'changeId' | 'previewDigest'>;
+type Sender = Parameters<typeof changeSubscription>[0];
+type Binding = Omit<Parameters<typeof changeSubscription>[3], 'input'>;
 
 /** One modification: how a preview applies it, and the message that has the workflow carry it out. */
 interface Modification {
@@ -84,14 +84,14 @@ interface Modification {
   execute(sender: Sender, object: LifecycleObject, binding: Binding): Promise<SubscriptionChanged>;
 }
 
-function modification<Input>(
-  update: UpdateDefinition<SubscriptionChanged, [messages.ChangeCommand<Input>]>,
+function modification<Input extends object>(
+  update: LifecycleUpdate<SubscriptionChanged, KeptCommand>,
   input: Input,
   change: (tx: Transaction, order: ChangeOrder, input: Input) => Promise<AttendedSubscription>,
 ): Modification {
   return {
     apply: (tx, order) => change(tx, order, input),
-    execute: (sender, object, binding) => updateObject(sender, object, update, { ...binding, input }),
+    execute: (sender, object, binding) => changeSubscription(sender, object, update, { ...binding, input }),
   };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
-import { callerOf, updateObject } from '../lifecycle.ts';
+import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../schemas/scalars.ts';
 import {
@@ -27,6 +27,7 @@ import {
 } from '../schemas/subscription.ts';
 import { cancelResult } from '../schemas/subscription-cancellation.ts';
 import { subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
+import { commandSubscription } from '../subscription-command.ts';
 import { viewCancellation } from './subscription-cancellation.ts';
 import { objectOf, viewWhole } from './subscription-whole.ts';
 
@@ -49,20 +50,8 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
         const { id, testClockId } = await customerOf(tx, request.body);
         return { id, testClockId: testClockId ?? null, at: await customerNow(tx, id) };
       });
-      const {
-        caller: _caller,
-        at: _at,
-        ...command
-      } = creationOf(
-        request.body,
-        {
-          caller: callerOf(request.scope),
-          subscriptionId,
-          at: customer.at,
-          customerId: customer.id,
-        },
-        request.newId,
-      );
+      const facts = { subscriptionId, at: customer.at, customerId: customer.id };
+      const content = creationOf(request.body, facts, request.newId);
       const object = {
         kind: 'subscription' as const,
         id: subscriptionId,
@@ -71,7 +60,7 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
         at: customer.at,
         creating: true,
       };
-      await updateObject(request, object, createSubscription, command);
+      await commandSubscription(request, object, createSubscription, { contentId: subscriptionId, content });
       return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, subscriptionId)));
     },
   });

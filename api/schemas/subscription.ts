@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
+import type { NewSubscription } from '../../billing/subscription.ts';
 import { badField } from '../../db/record.ts';
-import type { CreateSubscriptionCommand, UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
+import type { UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import { attachmentInput, newAttachment } from './addon-association.ts';
 import { newGrant, subscriptionGrantInput } from './credit-grant.ts';
@@ -95,9 +96,9 @@ export const createSubscriptionBody = z
  */
 export function creationOf(
   body: z.output<typeof createSubscriptionBody>,
-  facts: Pick<CreateSubscriptionCommand, 'caller' | 'subscriptionId' | 'at' | 'customerId'>,
+  facts: Pick<NewSubscription, 'subscriptionId' | 'at' | 'customerId'>,
   newId: (prefix: string) => string,
-): CreateSubscriptionCommand {
+): NewSubscription {
   for (const field of laterFields) {
     if (isGiven(body[field]))
       throw refuse('not_implemented', `${field} is not available yet; leave it out or empty`, {

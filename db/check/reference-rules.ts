@@ -215,6 +215,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'integration_mapping.provider_entity_id',
   // The command of a creation that was refused names an invoice that was never made.
   'invoice_command.invoice_id',
+  'subscription_command.subscription_id',
   'outbox_event.transaction_id',
   'outbox_sequence.entity_id',
   'payment.gateway_payment_id',

@@ -40,6 +40,7 @@ import { Refund } from './refund.ts';
 import { Setting } from './setting.ts';
 import { Subscription } from './subscription.ts';
 import { SubscriptionChange } from './subscription-change.ts';
+import { SubscriptionCommand } from './subscription-command.ts';
 import { SubscriptionLineItem } from './subscription-line-item.ts';
 import { SubscriptionPause } from './subscription-pause.ts';
 import { SubscriptionPhase } from './subscription-phase.ts';
@@ -99,6 +100,7 @@ export const entities = [
   Setting,
   Subscription,
   SubscriptionChange,
+  SubscriptionCommand,
   SubscriptionLineItem,
   SubscriptionProration,
   SubscriptionPause,

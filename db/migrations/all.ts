@@ -29,6 +29,7 @@ import { Migration20261122_41_auto_invoice_threshold } from './20261122_41_auto_
 import { Migration20261122_42_usage_watch } from './20261122_42_usage_watch.ts';
 import { Migration20261122_44_invoice_commands } from './20261122_44_invoice_commands.ts';
 import { Migration20261122_60_customer_onboarding } from './20261122_60_customer_onboarding.ts';
+import { Migration20261122_61_subscription_commands } from './20261122_61_subscription_commands.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   { name: '20261122_42_usage_watch', class: Migration20261122_42_usage_watch },
   { name: '20261122_44_invoice_commands', class: Migration20261122_44_invoice_commands },
   { name: '20261122_60_customer_onboarding', class: Migration20261122_60_customer_onboarding },
+  { name: '20261122_61_subscription_commands', class: Migration20261122_61_subscription_commands },
 ];

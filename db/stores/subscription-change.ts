@@ -35,6 +35,12 @@ export interface ChangeOrder {
   previews?: boolean;
 }
 
+/** What is kept of a change under its id until it is carried out. */
+export interface ChangeContent<Input> {
+  previewDigest: string | null;
+  input: Input;
+}
+
 export type LineItemAction = 'created' | 'updated' | 'ended';
 
 /** What a change made, with the ids under which it can be read. */

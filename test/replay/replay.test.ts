@@ -65,7 +65,8 @@ describe('recorded histories', () => {
 
   test('are small', () => {
     const sizes = [...histories.values()].map((history) => JSON.stringify(history).length);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(1.5 * 1024 * 1024);
+    expect(sizes.reduce((sum, size) => sum + size, 0) / sizes.length).toBeLessThan(16 * 1024);
+    expect(Math.max(...sizes)).toBeLessThan(64 * 1024);
   });
 });
 

@@ -10,6 +10,7 @@ import { gatewayNotified, paymentWorkflowId, refreshPayment } from '../../workfl
 import { cancelPriceSync, priceSyncWorkflowId } from '../../workflows/price-sync.messages.ts';
 import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
 import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
+import { changeScenarios } from './change-scenarios.ts';
 import { importScenario } from './import-scenario.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { personal } from './personal.ts';
@@ -134,6 +135,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'prices-synced': pricesSynced,
   'price-sync-stopped': priceSyncStopped,
   'price-sync-parked-and-retried': priceSyncParked,
+  ...changeScenarios,
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
   'usage-watched': thresholdScenario,
