@@ -1,7 +1,7 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import type { NewSubscription } from '../billing/new-subscription.ts';
 import type { CreateSubscriptionAction } from '../billing/onboarding.ts';
 import { refusalIn, refuse } from '../billing/refusal.ts';
-import type { NewSubscription } from '../billing/subscription.ts';
 import { customerNow } from '../db/clock.ts';
 import { instantText } from '../db/columns.ts';
 import { derivedId } from '../db/id.ts';

@@ -1,4 +1,4 @@
-import type { NewAttachment, NewSubscription } from '../billing/subscription.ts';
+import type { NewAttachment, NewSubscription } from '../billing/new-subscription.ts';
 import { attachAddon } from '../db/stores/subscription-addon.ts';
 import { detachAddon } from '../db/stores/subscription-addon-detach.ts';
 import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';

@@ -1,5 +1,5 @@
+import type { NewAttachment } from './new-subscription.ts';
 import type { ProrationBehavior } from './proration.ts';
-import type { NewAttachment } from './subscription.ts';
 
 /** A line item to add, shapes checked: of a price there is, or of one that it brings. spec: subscriptions-and-invoicing §1.9 */
 export interface NewLineItem {

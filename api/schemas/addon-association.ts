@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { NewAttachment } from '../../billing/new-subscription.ts';
 import { refuse } from '../../billing/refusal.ts';
-import type { NewAttachment } from '../../billing/subscription.ts';
 import type { AssociationContent } from '../../db/stores/addon-association.ts';
 import { jsonMetadata } from './addon.ts';
 import { addonRecord, viewAddonRecord, viewJson } from './addon-record.ts';

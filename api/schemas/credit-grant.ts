@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NewCreditGrant } from '../../billing/subscription.ts';
+import type { NewCreditGrant } from '../../billing/new-subscription.ts';
 import type { CreditGrant } from '../../db/entities/credit-grant.ts';
 import type { CreditGrantApplication } from '../../db/entities/credit-grant-application.ts';
 import { badField } from '../../db/record.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NewOverride } from '../../billing/subscription.ts';
+import type { NewOverride } from '../../billing/new-subscription.ts';
 
 /** What a new subscription sets otherwise than its plan. spec: subscriptions-and-invoicing §1.2 override_entitlements */
 export const overridesInput = z

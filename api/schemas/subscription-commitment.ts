@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NewCommitment } from '../../billing/subscription.ts';
+import type { NewCommitment } from '../../billing/new-subscription.ts';
 import type { Subscription } from '../../db/entities/subscription.ts';
 import type { SubscriptionLineItem } from '../../db/entities/subscription-line-item.ts';
 import { badField } from '../../db/record.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NewCouponLink } from '../../billing/subscription.ts';
+import type { NewCouponLink } from '../../billing/new-subscription.ts';
 import { timestampInput } from './scalars.ts';
 
 const id = z.string().min(1).max(255);

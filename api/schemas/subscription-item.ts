@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NewItemCommitment, NewTimeBucket } from '../../billing/commitment-rules.ts';
-import type { NewLineItem, NewPriceOverride } from '../../billing/subscription.ts';
+import type { NewLineItem, NewPriceOverride } from '../../billing/new-subscription.ts';
 import { badField } from '../../db/record.ts';
 import { createPriceBody, newPrice, priceChange, updatePriceBody } from './price-input.ts';
 import { decimalInput, metadataInput, timestampInput } from './scalars.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { NewSubscription } from '../../billing/new-subscription.ts';
 import { refuse } from '../../billing/refusal.ts';
-import type { NewSubscription } from '../../billing/subscription.ts';
 import { badField } from '../../db/record.ts';
 import type { UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';

@@ -2,8 +2,8 @@ import { type AddonCadence, type AttachmentTerm, attachmentTerm } from '../../bi
 import { cadenceRelation } from '../../billing/cadence.ts';
 import type { BillingPeriod } from '../../billing/calendar.ts';
 import { resetConflicts } from '../../billing/entitlement.ts';
+import type { NewAttachment } from '../../billing/new-subscription.ts';
 import { refuse } from '../../billing/refusal.ts';
-import type { NewAttachment } from '../../billing/subscription.ts';
 import { badField, missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';

@@ -1,5 +1,5 @@
 import { type CouponCadence, couponAssociationEnd } from '../../billing/coupon.ts';
-import type { NewCouponLink } from '../../billing/subscription.ts';
+import type { NewCouponLink } from '../../billing/new-subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
 import { realNow } from '../clock.ts';

@@ -1,7 +1,7 @@
 import type { BillingPeriod } from '../../billing/calendar.ts';
 import type { GrantExpiry, GrantPeriod, GrantSchedule } from '../../billing/credit-grant.ts';
 import { firstGrantPeriod } from '../../billing/credit-grant.ts';
-import type { NewCreditGrant } from '../../billing/subscription.ts';
+import type { NewCreditGrant } from '../../billing/new-subscription.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
 import { decimalText, instantText } from '../columns.ts';
 import { newId } from '../id.ts';

@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
+import type { NewCreditGrant } from '../../billing/new-subscription.ts';
 import { refuse } from '../../billing/refusal.ts';
-import type { NewCreditGrant } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { customerNow } from '../clock.ts';
 import { CreditGrant } from '../entities/credit-grant.ts';

@@ -1,5 +1,5 @@
 import { type OverridableMember, overridableMembers } from '../../billing/entitlement.ts';
-import type { NewOverride } from '../../billing/subscription.ts';
+import type { NewOverride } from '../../billing/new-subscription.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
 import { decimalText } from '../columns.ts';
 import type { Entitlement } from '../entities/entitlement.ts';

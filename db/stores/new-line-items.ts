@@ -1,7 +1,7 @@
 import { cadenceRelation } from '../../billing/cadence.ts';
 import type { BillingPeriod } from '../../billing/calendar.ts';
 import type { NewItemCommitment } from '../../billing/commitment-rules.ts';
-import type { NewLineItem, NewPriceOverride, NewSubscription } from '../../billing/subscription.ts';
+import type { NewLineItem, NewPriceOverride, NewSubscription } from '../../billing/new-subscription.ts';
 import { badField, missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';

@@ -1,4 +1,4 @@
-import type { NewCreditGrant } from '../../billing/subscription.ts';
+import type { NewCreditGrant } from '../../billing/new-subscription.ts';
 import type { Plan } from '../entities/plan.ts';
 import { badField, inElement, missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';

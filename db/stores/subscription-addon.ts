@@ -1,6 +1,6 @@
 import { refuseUnattachable } from '../../billing/addon.ts';
+import type { NewAttachment } from '../../billing/new-subscription.ts';
 import type { ProrationBehavior } from '../../billing/proration.ts';
-import type { NewAttachment } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';

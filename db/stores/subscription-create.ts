@@ -1,14 +1,10 @@
 import { type BillingCycle, type BillingPeriod, billingAnchor } from '../../billing/calendar.ts';
 import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
 import { checkDuration } from '../../billing/commitment-period.ts';
+import type { NewAttachment, NewSubscription } from '../../billing/new-subscription.ts';
 import { inheritedTrialDays, selectPrices } from '../../billing/price-selection.ts';
 import { targetSequence } from '../../billing/price-sync.ts';
-import {
-  type NewAttachment,
-  type NewSubscription,
-  openSubscription,
-  type SubscriptionState,
-} from '../../billing/subscription.ts';
+import { openSubscription, type SubscriptionState } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';

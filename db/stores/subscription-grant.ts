@@ -1,6 +1,6 @@
 import { proratedCredits } from '../../billing/credit-grant.ts';
 import { decimal } from '../../billing/money.ts';
-import type { NewCreditGrant } from '../../billing/subscription.ts';
+import type { NewCreditGrant } from '../../billing/new-subscription.ts';
 import { updateText, writeRows } from '../bulk.ts';
 import { newId } from '../id.ts';
 import { badField } from '../record.ts';

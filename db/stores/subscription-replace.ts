@@ -1,7 +1,7 @@
 import { decimal } from '../../billing/money.ts';
+import type { NewSubscription } from '../../billing/new-subscription.ts';
 import { changeTypeOf } from '../../billing/plan-change.ts';
 import { creditMember } from '../../billing/replacement.ts';
-import type { NewSubscription } from '../../billing/subscription.ts';
 import type { ReplacementOrder } from '../../billing/subscription-change.ts';
 import { badField } from '../record.ts';
 import type { Scope } from '../scope.ts';

@@ -1,5 +1,5 @@
+import type { NewTaxLink } from '../../billing/new-subscription.ts';
 import { refuse } from '../../billing/refusal.ts';
-import type { NewTaxLink } from '../../billing/subscription.ts';
 import { copiedLinks, defaultTaxBehavior } from '../../billing/tax.ts';
 import { writeAudit } from '../audit.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
