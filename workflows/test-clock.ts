@@ -7,6 +7,7 @@ import {
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { TestClockActivities } from '../activities/test-clock.ts';
 import { databaseStep } from './activity-options.ts';
@@ -22,6 +23,8 @@ const { advanceClock } = proxyActivities<TestClockActivities>({
 });
 
 const idleTimeoutMs = 5_000;
+/** A clock that stands and has a longer history than this makes place for a new run, which the next advance starts. */
+const longestAtRestEvents = 16;
 
 interface AdvanceRequest {
   to: string;
@@ -84,6 +87,7 @@ export async function testClock(start: TestClockStart): Promise<void> {
     else if (target !== null && !walking && blockedOn === null) walk();
     else if (target !== null)
       await condition(() => requests.length > 0 || (!walking && (target === null || !blockedOn)));
+    else if (workflowInfo().historyLength > longestAtRestEvents) break;
     else if (!(await condition(() => requests.length > 0, idleTimeoutMs))) break;
   }
   await condition(allHandlersFinished);

@@ -19,6 +19,9 @@ const step = proxyActivities<UsageWatchActivities>({
 /** Customers whose usage keeps arriving are looked at this often. */
 const pause = '1s';
 
+/** A run rolls over past this, so that replaying it stays cheap. */
+const longestHistoryEvents = 16;
+
 /**
  * Looks at the customers that were marked because usage arrived, and waits for the minute in which usage that is dated ahead
  * begins to count; ends when none is marked. The next event begins it again. design: architecture §3 usage-watch
@@ -33,7 +36,7 @@ export async function usageWatch(start: UsageWatchStart): Promise<void> {
     hasArrived = false;
     const { examined, isMoreDue, nextAt } = await step.evaluateUsage(start);
     setCurrentDetails(`${examined} marked customers looked at · next: ${nextAt ?? 'none'}`);
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof usageWatch>(start);
+    if (workflowInfo().historyLength > longestHistoryEvents) await continueAsNew<typeof usageWatch>(start);
     if (isMoreDue) continue;
     await sleep(pause);
     if (hasArrived) continue;
