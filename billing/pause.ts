@@ -76,13 +76,13 @@ export interface ResumableCharge {
 }
 
 /**
- * Whether a resume charges an ADVANCE item for the rest of a charge period: with `none` only on the very boundary, else unless
- * the customer has paid for that rest already, because the pause began within the period and gave nothing back of it.
- * spec: subscriptions-and-invoicing §2.11 Charge at resume
+ * Whether a resume charges an ADVANCE item for the rest of a charge period: never what the customer has paid for already,
+ * because the pause began within the period, at its very start too, and gave nothing back of it; with `none` only on the very
+ * boundary. spec: subscriptions-and-invoicing §2.11 Charge at resume, §2.6.1
  */
 export function chargesAtResume(terms: ResumeTerms, charge: ResumableCharge): boolean {
   const periodStart = charge.ownPeriods ? charge.window.start : terms.wholeStart;
-  if (terms.behavior === 'none') return terms.now === periodStart;
+  if (terms.behavior === 'none' && terms.now !== periodStart) return false;
   const paidBefore = terms.pauseStart >= periodStart && charge.itemStart <= terms.pauseStart;
   return !paidBefore || terms.credited.some((credit) => gaveBack(credit, charge));
 }

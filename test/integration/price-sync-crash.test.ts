@@ -54,9 +54,6 @@ const metering = openPostgresUsageStore(base.database);
 const start = new Date().toISOString();
 await subscribeDirectly({ ...base, metering }, { count: subscriptions, planId: plan.planId, start });
 await metering.close();
-// What has no agenda has no workflow: the workers have nothing to do but the sync.
-await asOwner(`update subscription set subscription_status = 'draft'`);
-await asOwner('delete from agenda_entry');
 const [added, root] = [await usagePrice(plan), await usagePrice(plan)];
 const { body: successor } = await api<{ id: string }>('PUT', `/prices/${root}`, { amount: '3' });
 await begin(plan.planId);

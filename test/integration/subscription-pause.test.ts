@@ -145,6 +145,30 @@ describe('with proration_behavior none', () => {
     ]);
   });
 
+  it.each([
+    ['the start', '2026-04-01T00:00:00Z', 'SUBSCRIPTION_CREATE'],
+    ['a boundary', '2026-05-01T00:00:00Z', 'SUBSCRIPTION_CYCLE'],
+  ])('a pause on %s that is resumed at once charges nothing twice', async (_where, now, reason) => {
+    const { id } = await subscribed(now);
+    await pause(id, none);
+    expect((await resume(id, none)).status).toBe(200);
+    expect((await bills(id)).slice(-2).map((bill) => bill.slice(0, 2))).toEqual([
+      [reason, reason === 'SUBSCRIPTION_CREATE' ? 'FINALIZED' : 'DRAFT'],
+      ['SUBSCRIPTION_UPDATE', 'SKIPPED'],
+    ]);
+  });
+
+  it('a resume at once charges again what the pause on the boundary gave back', async () => {
+    const { id } = await subscribed('2026-04-01T00:00:00Z');
+    await pause(id, { proration_behavior: 'create_prorations' });
+    await resume(id, none);
+    expect((await bills(id)).map(([reason, status, , total]) => [reason, status, total])).toEqual([
+      ['SUBSCRIPTION_CREATE', 'FINALIZED', '90'],
+      ['SUBSCRIPTION_UPDATE', 'SKIPPED', '0'],
+      ['SUBSCRIPTION_UPDATE', 'FINALIZED', '90'],
+    ]);
+  });
+
   it('a resume with create_prorations in the period of the pause charges nothing that was paid before', async () => {
     const { id, clockId } = await subscribed('2026-04-11T00:00:00Z');
     await pause(id, none);

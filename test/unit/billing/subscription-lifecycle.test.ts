@@ -177,7 +177,26 @@ describe('a pause', () => {
     ],
     ['paused before this period', { pauseStart: '2026-03-11T00:00:00.000Z' }, true],
     ['behavior none', { behavior: 'none' as const }, false],
-    ['behavior none on the boundary', { behavior: 'none' as const, now: day(1) }, true],
+    [
+      'behavior none on the boundary',
+      { behavior: 'none' as const, now: day(1), pauseStart: '2026-03-11T00:00:00.000Z' },
+      true,
+    ],
+    [
+      'behavior none on the boundary of the pause',
+      { behavior: 'none' as const, now: day(1), pauseStart: day(1) },
+      false,
+    ],
+    [
+      'behavior none on the boundary of a pause that gave back',
+      {
+        behavior: 'none' as const,
+        now: day(1),
+        pauseStart: day(1),
+        credited: [{ lineItemId: 'seat', start: day(1), end: april.currentPeriodEnd }],
+      },
+      true,
+    ],
   ])('charges at its resume with %s: %s', (_what, terms: Partial<ResumeTerms>, charged) => {
     const base: ResumeTerms = {
       behavior: 'create_prorations',
