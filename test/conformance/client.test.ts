@@ -16,6 +16,7 @@ import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
 import { integrationCalls } from './areas/integration.ts';
 import { priceUnitCalls } from './areas/price-unit.ts';
+import { subscriptionChangeCalls } from './areas/subscription-change.ts';
 import { subscriptionLifeCalls } from './areas/subscription-life.ts';
 import { taskCalls } from './areas/task.ts';
 import { taxCalls } from './areas/tax.ts';
@@ -49,6 +50,7 @@ const areas = {
   ...analyticsCalls(talk),
   ...walletCalls(talk),
   ...subscriptionLifeCalls(talk),
+  ...subscriptionChangeCalls(talk),
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {
