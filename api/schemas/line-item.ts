@@ -3,7 +3,7 @@ import { refuse } from '../../billing/refusal.ts';
 import type { LineItemChange, NewLineItem } from '../../billing/subscription-change.ts';
 import type { LineItemFilters } from '../../db/stores/line-item-list.ts';
 import { listOf, searchBody } from '../list.ts';
-import { billingPeriods, createPriceBody, newPrice, priceChange, updatePriceBody } from './price-input.ts';
+import { billingPeriods, newPrice, priceChange, subscriptionPriceBody, updatePriceBody } from './price-input.ts';
 import { decimalInput, idListInput, metadataInput, notInThisRelease, timestampInput } from './scalars.ts';
 import { lineItem } from './subscription-view.ts';
 
@@ -29,7 +29,7 @@ const commitments = Object.fromEntries(laterFields.map((field) => [field, later]
 export const addLineItemBody = z
   .object({
     price_id: id.nullish(),
-    price: createPriceBody.nullish(),
+    price: subscriptionPriceBody.nullish(),
     quantity: decimalInput({ min: '0' }).nullish(),
     start_date: timestampInput().nullish(),
     end_date: timestampInput().nullish(),

@@ -139,6 +139,11 @@ export const createPriceBody = priceObject
     ],
   });
 
+/** A new price of one subscription, in its currency where none is sent. spec: subscriptions-and-invoicing §1.9 */
+export const subscriptionPriceBody = priceObject
+  .extend({ currency: currencyInput().optional().describe("The subscription's where it is left out.") })
+  .superRefine((body, context) => refuseContradictions(context, body, true));
+
 export const createPricesBody = z.object({
   items: z.array(createPriceBody).min(1, 'must have 1 to 100 items').max(100, 'must have 1 to 100 items'),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { NewItemCommitment, NewTimeBucket } from '../../billing/commitment-rules.ts';
 import type { NewLineItem, NewPriceOverride } from '../../billing/new-subscription.ts';
 import { badField } from '../../db/record.ts';
-import { createPriceBody, newPrice, priceChange, updatePriceBody } from './price-input.ts';
+import { newPrice, priceChange, subscriptionPriceBody, updatePriceBody } from './price-input.ts';
 import { decimalInput, metadataInput, timestampInput } from './scalars.ts';
 import { commitmentDurations } from './subscription-commitment.ts';
 
@@ -61,7 +61,7 @@ export const overrideLineItems = z
 /** A line item beside those of the plan. spec: subscriptions-and-invoicing §1.9 */
 export const lineItemInput = z.object({
   price_id: id.nullish(),
-  price: createPriceBody.nullish(),
+  price: subscriptionPriceBody.nullish(),
   quantity: decimalInput({ min: '0' }).nullish(),
   start_date: timestampInput().nullish(),
   end_date: timestampInput().nullish(),

@@ -94,6 +94,8 @@ interface Term {
   end: string | null;
 }
 
+/** A new price as it was sent: without a currency it has the subscription's. */
+type SubscriptionPrice = Omit<NewPrice, 'currency'> & Partial<Pick<NewPrice, 'currency'>>;
 type OwnedPrice = PlanPrice & { owner: { type: string; id: string } };
 
 /** The price of the new item: one of the environment that fits the subscription, or a new one of the subscription's own. */
@@ -104,7 +106,8 @@ async function attachedPrice(
   at: string,
 ): Promise<OwnedPrice> {
   const start = input.startDate ?? at;
-  const brought = input.price as unknown as NewPrice | null;
+  const sent = input.price as unknown as SubscriptionPrice | null;
+  const brought = sent && { ...sent, currency: sent.currency ?? row.currency };
   if (brought) refuseForeignCurrency(brought.currency, row, 'price.currency');
   const price = brought
     ? await createPrice(

@@ -169,7 +169,11 @@ async function priceOf(
   extra: NewLineItem,
   path: string,
 ): Promise<StoredPrice> {
-  if (extra.priceId === null) return inlinePrice(sql, scope, row.id, extra.price as object, `${path}price.`);
+  if (extra.priceId === null) {
+    const sent = extra.price as { currency?: string };
+    const price = { ...sent, currency: sent.currency ?? row.currency };
+    return inlinePrice(sql, scope, row.id, price, `${path}price.`);
+  }
   const price = (await readStoredPrices(sql, scope.environmentId, [extra.priceId])).get(extra.priceId);
   const foreign = price?.entityType === 'SUBSCRIPTION' && price.entityId !== row.id;
   if (!price || foreign || price.entityType === 'COSTSHEET') throw missing('price', extra.priceId, `${path}price_id`);

@@ -88,6 +88,12 @@ describe('adding a line item', () => {
     expect((await totals(id)).at(-1)).toEqual(['SUBSCRIPTION_CYCLE', '55']);
   });
 
+  it('prices a new price in the currency of the subscription where none is sent', async () => {
+    const { id } = await subscribed();
+    const { currency, ...price } = support;
+    expect((await add(id, { price })).body).toMatchObject({ price: { amount: '20', currency } });
+  });
+
   it('takes a price of its plan, until an end, and charges nothing during a trial', async () => {
     const { id } = await subscribed({ trial_period_days: 30 });
     const { price_id } = (await subscriptionOf(api, id)).line_items.find(
