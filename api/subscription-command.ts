@@ -1,21 +1,29 @@
 import type { FastifyRequest } from 'fastify';
-import { keepSubscriptionCommand } from '../db/stores/subscription-command.ts';
+import { dropSubscriptionCommand, keepSubscriptionCommand } from '../db/stores/subscription-command.ts';
 import type { KeptCommand, SubscriptionChanged } from '../workflows/subscription.messages.ts';
 import { type LifecycleObject, type LifecycleUpdate, updateObject } from './lifecycle.ts';
 
 /**
  * Has the workflow of a subscription carry out what `content` asks for: it is kept as a row, which the command names, so that no
- * amount or text gets into a history. Answers and throws as `updateObject`. design: architecture §3 Ids only
+ * amount or text gets into a history; of what fails nothing stays. Answers and throws as `updateObject`. design: architecture §3 Ids only
  */
 export async function commandSubscription(
-  request: Pick<FastifyRequest, 'transaction' | 'temporal' | 'scope'>,
+  request: Pick<FastifyRequest, 'transaction' | 'temporal' | 'scope' | 'log'>,
   object: LifecycleObject,
   update: LifecycleUpdate<SubscriptionChanged, KeptCommand>,
   { contentId, content }: { contentId: string; content: object },
 ): Promise<SubscriptionChanged> {
   const kept = { id: contentId, subscriptionId: object.id, content };
   await request.transaction((tx) => keepSubscriptionCommand(tx, tx.scope, kept));
-  return updateObject(request, object, update, { contentId });
+  try {
+    return await updateObject(request, object, update, { contentId });
+  } catch (error) {
+    // A command that arrives after all finds nothing to do; the same request once more keeps it again.
+    await request
+      .transaction((tx) => dropSubscriptionCommand(tx, tx.scope, contentId))
+      .catch((err: unknown) => request.log.warn({ err, contentId }, 'what a failed command asked for was not dropped'));
+    throw error;
+  }
 }
 
 /** Has the workflow carry out a change under its id, bound to a preview where one is named. spec: subscriptions-and-invoicing §1.7–§1.9 */

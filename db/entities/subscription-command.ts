@@ -15,7 +15,8 @@ const schema = defineEntity({
     subscriptionId: p.text(),
     createdAt: instant(),
     createdBy: p.text().default(''),
-    content: p.json<Record<string, unknown>>(),
+    /** JSON, as text: what was asked is compared with what was previewed, so its order is kept. */
+    content: p.text(),
   },
   indexes: [{ properties: ['environmentId', 'subscriptionId'] }],
 });

@@ -4,7 +4,7 @@ import { Migration } from '@mikro-orm/migrations';
 export class Migration20261122_61_subscription_commands extends Migration {
   override up(): void {
     this.addSql(
-      `create table "subscription_command" ("id" text not null, "tenant_id" text not null, "environment_id" text not null, "subscription_id" text not null, "created_at" timestamptz not null, "created_by" text not null default '', "content" jsonb not null, primary key ("id"));`,
+      `create table "subscription_command" ("id" text not null, "tenant_id" text not null, "environment_id" text not null, "subscription_id" text not null, "created_at" timestamptz not null, "created_by" text not null default '', "content" text not null, primary key ("id"));`,
     );
     this.addSql(
       `create index "subscription_command_environment_id_subscription_id_index" on "subscription_command" ("environment_id", "subscription_id");`,

@@ -13,7 +13,7 @@ export async function keepSubscriptionCommand(
 ): Promise<void> {
   await sql.rows(
     `insert into subscription_command (id, tenant_id, environment_id, subscription_id, created_at, created_by, content)
-     values ($1, $2, $3, $4, $5, $6, $7::jsonb) on conflict (id) do nothing`,
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing`,
     [
       id,
       scope.tenantId,
@@ -32,10 +32,15 @@ export async function readSubscriptionCommand<Content extends object>(
   scope: Scope,
   id: string,
 ): Promise<Content> {
-  const [row] = await sql.rows<{ content: Content }>(
+  const [row] = await sql.rows<{ content: string }>(
     'select content from subscription_command where environment_id = $1 and id = $2',
     [scope.environmentId, id],
   );
   if (!row) throw missing('command', id);
-  return row.content;
+  return JSON.parse(row.content) as Content;
+}
+
+/** Forgets what was asked by a command that was refused or did not arrive: it leaves nothing. */
+export async function dropSubscriptionCommand(sql: Sql, scope: Scope, id: string): Promise<void> {
+  await sql.rows('delete from subscription_command where environment_id = $1 and id = $2', [scope.environmentId, id]);
 }

@@ -1,34 +1,41 @@
 import { ApiProblem, type DemoClient } from '../../dev/demo/client.ts';
+import type { OtherPlans } from './strangers.ts';
 
 const conflict = 409;
 
-interface Restless {
-  subscriptionId: string;
+/** What people ask for between the stops of a clock. */
+export interface Occasion {
+  plans: OtherPlans;
+  /** The ending of the wave's names. */
+  suffix: string;
+  subscriptionOf(code: string): string;
 }
 
+type Request = (api: DemoClient, occasion: Occasion) => Promise<unknown>;
+
 /**
- * What the restless customer asks for between the stops of its clock, by the number of the stop: each is a command that a kill
- * may interrupt anywhere, and that is asked again until it is answered.
+ * By the number of the stop after which it is asked: each is a command that a kill may interrupt anywhere, and that is asked
+ * again until it is answered.
  */
-const requests: Record<number, (api: DemoClient, restless: Restless) => Promise<unknown>> = {
-  0: async (api, { subscriptionId }) => {
-    await creditOpeningInvoice(api, subscriptionId);
-    await readRawEventsAgain(api);
-  },
-  1: (api, { subscriptionId }) => api.send('POST', `/subscriptions/${subscriptionId}/pause`, { reason: 'winter' }),
-  2: (api, { subscriptionId }) => api.send('POST', `/subscriptions/${subscriptionId}/resume`, {}),
-  4: (api, { subscriptionId }) =>
-    api.send('POST', `/subscriptions/${subscriptionId}/cancel`, { cancellation_type: 'end_of_period' }),
+const requests: Record<number, Request[]> = {
+  0: [creditOpeningInvoice, readRawEventsAgain, changePlanInPlace, replaceByAnotherPlan, reachThreshold],
+  1: [(api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/pause`, {})],
+  2: [(api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/resume`, {})],
+  4: [
+    (api, { subscriptionOf }) =>
+      api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/cancel`, { cancellation_type: 'end_of_period' }),
+  ],
 };
 
-/** Has the restless customer ask for what it wants at a stop, if anything. */
-export async function actAtStop(api: DemoClient, stop: number, restless: Restless): Promise<void> {
-  await requests[stop]?.(api, restless);
+/** Asks for what is wanted at a stop, one after the other. */
+export async function actAtStop(api: DemoClient, stop: number, occasion: Occasion): Promise<void> {
+  for (const request of requests[stop] ?? []) await request(api, occasion);
 }
 
 /** A cent goes back to the card that paid. */
-async function creditOpeningInvoice(api: DemoClient, subscriptionId: string): Promise<void> {
-  const { items } = await api.send<{ items: { id: string }[] }>('GET', `/invoices?subscription_id=${subscriptionId}`);
+async function creditOpeningInvoice(api: DemoClient, { subscriptionOf }: Occasion): Promise<void> {
+  const path = `/invoices?subscription_id=${subscriptionOf('RESTLESS')}`;
+  const { items } = await api.send<{ items: { id: string }[] }>('GET', path);
   const invoice = await api.send<{ id: string; line_items: { id: string; amount: string }[] }>(
     'GET',
     `/invoices/${items.at(-1)!.id}`,
@@ -47,7 +54,31 @@ async function readRawEventsAgain(api: DemoClient): Promise<void> {
   const events = Array.from({ length: 5 }, (_, index) => ({ kind: 'note', text: `number ${index}` }));
   await api.send('POST', '/events/raw/bulk', { events });
   await api.send('POST', '/events/raw/reprocess/all', { start_date: '2001-01-01T00:00:00Z' }).catch((error) => {
-    // The customer of the other lane has them read at this moment.
+    // The other lane has them read at this moment.
     if (!(error instanceof ApiProblem && error.status === conflict)) throw error;
   });
+}
+
+const atPeriodEnd = { proration_behavior: 'none', change_at: 'end_of_period' };
+
+function changePlanInPlace(api: DemoClient, { plans, subscriptionOf }: Occasion): Promise<unknown> {
+  const path = `/subscriptions/${subscriptionOf('MOVING')}/change/v2/execute`;
+  return api.send('POST', path, { ...atPeriodEnd, target_plan_id: plans.targetPlanId });
+}
+
+function replaceByAnotherPlan(api: DemoClient, { plans, subscriptionOf }: Occasion): Promise<unknown> {
+  const cycle = { billing_cadence: 'RECURRING', billing_period: 'MONTHLY', billing_cycle: 'anniversary' };
+  const path = `/subscriptions/${subscriptionOf('REPLACED')}/change/execute`;
+  return api.send('POST', path, { ...atPeriodEnd, ...cycle, target_plan_id: plans.targetPlanId });
+}
+
+/** The usage of the period is invoiced before the period ends. */
+function reachThreshold(api: DemoClient, { plans, suffix }: Occasion): Promise<unknown> {
+  const events = Array.from({ length: 3 }, (_, index) => ({
+    event_id: `watched-${index}${suffix}`,
+    event_name: plans.watchedEvent,
+    external_customer_id: `WATCHED${suffix}`,
+    timestamp: '2001-01-08T00:00:00Z',
+  }));
+  return api.send('POST', '/events/bulk', { events });
 }

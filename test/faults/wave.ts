@@ -7,6 +7,7 @@ import { type DemoClient, inParallel } from '../../dev/demo/client.ts';
 import { busiestAirports, type Flight, readFlights, usageEvent } from '../../dev/demo/flights.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { actAtStop } from './restless.ts';
+import { createOtherPlans, type NewSubscriber, strangersOf } from './strangers.ts';
 
 /** One run of the demo's main job with some of its airports, under names of its own. */
 export interface Wave {
@@ -63,13 +64,15 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
   const billed = await inParallel([...codes.entries()], lanes, ([index, code]) =>
     subscribe(api, place, { code, zone: zoneOf(code), card: cards[index % cards.length]!, terms: {} }),
   );
-  const others = await inParallel(strangers, lanes, (stranger) => subscribe(api, place, stranger));
+  const plans = await createOtherPlans(api, catalogue);
+  const others = await inParallel(strangersOf(plans), lanes, (stranger) => subscribe(api, place, stranger));
   await syncPrices(api, catalogue);
   await sendFlights(api, files, flights, new Set(codes), catalogue.suffix);
-  const restless = others.find(({ code }) => code === restlessCode)!;
+  const subscriptionOf = (code: string) => others.find((each) => each.code === code)!.subscriptionId;
+  const occasion = { plans, suffix: catalogue.suffix, subscriptionOf };
   for (const [index, stop] of stops.entries()) {
     await advance(api, clock.id, stop);
-    await actAtStop(api, index, restless);
+    await actAtStop(api, index, occasion);
   }
   return {
     ...place,
@@ -79,25 +82,6 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
     ],
   };
 }
-
-interface NewSubscriber {
-  code: string;
-  zone: string;
-  card: string;
-  terms: Record<string, unknown>;
-}
-
-const restlessCode = 'RESTLESS';
-const strangers: NewSubscriber[] = [
-  { code: restlessCode, zone: 'UTC', card: sandboxCardNumber('succeeds'), terms: {} },
-  { code: 'TRIAL', zone: 'UTC', card: sandboxCardNumber('loses_answer'), terms: { trial_period_days: 14 } },
-  {
-    code: 'INCOMPLETE',
-    zone: 'UTC',
-    card: sandboxCardNumber('declines_times', 1),
-    terms: { payment_behavior: 'allow_incomplete' },
-  },
-];
 
 async function subscribe(
   api: DemoClient,
