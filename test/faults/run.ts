@@ -15,13 +15,13 @@ import { brokenInvariants, differencesFromOracle, waitForQuiet } from './verdict
 import { runWave, type Wave } from './wave.ts';
 
 /**
- * `npm run test:faults [-- --kills 60 --seed 1 --airports 5]`: the demo's main job, run again and again on an installation
+ * `npm run test:faults [-- --kills 90 --seed 1 --airports 5]`: the demo's main job, run again and again on an installation
  * of real processes that are killed and paused in seeded order and at every named crash point; afterwards all invariants
  * hold and every invoice is the oracle's to the cent, once, paid once. design: quality.md Faults
  */
 const { values } = parseArgs({
   options: {
-    kills: { type: 'string', default: '60' },
+    kills: { type: 'string', default: '90' },
     seed: { type: 'string', default: '1' },
     airports: { type: 'string', default: '5' },
     points: { type: 'boolean', default: true },
