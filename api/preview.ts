@@ -4,33 +4,7 @@ import type { ChangeOrder, ChangeOutcome } from '../db/stores/subscription-chang
 import { findChange } from '../db/stores/subscription-change.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
 import type { Transaction } from '../db/transaction.ts';
-
-/** What a rehearsal saw; it is thrown so that its transaction is undone. */
-class Rehearsed extends Error {
-  readonly seen: unknown;
-  constructor(seen: unknown) {
-    super('rehearsed');
-    this.seen = seen;
-  }
-}
-
-/**
- * Does the work in a transaction, gives what it saw, and undoes it: a preview is its execution without the commit, so the two
- * cannot differ.
- */
-export async function rehearsed<View>(
-  request: Pick<FastifyRequest, 'transaction'>,
-  work: (tx: Transaction) => Promise<View>,
-): Promise<View> {
-  try {
-    return await request.transaction<never>(async (tx) => {
-      throw new Rehearsed(await work(tx));
-    });
-  } catch (thrown) {
-    if (thrown instanceof Rehearsed) return thrown.seen as View;
-    throw thrown;
-  }
-}
+import { rehearse } from './rehearsal.ts';
 
 /** A change that is previewed: carried out, shown, and undone. */
 export async function previewChange<View>(
@@ -39,7 +13,7 @@ export async function previewChange<View>(
   change: (tx: Transaction, order: ChangeOrder) => Promise<AttendedSubscription>,
   view: (tx: Transaction, outcome: ChangeOutcome & { effectiveAt: string }) => Promise<View>,
 ): Promise<View> {
-  return rehearsed(request, async (tx) => {
+  return rehearse(request, async (tx) => {
     const order = { changeId: request.newId('subs_change'), subscriptionId: id, at, previews: true };
     await change(tx, order);
     return view(tx, await outcomeOf(tx, order.changeId));

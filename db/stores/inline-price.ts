@@ -5,7 +5,14 @@ import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { bucketedTypes } from './meter-rules.ts';
 import { insertOwnPrices, type StoredPrice } from './own-price.ts';
-import { checkPrice, isOneTime, type NewPrice, type PricingTerms, pricingTerms, unitTerms } from './price-rules.ts';
+import {
+  cadenceColumns,
+  checkPrice,
+  type NewPrice,
+  type PricingTerms,
+  pricingTerms,
+  unitTerms,
+} from './price-rules.ts';
 import { convertedTerms, noUnit, type UnitColumns } from './price-unit-prices.ts';
 
 /**
@@ -25,25 +32,12 @@ export async function inlinePrice(
   const meter = input.type === 'USAGE' ? await publishedMeter(sql, scope, input.meterId!, path) : null;
   if (input.bucketSize && meter && !bucketedTypes.includes(meter.type))
     throw badField(`${path}bucket_size`, `needs a meter of type ${bucketedTypes.join(' or ')}`);
-  const oneTime = isOneTime(input);
   const price: StoredPrice = {
     ...(await termColumns(sql, scope, input, path)),
     id: newId('price'),
     entityType: 'SUBSCRIPTION',
     entityId: subscriptionId,
-    parentPriceId: null,
-    type: input.type,
-    billingCadence: oneTime ? 'ONETIME' : 'RECURRING',
-    billingPeriod: oneTime ? 'ONETIME' : input.billingPeriod!,
-    billingPeriodCount: input.billingPeriodCount ?? 1,
-    invoiceCadence: input.invoiceCadence,
-    currency: input.currency,
-    priceUnitType: input.priceUnitType === 'CUSTOM' ? 'CUSTOM' : 'FIAT',
-    meterId: meter?.id ?? null,
-    filterValues: input.filterValues ?? null,
-    bucketSize: input.bucketSize ?? null,
-    minQuantity: input.minQuantity ?? null,
-    trialPeriodDays: input.trialPeriodDays ?? 0,
+    ...cadenceColumns(input, meter?.id ?? null),
     groupId: null,
     startDate: input.startDate ?? '1970-01-01T00:00:00.000Z',
     endDate: input.endDate ?? null,

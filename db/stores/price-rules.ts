@@ -234,3 +234,23 @@ export function isOneTime(price: { billingCadence?: string | undefined; billingP
 function isNegative(value: string | null | undefined): boolean {
   return value != null && decimal(value).lt(0);
 }
+
+/** What a new price says of when and in what it is charged, and what it counts, with the defaults. spec: catalogue-and-metering §4.1 */
+export function cadenceColumns(input: NewPrice, meterId: string | null) {
+  const oneTime = isOneTime(input);
+  return {
+    parentPriceId: null,
+    type: input.type,
+    billingCadence: oneTime ? 'ONETIME' : 'RECURRING',
+    billingPeriod: oneTime ? 'ONETIME' : input.billingPeriod!,
+    billingPeriodCount: input.billingPeriodCount ?? 1,
+    invoiceCadence: input.invoiceCadence,
+    currency: input.currency,
+    priceUnitType: input.priceUnitType === 'CUSTOM' ? 'CUSTOM' : 'FIAT',
+    meterId,
+    filterValues: input.filterValues ?? null,
+    bucketSize: input.bucketSize ?? null,
+    minQuantity: input.minQuantity ?? null,
+    trialPeriodDays: input.trialPeriodDays ?? 0,
+  };
+}

@@ -12,7 +12,14 @@ import { publishedAddon } from './addon.ts';
 import { lockCostsheetForPrice } from './costsheet.ts';
 import { groupToJoin } from './group.ts';
 import { bucketedTypes } from './meter-rules.ts';
-import { checkPrice, isOneTime, type NewPrice, type PricingTerms, pricingTerms, unitTerms } from './price-rules.ts';
+import {
+  cadenceColumns,
+  checkPrice,
+  type NewPrice,
+  type PricingTerms,
+  pricingTerms,
+  unitTerms,
+} from './price-rules.ts';
 import { lockPlans, nextPriceSequence } from './price-sequence.ts';
 import { priceUnitOfPrice } from './price-unit.ts';
 import { convertedTerms, noUnit, type UnitColumns } from './price-unit-prices.ts';
@@ -45,24 +52,11 @@ export async function newPriceColumns(tx: Transaction, input: NewPrice, path = '
   const group = await groupToJoin(tx, input.groupId, 'price', path);
   const terms = await termColumns(tx, input, path);
   await refuseTooMany(tx, input, path, ahead);
-  const oneTime = isOneTime(input);
   return {
     ...terms,
     entityType: input.entityType!,
     entityId: input.entityId!,
-    parentPriceId: null,
-    type: input.type,
-    billingCadence: oneTime ? 'ONETIME' : 'RECURRING',
-    billingPeriod: oneTime ? 'ONETIME' : input.billingPeriod!,
-    billingPeriodCount: input.billingPeriodCount ?? 1,
-    invoiceCadence: input.invoiceCadence,
-    currency: input.currency,
-    priceUnitType: input.priceUnitType === 'CUSTOM' ? 'CUSTOM' : 'FIAT',
-    meterId: meter?.id ?? null,
-    filterValues: input.filterValues ?? null,
-    bucketSize: input.bucketSize ?? null,
-    minQuantity: input.minQuantity ?? null,
-    trialPeriodDays: input.trialPeriodDays ?? 0,
+    ...cadenceColumns(input, meter?.id ?? null),
     groupId: group?.id ?? null,
     startDate: input.startDate ?? new Date().toISOString(),
     endDate: input.endDate ?? null,
