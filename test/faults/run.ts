@@ -11,6 +11,7 @@ import { type Installation, startInstallation } from './installation.ts';
 import { killInTurn } from './killer.ts';
 import { type PartName, partNames, waitUntil } from './part.ts';
 import { seededRandom } from './random.ts';
+import { standingWorkflows } from './standing.ts';
 import { brokenInvariants, differencesFromOracle, waitForQuiet } from './verdict.ts';
 import { runWave, type Wave } from './wave.ts';
 
@@ -207,6 +208,7 @@ try {
   await run();
 } catch (error) {
   record('the main job goes on through all faults', (failure ?? (error as Error)).stack ?? String(error));
+  if (installation) for (const line of await standingWorkflows(installation)) say(line);
 }
 const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
 const byKind = partNames.map((name) => `${name} ${kills[name]}`).join(', ');

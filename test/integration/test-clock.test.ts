@@ -1,8 +1,10 @@
+import { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import {
   advanceTo,
   clockedCustomer,
+  clockStandsAt,
   created,
   invoicesOf,
   monthlyPlan,
@@ -14,7 +16,7 @@ import { startWorkers } from '../support/worker.ts';
 const platform = await testPlatform();
 const { api } = platform;
 const card = sandboxCardNumber('succeeds');
-const { planId } = await monthlyPlan(api);
+const { planId, meterId, eventName } = await monthlyPlan(api);
 
 test('a clock moves its customers and nobody else', async () => {
   const moved = await clockedCustomer(api, { frozenTime: '2026-01-01T00:00:00Z', card });
@@ -80,6 +82,58 @@ test('an advance goes on where it was when its worker is replaced half-way', asy
   const invoices = await invoicesOf(api, id);
   expect(invoices.map((invoice) => invoice.billing_sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(invoices.every((invoice) => invoice.payment_status === 'SUCCEEDED')).toBe(true);
+});
+
+test('an advance that is asked for before the one before has told its workflow of its end is not lost', async () => {
+  const { clockId, customerId } = await clockedCustomer(api, { frozenTime: '2026-01-01T00:00:00Z', card });
+  // Usage of this customer is watched: the end of an advance tells the watch before it tells the clock's workflow.
+  const usageOnly = await created(api, '/plans', { name: 'Calls alone' });
+  await created(api, '/prices', {
+    entity_type: 'PLAN',
+    entity_id: usageOnly.id,
+    type: 'USAGE',
+    billing_model: 'FLAT_FEE',
+    amount: '0.1',
+    billing_period: 'MONTHLY',
+    currency: 'usd',
+    invoice_cadence: 'ARREAR',
+    meter_id: meterId,
+  });
+  await subscribe(api, { customer_id: customerId, plan_id: usageOnly.id, auto_invoice_threshold: '100000' });
+  const { body: customer } = await api<{ external_id: string }>('GET', `/customers/${customerId}`);
+  await created(api, '/events', {
+    event_name: eventName,
+    external_customer_id: customer.external_id,
+    timestamp: '2026-01-01T00:00:00Z',
+  });
+  const told = Promise.withResolvers<void>();
+  const mayTell = Promise.withResolvers<void>();
+  const patient = new Client({
+    connection: platform.temporal.client.connection,
+    namespace: platform.temporal.namespace,
+    interceptors: {
+      workflow: [
+        {
+          async signalWithStart(input, next) {
+            told.resolve();
+            await mayTell.promise;
+            return next(input);
+          },
+        },
+      ],
+    },
+  });
+  await platform.workers.stop();
+  const waiting = await startWorkers(platform.base, { ...platform.temporal, client: patient }, platform);
+  await advanceTo(api, clockId, '2026-01-05T00:00:00Z');
+  await told.promise;
+
+  await created(api, `/test-clocks/${clockId}/advance`, { to: '2026-02-02T00:00:00Z' });
+  mayTell.resolve();
+
+  await clockStandsAt(api, clockId, '2026-02-02T00:00:00Z');
+  await waiting.stop();
+  platform.workers = await startWorkers(platform.base, platform.temporal, platform);
 });
 
 test('a clock with a live subscription is not deleted, one without is gone', async () => {

@@ -109,6 +109,11 @@ export async function clockedCustomer(
 export async function advanceTo(api: Api, clockId: string, to: string): Promise<void> {
   const accepted = await api('POST', `/test-clocks/${clockId}/advance`, { to });
   expect(accepted.status, JSON.stringify(accepted.body)).toBe(200);
+  await clockStandsAt(api, clockId, to);
+}
+
+/** Waits until a clock that was asked to advance has come to where it goes. */
+export async function clockStandsAt(api: Api, clockId: string, to: string): Promise<void> {
   for (;;) {
     const { body } = await api<{ clock_status: string; frozen_time: string }>('GET', `/test-clocks/${clockId}?wait=30`);
     if (body.clock_status === 'ready') return expect(Date.parse(body.frozen_time)).toBe(Date.parse(to));
