@@ -50,6 +50,13 @@ const schema = z.object({
         .map((host) => host.trim())
         .filter(Boolean),
     ),
+  /** Days after which events may be dropped whose time is final; they are kept for good without it. */
+  EVENT_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(400, 'must be 400 or more: no allowance lasts longer')
+    .max(36_500)
+    .optional(),
   /** How long a stopping process waits for requests under way. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(0).default(15_000),
 });
@@ -73,6 +80,7 @@ export interface Config {
   timerSpreadMs: number;
   workflowBundle: string | null;
   outgoingAllowedHosts: string[];
+  eventRetentionDays: number | null;
   shutdownTimeoutMs: number;
 }
 
@@ -108,6 +116,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
     outgoingAllowedHosts: values.OUTGOING_ALLOWED_HOSTS,
+    eventRetentionDays: values.EVENT_RETENTION_DAYS ?? null,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   };
 }

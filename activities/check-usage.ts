@@ -51,13 +51,15 @@ async function rollupsAgree(sql: Sql, scope: Scope, metering: UsageStore): Promi
 const linesAPage = 500;
 
 async function finalizedLinesAgree(sql: Sql, scope: Scope, metering: UsageStore): Promise<Finding> {
+  const [dropped] = await sql.rows<{ until: string }>(droppedUntilText, [scope.environmentId]);
+  const isComplete = ({ question }: { question: UsageQuestion }) => question.from >= (dropped?.until ?? '');
   const violations: Violation[] = [];
   let examined = 0;
   for (let after = ''; ; ) {
     const lines = await sql.rows<UsageLine>(usageLinesText, [scope.environmentId, after, linesAPage]);
     const last = lines.at(-1);
     if (!last) break;
-    const asked = lines.flatMap(questionsOf);
+    const asked = lines.flatMap(questionsOf).filter(isComplete);
     const answers = await metering.usage(
       sql,
       scope,
@@ -111,11 +113,21 @@ order by l.id limit $3`;
 
 const own = '(select number from environment where id = $1)';
 const keyCountText = `select count(*) from usage.event_key where env = ${own}`;
+// Keys outlive events that retention dropped, of which it noted how many they were.
+const droppedText = `select coalesce(sum(event_count), 0) as n, coalesce(max(greatest_seq), 0) as seq from usage.dropped_partition where env = ${own}`;
+const droppedUntilText = `
+select to_char(max(dropped_until) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as until from usage.dropped_usage where env = ${own}`;
 const keyDifferencesText = `
-with stored as (select key, count(*) as n from usage.event where env in (${own}, -${own}) group by key)
+with stored as (select key, count(*) as n from usage.event where env in (${own}, -${own}) group by key),
+dropped as (${droppedText}), lost as (
+  select count(*) as n from usage.event_key k, dropped where k.env = ${own} and k.seq <= dropped.seq
+    and not exists (select from stored where stored.key = k.key))
 select key::text as object, case when e.n is null then 'acknowledged, but its event is missing'
   when k.seq is null then 'an event without its key' else format('stored %s times', e.n) end as problem
 from (select key, seq from usage.event_key where env = ${own}) k full join stored e using (key)
-where e.n is distinct from 1 or k.seq is null limit ${maxViolations}`;
+where (e.n is distinct from 1 or k.seq is null) and not (e.n is null and k.seq <= (select seq from dropped))
+union all
+select 'dropped events', format('%s keys have no event, but %s events were dropped', lost.n, dropped.n) from lost, dropped
+where lost.n <> dropped.n limit ${maxViolations}`;
 const rollupCountText = `
 select (select count(*) from usage.rollup where env = ${own}) + (select count(*) from usage.distinct_value where env = ${own}) as count`;

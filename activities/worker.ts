@@ -5,6 +5,7 @@ import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 import { defaultLimits } from '../metering/postgres/write-queue.ts';
+import { scheduleRetention } from './event-retention.ts';
 import { runtimeOptions, workerLogger } from './logging.ts';
 import { reconcile } from './reconcile.ts';
 import { signalUsageWatch } from './usage-watch.ts';
@@ -40,6 +41,7 @@ try {
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),
   });
   const started = await reconcile({ database, temporal });
+  await scheduleRetention(temporal, config.eventRetentionDays);
   logger.info(started, 'worker started');
   await workers.run();
   logger.info('worker stopped');

@@ -14,6 +14,7 @@ import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEventReprocessActivities } from './event-reprocess.ts';
+import { createEventRetentionActivities } from './event-retention.ts';
 import { failureInterceptor } from './failure.ts';
 import { grantEvaluator } from './grant-evaluator.ts';
 import { createInvoiceActivities } from './invoice.ts';
@@ -138,6 +139,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     activities: {
       ...createPriceSyncActivities({ database }),
       ...createEventReprocessActivities({ database, metering }),
+      ...createEventRetentionActivities({ database }),
       ...task,
     },
     interceptors,

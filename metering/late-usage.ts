@@ -1,11 +1,13 @@
 import { decimal, decimalString } from '../billing/money.ts';
 import type { LateUsageReader } from '../db/usage-reader.ts';
+import { isDroppedRefusal } from './postgres/retention.ts';
 import { bucketQuestion } from './usage-reader.ts';
 import type { UsageStore } from './usage-store.ts';
 
 /**
  * What came after the watermark of each window: what its meter answers now less what it answers at the watermark, both
- * under the meter's definition of now, so that only late and voided events differ. Every window is asked in one call.
+ * under the meter's definition of now, so that only late and voided events differ. Nothing once
+ * retention dropped events of them. Every window is asked in one call.
  * spec: README decision 11, catalogue-and-metering §14
  */
 export function lateUsageReader(store: UsageStore): LateUsageReader {
@@ -24,7 +26,11 @@ export function lateUsageReader(store: UsageStore): LateUsageReader {
         { ...question, key: `then ${key}`, watermark },
       ];
     });
-    const answers = await store.usage(sql, scope, questions);
+    const answers = await store.usage(sql, scope, questions).catch((error: unknown) => {
+      if (isDroppedRefusal(error)) return null;
+      throw error;
+    });
+    if (!answers) return new Map();
     const voided = await store.countVoided(sql, scope, windows);
     const answerOf = (key: string) => {
       const answer = answers.get(key);

@@ -1,5 +1,6 @@
 export { customerOnboarding } from './customer-onboarding.ts';
 export { reprocessEvents } from './event-reprocess.ts';
+export { eventRetention } from './event-retention.ts';
 export { invoice } from './invoice.ts';
 export { payment } from './payment.ts';
 export { priceSync } from './price-sync.ts';

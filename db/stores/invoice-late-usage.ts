@@ -32,7 +32,9 @@ export async function readLateUsage(
   });
   const windows = billed.flatMap((line) => line.windows);
   const answers = windows.length === 0 ? new Map<string, LateUsage>() : await readLate(tx, tx.scope, windows);
-  return new Map(billed.map((line) => [line.id, lateUsageOf(line.windows, answers)]));
+  // What retention dropped cannot be told from what came late.
+  const known = billed.filter((line) => line.windows.every(({ key }) => answers.has(key)));
+  return new Map(known.map((line) => [line.id, lateUsageOf(line.windows, answers)]));
 }
 
 /** Conditions of the prices that lines were billed by, by price id. */

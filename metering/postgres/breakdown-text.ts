@@ -1,4 +1,5 @@
 import { measuredValue } from './measured-value.ts';
+import { touchesDropped } from './usage-text.ts';
 
 /** The events `e` of one edge. */
 const matched = `e.env = $1 and e.subject = edge.subject and e.event_name = edge.event_name
@@ -89,6 +90,10 @@ with asked as materialized (
     offset 0) as stored
   where q.rolled_up and q.type = 'COUNT_UNIQUE'
 )`;
+
+/** Whether the questions need events that retention dropped. */
+export const needsDroppedText = `${pieceText}
+select exists (select from edge where ${touchesDropped}) as needs_dropped where $18::int is not null`;
 
 /** Groups and windows of usage that is one quantity. */
 export const breakdownText = `${pieceText}, placed as (

@@ -1,5 +1,5 @@
 import { measuredValue } from './measured-value.ts';
-import { askedText, matched, memberText } from './usage-text.ts';
+import { askedText, matched, memberText, touchesDropped } from './usage-text.ts';
 
 /**
  * The rows of one bucketed question. Parameters 1–18 as in `usageText`, arrays of one. The grid of the buckets: 19 where
@@ -51,6 +51,7 @@ with asked as materialized (${askedText}
   group by 1, 2 order by 1, 2 limit $24
 )
 select q.event_text as event_name, q.type,
+  case when row_number() over () = 1 then exists (select from edge where ${touchesDropped}) end as needs_dropped,
   case when row_number() over () = 1 then pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text end as watermark,
   to_char(b.start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as start, b.grp, b.n::text as n, b.s::text as s,
   b.mx::text as mx

@@ -12,9 +12,10 @@ import type {
   BucketBreakdownRequest,
   BucketBreakdownRow,
 } from '../usage-breakdown.ts';
-import { breakdownText } from './breakdown-text.ts';
+import { breakdownText, needsDroppedText } from './breakdown-text.ts';
 import { bucketBreakdownText } from './bucket-breakdown-text.ts';
 import { environmentNumber } from './environment-number.ts';
+import { droppedRefusal } from './retention.ts';
 
 /** Above it is a clear error, never a group called "other". design: usage.md Reading */
 const maxRows = 100_000;
@@ -47,7 +48,9 @@ export async function readBreakdown(sql: Sql, scope: Scope, request: BreakdownRe
   const starts = request.windows.map(({ start }) => start);
   const liesOn = (stepMs: number) => starts.every((start) => Date.parse(start) % stepMs === 0);
   const grid = { starts, fitsHours: liesOn(hourMs), fitsDays: liesOn(24 * hourMs) };
-  const rows = await sql.rows<SummedRow>(breakdownText, parameters(env, scope, request, grid));
+  const values = parameters(env, scope, request, grid);
+  await refuseDropped(sql, values);
+  const rows = await sql.rows<SummedRow>(breakdownText, values);
   refuseTooMany(rows);
   return rows.flatMap((row) => {
     const question = request.questions[row.ord];
@@ -89,8 +92,10 @@ export async function readBucketBreakdown(
   );
   const starts = segments.map(({ from }) => new Date(from).toISOString());
   const grid = { starts, fitsHours: fits, fitsDays: false };
+  const values = parameters(env, scope, { ...request, everyMeasure: false }, grid);
+  await refuseDropped(sql, values);
   const rows = await sql.rows<BucketRow>(bucketBreakdownText, [
-    ...parameters(env, scope, { ...request, everyMeasure: false }, grid),
+    ...values,
     segments.map(({ origin }) => new Date(origin).toISOString()),
     stepMs === null ? null : `${stepMs} milliseconds`,
   ]);
@@ -105,6 +110,11 @@ function bucketOf({ type, start, n, s, mx }: BucketRow) {
   const sums = { count: Number(n), sum: s, weightedSum: null, greatest: mx, latest: null, distinctCount: 0 };
   const value = aggregateValue(sums, { type, multiplier: null, from: start, to: start });
   return { start, value, eventCount: sums.count };
+}
+
+async function refuseDropped(sql: Sql, values: readonly unknown[]): Promise<void> {
+  const [row] = await sql.rows<{ needs_dropped: boolean }>(needsDroppedText, values);
+  if (row?.needs_dropped) throw droppedRefusal('this answer');
 }
 
 function refuseTooMany(rows: readonly unknown[]): void {

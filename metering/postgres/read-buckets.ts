@@ -9,6 +9,7 @@ import type { UsageAnswer, UsageBucket, UsageQuestion } from '../usage-store.ts'
 import { plainArray } from './array-text.ts';
 import { bucketText } from './bucket-text.ts';
 import type { MeterShape } from './meter-shape.ts';
+import { droppedRefusal } from './retention.ts';
 
 /** An answer is built in memory: a year of minutes, or a month of hours for several hundred groups. */
 const maxRows = 600_000;
@@ -19,6 +20,7 @@ interface BucketRow {
   event_name: string | null;
   type: AggregationType;
   watermark: string | null;
+  needs_dropped: boolean | null;
   start: string | null;
   grp: string;
   n: string;
@@ -57,6 +59,7 @@ export async function readBuckets(
   if (!head?.watermark || head.event_name === null) {
     throw refuse('not_found', `meter ${'meterId' in question ? question.meterId : ''} does not exist`);
   }
+  if (head.needs_dropped) throw droppedRefusal(`event ${head.event_name}`);
   if (head.type !== 'MAX' && head.type !== 'SUM') {
     throw refuse('validation_error', `bucket_size is accepted with MAX and SUM only, not with ${head.type}`, {
       fields: { bucket_size: 'is accepted with MAX and SUM only' },

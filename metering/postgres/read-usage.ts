@@ -7,6 +7,7 @@ import type { UsageAnswer, UsageQuestion } from '../usage-store.ts';
 import { environmentNumber } from './environment-number.ts';
 import { meterShapes } from './meter-shape.ts';
 import { hasRows, readBuckets } from './read-buckets.ts';
+import { droppedRefusal } from './retention.ts';
 import { usageText } from './usage-text.ts';
 
 interface AnswerRow {
@@ -21,6 +22,7 @@ interface AnswerRow {
   mx: string | null;
   latest: string | null;
   distinct_count: string | null;
+  needs_dropped: boolean;
   watermark: string;
 }
 
@@ -34,7 +36,8 @@ interface AnswerRow {
  * customer, and later events of that id follow whoever holds it then. So a renamed customer is billed for all of its
  * usage once, and nobody inherits usage of a predecessor. spec: §6.6, §14; platform §10.2
  *
- * Throws `not_found` for an unknown meter, `validation_error` for too many buckets. spec: catalogue-and-metering §7.1
+ * Throws `not_found` for an unknown meter, `validation_error` for too many buckets, `invalid_operation` where events that it
+ * needs were dropped. spec: catalogue-and-metering §7.1
  */
 export async function readUsage(
   sql: Sql,
@@ -52,6 +55,7 @@ export async function readUsage(
     const question = whole[row.ord];
     if (!question) continue;
     if (row.event_name === null) throw refuse('not_found', `meter ${meterIdOf(question) ?? ''} does not exist`);
+    if (row.needs_dropped) throw droppedRefusal(`meter ${meterIdOf(question) ?? row.event_name}`);
     answers.set(question.key, answerOf(row, question));
   }
   for (const question of questions) {

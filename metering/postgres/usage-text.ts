@@ -13,6 +13,10 @@ export const matched = `${ofEnvironment} and e.subject = edge.subject and e.even
           and e.ts >= edge.began and e.ts < edge.ended and (edge.filters = '[]' or usage.matches(e.props, edge.filters))
           and (${known}) and (${notVoidedThen})`;
 
+/** Whether an edge needs events that retention dropped. The table is empty where nothing was. */
+export const touchesDropped = `exists (select from usage.dropped_usage d where d.env = $1 and d.subject = edge.subject
+    and d.event_name = edge.event_name and d.dropped_until > edge.began)`;
+
 /** The questions with what their meters say, in the parameters of `usageText`. */
 export const askedText = `
   select q.ord, m.number as meter, m.version, coalesce(m.event_name, q.event_name) as event_text,
@@ -121,6 +125,7 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
       select raw.h from edge cross join lateral (
         select usage.digest(usage.text_form(e.props -> edge.field)) as h from usage.event e where ${matched} offset 0) as raw
       where edge.ord = q.ord) as met where h is not null group by h) as seen) end::text as distinct_count,
+  exists (select from edge where edge.ord = q.ord and ${touchesDropped}) as needs_dropped,
   pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
 from question q left join total using (ord)
 order by q.ord`;

@@ -45,6 +45,12 @@ const metersText = `
 const columns = 'env, meter, version, subject, bucket, group_key, n, s, st, mx, mn, lt, li, lid, lv';
 const figures = `row(t.n, trim_scale(t.s), trim_scale(t.st), trim_scale(t.mx), trim_scale(t.mn), t.lt, t.li, t.lid, trim_scale(t.lv))::text`;
 
+// What was dropped can be recomputed no more.
+const undropped = (
+  end: string,
+) => `not exists (select from m join usage.dropped_usage d on d.env = $1 and d.event_name = m.event_name
+  where m.meter = meter.number and d.subject = s.number and ${end} < d.dropped_until)`;
+
 const rollupDifferenceText = `
 with m as materialized (${metersText}), matched as (${matchingEventsText}), recomputed as (${rolledText}),
 stored as (select ${columns} from usage.rollup where env = $1),
@@ -53,7 +59,7 @@ b as (select env, meter, version, subject, bucket, group_key, ${figures} as figu
 select meter.id as meter_id, s.external_id, bucket::text, a.figures as stored, b.figures as recomputed
 from a full join b using (env, meter, version, subject, bucket, group_key)
 join usage.subject s on s.number = subject join meter on meter.number = meter
-where a.figures is distinct from b.figures limit $3`;
+where a.figures is distinct from b.figures and ${undropped('bucket')} limit $3`;
 
 const distinctDifferenceText = `
 with m as materialized (${metersText}), matched as (${matchingEventsText}),
@@ -63,7 +69,7 @@ select meter.id as meter_id, s.external_id, day::text as bucket, case when a.the
   case when b.there then h::text end as recomputed
 from a full join b using (meter, version, subject, day, h)
 join usage.subject s on s.number = subject join meter on meter.number = meter
-where a.there is distinct from b.there limit $3`;
+where a.there is distinct from b.there and ${undropped(`day::timestamp at time zone 'UTC'`)} limit $3`;
 
 /**
  * Compares the days of a random sample of events, and of roll-ups, with what their events say: how many were looked at and

@@ -1,3 +1,4 @@
+import { refuse } from '../../billing/refusal.ts';
 import { writeAudit } from '../../db/audit.ts';
 import { missing } from '../../db/record.ts';
 import type { Scope } from '../../db/scope.ts';
@@ -12,7 +13,8 @@ import { utcText } from './stored-event.ts';
 /**
  * Takes an event out of every count, in one transaction with the buckets it was in; writers of the environment wait for it.
  * Its id stays taken: what is sent with it afterwards is a copy. Voiding again changes nothing and tells the first time.
- * Invoices that are final stay as they are and show it as a correction. Throws `not_found`. Own; design: usage.md Afterwards
+ * Invoices that are final stay as they are and show it as a correction. Throws `not_found`, and
+ * `invalid_operation` for a day of which events were dropped. Own; design: usage.md Afterwards
  */
 export async function voidEvent(
   tx: ScopedSql,
@@ -26,6 +28,7 @@ export async function voidEvent(
   if (known) return { eventVoid: known, isNew: false };
   const [event] = await tx.rows<VoidedRow>(voidText, [env, key]);
   if (!event) throw missing('event', input.id);
+  await refuseIncomplete(tx, env, event);
   await tx.rows(
     `insert into usage.event_void (env, key, event_id, voided_at, reason, actor) values ($1, $2, $3, now(), $4, $5)`,
     [env, key, input.id, input.reason, scope.actor],
@@ -50,6 +53,20 @@ interface VoidedRow {
   ts: string;
   event_name: number;
   [column: string]: unknown;
+}
+
+/** The buckets of an event are recomputed from all of them, which retention may have dropped in part. */
+async function refuseIncomplete(tx: ScopedSql, env: number, { subject, ts, event_name }: VoidedRow): Promise<void> {
+  const [dropped] = await tx.rows(
+    `select 1 from usage.dropped_usage where env = $1 and subject = $2 and event_name = $3
+     and dropped_until > date_trunc('day', $4::timestamptz, 'UTC')`,
+    [env, subject, event_name, ts],
+  );
+  if (!dropped) return;
+  throw refuse(
+    'invalid_operation',
+    'other events of its day were dropped by retention, so its buckets cannot be recomputed: send an event with an id of its own and the difference',
+  );
 }
 
 /** That an event was voided; null while it counts. */

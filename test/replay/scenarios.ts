@@ -15,7 +15,7 @@ import { importScenario } from './import-scenario.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { personal } from './personal.ts';
 import { refundScenario } from './refund-scenario.ts';
-import { rawEventsScenario, thresholdScenario } from './usage-scenarios.ts';
+import { rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
 
 /** A platform with a plan, and what scenarios do with it. */
 export interface Stage {
@@ -138,6 +138,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   ...changeScenarios,
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
+  'events-dropped': retentionScenario,
   'usage-watched': thresholdScenario,
   'customer-onboarded': onboardingScenario,
   'refunds-refused-and-silent': refundScenario,

@@ -1,5 +1,8 @@
+import pg from 'pg';
 import { poll } from '../../dev/processes.ts';
 import { reprocessWorkflowId } from '../../workflows/event-reprocess.messages.ts';
+import { retentionScheduleId, retentionWorkflowType } from '../../workflows/event-retention.messages.ts';
+import { bulkTaskQueue } from '../../workflows/start.messages.ts';
 import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
 import { usageWatchWorkflowId } from '../../workflows/usage-watch.messages.ts';
 import type { Stage } from './scenarios.ts';
@@ -11,6 +14,21 @@ export async function rawEventsScenario({ platform }: Stage): Promise<void> {
   await api('PUT', '/settings/raw_event_config', { value: { event_name: 'what', external_customer_id: 'who' } });
   await api('POST', '/events/raw/reprocess/pending', { start_date: '2020-01-01T00:00:00Z' });
   await temporal.workflow.getHandle(reprocessWorkflowId(scope.environmentId)).result();
+}
+
+/** A month of events is old enough to be dropped. */
+export async function retentionScenario({ platform }: Stage): Promise<void> {
+  const owner = new pg.Client({ connectionString: platform.ownerUrl });
+  await owner.connect();
+  try {
+    await owner.query(`create table usage.event_202001 (like usage.event including all);
+      alter table usage.event_202001 enable row level security;
+      alter table usage.event attach partition usage.event_202001 for values from ('2020-01-01T00:00:00Z') to ('2020-02-01T00:00:00Z')`);
+  } finally {
+    await owner.end();
+  }
+  const run = { workflowId: retentionScheduleId, taskQueue: bulkTaskQueue, args: [{ days: 400 }] };
+  await platform.temporal.workflow.execute(retentionWorkflowType, run);
 }
 
 /** Usage reaches the threshold of a subscription, which invoices it; an event dated ahead is waited for. */

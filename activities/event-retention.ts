@@ -1,0 +1,74 @@
+import { Context } from '@temporalio/activity';
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { Database } from '../db/orm.ts';
+import { dropKept, dropOldestMonth } from '../metering/postgres/retention.ts';
+import {
+  type DroppedMonth,
+  type RetentionStart,
+  retentionScheduleId,
+  retentionWorkflowType,
+} from '../workflows/event-retention.messages.ts';
+import { bulkTaskQueue, workflowTaskTimeout } from '../workflows/start.messages.ts';
+
+export type EventRetentionActivities = ReturnType<typeof createEventRetentionActivities>;
+
+const dayMs = 86_400_000;
+
+/** What the retention of events does. Each step is one transaction and harmless to repeat. */
+export function createEventRetentionActivities({ database }: { database: Database }) {
+  return {
+    dropOldestMonth: (start: RetentionStart): Promise<DroppedMonth | null> =>
+      whileBeating(() => dropOldestMonth(database, keptFrom(start))),
+    dropKeptEvents: (start: RetentionStart): Promise<DroppedMonth> =>
+      whileBeating(() => dropKept(database, keptFrom(start))),
+  };
+}
+
+function keptFrom({ days }: RetentionStart): string {
+  return new Date(Date.now() - days * dayMs).toISOString();
+}
+
+async function whileBeating<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const beating = setInterval(() => context.heartbeat(), 1_000);
+  try {
+    return await work();
+  } finally {
+    clearInterval(beating);
+  }
+}
+
+/** Has the retention run once a day, by a schedule that all workers share; without `days` there is none. */
+export async function scheduleRetention(temporal: Client, days: number | null): Promise<void> {
+  const handle = temporal.schedule.getHandle(retentionScheduleId);
+  if (days === null) {
+    await handle.delete().catch(unless(ScheduleNotFoundError));
+    return;
+  }
+  const schedule = {
+    spec: { calendars: [{ hour: 3, minute: 40 }] },
+    action: {
+      type: 'startWorkflow' as const,
+      workflowType: retentionWorkflowType,
+      workflowId: retentionScheduleId,
+      taskQueue: bulkTaskQueue,
+      workflowTaskTimeout,
+      args: [{ days }] as [RetentionStart],
+      staticSummary: `Events older than ${days} days`,
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP },
+  };
+  const create = () => temporal.schedule.create({ ...schedule, scheduleId: retentionScheduleId });
+  try {
+    await create();
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await handle.update((present) => ({ ...present, ...schedule }));
+  }
+}
+
+function unless(kind: abstract new (...args: never[]) => Error): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof kind)) throw error;
+  };
+}

@@ -1,0 +1,72 @@
+import { refusalIn, refuse } from '../../billing/refusal.ts';
+import type { Database } from '../../db/orm.ts';
+import { systemScope } from '../../db/scope.ts';
+import { inSqlTransaction, type Sql } from '../../db/transaction.ts';
+
+/** What was dropped of one month of ingestion, in all environments together. */
+export interface DroppedMonth {
+  /** `event_202601`; `event_default` holds what was kept of months dropped before. */
+  readonly partition: string;
+  readonly eventCount: number;
+}
+
+/**
+ * Drops what is not needed any more of the oldest month that ended before `before`, in one transaction: null when there is
+ * none. Kept are events that tell a time from `before` on, and those of a time that is not final yet for their customer; roll-ups,
+ * keys and what was billed stay. Harmless to repeat. Throws what PostgreSQL answers when the lock is not to be had within two
+ * seconds; nothing has happened then. design: usage.md Tables
+ */
+export async function dropOldestMonth(database: Database, before: string): Promise<DroppedMonth | null> {
+  return inSqlTransaction(database, systemScope, async (tx) => {
+    const [oldest] = await tx.rows<{ part: string }>(oldestText, [before]);
+    if (!oldest) return null;
+    return { partition: oldest.part, eventCount: await drop(tx, oldest.part, before) };
+  });
+}
+
+/** Drops what was kept of earlier months and is not needed any more, and the copies of events from before `before`. */
+export async function dropKept(database: Database, before: string): Promise<DroppedMonth> {
+  return inSqlTransaction(database, systemScope, async (tx) => {
+    const partition = 'event_default';
+    const eventCount = await drop(tx, partition, before);
+    for (const [table, column, where] of leftovers) {
+      await tx.rows(`delete from usage.${table} where ${column} < $1 ${where}`, [before]);
+    }
+    return { partition, eventCount };
+  });
+}
+
+async function drop(sql: Sql, partition: string, before: string): Promise<number> {
+  const values = [partition, before];
+  const [row] = await sql.rows<{ count: string }>('select usage.drop_old_events($1, $2) as count', values);
+  return Number(row?.count ?? 0);
+}
+
+// Never billed, and of no use without the events they stand beside. Raw events that became none wait on.
+const leftovers = [
+  ['event_copy', 'ingested_at', ''],
+  ['rejected_event', 'rejected_at', ''],
+  ['raw_event', 'received_at', 'and key is not null'],
+] as const;
+
+const oldestText = `
+select c.relname as part from pg_inherits i join pg_class c on c.oid = i.inhrelid
+where i.inhparent = 'usage.event'::regclass and c.relname ~ '^event_[0-9]{6}$'
+  and (to_date(substring(c.relname from 7), 'YYYYMM') + interval '1 month') at time zone 'UTC' <= $1::timestamptz
+order by c.relname limit 1`;
+
+const droppedReason = 'events_dropped';
+
+/** The refusal of a question that only dropped events could answer: better none than a wrong answer. */
+export function droppedRefusal(about: string) {
+  return refuse(
+    'invalid_operation',
+    `the events that ${about} needs were dropped by retention: ask for whole hours (days, for COUNT_UNIQUE) without filters and groups, or for a later time`,
+    { reason: droppedReason },
+  );
+}
+
+/** True for that refusal. */
+export function isDroppedRefusal(error: unknown): boolean {
+  return refusalIn(error)?.details?.reason === droppedReason;
+}
