@@ -3,9 +3,9 @@ import type { GrantTerms } from '../../billing/grant.ts';
 import { decimalText, instantText } from '../columns.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
-import { memberName } from '../plain-rows.ts';
 import type { Sql, SqlTransaction } from '../transaction.ts';
 import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
+import { shownRows, versionText } from './shown-row.ts';
 
 /** A part with what is granted by it and by whom. */
 export interface StoredPart extends EntitlementPart {
@@ -22,7 +22,10 @@ export interface StoredPart extends EntitlementPart {
 
 type PartRow = StoredPart & GrantColumns & Record<string, unknown>;
 
+// The planner is held to the only sensible order, from owners to what they grant to its feature: on tables it knows nothing of yet, and
+// behind row-level security, it reads every feature for every part instead.
 const partsText = (owners: string, shown = '') => `
+with p as materialized (${owners})
 select p.subscription_id as "subscriptionId", e.id, e.entity_type as "entityType", e.entity_id as "entityId", p.name as "entityName",
   e.feature_id as "featureId", e.feature_type as "featureType", f.meter_id as "meterId", e.parent_entitlement_id as "parentEntitlementId",
   e.overridden_members as "overriddenMembers", e.is_enabled as "isEnabled", e.is_soft_limit as "isSoftLimit",
@@ -31,10 +34,10 @@ select p.subscription_id as "subscriptionId", e.id, e.entity_type as "entityType
   e.grant_measure as "grantMeasure", e.grant_quota as "grantQuota", e.grant_duration_unit as "grantDurationUnit",
   e.grant_duration_value as "grantDurationValue", e.grant_allocation_behavior as "grantAllocationBehavior",
   greatest(e.start_date, p.start_date) as "startDate", least(e.end_date, p.end_date) as "endDate"${shown}
-from (${owners}) p
+from p
 join entitlement e on e.environment_id = $1 and e.entity_type = p.entity_type and e.entity_id = p.entity_id and e.status = 'published'
-join feature f on f.id = e.feature_id
-left join meter m on m.id = f.meter_id`;
+join lateral (select *, ${versionText('feature')} as row_version from feature where id = e.feature_id offset 0) f on true
+left join lateral (select *, ${versionText('meter')} as row_version from meter where id = f.meter_id offset 0) m on true`;
 
 // An attachment grants while it is in force: its time and the entitlement's own overlap.
 const ownersOfSubscriptions = `
@@ -55,7 +58,10 @@ const ownersOfPlans = `
 
 const metered = `where e.feature_type = 'metered' and f.meter_id is not null`;
 const partsOfSubscriptions = partsText(ownersOfSubscriptions);
-const shownParts = partsText(ownersOfSubscriptions, ', to_jsonb(f) as feature, to_jsonb(m) as meter');
+const shownParts = partsText(
+  ownersOfSubscriptions,
+  ', f.row_version as "featureVersion", m.row_version as "meterVersion"',
+);
 const partsOfPlans = partsText(ownersOfPlans);
 
 /**
@@ -67,8 +73,7 @@ export interface ShownPart extends StoredPart {
   meter: Meter | null;
 }
 
-type Columns = Record<string, unknown> & { created_at: string; updated_at: string };
-type StoredShownPart = StoredPart & { feature: Columns; meter: Columns | null };
+type VersionedPart = StoredPart & { featureVersion: string; meterVersion: string | null };
 
 /**
  * Every published part of subscriptions: of their plans, of each attachment of an add-on, and their own; oldest first. One
@@ -80,11 +85,15 @@ export async function entitlementParts(
   subscriptionIds: readonly string[],
 ): Promise<ShownPart[]> {
   if (subscriptionIds.length === 0) return [];
-  const parts = (await readParts(sql, shownParts, environmentId, subscriptionIds)) as StoredShownPart[];
+  const parts = (await readParts(sql, shownParts, environmentId, subscriptionIds)) as VersionedPart[];
+  const ofFeatures = parts.map((part) => ({ id: part.featureId, version: part.featureVersion }));
+  const ofMeters = parts.flatMap(({ meterId: id, meterVersion: version }) => (id && version ? [{ id, version }] : []));
+  const features = await shownRows(sql, 'feature', environmentId, ofFeatures);
+  const meters = await shownRows(sql, 'meter', environmentId, ofMeters);
   return parts.map((part) => ({
     ...part,
-    feature: rowOf(part.feature) as unknown as Feature,
-    meter: part.meter && (rowOf(part.meter) as unknown as Meter),
+    feature: features.get(part.featureId)!,
+    meter: (part.meterId && meters.get(part.meterId)) || null,
   }));
 }
 
@@ -119,11 +128,4 @@ async function readParts(sql: Sql, text: string, environmentId: string, ids: rea
 async function partRows(sql: Sql | SqlTransaction, text: string, values: unknown[]): Promise<PartRow[]> {
   if (!('client' in sql) || !text.startsWith(shownParts)) return sql.rows<PartRow>(text, values);
   return (await sql.client.query<PartRow>({ name: 'entitlements-parts', text, values })).rows;
-}
-
-/** Columns by the names that members have. */
-function rowOf(columns: Columns): Record<string, unknown> {
-  const row: Record<string, unknown> = {};
-  for (const name in columns) row[memberName(name)] = columns[name];
-  return { ...row, createdAt: instantText(columns.created_at), updatedAt: instantText(columns.updated_at) };
 }

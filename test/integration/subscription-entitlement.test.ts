@@ -227,3 +227,14 @@ test('an add-on whose allowance resets otherwise is not attached', async () => {
   });
   await attach(api, id, monthly);
 });
+
+test('a feature that is changed is shown as it is now, every time', async () => {
+  const { planId, calls } = await limitedPlan();
+  const { id, customerId } = await subscribed(planId);
+  for (const name of ['Requests', 'Queries', 'Requests']) {
+    expect((await api('PUT', `/features/${calls.id}`, { name })).status).toBe(200);
+    for (const path of [`/subscriptions/${id}`, `/customers/${customerId}`]) {
+      expect(await featuresOf(path)).toMatchObject([{ feature: { id: calls.id, name } }]);
+    }
+  }
+});
