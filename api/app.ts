@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import accepts from '@fastify/accepts';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
@@ -36,6 +37,7 @@ import { integrationMappingRoutes } from './routes/integration-mapping.ts';
 import { invoiceRoutes } from './routes/invoice.ts';
 import { invoiceCommandRoutes } from './routes/invoice-command.ts';
 import { invoiceDocumentRoutes } from './routes/invoice-document.ts';
+import { invoiceExplanationRoutes } from './routes/invoice-explanation.ts';
 import { lineItemRoutes } from './routes/line-item.ts';
 import { meterRoutes } from './routes/meter.ts';
 import { meterUsageRoutes } from './routes/meter-usage.ts';
@@ -114,6 +116,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(invoiceRoutes);
   await v1.register(invoiceCommandRoutes);
   await v1.register(invoiceDocumentRoutes);
+  await v1.register(invoiceExplanationRoutes);
   await v1.register(meterRoutes);
   await v1.register(meterUsageRoutes);
   await v1.register(outboundEventRoutes);
@@ -167,6 +170,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   logRequests(app);
   registerMetrics(app);
   await registerProtection(app);
+  await app.register(accepts);
   // An unknown path, and a known one with another method, are refused before the body is read. spec: platform §1.1, §2.3
   app.addHook('onRequest', async (request) => {
     if (request.is404) throw refuse('not_found', `There is no ${request.method} on this path.`);

@@ -139,7 +139,7 @@ function dateText(instant: string, timezone: string): string {
 }
 
 /** First and last day; the end of a period does not belong to it. */
-function periodText(start: string | null | undefined, end: string | null | undefined, timezone: string): string {
+export function periodText(start: string | null | undefined, end: string | null | undefined, timezone: string): string {
   if (!start || !end) return '';
   const day = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, dateStyle: 'medium' });
   const last = new Date(Math.max(Date.parse(end) - 1, Date.parse(start)));

@@ -1,5 +1,5 @@
 import type { DerivedGrants } from './derivation.ts';
-import { moneyText, shortInstant } from './explanation-text.ts';
+import { type ExplanationWords, spanText } from './explanation-text.ts';
 
 /** Up to this many windows are told one by one: those with something over them first of all. */
 const toldWindows = 50;
@@ -8,8 +8,9 @@ const toldWindows = 50;
 export function explainGrants(
   { mode, measure, windowCount, windows, billable }: DerivedGrants,
   currency: string,
+  words: ExplanationWords,
 ): { kind: 'allowance'; sentence: string }[] {
-  const amount = (text: string): string => (measure === 'amount' ? moneyText(text, currency) : text);
+  const amount = (text: string): string => (measure === 'amount' ? words.money(text, currency) : words.quantity(text));
   const exhausted = (windows ?? []).filter(({ crossedAt }) => crossedAt !== null);
   const budgets = windowCount === 1 ? '1 budget' : `${windowCount} budgets`;
   const opened = windows === null ? `${budgets} were opened` : `${budgets}, ${exhausted.length} of them used up`;
@@ -17,7 +18,7 @@ export function explainGrants(
     .slice(0, toldWindows)
     .map(({ entitlementId, start, end, quota, usage, overage, crossedAt }) => ({
       kind: 'allowance' as const,
-      sentence: `Budget of ${entitlementId} from ${shortInstant(start)} until ${shortInstant(end)}: ${amount(usage)} used of ${amount(quota)}, reached at ${shortInstant(crossedAt!)}; ${amount(overage)} is over it.`,
+      sentence: `Budget of ${entitlementId} ${spanText(start, end, words)}: ${amount(usage)} used of ${amount(quota)}, reached at ${words.instant(crossedAt!)}; ${amount(overage)} is over it.`,
     }));
   const once = mode === 'parallel' ? ' What is over several budgets at once is billed once.' : '';
   return [

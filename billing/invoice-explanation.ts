@@ -1,7 +1,7 @@
 import { type ExplanationStep, explainCharge } from './charge-explanation.ts';
 import type { Derivation } from './derivation.ts';
-import { amountText, moneyText } from './explanation-text.ts';
-import type { NoTaxReason } from './tax.ts';
+import { type ExplanationWords, exactWords } from './explanation-text.ts';
+import { couponText, isZero, type StoredCoupon } from './invoice-total-explanation.ts';
 
 /** An invoice line as it is stored, decimals as strings. */
 export interface StoredLine {
@@ -10,6 +10,8 @@ export interface StoredLine {
   lineItemDiscount: string;
   invoiceLevelDiscount: string;
   prepaidCreditsApplied: string;
+  /** Coupons of the line itself, in order of application. */
+  coupons: readonly StoredCoupon[];
   /** Null for a line whose amount somebody gave. */
   derivation: Derivation | null;
   /** Null where nothing is measured. */
@@ -18,33 +20,11 @@ export interface StoredLine {
   lateUsage: { eventCount: number; voidedCount: number; quantity: string } | null;
 }
 
-/** A tax row of an invoice as it is stored. */
-export interface StoredTax {
-  name: string;
-  percentage: string;
-  taxBehavior: 'inclusive' | 'exclusive';
-  taxableAmount: string;
-  taxAmount: string;
-}
-
-/** An invoice's amounts and dates as they are stored. */
-export interface StoredInvoice {
-  currency: string;
-  subtotal: string;
-  totalDiscount: string;
-  totalPrepaidCreditsApplied: string;
-  totalTax: string;
-  total: string;
-  adjustmentAmount: string;
-  amountDue: string;
-  amountPaid: string;
-  amountRemaining: string;
-  overpaidAmount: string;
-  refundedAmount: string;
-  taxes: readonly StoredTax[];
-  noTaxReason: NoTaxReason | null;
-  lineCount: number;
+/** An invoice's number and dates as they are stored. */
+export interface StoredDates {
   invoiceNumber: string | null;
+  /** The number came with the invoice instead of the own sequence. */
+  isNumberGiven: boolean;
   invoiceStatus: string;
   periodStart: string | null;
   periodEnd: string | null;
@@ -56,13 +36,6 @@ export interface StoredInvoice {
   voidedAt: string | null;
 }
 
-/** A step of the amount pipeline: `amount` is the stored value of the field that `step` names. */
-export interface TotalStep {
-  step: string;
-  amount: string;
-  sentence: string;
-}
-
 /** A date of the invoice: `at` is the stored value of the field that `date` names. */
 export interface DateStep {
   date: string;
@@ -71,32 +44,49 @@ export interface DateStep {
 }
 
 /** How a line got its amount and what was taken off it afterwards. spec: subscriptions-and-invoicing §2.6, §2.16 */
-export function explainLine(line: StoredLine): ExplanationStep[] {
-  const { currency } = line;
+export function explainLine(line: StoredLine, words: ExplanationWords = exactWords): ExplanationStep[] {
+  const { currency, amount, invoiceLevelDiscount, prepaidCreditsApplied } = line;
+  const money = (value: string) => words.money(value, currency);
+  const given = `The amount of ${money(amount)} was given, not computed.`;
   const charge: ExplanationStep[] = line.derivation
-    ? explainCharge(line.derivation, line.meterName)
-    : [{ kind: 'sum', sentence: `The amount of ${moneyText(line.amount, currency)} was given, not computed.` }];
+    ? explainCharge(line.derivation, line.meterName, words)
+    : [{ kind: 'sum', sentence: given, amount }];
   return [
     ...charge,
-    ...unlessZero(line.lineItemDiscount, {
+    ...explainLineCoupons(line, words),
+    ...unlessZero(invoiceLevelDiscount, {
       kind: 'discount',
-      sentence: `Coupons of the line take ${moneyText(line.lineItemDiscount, currency)} off.`,
+      sentence: `Its share of the invoice's coupons, by what is left of each line, is ${money(invoiceLevelDiscount)}.`,
+      amount: `-${invoiceLevelDiscount}`,
     }),
-    ...unlessZero(line.invoiceLevelDiscount, {
-      kind: 'discount',
-      sentence: `Its share of the invoice's coupons is ${moneyText(line.invoiceLevelDiscount, currency)}.`,
-    }),
-    ...unlessZero(line.prepaidCreditsApplied, {
+    ...unlessZero(prepaidCreditsApplied, {
       kind: 'credit',
-      sentence: `Prepaid credits pay ${moneyText(line.prepaidCreditsApplied, currency)} of it.`,
+      sentence: `Prepaid credits pay ${money(prepaidCreditsApplied)} of it.`,
+      amount: `-${prepaidCreditsApplied}`,
     }),
-    ...explainLateUsage(line.lateUsage),
+    ...explainLateUsage(line.lateUsage, words),
   ];
 }
 
-function explainLateUsage(late: StoredLine['lateUsage']): ExplanationStep[] {
+function explainLineCoupons(
+  { coupons, lineItemDiscount, currency }: StoredLine,
+  words: ExplanationWords,
+): ExplanationStep[] {
+  if (coupons.length === 0) {
+    const sentence = `Coupons of the line take ${words.money(lineItemDiscount, currency)} off.`;
+    return unlessZero(lineItemDiscount, { kind: 'discount', sentence, amount: `-${lineItemDiscount}` });
+  }
+  return coupons.map((coupon) => ({
+    kind: 'discount',
+    sentence: `${couponText(coupon, currency, words)}.`,
+    amount: `-${coupon.discountedAmount}`,
+  }));
+}
+
+function explainLateUsage(late: StoredLine['lateUsage'], words: ExplanationWords): ExplanationStep[] {
   if (late === null) return [];
-  const { eventCount, voidedCount, quantity } = late;
+  const { eventCount, voidedCount } = late;
+  const quantity = words.quantity(late.quantity);
   const events = (count: number) => (count === 1 ? '1 event' : `${count} events`);
   const steps: ExplanationStep[] = [];
   const both = eventCount > 0 && voidedCount > 0 ? ', both together' : '';
@@ -111,65 +101,8 @@ function explainLateUsage(late: StoredLine['lateUsage']): ExplanationStep[] {
   return steps;
 }
 
-/** The amount pipeline with the values the invoice stores, in its order; nothing is computed. spec: §2.16 */
-export function explainTotals(invoice: StoredInvoice): TotalStep[] {
-  const money = (amount: string) => moneyText(amount, invoice.currency);
-  const digits = (amount: string) => amountText(amount, invoice.currency);
-  const step = (name: string, amount: string, sentence: string): TotalStep => ({ step: name, amount, sentence });
-  return [
-    step(
-      'subtotal',
-      invoice.subtotal,
-      `${invoice.lineCount === 1 ? 'The one line comes' : `The ${invoice.lineCount} lines add up`} to ${money(invoice.subtotal)}.`,
-    ),
-    step('total_discount', invoice.totalDiscount, `Coupons take ${money(invoice.totalDiscount)} off.`),
-    step(
-      'total_prepaid_credits_applied',
-      invoice.totalPrepaidCreditsApplied,
-      `Prepaid credits pay ${money(invoice.totalPrepaidCreditsApplied)}.`,
-    ),
-    step('total_tax', invoice.totalTax, taxSentence(invoice)),
-    step(
-      'total',
-      invoice.total,
-      `The total is ${digits(invoice.subtotal)} − ${digits(invoice.totalDiscount)} − ${digits(invoice.totalPrepaidCreditsApplied)} plus exclusive tax, at least 0: ${money(invoice.total)}.`,
-    ),
-    step(
-      'amount_due',
-      invoice.amountDue,
-      `Less adjustments of ${digits(invoice.adjustmentAmount)}, due are ${money(invoice.amountDue)}.`,
-    ),
-    step('amount_paid', invoice.amountPaid, `Payments received: ${money(invoice.amountPaid)}.`),
-    step('amount_remaining', invoice.amountRemaining, `Left to pay: ${money(invoice.amountRemaining)}.`),
-    ...(isZero(invoice.overpaidAmount)
-      ? []
-      : [step('overpaid_amount', invoice.overpaidAmount, `Paid too much: ${money(invoice.overpaidAmount)}.`)]),
-    ...(isZero(invoice.refundedAmount)
-      ? []
-      : [step('refunded_amount', invoice.refundedAmount, `Given back: ${money(invoice.refundedAmount)}.`)]),
-  ];
-}
-
-const withoutTax: Record<NoTaxReason, string> = {
-  customer_exempt: 'No tax: the customer is exempt.',
-  no_tax_rates: 'No tax: no rate is linked to the subscription for this period.',
-  zero_taxable_amount: 'No tax: nothing remains after coupons.',
-};
-
-/** Each rate with what it came to, in order of application. spec: §2.18.3 */
-function taxSentence({ taxes, noTaxReason, totalTax, currency }: StoredInvoice): string {
-  if (noTaxReason !== null) return withoutTax[noTaxReason];
-  const parts = taxes.map((tax) => {
-    const amount = moneyText(tax.taxAmount, currency);
-    const base = moneyText(tax.taxableAmount, currency);
-    const how = tax.taxBehavior === 'exclusive' ? 'added' : 'contained in the prices';
-    return `${tax.name}, ${tax.percentage} % of ${base}, is ${amount} (${how})`;
-  });
-  return `Taxes on what remains after coupons are ${moneyText(totalTax, currency)}: ${parts.join('; ')}.`;
-}
-
 /** The dates the invoice has, in the order they come about. spec: subscriptions-and-invoicing §2.15.2–2.15.7 */
-export function explainDates(invoice: StoredInvoice): DateStep[] {
+export function explainDates(invoice: StoredDates): DateStep[] {
   const number = invoice.invoiceNumber === null ? 'without a number' : `as ${invoice.invoiceNumber}`;
   const candidates: [string, string | null, string][] = [
     ['period_start', invoice.periodStart, 'The billed period begins at this instant, which belongs to it.'],
@@ -189,17 +122,14 @@ export function explainDates(invoice: StoredInvoice): DateStep[] {
 }
 
 /** How the number came about. spec: subscriptions-and-invoicing §2.15.5 */
-export function explainNumber(invoice: StoredInvoice): string {
-  if (invoice.invoiceNumber === null) {
-    return `An invoice gets its number when it is finalized; this one is ${invoice.invoiceStatus}.`;
+export function explainNumber({ invoiceNumber, invoiceStatus, isNumberGiven }: StoredDates): string {
+  if (invoiceNumber === null) {
+    return `An invoice gets its number when it is finalized; this one is ${invoiceStatus}.`;
   }
-  return `${invoice.invoiceNumber} is the next number of its series without a gap, given in the transaction that finalized the invoice.`;
+  if (isNumberGiven) return `${invoiceNumber} was given with the invoice and stands outside the own number sequence.`;
+  return `${invoiceNumber} is the next number of its series without a gap, given in the transaction that finalized the invoice.`;
 }
 
 function unlessZero(amount: string, step: ExplanationStep): ExplanationStep[] {
   return isZero(amount) ? [] : [step];
-}
-
-function isZero(amount: string): boolean {
-  return /^-?[0.]*$/.test(amount);
 }

@@ -1,13 +1,11 @@
 import type { Payment } from '../../db/entities/payment.ts';
 import { keepInvoiceCommand } from '../../db/stores/invoice-command.ts';
 import { refuseUneditable } from '../../db/stores/invoice-edit.ts';
-import { readInvoiceEvidence } from '../../db/stores/invoice-explain.ts';
 import { listInvoices } from '../../db/stores/invoice-list.ts';
 import { previewInvoice } from '../../db/stores/invoice-preview.ts';
 import { findInvoice, invoiceOwner, latestPayment } from '../../db/stores/invoice-read.ts';
 import { customerInvoiceSummary } from '../../db/stores/invoice-summary.ts';
 import { updateInvoice } from '../../db/stores/invoice-update.ts';
-import { lateUsageReader } from '../../metering/late-usage.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import { attemptPayment, editInvoice, finalizeInvoice, voidInvoice } from '../../workflows/invoice.messages.ts';
 import type { Api } from '../app.ts';
@@ -16,7 +14,6 @@ import { viewById, viewPage, viewWhole } from '../invoice-view.ts';
 import { tellRunning, updateObject } from '../lifecycle.ts';
 import { toListQuery } from '../list.ts';
 import { invoice, invoiceList, invoiceMessage } from '../schemas/invoice.ts';
-import { invoiceExplanation, viewInvoiceExplanation } from '../schemas/invoice-explanation.ts';
 import {
   invoicePreview,
   previewInvoiceBody,
@@ -113,25 +110,6 @@ function readingRoutes(app: Api): void {
     handler: async (request) => {
       const parts = invoicePartsOfOne(request.query);
       return request.transaction(async (tx) => viewWhole(tx, await findInvoice(tx, request.params.id, parts), parts));
-    },
-  });
-
-  app.get('/invoices/:id/explain', {
-    schema: {
-      operationId: 'explainInvoice',
-      tags,
-      summary: 'Explain every amount, date and payment of an invoice',
-      description:
-        'Reads the derivation that was stored when each line was computed; nothing is computed again. `late_usage` counts what arrived after the invoice was final, as of now.',
-      params: idParams,
-      response: { 200: invoiceExplanation, ...errorResponses },
-    },
-    config: { permission: 'invoice:read' },
-    handler: async (request) => {
-      const readLate = lateUsageReader(app.dependencies.metering);
-      return request.transaction(async (tx) =>
-        viewInvoiceExplanation(await readInvoiceEvidence(tx, request.params.id, readLate)),
-      );
     },
   });
 

@@ -1,17 +1,20 @@
 import { z } from 'zod';
-import type { Derivation } from '../../billing/derivation.ts';
 import { moneyText, shortInstant } from '../../billing/explanation-text.ts';
-import {
-  explainDates,
-  explainLine,
-  explainNumber,
-  explainTotals,
-  type StoredInvoice,
-} from '../../billing/invoice-explanation.ts';
-import type { InvoiceEvidence } from '../../db/stores/invoice-explain.ts';
+import { explainDates, explainLine, explainNumber } from '../../billing/invoice-explanation.ts';
+import { explainTotals } from '../../billing/invoice-total-explanation.ts';
+import { decimal, decimalString } from '../../billing/money.ts';
+import type { InvoiceEvidence, LineEvidence } from '../../db/stores/invoice-explain.ts';
+import { storedDates, storedInvoice, storedLine } from '../invoice-evidence.ts';
+import { explainedCredit, explainedDiscount, explainedTax, viewDeductions } from './explained-deduction.ts';
 import { decimalOutput, timestampOutput } from './scalars.ts';
 
-const step = z.object({ kind: z.string(), sentence: z.string() });
+const step = z.object({
+  kind: z.string(),
+  sentence: z.string(),
+  amount: decimalOutput()
+    .nullable()
+    .describe('What the step adds, or what the amount is after it; null where it is about no money.'),
+});
 
 const lateUsage = z
   .object({
@@ -33,6 +36,9 @@ const explainedLine = z
     period_end: timestampOutput().nullable(),
     quantity: decimalOutput(),
     amount: decimalOutput(),
+    line_item_discount: decimalOutput(),
+    invoice_level_discount: decimalOutput(),
+    prepaid_credits_applied: decimalOutput(),
     late_usage: lateUsage
       .nullable()
       .describe('What arrived after the invoice was final, which is not billed; null for a fixed line and a draft.'),
@@ -96,16 +102,26 @@ const example = {
       period_end: '2026-02-15T00:00:00.000Z',
       quantity: '12',
       amount: '1.2',
+      line_item_discount: '0',
+      invoice_level_discount: '0',
+      prepaid_credits_applied: '0',
       late_usage: { event_count: 0, voided_count: 0, quantity: '0' },
       steps: [
-        { kind: 'usage', sentence: 'Meter "Calls" measured 12 from … until …, counting every event received by ….' },
-        { kind: 'price', sentence: 'Flat fee: 12 × 0.10 = 1.20 usd.' },
-        { kind: 'rounding', sentence: 'Rounded once, half away from zero, to 2 decimals: 1.20 usd.' },
+        {
+          kind: 'usage',
+          sentence: 'Meter "Calls" measured 12 from … until …, counting every event received by ….',
+          amount: null,
+        },
+        { kind: 'price', sentence: 'Flat fee: 12 × 0.10 = 1.20 usd.', amount: '1.2' },
+        { kind: 'rounding', sentence: 'Rounded once, half away from zero, to 2 decimals: 1.20 usd.', amount: '1.2' },
       ],
       derivation: { version: 1, charge: 'usage', currency: 'usd', amount: '1.20', parts: [] },
     },
   ],
   late_usage: { event_count: 0, voided_count: 0 },
+  discounts: [],
+  taxes: [],
+  credits: [],
   totals: [{ step: 'subtotal', amount: '1.2', sentence: 'The one line comes to 1.20 usd.' }],
   dates: [{ date: 'finalized_at', at: '2026-02-15T02:00:00.000Z', sentence: 'The invoice was finalized.' }],
   payments: [
@@ -149,6 +165,11 @@ export const invoiceExplanation = z
       .object({ event_count: z.int(), voided_count: z.int() })
       .nullable()
       .describe('Of all lines; null until the invoice is final.'),
+    discounts: z
+      .array(explainedDiscount)
+      .describe('Each coupon with what it was computed on, in order of application.'),
+    taxes: z.array(explainedTax).describe('Each rate with what it was computed on, in order of application.'),
+    credits: z.array(explainedCredit).describe('What prepaid wallets paid, in order of use.'),
     totals: z.array(z.object({ step: z.string(), amount: decimalOutput(), sentence: z.string() })),
     dates: z.array(z.object({ date: z.string(), at: timestampOutput(), sentence: z.string() })),
     payments: z.array(explainedPayment),
@@ -158,8 +179,7 @@ export const invoiceExplanation = z
 
 export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<typeof invoiceExplanation> {
   const { row } = evidence;
-  const lineCount = evidence.lines.length;
-  const stored: StoredInvoice = { ...amountsOf(row), ...datesOf(row), ...taxesOf(evidence), lineCount };
+  const dates = storedDates(evidence);
   const late = evidence.lines.reduce((count, line) => count + (line.lateUsage?.eventCount ?? 0), 0);
   const voided = evidence.lines.reduce((count, line) => count + (line.lateUsage?.voidedCount ?? 0), 0);
   return {
@@ -169,11 +189,12 @@ export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<type
     payment_status: row.paymentStatus,
     billing_reason: row.billingReason,
     currency: row.currency,
-    number: explainNumber(stored),
-    lines: evidence.lines.map(viewLine),
+    number: explainNumber(dates),
+    lines: evidence.lines.map((line) => viewLine(line, evidence)),
     late_usage: row.finalizedAt ? { event_count: late, voided_count: voided } : null,
-    totals: explainTotals(stored),
-    dates: explainDates(stored),
+    ...viewDeductions(evidence),
+    totals: explainTotals(storedInvoice(evidence)),
+    dates: explainDates(dates),
     payments: evidence.payments.map(viewPayment),
     history: evidence.history.map((entry) => ({
       occurred_at: entry.occurredAt,
@@ -189,24 +210,28 @@ export function viewInvoiceExplanation(evidence: InvoiceEvidence): z.output<type
   };
 }
 
-function viewLine({
-  row: line,
-  meterName,
-  lateUsage: late,
-}: InvoiceEvidence['lines'][number]): z.output<typeof explainedLine> {
-  const derivation = (line.derivation ?? null) as Derivation | null;
+function viewLine(line: LineEvidence, evidence: InvoiceEvidence): z.output<typeof explainedLine> {
+  const { row, lateUsage: late } = line;
+  const steps = explainLine(storedLine(line, evidence));
   return {
-    line_item_id: line.id,
-    display_name: line.displayName,
-    price_id: line.priceId ?? null,
-    price_type: line.priceType ?? null,
-    period_start: line.periodStart ?? null,
-    period_end: line.periodEnd ?? null,
-    quantity: line.quantity,
-    amount: line.amount,
+    line_item_id: row.id,
+    display_name: row.displayName,
+    price_id: row.priceId ?? null,
+    price_type: row.priceType ?? null,
+    period_start: row.periodStart ?? null,
+    period_end: row.periodEnd ?? null,
+    quantity: row.quantity,
+    amount: row.amount,
+    line_item_discount: row.lineItemDiscount,
+    invoice_level_discount: row.invoiceLevelDiscount,
+    prepaid_credits_applied: row.prepaidCreditsApplied,
     late_usage: late && { event_count: late.eventCount, voided_count: late.voidedCount, quantity: late.quantity },
-    steps: explainLine({ ...line, derivation, meterName, lateUsage: late }),
-    derivation: line.derivation ?? null,
+    steps: steps.map(({ kind, sentence, amount }) => ({
+      kind,
+      sentence,
+      amount: amount === undefined ? null : decimalString(decimal(amount)),
+    })),
+    derivation: row.derivation ?? null,
   };
 }
 
@@ -228,40 +253,5 @@ function viewPayment({ row, attempts }: InvoiceEvidence['payments'][number]): z.
       error_message: attempt.errorMessage ?? null,
       created_at: attempt.createdAt,
     })),
-  };
-}
-
-function amountsOf(row: InvoiceEvidence['row']) {
-  const { currency, subtotal, totalDiscount, totalPrepaidCreditsApplied, totalTax, total } = row;
-  const { adjustmentAmount, amountDue, amountPaid, amountRemaining, overpaidAmount, refundedAmount } = row;
-  const amounts = { subtotal, totalDiscount, totalPrepaidCreditsApplied, totalTax, total, adjustmentAmount };
-  return { currency, ...amounts, amountDue, amountPaid, amountRemaining, overpaidAmount, refundedAmount };
-}
-
-function taxesOf({ row, taxes }: InvoiceEvidence): Pick<StoredInvoice, 'taxes' | 'noTaxReason'> {
-  return {
-    noTaxReason: (row.noTaxReason ?? null) as StoredInvoice['noTaxReason'],
-    taxes: taxes.map((tax) => ({
-      name: String(tax.taxRate.name),
-      percentage: String(tax.taxRate.percentageValue),
-      taxBehavior: tax.taxBehavior as 'inclusive' | 'exclusive',
-      taxableAmount: tax.taxableAmount,
-      taxAmount: tax.taxAmount,
-    })),
-  };
-}
-
-function datesOf(row: InvoiceEvidence['row']) {
-  return {
-    invoiceNumber: row.invoiceNumber ?? null,
-    invoiceStatus: row.invoiceStatus,
-    periodStart: row.periodStart ?? null,
-    periodEnd: row.periodEnd ?? null,
-    lastComputedAt: row.lastComputedAt ?? null,
-    issueDate: row.issueDate ?? null,
-    finalizedAt: row.finalizedAt ?? null,
-    dueDate: row.dueDate ?? null,
-    paidAt: row.paidAt ?? null,
-    voidedAt: row.voidedAt ?? null,
   };
 }

@@ -1,15 +1,20 @@
+import { decimal } from '../../billing/money.ts';
 import { AuditEntry } from '../entities/audit-entry.ts';
+import type { CouponApplication } from '../entities/coupon-application.ts';
 import { Invoice } from '../entities/invoice.ts';
+import { InvoiceDocument } from '../entities/invoice-document.ts';
 import { InvoiceLineItem } from '../entities/invoice-line-item.ts';
 import { Meter } from '../entities/meter.ts';
 import { Payment } from '../entities/payment.ts';
 import { PaymentAttempt } from '../entities/payment-attempt.ts';
 import type { TaxApplied } from '../entities/tax-applied.ts';
+import { Wallet } from '../entities/wallet.ts';
+import { WalletTransaction } from '../entities/wallet-transaction.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { LateUsage, LateUsageReader } from '../usage-reader.ts';
 import { readLateUsage } from './invoice-late-usage.ts';
-import { taxesOf } from './invoice-read.ts';
+import { couponsOf, taxesOf } from './invoice-read.ts';
 
 /** Everything that is stored about how an invoice came to be what it is. */
 export interface InvoiceEvidence {
@@ -17,6 +22,12 @@ export interface InvoiceEvidence {
   lines: LineEvidence[];
   /** In order of application. */
   taxes: TaxApplied[];
+  /** In order of application. */
+  coupons: CouponApplication[];
+  /** What wallets paid, in order of use. */
+  credits: CreditEvidence[];
+  /** The number came with the invoice and is none of the own sequence. */
+  isNumberGiven: boolean;
   payments: { row: Payment; attempts: PaymentAttempt[] }[];
   /** Audit rows of the invoice and its payments, oldest first, at most 1 000. */
   history: AuditEntry[];
@@ -29,6 +40,11 @@ export interface LineEvidence {
   meterName: string | null;
   /** What came too late for the line; null where nothing is measured and while the invoice is not final. */
   lateUsage: LateUsage | null;
+}
+
+export interface CreditEvidence {
+  debit: WalletTransaction;
+  walletName: string;
 }
 
 const maxHistory = 1_000;
@@ -53,6 +69,25 @@ export async function readInvoiceEvidence(
   const meterNames = await readMeterNames(tx, lines);
   const late = await readLateUsage(tx, row, lines, readLate);
   const taxes = (await taxesOf(tx, [row])).get(id) ?? [];
+  const coupons = (await couponsOf(tx, [row])).get(id) ?? [];
+  const seal = await tx.em.findOne(InvoiceDocument, { invoiceId: id, environmentId });
+  return {
+    row,
+    lines: lines.map((line) => ({
+      row: line,
+      meterName: line.meterDisplayName ?? meterNames.get(line.meterId ?? '') ?? null,
+      lateUsage: late.get(line.id) ?? null,
+    })),
+    taxes,
+    coupons,
+    credits: await readCredits(tx, row),
+    isNumberGiven: seal?.chain === '',
+    ...(await readPayments(tx, id)),
+  };
+}
+
+async function readPayments(tx: Transaction, id: string): Promise<Pick<InvoiceEvidence, 'payments' | 'history'>> {
+  const { environmentId } = tx.scope;
   const payments = await tx.em.find(
     Payment,
     { environmentId, destinationType: 'INVOICE', destinationId: id, status: 'published' },
@@ -71,16 +106,32 @@ export async function readInvoiceEvidence(
   );
   const byPayment = Map.groupBy(attempts, (attempt) => attempt.paymentId);
   return {
-    row,
-    lines: lines.map((line) => ({
-      row: line,
-      meterName: line.meterDisplayName ?? meterNames.get(line.meterId ?? '') ?? null,
-      lateUsage: late.get(line.id) ?? null,
-    })),
-    taxes,
     payments: payments.map((payment) => ({ row: payment, attempts: byPayment.get(payment.id) ?? [] })),
     history,
   };
+}
+
+/**
+ * The newest debits that make up what was applied: those of a draft that was computed again were returned. None for credits
+ * of another system. spec: wallets-and-payments §2.12
+ */
+async function readCredits(tx: Transaction, row: Invoice): Promise<CreditEvidence[]> {
+  let open = decimal(row.totalPrepaidCreditsApplied);
+  if (open.isZero()) return [];
+  const { environmentId } = tx.scope;
+  const debits = await tx.em.find(
+    WalletTransaction,
+    { environmentId, referenceId: row.id, referenceType: 'INVOICE', type: 'debit' },
+    { orderBy: { createdAt: 'desc', id: 'desc' } },
+  );
+  const applied = debits.filter((debit) => {
+    const counts = open.isPositive() && !open.isZero();
+    if (counts) open = open.minus(decimal(debit.amount));
+    return counts;
+  });
+  const wallets = await tx.em.find(Wallet, { environmentId, id: { $in: applied.map((debit) => debit.walletId) } });
+  const names = new Map(wallets.map((wallet) => [wallet.id, wallet.name]));
+  return applied.reverse().map((debit) => ({ debit, walletName: names.get(debit.walletId) || 'Prepaid credits' }));
 }
 
 /** What the meters of lines are called, by meter id. */

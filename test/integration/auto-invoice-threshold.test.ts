@@ -150,6 +150,7 @@ describe('a subscription with auto_invoice_threshold', () => {
     expect(explained.body.lines[0]?.steps.at(-1)).toEqual({
       kind: 'billed_before',
       sentence: expect.stringContaining('billed 90.00 usd for 90 of it already: 85.00 usd is left'),
+      amount: '85',
     });
   });
 

@@ -2,13 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type ChargeItem, planCharges, priceCharges, usageQuestions } from '../../../billing/charge.ts';
 import { explainCharge } from '../../../billing/charge-explanation.ts';
 import type { Derivation } from '../../../billing/derivation.ts';
-import {
-  explainDates,
-  explainLine,
-  explainNumber,
-  explainTotals,
-  type StoredInvoice,
-} from '../../../billing/invoice-explanation.ts';
+import { explainDates, explainLine, explainNumber, type StoredDates } from '../../../billing/invoice-explanation.ts';
+import { explainTotals, type StoredInvoice } from '../../../billing/invoice-total-explanation.ts';
 import type { PriceTerms } from '../../../billing/price.ts';
 
 const january = { start: '2026-01-01T00:00:00.000Z', end: '2026-02-01T00:00:00.000Z' };
@@ -131,6 +126,7 @@ describe('the sentences of a line', () => {
     const told = sentences(derived({ ...fixed, price: price({ billing_model: 'FLAT_FEE', amount: '31' }) }));
     expect(told[0]).toBe('Fixed charge for a quantity of 3 from 2026-01-01T00:00:00Z until 2026-01-11T00:00:00Z.');
     expect(told[2]).toContain('the item was active for only this part of its charge period');
+    expect(told[2]).toContain('Billed for 10 of 31 days from 2026-01-01T00:00:00Z until 2026-02-01T00:00:00Z');
     expect(told[2]).toContain('93.00 × 864000000 / 2678400000 = 30.00 usd');
   });
 
@@ -146,10 +142,31 @@ describe('the sentences of a line', () => {
       derivation: null,
       lateUsage: null,
       meterName: null,
+      coupons: [],
     };
     const told = explainLine({ ...line, lineItemDiscount: '2.50', prepaidCreditsApplied: '0.00' });
     expect(told.map((step) => step.kind)).toEqual(['sum', 'discount']);
     expect(told[0]?.sentence).toBe('The amount of 10.00 usd was given, not computed.');
+    expect(told.map((step) => step.amount)).toEqual(['10', '-2.50']);
+  });
+
+  it('name the coupons of the line with what each was computed on', () => {
+    const coupons = [
+      { name: 'Spring', percentage: '10', originalPrice: '20', discountedAmount: '2' },
+      { name: 'Welcome', percentage: null, originalPrice: '20', discountedAmount: '5' },
+    ];
+    const line = { currency: 'usd', amount: '20', derivation: null, lateUsage: null, meterName: null, coupons };
+    const taken = { lineItemDiscount: '7', invoiceLevelDiscount: '1', prepaidCreditsApplied: '3' };
+    expect(explainLine({ ...line, ...taken }).slice(1)).toEqual([
+      { kind: 'discount', sentence: 'Coupon "Spring": 10 % of 20.00 usd is 2.00 usd off.', amount: '-2' },
+      { kind: 'discount', sentence: 'Coupon "Welcome": 5.00 usd off 20.00 usd.', amount: '-5' },
+      {
+        kind: 'discount',
+        sentence: "Its share of the invoice's coupons, by what is left of each line, is 1.00 usd.",
+        amount: '-1',
+      },
+      { kind: 'credit', sentence: 'Prepaid credits pay 3.00 usd of it.', amount: '-3' },
+    ]);
   });
 });
 
@@ -160,6 +177,7 @@ describe('late usage', () => {
       currency: 'usd',
       amount: '1',
       ...none,
+      coupons: [],
       derivation: null,
       meterName: null,
       lateUsage: { eventCount, voidedCount, quantity },
@@ -185,7 +203,7 @@ describe('late usage', () => {
 
 describe('the invoice', () => {
   const zero = '0';
-  const stored: StoredInvoice = {
+  const stored: StoredInvoice & StoredDates = {
     currency: 'usd',
     subtotal: '31.2',
     totalDiscount: zero,
@@ -202,6 +220,7 @@ describe('the invoice', () => {
     noTaxReason: 'no_tax_rates',
     lineCount: 2,
     invoiceNumber: null,
+    isNumberGiven: false,
     invoiceStatus: 'DRAFT',
     periodStart: january.start,
     periodEnd: january.end,
@@ -252,7 +271,8 @@ describe('the invoice', () => {
 
   it('says why a draft has no number', () => {
     expect(explainNumber(stored)).toContain('when it is finalized; this one is DRAFT');
-    expect(explainNumber({ ...stored, invoiceNumber: 'INV-1' })).toContain('INV-1');
+    expect(explainNumber({ ...stored, invoiceNumber: 'INV-1' })).toContain('INV-1 is the next number');
+    expect(explainNumber({ ...stored, invoiceNumber: 'X-1', isNumberGiven: true })).toContain('X-1 was given');
   });
 
   it('tells only the dates it has', () => {
