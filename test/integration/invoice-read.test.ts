@@ -251,7 +251,7 @@ describe('GET /invoices/{id}/explain', () => {
     const { body: after } = await api<Wire>('GET', `/invoices/${draft.id}/explain`);
     const sentence = '2 events arrived after this invoice was final (quantity 2); they are not billed.';
     const late_usage = { event_count: 2, voided_count: 0, quantity: '2' };
-    const line = { ...usage, late_usage, steps: [...usage.steps, { kind: 'late_usage', sentence }] };
+    const line = { ...usage, late_usage, steps: [...usage.steps, { kind: 'late_usage', sentence, amount: null }] };
     expect(after).toEqual({ ...before, late_usage: { event_count: 2, voided_count: 0 }, lines: [fixed, line] });
   });
 
