@@ -48,7 +48,10 @@ interface GatewayPayment {
 }
 
 const paymentsText = `
-select id, intent_token, amount, currency, payment_status from payment where payment_gateway = 'sandbox'`;
+select id, intent_token, amount, currency, payment_status from payment where payment_gateway = 'sandbox'
+union all
+select id, intent_token, amount, currency, case charge_status when 'open' then 'PROCESSING' when 'returned' then 'REFUNDED' else 'FAILED' end
+from opening_charge c where payment_gateway = 'sandbox'`;
 
 const recordedStatuses = new Set(['SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED']);
 const isRecorded = (payment: GatewayPayment) => recordedStatuses.has(payment.payment_status);

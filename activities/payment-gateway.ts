@@ -1,3 +1,4 @@
+import type { Context } from '@temporalio/activity';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import {
   type ChargeRequest,
@@ -28,19 +29,37 @@ export async function cancelAtGateway(gateway: PaymentGateway, request: ChargeRe
   return settled(request, () => gateway.cancel(request.intentToken));
 }
 
+/** As above, of a charge that will not be sent again: one that never arrived is as good as declined. */
+export async function abandonAtGateway(gateway: PaymentGateway, request: ChargeRequest): Promise<PaymentOutcome> {
+  const never: PaymentOutcome = { ...unknownOutcome('the charge never arrived'), status: 'declined' };
+  return settled(request, () => gateway.cancel(request.intentToken), never);
+}
+
 /** Nothing definite is known of a charge. */
 export function unknownOutcome(reason: string): PaymentOutcome {
   return { status: 'unknown', gatewayPaymentId: null, gatewayMetadata: {}, reason, actionUrl: null };
 }
 
-async function settled(request: ChargeRequest, ask: () => Promise<GatewayLookUp>): Promise<PaymentOutcome> {
+const heartbeatMs = 5_000;
+
+/** Heartbeats while a gateway takes its time; the answer ends them. */
+export function beat(context: Context): () => void {
+  const timer = setInterval(() => context.heartbeat(), heartbeatMs);
+  return () => clearInterval(timer);
+}
+
+async function settled(
+  request: ChargeRequest,
+  ask: () => Promise<GatewayLookUp>,
+  notFound = unknownOutcome('the gateway does not know the charge'),
+): Promise<PaymentOutcome> {
   let answer: GatewayLookUp;
   try {
     answer = await ask();
   } catch (error) {
     return unknownOutcome(reasonOf(error));
   }
-  if (answer.status === 'not_found') return unknownOutcome('the gateway does not know the charge');
+  if (answer.status === 'not_found') return notFound;
   if (answer.amount !== request.amount || answer.currency !== request.currency) {
     return unknownOutcome('the gateway answered for another amount or currency');
   }

@@ -15,7 +15,7 @@ import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
-import { askAgain, askFirst, cancelAtGateway, unknownOutcome } from './payment-gateway.ts';
+import { askAgain, askFirst, beat, cancelAtGateway, unknownOutcome } from './payment-gateway.ts';
 
 export interface PaymentActivityDependencies {
   database: Database;
@@ -40,7 +40,6 @@ export interface PaymentAnswer extends PaymentMoment {
   caller?: Caller;
 }
 
-const heartbeatMs = 5_000;
 const maxPaymentsASet = 100;
 
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
@@ -55,7 +54,7 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
     const request = await inScope(payment, (tx) => chargeOfPayment(tx, payment.paymentId));
     const gateway = gateways.get(request.gateway);
     if (!gateway) return unknownOutcome(`the gateway ${request.gateway} is not connected to this worker`);
-    const stopBeating = beat();
+    const stopBeating = beat(Context.current());
     try {
       crashPoint(`${step}.beforeEffect`);
       const outcome = await ask(gateway, request);
@@ -144,13 +143,6 @@ export async function recordAnswers(tx: SqlTransaction, answers: readonly Paymen
 }
 
 type Conversation = (gateway: PaymentGateway, request: Parameters<typeof askFirst>[1]) => Promise<PaymentOutcome>;
-
-/** Heartbeats while a gateway takes its time. */
-function beat(): () => void {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), heartbeatMs);
-  return () => clearInterval(timer);
-}
 
 function snapshotOf(state: PaymentState): PaymentSnapshot {
   const ended = state.paymentStatus !== 'PROCESSING' && state.agenda.length === 0;

@@ -1,4 +1,5 @@
 import type { NewAttachment, NewSubscription } from '../billing/new-subscription.ts';
+import type { PaidOpening } from '../db/stores/opening-charge.ts';
 import { attachAddon } from '../db/stores/subscription-addon.ts';
 import { detachAddon } from '../db/stores/subscription-addon-detach.ts';
 import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
@@ -13,6 +14,8 @@ import type {
   KeptCommand,
   SubscriptionSnapshot,
 } from '../workflows/subscription.messages.ts';
+
+import { type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
 
 interface AttachAddonContent {
   attachment: NewAttachment;
@@ -36,15 +39,16 @@ interface SubscriptionReference extends Owner {
 /** What people ask of a subscription: one transaction each, in the name of the caller. */
 export function createSubscriptionCommands({ inScope, readUsage, snapshot }: CommandDependencies) {
   return {
-    createSubscription: ({ command, ...owner }: Owner & { command: KeptCommand }): Promise<SubscriptionSnapshot> =>
-      inScope(
-        owner,
-        async (tx) => {
-          const content = await readSubscriptionCommand<NewSubscription>(tx, tx.scope, command.contentId);
-          return snapshot(await createSubscription(tx, tx.scope, { ...content, at: command.at }, readUsage));
-        },
-        command.caller,
-      ),
+    /** Answers what must be paid first instead, and is then called again with how that was paid. */
+    createSubscription: ({
+      command,
+      paid = null,
+      ...owner
+    }: Owner & { command: KeptCommand; paid?: PaidOpening | null }): Promise<SubscriptionSnapshot | OpeningAsked> =>
+      orOpeningCharge(inScope, owner, command.caller, async (tx) => {
+        const content = await readSubscriptionCommand<NewSubscription>(tx, tx.scope, command.contentId);
+        return snapshot(await createSubscription(tx, tx.scope, { ...content, at: command.at }, readUsage, paid));
+      }),
 
     attachAddon: ({
       command,

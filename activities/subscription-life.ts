@@ -1,4 +1,5 @@
 import type { Scope } from '../db/scope.ts';
+import type { PaidOpening } from '../db/stores/opening-charge.ts';
 import { activateSubscription } from '../db/stores/subscription-activate.ts';
 import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
 import { once } from '../db/stores/subscription-once.ts';
@@ -19,6 +20,8 @@ import type {
   SubscriptionSnapshot,
   UpdateSubscriptionCommand,
 } from '../workflows/subscription.messages.ts';
+
+import { type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
 
 interface SubscriptionReference {
   tenantId: string;
@@ -61,7 +64,19 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDep
       cancelSubscription(tx, scope, { prorationBehavior: 'none', ...input }, usage),
     ),
     updateSubscription: command<UpdateSubscriptionCommand>('updated', updateSubscription),
-    activateDraft: command<ActivateSubscriptionCommand>('activated', activateSubscription),
+    /** Answers what must be paid first instead, and is then called again with how that was paid. */
+    activateDraft: ({
+      command,
+      paid = null,
+      ...self
+    }: Commanded<ActivateSubscriptionCommand> & { paid?: PaidOpening | null }): Promise<
+      SubscriptionSnapshot | OpeningAsked
+    > =>
+      orOpeningCharge(inScope, self, command.caller, async (tx) => {
+        const input = { ...command, subscriptionId: self.subscriptionId };
+        const activate = () => activateSubscription(tx, tx.scope, input, readUsage, paid);
+        return snapshot(await once(tx, tx.scope, input, 'activated', activate));
+      }),
     pauseSubscription: command<PauseSubscriptionCommand>('paused', pauseSubscription),
     cancelSchedule: command<CancelScheduleCommand>('schedule_cancelled', cancelSchedule),
     resumeSubscription: command<ResumeSubscriptionCommand>('resumed', resumeSubscription),

@@ -1,5 +1,8 @@
+import type { AgendaItem } from '../billing/agenda.ts';
+import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
+import { findOpenCharge } from '../db/stores/opening-charge.ts';
 import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
 import { readSubscriptions } from '../db/stores/subscription-row.ts';
 import { type AttendedSubscription, one, refreshAgendas } from '../db/stores/subscription-snapshot.ts';
@@ -76,7 +79,13 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
 
   const load = async (tx: SqlTransaction, subscriptionId: string) => {
     const rows = await readSubscriptions(tx, tx.scope.environmentId, [subscriptionId]);
-    return rows.size === 0 ? null : snapshot(one(await refreshAgendas(tx, tx.scope.environmentId, [...rows.values()])));
+    const found =
+      rows.size === 0 ? null : snapshot(one(await refreshAgendas(tx, tx.scope.environmentId, [...rows.values()])));
+    // A command that is under way holds the loop, so a charge seen here belongs to a run that was lost.
+    const lost = await findOpenCharge(tx, tx.scope, subscriptionId);
+    if (!lost) return found;
+    const item = { at: instantText(lost.at), kind: 'abandonOpening', ref: lost.id };
+    return abandoning(found, item, lost.parkedStep);
   };
 
   const steps = Object.fromEntries(
@@ -121,6 +130,26 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
         await unparkObject(tx, tx.scope, { objectType: 'subscription', objectId: self.subscriptionId });
         return (await load(tx, self.subscriptionId)) as SubscriptionSnapshot;
       }),
+  };
+}
+
+/** A subscription, made or not, of which a charge must be taken back before anything else. */
+function abandoning(
+  found: SubscriptionSnapshot | null,
+  item: AgendaItem,
+  blockedOn: string | null,
+): SubscriptionSnapshot {
+  if (found) return { ...found, agenda: [item, ...found.agenda] };
+  return {
+    version: 0,
+    status: 'creating',
+    agenda: [item],
+    ended: false,
+    details: 'not created · what was charged for it is taken back',
+    spreadMs: 0,
+    blockedOn,
+    currentPeriodStart: item.at,
+    currentPeriodEnd: item.at,
   };
 }
 

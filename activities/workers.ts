@@ -18,6 +18,7 @@ import { createEventRetentionActivities } from './event-retention.ts';
 import { failureInterceptor } from './failure.ts';
 import { grantEvaluator } from './grant-evaluator.ts';
 import { createInvoiceActivities } from './invoice.ts';
+import { createOpeningActivities } from './opening-charge.ts';
 import { createPaymentActivities } from './payment.ts';
 import { createPriceSyncActivities } from './price-sync.ts';
 import { createRefundActivities } from './refund.ts';
@@ -91,6 +92,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const readUsage = usageReader(dependencies.metering);
   const timerSpreadMs = dependencies.timerSpreadMs ?? 0;
   const payment = createPaymentActivities({ database, gateways: dependencies.gateways });
+  const opening = createOpeningActivities({ database, gateways: dependencies.gateways });
   const refund = createRefundActivities({ database, gateways: dependencies.gateways });
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   const task = createTaskActivities({ database, metering, temporal, outgoing });
@@ -103,6 +105,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...createUsageWatchActivities({ database, evaluators }),
     ...payment,
+    ...opening,
     ...refund,
     ...task,
   };
@@ -125,7 +128,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     connection,
     namespace,
     taskQueue: 'external',
-    activities: { ...payment, ...refund },
+    activities: { ...payment, ...opening, ...refund },
     interceptors,
     maxConcurrentActivityTaskExecutions: 100,
     shutdownGraceTime: '3s',

@@ -54,19 +54,28 @@ export function openingCollection(
   return { ...rule, statusPaid: 'active' };
 }
 
+/** True when the opening payment belongs to the creation or activation, which its failure takes back. spec: §2.3.4 */
+export function isPaidWithinCreation(terms: { collectionMethod: string; paymentBehavior: string }): boolean {
+  const { collectionMethod, paymentBehavior } = terms;
+  return openingCollection(collectionMethod as CollectionMethod, paymentBehavior as PaymentBehavior, '1')
+    .withinCreation;
+}
+
 /**
  * The first status once the opening payment has been tried (or there was nothing to try). With error_if_incomplete a payment
  * that did not succeed is refused, which undoes the creation. spec: subscriptions-and-invoicing §2.3.4
  */
-export function openingStatus(collection: OpeningCollection, paid: boolean): 'active' | 'incomplete' {
+export function openingStatus(
+  collection: OpeningCollection,
+  paid: boolean,
+  reason = 'declined',
+): 'active' | 'incomplete' {
   if (paid) return collection.statusPaid;
   if (collection.withinCreation) {
     throw refuse(
       'invalid_operation',
-      'the opening invoice could not be paid, so the subscription was not created (payment_behavior error_if_incomplete)',
-      {
-        rolled_back: true,
-      },
+      `the opening invoice could not be paid (${reason}), so nothing was kept, as payment_behavior error_if_incomplete asks; send it again with another payment method`,
+      { rolled_back: true, reason },
     );
   }
   return collection.statusUnpaid;

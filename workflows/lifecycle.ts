@@ -118,6 +118,18 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
 
   async run(): Promise<void> {
     await this.firstSnapshot();
+    for (;;) {
+      if (this.snapshot !== null) return this.live();
+      await condition(() => allHandlersFinished() || this.inbox.length > 0);
+      const entry = this.inbox.shift();
+      if (!entry) return;
+      // The object was not made: what was asked of it meanwhile is told so, or makes it after all.
+      await this.answerCommand(entry);
+    }
+  }
+
+  /** Ends when nothing is left to wait for. */
+  private async live(): Promise<void> {
     while (this.snapshot !== null) {
       const entry = this.inbox.shift();
       if (entry) await this.answerCommand(entry);
@@ -129,9 +141,6 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
       } else if (this.isLongerThan(longestAtRest)) await this.rollOver();
       else await this.waitForMore();
     }
-    // The object was never made: whoever asked something of it meanwhile is told so.
-    for (const entry of this.inbox.splice(0)) entry.fail(refuse('not_found', 'the object was not created'));
-    await condition(allHandlersFinished);
   }
 
   /** Nothing is left to wait for; a command that comes before everybody has their answer is still carried out. */

@@ -2,6 +2,7 @@ import { proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { SubscriptionActivities } from '../activities/subscription.ts';
 import { databaseStep } from './activity-options.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import { paidFirst } from './opening.ts';
 import {
   activateDraft,
   cancelSchedule,
@@ -20,7 +21,11 @@ export function answerLifeCommands(
   changed: (snapshot: SubscriptionSnapshot) => SubscriptionChanged,
 ): void {
   setHandler(activateDraft, async (command) =>
-    changed(await lifecycle.command('activateDraft', command.at, () => local.activateDraft({ ...self, command }))),
+    changed(
+      await lifecycle.command('activateDraft', command.at, () =>
+        paidFirst(self, (paid) => local.activateDraft({ ...self, command, ...(paid ? { paid } : {}) })),
+      ),
+    ),
   );
   setHandler(pauseSubscription, async (command) =>
     changed(

@@ -6,6 +6,7 @@ import { collectPayment } from './collection.ts';
 import { followInvoice, followSubscription } from './followers.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
+import { abandonOpening, paidFirst } from './opening.ts';
 import {
   cancelSubscription,
   createSubscription,
@@ -17,6 +18,19 @@ import { handleChanges } from './subscription-change.ts';
 import { answerLifeCommands } from './subscription-life.ts';
 
 const local = proxyLocalActivities<SubscriptionActivities>(databaseStep);
+
+/** What is left of a subscription that was not made. */
+const nothingMade: SubscriptionSnapshot = {
+  version: 0,
+  status: 'not created',
+  agenda: [],
+  ended: true,
+  details: 'was not created',
+  spreadMs: 0,
+  blockedOn: null,
+  currentPeriodStart: '',
+  currentPeriodEnd: '',
+};
 
 /**
  * The whole life of one subscription: it waits for the first entry of its agenda or for a message, performs it with the
@@ -59,6 +73,9 @@ export async function subscription(start: LifecycleStart): Promise<void> {
       case 'attendSuccessor':
         await followSubscription(start, item.ref, lifecycle.clock.heardTime);
         return step.attendSuccessor(due);
+      case 'abandonOpening':
+        await abandonOpening(owner, item.ref);
+        return (await step.loadSubscription(self)) ?? nothingMade;
       default:
         throw new Error(`a subscription has no agenda entry ${item.kind}`);
     }
@@ -76,7 +93,9 @@ export async function subscription(start: LifecycleStart): Promise<void> {
   const changed = (snapshot: SubscriptionSnapshot) => ({ subscriptionId: start.objectId, version: snapshot.version });
   setHandler(createSubscription, async (command) =>
     changed(
-      await lifecycle.command('createSubscription', command.at, () => local.createSubscription({ ...owner, command })),
+      await lifecycle.command('createSubscription', command.at, () =>
+        paidFirst(owner, (paid) => local.createSubscription({ ...owner, command, ...(paid ? { paid } : {}) })),
+      ),
     ),
   );
   setHandler(cancelSubscription, async (command) =>

@@ -115,12 +115,6 @@ export function creationOf(
   const older = body.collection_method === 'default_incomplete';
   const collectionMethod = older ? 'charge_automatically' : (body.collection_method ?? 'charge_automatically');
   const paymentBehavior = older ? 'allow_incomplete' : (body.payment_behavior ?? 'default_active');
-  if (paymentBehavior === 'error_if_incomplete') {
-    throw refuse(
-      'not_implemented',
-      'payment_behavior error_if_incomplete is not available yet; use default_active or allow_incomplete',
-    );
-  }
   return {
     ...facts,
     planId: body.plan_id,

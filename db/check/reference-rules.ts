@@ -9,13 +9,14 @@ export interface Reference {
   where?: string;
 }
 
-const clocked = ['agenda_entry', 'customer', 'invoice', 'payment', 'refund', 'subscription'];
+const clocked = ['agenda_entry', 'customer', 'invoice', 'opening_charge', 'payment', 'refund', 'subscription'];
 const ofCustomer = [
   'agenda_entry',
   'credit_note',
   'entitlement_grant',
   'invoice',
   'invoice_line_item',
+  'opening_charge',
   'payment',
   'payment_method',
   'refund',
@@ -200,6 +201,7 @@ export const references: readonly Reference[] = [
   { table: 'refund', column: 'payment_id', target: 'payment' },
   { table: 'refund', column: 'invoice_id', target: 'invoice' },
   { table: 'refund', column: 'credit_note_id', target: 'credit_note' },
+  { table: 'opening_charge', column: 'payment_method_id', target: 'payment_method' },
   { table: 'payment_attempt', column: 'payment_id', target: 'payment' },
   { table: 'wallet_transaction', column: 'wallet_id', target: 'wallet' },
   { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
@@ -215,6 +217,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'integration_mapping.provider_entity_id',
   // The command of a creation that was refused names an invoice that was never made.
   'invoice_command.invoice_id',
+  'opening_charge.subscription_id',
   'subscription_command.subscription_id',
   'outbox_event.transaction_id',
   'outbox_sequence.entity_id',

@@ -26,6 +26,7 @@ import { InvoiceDocument } from './invoice-document.ts';
 import { InvoiceLineItem } from './invoice-line-item.ts';
 import { InvoiceNumberSequence } from './invoice-number-sequence.ts';
 import { Meter } from './meter.ts';
+import { OpeningCharge } from './opening-charge.ts';
 import { OutboxEvent } from './outbox-event.ts';
 import { OutboxSequence } from './outbox-sequence.ts';
 import { ParkedObject } from './parked-object.ts';
@@ -86,6 +87,7 @@ export const entities = [
   InvoiceLineItem,
   InvoiceNumberSequence,
   Meter,
+  OpeningCharge,
   OutboxEvent,
   OutboxSequence,
   ParkedObject,

@@ -37,6 +37,8 @@ import { openPayments } from './payment.ts';
 export interface IssueRequest {
   invoiceId: string;
   at: string;
+  /** The id of the payment that is opened for it; made up when absent. */
+  paymentId?: string;
 }
 
 const issuedColumns: Columns = {
@@ -93,6 +95,7 @@ export async function issueInvoices(
     const draft = issuable.get(invoiceId);
     return draft ? [{ draft, at }] : [];
   });
+  const paymentIds = new Map(requests.map(({ invoiceId, paymentId }) => [invoiceId, paymentId]));
   if (readUsage)
     await refreshUsageLines(
       sql,
@@ -139,7 +142,7 @@ export async function issueInvoices(
       detail: { invoice_number: row.invoiceNumber ?? null, document: digests.get(row.id) },
     })),
   );
-  await openAutomaticPayments(sql, scope, issued);
+  await openAutomaticPayments(sql, scope, issued, paymentIds);
 }
 
 function eventNames({ row }: IssuedInvoice): string[] {
@@ -202,7 +205,12 @@ function finalAmounts(
 }
 
 /** Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. */
-async function openAutomaticPayments(sql: Sql, scope: Scope, issued: readonly IssuedInvoice[]): Promise<void> {
+async function openAutomaticPayments(
+  sql: Sql,
+  scope: Scope,
+  issued: readonly IssuedInvoice[],
+  paymentIds: ReadonlyMap<string, string | undefined>,
+): Promise<void> {
   const automatic = issued.filter(
     ({ draft, row }) =>
       row.invoiceStatus === 'FINALIZED' && !row.attended && draft.collection_method === 'charge_automatically',
@@ -214,6 +222,7 @@ async function openAutomaticPayments(sql: Sql, scope: Scope, issued: readonly Is
       idempotencyKey: `${row.id}/1`,
       at,
       paymentMethodId: draft.gateway_payment_method_id,
+      ...(paymentIds.get(row.id) === undefined ? {} : { paymentId: paymentIds.get(row.id)! }),
     })),
   );
 }

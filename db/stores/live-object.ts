@@ -12,7 +12,8 @@ export interface LiveObject {
 }
 
 /**
- * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only,
+ * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only or
+ * are being paid before they exist,
  * clocks that move, imports and onboardings that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
  */
 export async function liveObjects(sql: Sql, after: string, limit: number): Promise<LiveObject[]> {
@@ -24,6 +25,8 @@ export async function liveObjects(sql: Sql, after: string, limit: number): Promi
        union all
        select 'subscription', id, tenant_id, environment_id, customer_id, test_clock_id from subscription
          where status = 'published' and subscription_status <> 'cancelled'
+       union all
+       select 'subscription', subscription_id, tenant_id, environment_id, customer_id, test_clock_id from opening_charge where charge_status = 'open'
        union all
        select 'task', id, tenant_id, environment_id, '', null from task
          where task_status in ('PENDING', 'PROCESSING') and status = 'published'

@@ -10,6 +10,7 @@ import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { applyDueGrants } from './credit-grant-apply.ts';
+import type { PaidOpening } from './opening-charge.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { startGrants } from './subscription-grant.ts';
 import { issueOpening, openingPeriod } from './subscription-opening.ts';
@@ -29,13 +30,14 @@ export interface ActivateInput {
 
 /**
  * Makes a draft begin at `startDate`: its dates and those of what hangs on it move, and its opening or trial-start invoice is
- * made as at a creation. Throws `validation_error` when it is no draft. spec: subscriptions-and-invoicing §2.4.1
+ * made as at a creation. Throws `validation_error` when it is no draft, `OpeningToPay` when it must be paid before. spec: subscriptions-and-invoicing §2.4.1
  */
 export async function activateSubscription(
   sql: Sql,
   scope: Scope,
   input: ActivateInput,
   readUsage: UsageReader,
+  paid: PaidOpening | null = null,
 ): Promise<AttendedSubscription> {
   const { at, startDate, subscriptionId } = input;
   const draft = (await lockSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);
@@ -54,7 +56,7 @@ export async function activateSubscription(
   await moveTaxes(sql, scope, row);
   await startGrants(sql, scope, draft, row);
   const planName = await planNameOf(sql, scope.environmentId, row.planId);
-  const opened = await issueOpening(sql, scope, { row, planName, at, period: openingPeriod(row), readUsage });
+  const opened = await issueOpening(sql, scope, { row, planName, at, period: openingPeriod(row), readUsage, paid });
   await applyDueGrants(sql, scope, opened, at);
   if (opened.status !== 'incomplete') {
     await writeEvents(sql, scope, [subscriptionEvent('subscription.activated', opened, at)]);

@@ -17,6 +17,7 @@ import { linkSubscriptionCoupons } from './coupon-link.ts';
 import { applyDueGrants } from './credit-grant-apply.ts';
 import { writeOverrides } from './entitlement-override.ts';
 import { newLineItems } from './new-line-items.ts';
+import type { PaidOpening } from './opening-charge.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { grantCredits } from './subscription-grant.ts';
@@ -34,13 +35,15 @@ import { linkSubscriptionTaxes } from './tax-link.ts';
 
 /**
  * Creates a subscription with its line items and its opening (or trial-start) invoice in the caller's transaction. The same
- * id again answers the subscription that exists. spec: subscriptions-and-invoicing §2.3
+ * id again answers the subscription that exists. Throws `OpeningToPay` when it must be paid before and `paid` is null.
+ * spec: subscriptions-and-invoicing §2.3
  */
 export async function createSubscription(
   sql: Sql,
   scope: Scope,
   input: NewSubscription,
   readUsage: UsageReader,
+  paid: PaidOpening | null = null,
 ): Promise<AttendedSubscription> {
   const existing = await readSubscriptions(sql, scope.environmentId, [input.subscriptionId]);
   if (existing.size > 0) return one(await readAgendas(sql, scope.environmentId, [...existing.values()]));
@@ -98,6 +101,7 @@ export async function createSubscription(
     at: input.at,
     period: openingPeriod(row),
     readUsage,
+    paid,
     ...(input.replaces ? { replaces: input.replaces } : {}),
   });
   await applyDueGrants(sql, scope, opened, input.at);

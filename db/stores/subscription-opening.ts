@@ -1,6 +1,8 @@
 import { type BillingPeriodInterval, firstPeriod } from '../../billing/calendar.ts';
+import { isPaidWithinCreation } from '../../billing/collection.ts';
 import { lessCredit } from '../../billing/replacement.ts';
 import { writeRows } from '../bulk.ts';
+import { newId } from '../id.ts';
 import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
@@ -9,6 +11,7 @@ import { readBillingContext } from './billing-context.ts';
 import { type BillingReason, draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
+import { type PaidOpening, payOpening } from './opening-charge.ts';
 import { type BilledLine, computeCharges } from './subscription-charge.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 
@@ -20,11 +23,14 @@ export interface Opening {
   readUsage: UsageReader;
   /** Set for a subscription that takes another one's place. spec: §2.9.2 */
   replaces?: { credit: string };
+  /** The charge that was made before, where the payment belongs to the creation. spec: §2.3.4 */
+  paid?: PaidOpening | null;
 }
 
 /**
  * Makes and issues the first invoice of a subscription: what is paid in advance for its first period, or the trial's start
- * with every amount 0. Nothing to pay makes an incomplete subscription active. spec: subscriptions-and-invoicing §2.3.1, §2.10
+ * with every amount 0. Nothing to pay makes an incomplete subscription active. Throws `OpeningToPay` when it must be paid before.
+ * spec: subscriptions-and-invoicing §2.3.1, §2.10
  */
 export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Promise<SubscriptionRow> {
   const { row, period } = opening;
@@ -56,8 +62,19 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
   await insertDrafts(sql, [draft]);
   await writeRows(sql, updateSubscriptions, [subscriptionRecord(opened, scope.actor, new Date().toISOString())]);
   await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, opening.at));
-  await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at: opening.at }], null);
+  await issuePaid(sql, scope, opening, draft.row.id);
   return opened;
+}
+
+/** Issues the opening invoice, and sees to its payment where that belongs to the creation; a subscription in place of another one is no creation. */
+async function issuePaid(sql: Sql, scope: Scope, opening: Opening, invoiceId: string): Promise<void> {
+  const { row, at, paid = null } = opening;
+  if (opening.replaces || !isPaidWithinCreation(row)) {
+    return issueInvoices(sql, scope, [{ invoiceId, at }], null);
+  }
+  const paymentId = paid?.chargeId ?? newId('pay');
+  await issueInvoices(sql, scope, [{ invoiceId, at, paymentId }], null);
+  await payOpening(sql, scope, { row, invoiceId, paymentId, at, paid });
 }
 
 /** A line of a trial: what will be charged later, at nothing. */

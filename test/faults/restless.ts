@@ -1,6 +1,8 @@
 import { ApiProblem, type DemoClient } from '../../dev/demo/client.ts';
+import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import type { OtherPlans } from './strangers.ts';
 
+const badRequest = 400;
 const conflict = 409;
 
 /** What people ask for between the stops of a clock. */
@@ -18,7 +20,7 @@ type Request = (api: DemoClient, occasion: Occasion) => Promise<unknown>;
  * again until it is answered.
  */
 const requests: Record<number, Request[]> = {
-  0: [creditOpeningInvoice, readRawEventsAgain, changePlanInPlace, replaceByAnotherPlan, reachThreshold],
+  0: [creditOpeningInvoice, readRawEventsAgain, changePlanInPlace, replaceByAnotherPlan, reachThreshold, notPaidFirst],
   1: [(api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/pause`, {})],
   2: [(api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/resume`, {})],
   4: [
@@ -70,6 +72,24 @@ function replaceByAnotherPlan(api: DemoClient, { plans, subscriptionOf }: Occasi
   const cycle = { billing_cadence: 'RECURRING', billing_period: 'MONTHLY', billing_cycle: 'anniversary' };
   const path = `/subscriptions/${subscriptionOf('REPLACED')}/change/execute`;
   return api.send('POST', path, { ...atPeriodEnd, ...cycle, target_plan_id: plans.targetPlanId });
+}
+
+/** A card that declines makes no subscription. */
+async function notPaidFirst(api: DemoClient, { plans, suffix }: Occasion): Promise<void> {
+  const external_id = `BROKE${suffix}`;
+  const { id } = await api.send<{ id: string }>('POST', '/customers', { external_id, name: external_id });
+  const card_number = sandboxCardNumber('declines');
+  await api.send('POST', `/customers/${id}/payment-methods`, { gateway: 'sandbox', card_number, set_default: true });
+  const terms = { plan_id: plans.targetPlanId, currency: 'usd', billing_period: 'MONTHLY' };
+  const creation = { ...terms, customer_id: id, payment_behavior: 'error_if_incomplete' };
+  await api.send('POST', '/subscriptions', creation).then(
+    () => {
+      throw new Error('a subscription was made although its card declines');
+    },
+    (error: unknown) => {
+      if (!(error instanceof ApiProblem && error.status === badRequest)) throw error;
+    },
+  );
 }
 
 /** The usage of the period is invoiced before the period ends. */

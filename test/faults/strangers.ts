@@ -72,6 +72,12 @@ export function strangersOf(plans: OtherPlans): NewSubscriber[] {
     { code: 'GRANTED', zone: 'UTC', card: succeeds, terms: { credit_grants: [monthlyGrant] } },
     { code: 'MOVING', zone: 'UTC', card: succeeds, terms: {} },
     { code: 'REPLACED', zone: 'UTC', card: succeeds, terms: {} },
+    {
+      code: 'PAIDFIRST',
+      zone: 'UTC',
+      card: sandboxCardNumber('loses_answer'),
+      terms: { payment_behavior: 'error_if_incomplete' },
+    },
     { code: 'WATCHED', zone: 'UTC', card: succeeds, terms: { plan_id: plans.watchedPlanId } },
   ];
 }

@@ -12,6 +12,7 @@ import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts
 import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
 import { changeScenarios } from './change-scenarios.ts';
 import { importScenario } from './import-scenario.ts';
+import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { personal } from './personal.ts';
 import { refundScenario } from './refund-scenario.ts';
@@ -136,6 +137,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'price-sync-stopped': priceSyncStopped,
   'price-sync-parked-and-retried': priceSyncParked,
   ...changeScenarios,
+  ...lifeScenarios,
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
   'events-dropped': retentionScenario,

@@ -120,6 +120,12 @@ describe('collection of the opening invoice (subscriptions-and-invoicing §2.3.4
     });
   });
 
+  it('says why the payment failed', () => {
+    const collection = openingCollection('charge_automatically', 'error_if_incomplete', '20');
+    const refused = refusalOf(() => openingStatus(collection, false, 'card_expired'));
+    expect(refused).toMatchObject({ message: expect.stringContaining('card_expired') });
+  });
+
   it('counts an amount of 0 as paid, with nothing attempted', () => {
     const collection = openingCollection('charge_automatically', 'error_if_incomplete', '0.00');
     expect([collection.attempt, openingStatus(collection, false)]).toEqual([false, 'active']);

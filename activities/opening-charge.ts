@@ -1,0 +1,128 @@
+import { Context } from '@temporalio/activity';
+import { openingCollection, openingStatus } from '../billing/collection.ts';
+import type { PaymentOutcome } from '../billing/payment.ts';
+import type { RefundOutcome } from '../billing/refund.ts';
+import type { Database } from '../db/orm.ts';
+import { missing } from '../db/record.ts';
+import { workflowScope } from '../db/scope.ts';
+import {
+  chargeOfOpening,
+  closeOpeningCharge,
+  dropOpeningCharge,
+  keepOpeningCharge,
+  OpeningToPay,
+} from '../db/stores/opening-charge.ts';
+import type { PaymentCharge } from '../db/stores/payment-charge.ts';
+import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
+import type { Caller } from '../workflows/subscription.messages.ts';
+import { crashPoint } from './crash-points.ts';
+import { abandonAtGateway, askAgain, askFirst, beat, unknownOutcome } from './payment-gateway.ts';
+import { askRefundAgain } from './refund-gateway.ts';
+
+export type { PaidOpening } from '../db/stores/opening-charge.ts';
+
+/** A charge that decides whether a subscription is made. */
+export interface OpeningReference {
+  tenantId: string;
+  environmentId: string;
+  chargeId: string;
+}
+
+/** Instead of a snapshot: this must be paid first. */
+export interface OpeningAsked {
+  openingCharge: string;
+}
+
+export type OpeningActivities = ReturnType<typeof createOpeningActivities>;
+
+/** The payment that belongs to a creation or an activation. spec: subscriptions-and-invoicing §2.3.4 error_if_incomplete */
+export function createOpeningActivities({ database, gateways }: { database: Database; gateways: PaymentGateways }) {
+  const inScope = <T>(owner: OpeningReference, work: (tx: SqlTransaction) => Promise<T>) =>
+    inSqlTransaction(database, workflowScope(owner), work);
+
+  /** One conversation with the charge's gateway; whatever it throws means that nothing is known. */
+  async function converse<Outcome>(
+    charge: OpeningReference,
+    ask: (gateway: PaymentGateway, request: PaymentCharge) => Promise<Outcome>,
+    absent: (reason: string) => Outcome,
+  ): Promise<Outcome> {
+    const request = await inScope(charge, (tx) => chargeOfOpening(tx, tx.scope, charge.chargeId));
+    if (!request) throw missing('opening charge', charge.chargeId);
+    const gateway = gateways.get(request.gateway);
+    if (!gateway) return absent(`the gateway ${request.gateway} is not connected to this worker`);
+    if (!gateway.refund) return absent(`the gateway ${request.gateway} could not give the money back`);
+    const stopBeating = beat(Context.current());
+    try {
+      crashPoint('askOpening.beforeEffect');
+      const outcome = await ask(gateway, request);
+      crashPoint('askOpening.afterEffect');
+      return outcome;
+    } finally {
+      stopBeating();
+    }
+  }
+
+  return {
+    /** Sends the charge; `again`, and every retry, asks about it before it sends the same token once more. One external call. */
+    chargeOpening: ({ again, ...charge }: OpeningReference & { again: boolean }): Promise<PaymentOutcome> =>
+      converse(charge, again || Context.current().info.attempt > 1 ? askAgain : askFirst, neverSent),
+
+    /** Gives up a charge; the answer says what is true afterwards. */
+    cancelOpening: (charge: OpeningReference): Promise<PaymentOutcome> => converse(charge, abandonAtGateway, neverSent),
+
+    /** Gives back what was captured for nothing. */
+    refundOpening: (charge: OpeningReference): Promise<RefundOutcome> =>
+      converse(
+        charge,
+        (gateway, request) =>
+          askRefundAgain(gateway, { ...request, token: `${request.intentToken}:back`, gatewayPaymentId: null }),
+        (reason) => ({ status: 'unknown', gatewayRefundId: null, reason }),
+      ),
+
+    /** Forgets a charge of which nothing was captured and says why nothing was made. Throws `invalid_operation`. */
+    refuseOpening: async ({ reason, ...charge }: OpeningReference & { reason: string }): Promise<never> => {
+      await inScope(charge, async (tx) => {
+        await dropOpeningCharge(tx, tx.scope, charge.chargeId);
+        crashPoint('refuseOpening.beforeCommit');
+      });
+      const collection = openingCollection('charge_automatically', 'error_if_incomplete', '1');
+      openingStatus(collection, false, reason);
+      throw new Error(`the opening charge ${charge.chargeId} was refused and went on`);
+    },
+
+    closeOpening: ({
+      status,
+      ...charge
+    }: OpeningReference & { status: 'returned' | 'kept' | 'dropped' }): Promise<void> =>
+      inScope(charge, (tx) =>
+        status === 'dropped'
+          ? dropOpeningCharge(tx, tx.scope, charge.chargeId)
+          : closeOpeningCharge(tx, tx.scope, { chargeId: charge.chargeId, status }),
+      ),
+  };
+}
+
+/** Nothing was sent, so nothing can be captured: the answer is as definite as a decline. */
+function neverSent(reason: string): PaymentOutcome {
+  return { ...unknownOutcome(reason), status: 'declined' };
+}
+
+/**
+ * Does `work`, one transaction. When it has to be paid before, what it wrote is gone and what is to be charged is kept, so that
+ * the charge outlives every crash; its id is the answer.
+ */
+export async function orOpeningCharge<Owner extends object, Result>(
+  inScope: <T>(owner: Owner, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) => Promise<T>,
+  owner: Owner,
+  caller: Caller,
+  work: (tx: SqlTransaction) => Promise<Result>,
+): Promise<Result | OpeningAsked> {
+  try {
+    return await inScope(owner, work, caller);
+  } catch (error) {
+    if (!(error instanceof OpeningToPay)) throw error;
+    const openingCharge = await inScope(owner, (tx) => keepOpeningCharge(tx, tx.scope, error.charge), caller);
+    return { openingCharge };
+  }
+}

@@ -1,0 +1,78 @@
+import { reconcile } from '../../activities/reconcile.ts';
+import { advanceClock, makeCustomer, makeSubscription } from '../../bench/account.ts';
+import { inSqlTransaction } from '../../db/transaction.ts';
+import { poll } from '../../dev/processes.ts';
+import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import { personal } from './personal.ts';
+import type { Stage } from './scenarios.ts';
+
+const start = '2026-01-15T00:00:00Z';
+
+let customers = 0;
+
+async function customerWith({ platform: { api } }: Stage, card: SandboxBehaviour, count = 0) {
+  customers += 1;
+  const { id: clockId } = await api('POST', '/test-clocks', { frozen_time: start });
+  const customerId = await makeCustomer(api, {
+    externalId: `living-${customers}`,
+    name: personal.name,
+    email: personal.email,
+    clockId,
+    card: sandboxCardNumber(card, count),
+  });
+  return { clockId, customerId };
+}
+
+/** Creations and an activation that are paid first: at once, after questions, given up, declined; one whose run was lost. */
+async function paidFirst(stage: Stage): Promise<void> {
+  const { api, database, temporal } = stage.platform;
+  const terms = { plan_id: stage.planId, payment_behavior: 'error_if_incomplete' };
+  for (const [card, count] of [
+    ['succeeds', 0],
+    ['declines', 0],
+    ['requires_action', 0],
+    ['answers_late', 1],
+  ] as const) {
+    const { clockId, customerId } = await customerWith(stage, card, count);
+    await makeSubscription(api, { customer_id: customerId, ...terms }).catch(() => undefined);
+    await advanceClock(api, clockId, '2026-01-16T00:00:00Z');
+  }
+  const { customerId } = await customerWith(stage, 'declines_times', 1);
+  const draft = await makeSubscription(api, { customer_id: customerId, ...terms, subscription_status: 'draft' });
+  const activate = () => api('POST', `/subscriptions/${draft.id}/activate`, { start_date: start });
+  await activate().catch(() => undefined);
+  await activate();
+  await openChargeIsLost(stage, customerId);
+  await reconcile({ database, temporal });
+  const status = () => statusOf(stage, 'pay_of_lost_run');
+  await poll(async () => ((await status()) === 'returned' ? true : undefined), 20_000);
+}
+
+/** What a run leaves that vanished after its charge was captured. */
+async function openChargeIsLost({ platform }: Stage, customerId: string): Promise<void> {
+  const text = `
+    insert into opening_charge (id, tenant_id, environment_id, subscription_id, customer_id, created_at, at, payment_method_id,
+      payment_gateway, intent_token, amount, currency)
+    select 'pay_of_lost_run', tenant_id, environment_id, 'subs_of_lost_run', customer_id, now(), now(), id, 'sandbox',
+      'pay_of_lost_run:1', 1, 'usd' from payment_method where customer_id = $1 returning payment_method_id`;
+  const method = 'select gateway_token as token from payment_method where customer_id = $1';
+  const [card] = await inSqlTransaction(platform.database, platform.scope, async (tx) => {
+    await tx.rows(text, [customerId]);
+    return tx.rows<{ token: string }>(method, [customerId]);
+  });
+  const request = { intentToken: 'pay_of_lost_run:1', amount: '1', currency: 'usd', description: '', metadata: {} };
+  await platform.gateway.charge({ ...request, paymentMethodToken: card!.token });
+}
+
+async function statusOf({ platform }: Stage, chargeId: string): Promise<string | undefined> {
+  const text = 'select charge_status as status from opening_charge where id = $1';
+  const rows = await inSqlTransaction(platform.database, platform.scope, (tx) =>
+    tx.rows<{ status: string }>(text, [chargeId]),
+  );
+  return rows[0]?.status;
+}
+
+/** How subscriptions begin and end by what is paid, by the names of the histories. */
+export const lifeScenarios: Record<string, (stage: Stage) => Promise<void>> = {
+  'paid-before-created': paidFirst,
+};
