@@ -97,21 +97,23 @@ function questionsOf(line: UsageLine): { line: string; billed: string; question:
     if (!usage?.watermark || usage.from >= usage.to) return [];
     const { meterId, from, to, watermark } = usage;
     const filters = line.filter_values ? { filters: line.filter_values } : {};
-    const question = { key: `${line.id} ${part}`, meterId, customerIds: [line.customer_id], from, to, watermark };
-    const asked = { ...question, ...filters, ...bucketQuestion(usage.bucketing) };
-    return [{ line: line.id, billed: usage.quantity, question: asked }];
+    const asked = { key: `${line.id} ${part}`, meterId, customerIds: [line.customer_id], from, to };
+    const question = { ...asked, watermark, asDefinedThen: true as const };
+    const whole = { ...question, ...filters, ...bucketQuestion(usage.bucketing) };
+    return [{ line: line.id, billed: usage.quantity, question: whole }];
   });
 }
 
-// A meter that was changed since counts differently on purpose, for what is billed from then on.
+// Of a meter that was changed before its versions were kept it is not known how it counted then.
+const own = '(select number from environment where id = $1)';
 const usageLinesText = `
 select l.id, coalesce(i.subscription_customer_id, i.customer_id) as customer_id, p.filter_values, l.derivation
 from invoice_line_item l join invoice i on i.id = l.invoice_id join price p on p.id = l.price_id join meter m on m.id = l.meter_id
 where l.environment_id = $1 and l.id > $2 and i.finalized_at is not null and l.derivation is not null and l.status = 'published'
-  and not i.is_manually_edited and m.updated_at <= i.created_at
+  and not i.is_manually_edited and (m.updated_at <= i.created_at or exists (
+    select from usage.meter_version v where v.env = ${own} and v.meter = m.number and v.since <= i.created_at))
 order by l.id limit $3`;
 
-const own = '(select number from environment where id = $1)';
 const keyCountText = `select count(*) from usage.event_key where env = ${own}`;
 // Keys outlive events that retention dropped, of which it noted how many they were.
 const droppedText = `select coalesce(sum(event_count), 0) as n, coalesce(max(greatest_seq), 0) as seq from usage.dropped_partition where env = ${own}`;

@@ -6,6 +6,7 @@ import { systemScope } from '../db/scope.ts';
 import { type LiveObject, liveObjects } from '../db/stores/live-object.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { customerOnboardingWorkflowType, onboardingStartOptions } from '../workflows/customer-onboarding.messages.ts';
+import { meterBuildStartOptions, meterBuildWorkflowType } from '../workflows/meter-build.messages.ts';
 import {
   type LifecycleKind,
   lifecycleKinds,
@@ -59,6 +60,7 @@ function start(temporal: Client, object: LiveObject): Promise<boolean> {
   if (object.objectType === 'test_clock') return startClock(temporal, object);
   if (object.objectType === 'usage_watch') return startUsageWatch(temporal, object);
   if (object.objectType === 'customer_onboarding') return startOnboarding(temporal, object);
+  if (object.objectType === 'meter_build') return startMeterBuild(temporal, object);
   return object.objectType === 'task' ? startImport(temporal, object) : startLifecycle(temporal, object);
 }
 
@@ -77,6 +79,13 @@ async function startOnboarding(temporal: Client, object: LiveObject): Promise<bo
   const { tenantId, environmentId, customerId, objectId: onboardingId } = object;
   const options = onboardingStartOptions({ tenantId, environmentId, customerId, onboardingId });
   return unlessRunning(() => temporal.workflow.start(customerOnboardingWorkflowType, options));
+}
+
+async function startMeterBuild(temporal: Client, object: LiveObject): Promise<boolean> {
+  const { tenantId, environmentId, objectId: meterId } = object;
+  const options = meterBuildStartOptions({ tenantId, environmentId, meterId });
+  const workflowIdConflictPolicy = WorkflowIdConflictPolicy.FAIL;
+  return unlessRunning(() => temporal.workflow.start(meterBuildWorkflowType, { ...options, workflowIdConflictPolicy }));
 }
 
 async function startLifecycle(temporal: Client, object: LiveObject): Promise<boolean> {

@@ -18,6 +18,7 @@ import { createEventRetentionActivities } from './event-retention.ts';
 import { failureInterceptor } from './failure.ts';
 import { grantEvaluator } from './grant-evaluator.ts';
 import { createInvoiceActivities } from './invoice.ts';
+import { createMeterBuildActivities } from './meter-build.ts';
 import { createOpeningActivities } from './opening-charge.ts';
 import { createPaymentActivities } from './payment.ts';
 import { createPriceSyncActivities } from './price-sync.ts';
@@ -143,6 +144,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
       ...createPriceSyncActivities({ database }),
       ...createEventReprocessActivities({ database, metering }),
       ...createEventRetentionActivities({ database }),
+      ...createMeterBuildActivities({ database }),
       ...task,
     },
     interceptors,

@@ -38,6 +38,8 @@ export type UsageQuestion = UsageMeasure & {
   readonly filters?: PropertyFilters;
   /** Answers as of an earlier answer's watermark, from raw events: what a finalized line was computed from. */
   readonly watermark?: string;
+  /** With a watermark: by the filters the meter had at it, not by those it has now. */
+  readonly asDefinedThen?: true;
   /** A price's bucket size, or one for a made-up SUM or MAX; without it the meter's own. spec: §4.1, §7.1 */
   readonly bucketSize?: string | null;
   /** Where the local clock of buckets is; UTC without one, and for an unknown one. `billingAnchor` gives a MONTH its day. */

@@ -2,6 +2,7 @@ export { customerOnboarding } from './customer-onboarding.ts';
 export { reprocessEvents } from './event-reprocess.ts';
 export { eventRetention } from './event-retention.ts';
 export { invoice } from './invoice.ts';
+export { meterBuild } from './meter-build.ts';
 export { payment } from './payment.ts';
 export { priceSync } from './price-sync.ts';
 export { refund } from './refund.ts';

@@ -6,6 +6,7 @@ import { type CatalogueDocument, catalogueDocument, catalogueNouns } from '../ca
 import { pullCatalogue } from '../catalogue/pull.ts';
 import { pushCatalogue } from '../catalogue/push.ts';
 import { errorResponses } from '../errors.ts';
+import { beginMeterBuilds } from '../meter-build.ts';
 import { timestampInput } from '../schemas/scalars.ts';
 
 const tags = ['Catalogue'];
@@ -61,14 +62,17 @@ export async function catalogueRoutes(app: Api): Promise<void> {
       response: { 200: pushed, ...errorResponses },
     },
     config: { permission: 'plan:write' },
-    handler: async ({ body, caller, transaction }) => {
+    handler: async (request) => {
+      const { body, caller, transaction } = request;
       refuseWithout(caller.permissions, body.catalogue);
       const dryRun = body.dry_run ?? false;
       const options = { dryRun, prune: body.prune ?? false, effectiveFrom: body.effective_from ?? realNow() };
-      return transaction(async (tx) => ({
+      const pushed = await transaction(async (tx) => ({
         applied: !dryRun,
         changes: await pushCatalogue(tx, body.catalogue, options),
       }));
+      if (!dryRun) await beginMeterBuilds(request, app.dependencies.database);
+      return pushed;
     },
   });
 }

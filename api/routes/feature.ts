@@ -15,6 +15,7 @@ import { beginMetering } from '../../metering/begin-metering.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';
+import { beginMeterBuilds } from '../meter-build.ts';
 import {
   cloneFeatureBody,
   createFeatureBody,
@@ -80,8 +81,14 @@ export async function featureRoutes(app: Api): Promise<void> {
       response: { 200: feature, ...errorResponses },
     },
     config: { permission: 'feature:write' },
-    handler: async ({ params, body, transaction }) =>
-      transaction(async (tx) => viewMetered(tx, await updateFeature(tx, params.id, featureChange(body)))),
+    handler: async (request) => {
+      const { params, body, transaction } = request;
+      const changed = await transaction(async (tx) =>
+        viewMetered(tx, await updateFeature(tx, params.id, featureChange(body))),
+      );
+      if (body.filters) await beginMeterBuilds(request, app.dependencies.database);
+      return changed;
+    },
   });
 
   app.delete('/features/:id', {

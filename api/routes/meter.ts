@@ -7,6 +7,7 @@ import { beginMetering } from '../../metering/begin-metering.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, toListQuery, viewList } from '../list.ts';
+import { beginMeterBuilds } from '../meter-build.ts';
 import { createMeterBody, meter, newMeter, updateMeterBody, viewMeter } from '../schemas/meter.ts';
 import { idListQuery, idParams, optionalBody } from '../schemas/scalars.ts';
 
@@ -66,8 +67,14 @@ export async function meterRoutes(app: Api): Promise<void> {
       response: { 200: meter, ...errorResponses },
     },
     config: { permission: 'meter:write' },
-    handler: async ({ params, body, transaction }) =>
-      transaction(async (tx) => counted(tx, await extendMeterFilters(tx, params.id, body.filters))),
+    handler: async (request) => {
+      const { params, body, transaction } = request;
+      const changed = await transaction(async (tx) =>
+        counted(tx, await extendMeterFilters(tx, params.id, body.filters)),
+      );
+      await beginMeterBuilds(request, app.dependencies.database);
+      return changed;
+    },
   });
 
   const archive = { tags: ['Meters'], params: idParams, response: { 200: message, ...errorResponses } };

@@ -14,7 +14,7 @@ export interface LiveObject {
 /**
  * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only or
  * are being paid before they exist,
- * clocks that move, imports and onboardings that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
+ * clocks that move, imports, builds of meters and onboardings that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
  */
 export async function liveObjects(sql: Sql, after: string, limit: number): Promise<LiveObject[]> {
   return sql.rows<LiveObject & Record<string, unknown>>(
@@ -33,6 +33,8 @@ export async function liveObjects(sql: Sql, after: string, limit: number): Promi
        union all
        select 'usage_watch', e.id, e.tenant_id, e.id, '', null from environment e
          where exists (select 1 from usage.dirty_customer d where d.env = e.number)
+       union all
+       select 'meter_build', b.meter_id, e.tenant_id, e.id, '', null from usage.meter_build b join environment e on e.number = b.env
        union all
        select 'customer_onboarding', id, tenant_id, environment_id, customer_id, null from customer_onboarding
          where onboarding_status = 'pending'

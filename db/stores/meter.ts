@@ -63,14 +63,24 @@ export async function extendMeterFilters(
   checkMeterFilters(filters, path);
   const meter = await lockMeter(tx, id);
   refuseArchived('meter', meter);
-  const united = unitedFilters(meter.filters, filters);
-  if (JSON.stringify(united) === JSON.stringify(meter.filters)) return meter;
+  const wanted = (await filtersBeingBuilt(tx, id)) ?? meter.filters;
+  const united = unitedFilters(wanted, filters);
+  if (JSON.stringify(united) === JSON.stringify(wanted)) return meter;
   meter.filters = united;
   meter.version += 1;
   touch(tx, meter);
   await tx.em.flush();
   await auditMeter(tx, meter, 'filters extended');
   return meter;
+}
+
+/** The filters of an earlier change that usage is not measured by yet. design: usage.md Closing and afterwards */
+async function filtersBeingBuilt(tx: Transaction, id: string): Promise<MeterFilter[] | undefined> {
+  const [build] = await tx.rows<{ filters: MeterFilter[] }>(
+    `select b.filters from usage.meter_build b join environment e on e.number = b.env where e.id = $1 and b.meter_id = $2`,
+    [tx.scope.environmentId, id],
+  );
+  return build?.filters;
 }
 
 /** Archives a meter; never refused, and repeating it changes nothing. spec: catalogue-and-metering §5.2, §11 */

@@ -53,13 +53,20 @@ const sentEvents = `unnest($2::int[], $3::uuid[], $4::text[], $5::bigint[], $6::
       $7::timestamptz[], $8::text[], $9::text[], $10::boolean[])
     as i(ord, key, event_id, subject, event_name, at, source, props, repeat)`;
 
+/** Adds a roll-up row to the one that is there, without and with the latest value. */
+const added = `on conflict (env, meter, version, subject, bucket, group_key) do update set
+    n = r.n + excluded.n, s = r.s + excluded.s, st = r.st + excluded.st,
+    mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn)`;
+export const addedWithLatest = `${added},
+    (lt, li, lid, lv) = (select x.lt, x.li, x.lid, x.lv
+      from (values (r.lt, r.li, r.lid, r.lv), (excluded.lt, excluded.li, excluded.lid, excluded.lv)) as x(lt, li, lid, lv)
+      order by x.lt desc nulls last, x.li desc, x.lid collate "C" desc limit 1)`;
+
 const rolled = `), rolled as (
   insert into usage.rollup as r (env, meter, version, subject, bucket, group_key, n, s, st, mx, mn)
   select $1, meter, version, subject, bucket, group_key, count(*), sum(q), sum(q * extract(epoch from ts)), max(q), min(q)
   from gain group by meter, version, subject, bucket, group_key order by meter, version, subject, bucket, group_key collate "C"
-  on conflict (env, meter, version, subject, bucket, group_key) do update set
-    n = r.n + excluded.n, s = r.s + excluded.s, st = r.st + excluded.st,
-    mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn)`;
+  ${added}`;
 
 const rolledWithLatest = `), last as (
   select distinct on (meter, subject, bucket) meter, subject, bucket, ts, ord, id, q from gain where latest
@@ -71,9 +78,4 @@ const rolledWithLatest = `), last as (
   from gain g left join last l on l.meter = g.meter and l.subject = g.subject and l.bucket = g.bucket
   group by g.meter, g.version, g.subject, g.bucket, g.group_key
   order by g.meter, g.version, g.subject, g.bucket, g.group_key collate "C"
-  on conflict (env, meter, version, subject, bucket, group_key) do update set
-    n = r.n + excluded.n, s = r.s + excluded.s, st = r.st + excluded.st,
-    mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn),
-    (lt, li, lid, lv) = (select x.lt, x.li, x.lid, x.lv
-      from (values (r.lt, r.li, r.lid, r.lv), (excluded.lt, excluded.li, excluded.lid, excluded.lv)) as x(lt, li, lid, lv)
-      order by x.lt desc nulls last, x.li desc, x.lid collate "C" desc limit 1)`;
+  ${addedWithLatest}`;

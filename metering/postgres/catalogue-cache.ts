@@ -84,10 +84,7 @@ async function lockedVersion(tx: Sql | SqlTransaction, env: number): Promise<str
 
 async function loadMeters(tx: Sql, scope: Scope) {
   // Archived meters go on counting: line items that use them keep metering. spec: catalogue-and-metering §11
-  const rows = await tx.rows<MeterDefinition & { status: string }>(
-    `select number, version, event_name, aggregation, filters, status from meter where environment_id = $1 order by number`,
-    [scope.environmentId],
-  );
+  const rows = await tx.rows<MeterDefinition & { status: string }>(metersText, [scope.environmentId]);
   const metersByEventName = new Map<string, CompiledMeter[]>();
   for (const row of rows) {
     const compiled = metersByEventName.get(row.event_name) ?? [];
@@ -97,6 +94,14 @@ async function loadMeters(tx: Sql, scope: Scope) {
   const archivedMeters = new Set(rows.filter((row) => row.status !== 'published').map((row) => row.number));
   return { metersByEventName, archivedMeters };
 }
+
+// A version that is being built counts beside the one in force.
+const metersText = `
+  select m.number, m.version, m.event_name, m.aggregation, m.filters, m.status from meter m where m.environment_id = $1
+  union all
+  select m.number, b.version, m.event_name, m.aggregation, b.filters, m.status
+  from meter m join environment e on e.id = m.environment_id join usage.meter_build b on b.env = e.number and b.meter = m.number
+  where m.environment_id = $1 order by number, version`;
 
 async function reportsRejected(tx: Sql, scope: Scope): Promise<boolean> {
   const rows = await tx.rows(

@@ -92,6 +92,12 @@ function answerOf(row: AnswerRow, question: UsageQuestion): UsageAnswer {
   };
 }
 
+/** With a mark of its own where the meter is to be taken as it was then. */
+function watermarkOf({ watermark, asDefinedThen }: UsageQuestion): string | null {
+  if (watermark === undefined) return null;
+  return asDefinedThen ? `${watermark}@then` : watermark;
+}
+
 /** The parameters of `usageText`, of which every reader's statement takes these. */
 export function usageParameters(env: number, scope: Scope, questions: readonly UsageQuestion[]): unknown[] {
   const adHoc = questions.map((question) => ('eventName' in question ? question : null));
@@ -115,7 +121,7 @@ export function usageParameters(env: number, scope: Scope, questions: readonly U
     byId.values,
     byExternalId.ords,
     byExternalId.values,
-    questions.map((question) => question.watermark ?? null),
+    questions.map(watermarkOf),
   ];
 }
 

@@ -24,7 +24,10 @@ export const askedText = `
     case when m.number is null then q.field else m.aggregation ->> 'field' end as field,
     case when m.expression_program is not null then array(select jsonb_array_elements_text(m.expression_program)) end as program,
     coalesce(m.aggregation ->> 'multiplier', q.multiplier) as multiplier,
-    coalesce(m.filters, '[]') || q.filters as filters, q.everybody,
+    coalesce(case when split_part(q.watermark, '@', 3) = 'then' then (
+      select v.filters from usage.meter_version v where v.env = $1 and v.meter = m.number
+        and pg_visible_in_snapshot(v.txid, split_part(q.watermark, '@', 1)::pg_snapshot) order by v.version desc limit 1) end,
+      m.filters, '[]') || q.filters as filters, q.everybody,
     usage.rollup_grain(m.aggregation ->> 'bucket_size') as grain, m.aggregation ->> 'group_by' as group_by,
     m.number is not null and q.filters = '[]' and q.watermark is null as rolled_up,
     split_part(q.watermark, '@', 1)::pg_snapshot as snapshot,

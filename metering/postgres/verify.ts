@@ -45,6 +45,9 @@ const metersText = `
 const columns = 'env, meter, version, subject, bucket, group_key, n, s, st, mx, mn, lt, li, lid, lv';
 const figures = `row(t.n, trim_scale(t.s), trim_scale(t.st), trim_scale(t.mx), trim_scale(t.mn), t.lt, t.li, t.lid, trim_scale(t.lv))::text`;
 
+// A version that is being built, or was in force until now, is not asked by anybody.
+const inForce = `not exists (select from m where m.meter = r.meter and m.version <> r.version)`;
+
 // What was dropped can be recomputed no more.
 const undropped = (
   end: string,
@@ -53,7 +56,7 @@ const undropped = (
 
 const rollupDifferenceText = `
 with m as materialized (${metersText}), matched as (${matchingEventsText}), recomputed as (${rolledText}),
-stored as (select ${columns} from usage.rollup where env = $1),
+stored as (select ${columns} from usage.rollup r where env = $1 and ${inForce}),
 a as (select env, meter, version, subject, bucket, group_key, ${figures} as figures from stored t),
 b as (select env, meter, version, subject, bucket, group_key, ${figures} as figures from recomputed t)
 select meter.id as meter_id, s.external_id, bucket::text, a.figures as stored, b.figures as recomputed
@@ -63,7 +66,7 @@ where a.figures is distinct from b.figures and ${undropped('bucket')} limit $3`;
 
 const distinctDifferenceText = `
 with m as materialized (${metersText}), matched as (${matchingEventsText}),
-a as (select meter, version, subject, day, h, true as there from usage.distinct_value where env = $1),
+a as (select meter, version, subject, day, h, true as there from usage.distinct_value r where env = $1 and ${inForce}),
 b as (select distinct meter, version, subject, (ts at time zone 'UTC')::date as day, h, true as there from matched where h is not null)
 select meter.id as meter_id, s.external_id, day::text as bucket, case when a.there then h::text end as stored,
   case when b.there then h::text end as recomputed
@@ -95,12 +98,12 @@ export async function verifySample(
 const dayEnd = `$5::timestamptz + interval '1 day'`;
 const sampled = ['$4', '$5', `(${dayEnd})`] as const;
 const sampledRollupText = withinSpan(rollupDifferenceText, sampled).replace(
-  'from usage.rollup where env = $1',
-  `from usage.rollup where env = $1 and subject = $4::bigint and bucket >= $5::timestamptz and bucket < ${dayEnd}`,
+  'from usage.rollup r where env = $1',
+  `from usage.rollup r where env = $1 and subject = $4::bigint and bucket >= $5::timestamptz and bucket < ${dayEnd}`,
 );
 const sampledDistinctText = withinSpan(distinctDifferenceText, sampled).replace(
-  'from usage.distinct_value where env = $1',
-  `from usage.distinct_value where env = $1 and subject = $4::bigint and day = ($5::timestamptz at time zone 'UTC')::date`,
+  'from usage.distinct_value r where env = $1',
+  `from usage.distinct_value r where env = $1 and subject = $4::bigint and day = ($5::timestamptz at time zone 'UTC')::date`,
 );
 
 // Random places in the order of ingestion, and random roll-ups: a bucket without events is found by the latter only.

@@ -166,6 +166,32 @@ test('an event of a day of which others were dropped cannot be voided', async ()
   expect(await verify()).toEqual([]);
 });
 
+test('a change of filters keeps what is rolled up of a time that was dropped, and counts anew what was not', async () => {
+  const filters = [{ key: 'region', values: ['eu'] }];
+  const meter = await newMeter(database, scope, { type: 'SUM', field: 'n' }, { eventName: 'changed', filters });
+  const users = { type: 'COUNT_UNIQUE', field: 'n' };
+  const distinct = await newMeter(database, scope, users, { eventName: 'changed', filters });
+  const event = (event_id: string, day: string, region: string) => ({
+    event_id,
+    event_name: 'changed',
+    timestamp: `2024-${day}T01:00:00Z`,
+    properties: { n: 1, region },
+  });
+  const old = [event('changed-1', '09-05', 'eu'), event('changed-2', '09-05', 'us')];
+  await append(store, scope, [...old, event('changed-3', '09-06', 'us')]);
+  await ingestedIn('2024-09', ['changed-1', 'changed-2']);
+  await dropAll();
+  for (const { id } of [meter, distinct]) {
+    const { status } = await api('PUT', `/meters/${id}`, { filters: [{ key: 'region', values: ['us'] }] });
+    expect(status).toBe(200);
+    const september = { from: '2024-09-01T00:00:00.000Z', to: '2024-10-01T00:00:00.000Z' };
+    expect(await usageOf(database, store, scope, { meterId: id, ...september })).toBe(id === meter.id ? '2' : '1');
+    const fifth = { from: '2024-09-05T00:00:00.000Z', to: '2024-09-06T00:00:00.000Z' };
+    expect(await usageOf(database, store, scope, { meterId: id, ...fifth })).toBe('1');
+  }
+  expect(await verify()).toEqual([]);
+});
+
 test('late usage of a time that was dropped is unknown, not all of it', async () => {
   const meter = await newMeter(database, scope, { type: 'SUM', field: 'n' }, { eventName: 'billed' });
   await append(store, scope, [

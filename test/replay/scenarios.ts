@@ -16,7 +16,7 @@ import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { personal } from './personal.ts';
 import { refundScenario } from './refund-scenario.ts';
-import { rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
+import { meterBuildScenario, rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
 
 /** A platform with a plan, and what scenarios do with it. */
 export interface Stage {
@@ -141,6 +141,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
   'events-dropped': retentionScenario,
+  'meter-built': meterBuildScenario,
   'usage-watched': thresholdScenario,
   'customer-onboarded': onboardingScenario,
   'refunds-refused-and-silent': refundScenario,

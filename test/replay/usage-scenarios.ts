@@ -2,6 +2,7 @@ import pg from 'pg';
 import { poll } from '../../dev/processes.ts';
 import { reprocessWorkflowId } from '../../workflows/event-reprocess.messages.ts';
 import { retentionScheduleId, retentionWorkflowType } from '../../workflows/event-retention.messages.ts';
+import { meterBuildStartOptions, meterBuildWorkflowType } from '../../workflows/meter-build.messages.ts';
 import { bulkTaskQueue } from '../../workflows/start.messages.ts';
 import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
 import { usageWatchWorkflowId } from '../../workflows/usage-watch.messages.ts';
@@ -14,6 +15,20 @@ export async function rawEventsScenario({ platform }: Stage): Promise<void> {
   await api('PUT', '/settings/raw_event_config', { value: { event_name: 'what', external_customer_id: 'who' } });
   await api('POST', '/events/raw/reprocess/pending', { start_date: '2020-01-01T00:00:00Z' });
   await temporal.workflow.getHandle(reprocessWorkflowId(scope.environmentId)).result();
+}
+
+/** The next version of a meter is built and put in force. */
+export async function meterBuildScenario({ platform }: Stage): Promise<void> {
+  const { api, temporal, scope } = platform;
+  const aggregation = { type: 'COUNT' };
+  const { id } = await api('POST', '/meters', {
+    name: 'Built',
+    event_name: 'built',
+    aggregation,
+    reset_usage: 'BILLING_PERIOD',
+  });
+  const start = { tenantId: scope.tenantId, environmentId: scope.environmentId, meterId: id };
+  await temporal.workflow.execute(meterBuildWorkflowType, meterBuildStartOptions(start));
 }
 
 /** A month of events is old enough to be dropped. */

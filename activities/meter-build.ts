@@ -1,0 +1,48 @@
+import { Context } from '@temporalio/activity';
+import type { Database } from '../db/orm.ts';
+import { workflowScope } from '../db/scope.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
+import { buildChunk, dropEarlierVersions, switchVersion } from '../metering/postgres/meter-build.ts';
+import type { MeterBuildStanding, MeterBuildStart } from '../workflows/meter-build.messages.ts';
+
+/** A step tells its workflow how far it is after this long. */
+const stepMs = 5_000;
+
+export type MeterBuildActivities = ReturnType<typeof createMeterBuildActivities>;
+
+/** What building a changed meter does: chunk after chunk for some seconds, each in a transaction of its own, then the switch. */
+export function createMeterBuildActivities({ database }: { database: Database }) {
+  return {
+    async buildMeter(start: MeterBuildStart): Promise<MeterBuildStanding> {
+      const context = Context.current();
+      const beating = setInterval(() => context.heartbeat(), 1_000);
+      const until = Date.now() + stepMs;
+      try {
+        return await buildFor(database, start, () => Date.now() >= until || context.cancellationSignal.aborted);
+      } finally {
+        clearInterval(beating);
+      }
+    },
+  };
+}
+
+/** Builds until `isOver` says that a step is long enough. */
+export async function buildFor(
+  database: Database,
+  start: MeterBuildStart,
+  isOver: () => boolean,
+): Promise<MeterBuildStanding> {
+  const scope = workflowScope(start);
+  const { meterId } = start;
+  for (;;) {
+    const built = await inSqlTransaction(database, scope, (tx) => buildChunk(tx, meterId));
+    if (built && built.position < built.boundary) {
+      if (isOver()) return { ...built, isDone: false };
+      continue;
+    }
+    // Changed again meanwhile: there is another version to build.
+    if (built && !(await inSqlTransaction(database, scope, (tx) => switchVersion(tx, meterId)))) continue;
+    await inSqlTransaction(database, scope, (tx) => dropEarlierVersions(tx, meterId));
+    return { position: built?.position ?? 0, boundary: built?.boundary ?? 0, isDone: true };
+  }
+}
