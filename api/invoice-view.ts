@@ -4,6 +4,7 @@ import { listSubscriptions } from '../db/stores/subscription-read.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { toListQuery, viewList } from './list.ts';
 import { viewInvoice } from './schemas/invoice.ts';
+import type { InvoiceUsage } from './schemas/invoice-usage.ts';
 import { viewSubscription } from './schemas/subscription-view.ts';
 
 /** What is read beside the rows of invoices that are shown. */
@@ -12,9 +13,14 @@ export type Wanted = InvoiceParts & { subscription: boolean };
 const wholeInvoice: Wanted = { lines: true, customer: false, subscription: false };
 
 /** One invoice as it is shown, with the parts asked for. */
-export async function viewWhole(tx: Transaction, content: InvoiceContent, parts: Wanted) {
+export async function viewWhole(
+  tx: Transaction,
+  content: InvoiceContent,
+  parts: Wanted,
+  usage: InvoiceUsage | null = null,
+) {
   const subscriptions = await subscriptionsOf(tx, [content], parts);
-  return viewInvoice(content, subscriptions.get(content.row.subscriptionId ?? ''));
+  return viewInvoice(content, subscriptions.get(content.row.subscriptionId ?? ''), usage);
 }
 
 /** One invoice with its lines, by id. Throws `not_found`. */

@@ -6,6 +6,8 @@ import { previewInvoice } from '../../db/stores/invoice-preview.ts';
 import { findInvoice, invoiceOwner, latestPayment } from '../../db/stores/invoice-read.ts';
 import { customerInvoiceSummary } from '../../db/stores/invoice-summary.ts';
 import { updateInvoice } from '../../db/stores/invoice-update.ts';
+import { invoiceUsageShares, type UsageSplit } from '../../db/stores/invoice-usage-share.ts';
+import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import { attemptPayment, editInvoice, finalizeInvoice, voidInvoice } from '../../workflows/invoice.messages.ts';
 import type { Api } from '../app.ts';
@@ -29,6 +31,7 @@ import {
   invoiceQuery,
   invoiceSearchBody,
   updateInvoiceBody,
+  usageSplitsOf,
   voidInvoiceBody,
 } from '../schemas/invoice-query.ts';
 import { invoiceSummary, viewInvoiceSummary } from '../schemas/invoice-summary.ts';
@@ -109,7 +112,14 @@ function readingRoutes(app: Api): void {
     config: { permission: 'invoice:read' },
     handler: async (request) => {
       const parts = invoicePartsOfOne(request.query);
-      return request.transaction(async (tx) => viewWhole(tx, await findInvoice(tx, request.params.id, parts), parts));
+      const splits = usageSplitsOf(request.query);
+      const readParts = usagePartReader(app.dependencies.metering);
+      return request.transaction(async (tx) => {
+        const content = await findInvoice(tx, request.params.id, parts);
+        const sharesBy = (split: UsageSplit | null) => split && invoiceUsageShares(tx, content, split, readParts);
+        const usage = { bySource: await sharesBy(splits.bySource), byGroup: await sharesBy(splits.byGroup) };
+        return viewWhole(tx, content, parts, usage);
+      });
     },
   });
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { refuse } from '../../billing/refusal.ts';
 import type { InvoiceFilters } from '../../db/stores/invoice-list.ts';
 import type { InvoiceParts } from '../../db/stores/invoice-read.ts';
 import type { InvoiceChange } from '../../db/stores/invoice-update.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import { billingReason, invoicePaymentStatus, invoiceStatus, invoiceType } from './invoice.ts';
+import { usageGroups } from './invoice-usage.ts';
 import {
   booleanQuery,
   currencyInput,
@@ -12,7 +12,6 @@ import {
   idListInput,
   idListQuery,
   metadataInput,
-  notInThisRelease,
   timestampInput,
 } from './scalars.ts';
 
@@ -100,25 +99,21 @@ export function invoicePartsOf(input: Filters): InvoiceParts & { subscription: b
 
 export const invoiceQuery = z.object({
   expand: expandInput(expandable).optional(),
-  expand_by_source: booleanQuery().optional().describe(notInThisRelease),
-  group_by: z
-    .union([z.string(), z.array(z.string())])
-    .optional()
-    .describe(notInThisRelease),
+  expand_by_source: booleanQuery().optional().describe('true: fills usage_analytics of usage lines.'),
+  group_by: usageGroups.optional().describe('Fills usage_breakdown: source, feature_id, meter_id, properties.<name>.'),
 });
 
-/** The parts of one invoice. Throws `not_implemented` for the analysis of its usage, which has a chapter of its own. */
+/** The parts of one invoice. */
 export function invoicePartsOfOne(query: z.output<typeof invoiceQuery>): InvoiceParts & { subscription: boolean } {
-  const asked = [
-    ...(query.expand_by_source ? ['expand_by_source'] : []),
-    ...(query.group_by === undefined || query.group_by.length === 0 ? [] : ['group_by']),
-  ];
-  for (const field of asked) {
-    throw refuse('not_implemented', `${field} is not available yet; leave it out, or read /invoices/{id}/explain`, {
-      fields: { [field]: 'not available yet' },
-    });
-  }
   return invoicePartsOf({ expand: query.expand });
+}
+
+/** How the usage of its lines is taken apart; null for not at all. */
+export function usageSplitsOf({ expand_by_source, group_by }: z.output<typeof invoiceQuery>) {
+  return {
+    bySource: expand_by_source === true ? { groupBy: ['source'] } : null,
+    byGroup: group_by !== undefined && group_by.length > 0 ? { groupBy: group_by } : null,
+  };
 }
 
 const pdfUrl = z.union([z.literal(''), z.url({ protocol: /^https?$/, error: 'must be an http or https address' })]);

@@ -4,6 +4,7 @@ import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
 import { listOf } from '../list.ts';
 import { couponApplication, viewCouponApplication } from './coupon.ts';
 import { customer, viewCustomer } from './customer.ts';
+import { type InvoiceUsage, sourceUsage, usageBreakdown, viewLineUsage } from './invoice-usage.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
 import { commitmentInfoOutput } from './subscription-commitment.ts';
 import { appliedTax, viewAppliedTax } from './tax.ts';
@@ -65,8 +66,8 @@ const lineFields = z.object({
   period_end: instant(),
   metadata: metadataOutput(),
   commitment_info: commitmentInfoOutput.nullable(),
-  usage_analytics: z.array(z.unknown()).nullable(),
-  usage_breakdown: z.array(z.unknown()).nullable(),
+  usage_analytics: z.array(sourceUsage).nullable().describe('By source, with expand_by_source.'),
+  usage_breakdown: z.array(usageBreakdown).nullable().describe('By group, with group_by.'),
 });
 
 const invoiceLine = lineFields.meta({ id: 'InvoiceLineItem' });
@@ -146,7 +147,11 @@ export const invoiceList = listOf(invoice, 'ListInvoicesResponse');
 export const invoiceMessage = z.object({ message: z.string() }).meta({ id: 'InvoiceMessage' });
 
 /** The wire form of an invoice, every documented key present. `subscription` is its view where it was asked for. */
-export function viewInvoice(content: InvoiceContent, subscription: unknown = null): z.output<typeof invoice> {
+export function viewInvoice(
+  content: InvoiceContent,
+  subscription: unknown = null,
+  usage: InvoiceUsage | null = null,
+): z.output<typeof invoice> {
   const { row } = content;
   return {
     ...viewRecord(row),
@@ -171,7 +176,7 @@ export function viewInvoice(content: InvoiceContent, subscription: unknown = nul
     recalculated_invoice_id: row.recalculatedInvoiceId ?? null,
     source_type: row.sourceType,
     invoice_pdf_url: row.invoicePdfUrl ?? null,
-    line_items: content.lines.map(viewInvoiceLine),
+    line_items: content.lines.map((line) => viewInvoiceLine(line, usage)),
     coupon_applications: content.coupons.map(viewCouponApplication),
     taxes: content.taxes.map(viewAppliedTax),
     tax_summary: viewTaxSummary(content),
@@ -222,7 +227,10 @@ function viewTaxSummary({ row, taxes }: InvoiceContent): z.output<typeof taxSumm
   };
 }
 
-function viewInvoiceLine(row: InvoiceContent['lines'][number]): z.output<typeof invoiceLine> {
+function viewInvoiceLine(
+  row: InvoiceContent['lines'][number],
+  usage: InvoiceUsage | null,
+): z.output<typeof invoiceLine> {
   return {
     ...viewRecord(row),
     invoice_id: row.invoiceId,
@@ -253,7 +261,6 @@ function viewInvoiceLine(row: InvoiceContent['lines'][number]): z.output<typeof 
     period_end: row.periodEnd ?? null,
     metadata: row.metadata,
     commitment_info: row.commitmentInfo ?? null,
-    usage_analytics: null,
-    usage_breakdown: null,
+    ...viewLineUsage(row.id, usage),
   };
 }

@@ -23,7 +23,8 @@ import { lineItem, viewLineItem } from './subscription-view.ts';
 
 const propertyKey = /^properties\.([A-Za-z0-9_.]+)$/;
 const groupings = ['source', 'feature_id', 'meter_id'];
-const groupKey = z
+/** What usage may be grouped by. spec: catalogue-and-metering §7.6 */
+export const groupKey = z
   .string()
   .max(255)
   .refine((name) => groupings.includes(name) || propertyKey.test(name), {

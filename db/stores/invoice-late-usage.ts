@@ -37,8 +37,8 @@ export async function readLateUsage(
   return new Map(known.map((line) => [line.id, lateUsageOf(line.windows, answers)]));
 }
 
-/** Conditions of the prices that lines were billed by, by price id. */
-async function filtersOfPrices(tx: Transaction, lines: readonly InvoiceLineItem[]) {
+/** Conditions of the prices that lines were billed by, by price id. spec: catalogue-and-metering §4.1 */
+export async function filtersOfPrices(tx: Transaction, lines: readonly InvoiceLineItem[]) {
   const ids = lines.flatMap((line) => line.priceId ?? []);
   const prices = await tx.em.find(Price, { environmentId: tx.scope.environmentId, id: { $in: ids } });
   return new Map(prices.map((price) => [price.id, price.filterValues ?? null]));

@@ -66,12 +66,6 @@ describe('GET /invoices/{id}', () => {
     const explained = await api('GET', `/invoices/${draft.id}/explain`, undefined, { 'x-api-key': other.apiKey });
     expect(explained.status).toBe(404);
   });
-
-  it('says what is not available yet', async () => {
-    const answer = await api('GET', `/invoices/${draft.id}?expand_by_source=true`);
-    expect(answer).toMatchObject({ status: 501, body: { code: 'not_implemented' } });
-    expect(answer.body.message).toContain('expand_by_source');
-  });
 });
 
 describe('POST /invoices/search', () => {

@@ -1,0 +1,43 @@
+import { currencyPrecision, decimal, decimalString, greatest, sum, zero } from './money.ts';
+
+/** What a source or group used of an invoice line. */
+export interface UsedPart {
+  usage: string;
+  eventCount: number;
+}
+
+/** Its share of the line: `percentage` of the usage to 2 decimals, and that much of the line's amount. */
+export interface UsageShare extends UsedPart {
+  percentage: string;
+  cost: string;
+}
+
+/**
+ * Takes an invoice line's amount apart by usage, so that a bill can be passed on inside a house: each part costs the line's
+ * average price, and the costs add up to the amount exactly (largest remainder, ties in order). Usage below zero has no share;
+ * where nothing was used nothing has a share. spec: subscriptions-and-invoicing §1.11 expand_by_source, group_by
+ */
+export function usageShares<Part extends UsedPart>(
+  parts: readonly Part[],
+  amount: string,
+  currency: string,
+): (Part & UsageShare)[] {
+  const weights = parts.map(({ usage }) => greatest(decimal(usage), zero));
+  const whole = sum(weights);
+  const unit = decimal(10).pow(-currencyPrecision(currency));
+  const exact = weights.map((weight) => (whole.isZero() ? zero : decimal(amount).times(weight).dividedBy(whole)));
+  const costs = exact.map((cost) => cost.dividedBy(unit).truncated());
+  const missing = whole.isZero() ? zero : decimal(amount).dividedBy(unit).minus(sum(costs));
+  const byRemainder = exact
+    .map((cost, index) => ({ index, rest: cost.dividedBy(unit).minus(costs[index]!).abs() }))
+    .sort((a, b) => b.rest.comparedTo(a.rest) || a.index - b.index);
+  const step = missing.isNegative() ? decimal(-1) : decimal(1);
+  for (const { index } of byRemainder.slice(0, missing.abs().ceil().toNumber())) {
+    costs[index] = costs[index]!.plus(step);
+  }
+  return parts.map((part, index) => ({
+    ...part,
+    percentage: decimalString(whole.isZero() ? zero : weights[index]!.times(100).dividedBy(whole).toDecimalPlaces(2)),
+    cost: decimalString(costs[index]!.times(unit)),
+  }));
+}
