@@ -102,6 +102,7 @@ async function walk(
   }
 }
 
+/** One that cannot be told now, as while its own task waits to be tried again, keeps none of the others from what is due. */
 async function settleAll(
   dependencies: TestClockActivityDependencies,
   scope: Scope,
@@ -110,12 +111,14 @@ async function settleAll(
   to: string,
 ): Promise<void> {
   const waiting = [...objects];
+  const failures: unknown[] = [];
   const workers = Array.from({ length: Math.min(maxSettling, waiting.length) }, async () => {
     for (let object = waiting.shift(); object; object = waiting.shift()) {
-      await settleObject(dependencies, scope, testClockId, object, to);
+      await settleObject(dependencies, scope, testClockId, object, to).catch((error: unknown) => failures.push(error));
     }
   });
   await Promise.all(workers);
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Has one object do all that is due by `to`, however many runs of its workflow that takes. */

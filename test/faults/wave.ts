@@ -40,7 +40,7 @@ const stops = [
 const batchSize = 250;
 const lanes = 4;
 const lookEveryMs = 100;
-const advanceLimitMs = 180_000;
+const advanceLimitMs = 240_000;
 
 /** In turn over the airports: whatever a card does, its invoices are paid in the end. */
 const cards = [
