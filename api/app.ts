@@ -23,6 +23,7 @@ import { creditGrantRoutes } from './routes/credit-grant.ts';
 import { creditNoteRoutes } from './routes/credit-note.ts';
 import { customerRoutes } from './routes/customer.ts';
 import { customerUsageRoutes } from './routes/customer-usage.ts';
+import { eInvoiceRoutes } from './routes/e-invoice.ts';
 import { entitlementRoutes } from './routes/entitlement.ts';
 import { environmentRoutes } from './routes/environment.ts';
 import { eventRoutes } from './routes/event.ts';
@@ -117,6 +118,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(invoiceCommandRoutes);
   await v1.register(invoiceDocumentRoutes);
   await v1.register(invoiceExplanationRoutes);
+  await v1.register(eInvoiceRoutes);
   await v1.register(meterRoutes);
   await v1.register(meterUsageRoutes);
   await v1.register(outboundEventRoutes);

@@ -1,3 +1,4 @@
+import type { TaxRateSnapshot } from '../billing/own-terms.ts';
 import { groupedDigits, writtenMoney } from '../billing/written-money.ts';
 import type { Tenant } from '../db/entities/tenant.ts';
 import type { InvoicePageSource } from '../db/stores/invoice-page.ts';
@@ -111,9 +112,9 @@ function totalsOf({ row, taxes }: InvoiceContent, money: (amount: string) => str
   const unlessZero = (label: string, amount: string, sign = ''): InvoicePage['totals'] =>
     amount === '0' ? [] : [[pageText(label), `${sign}${money(amount)}`, false]];
   const taxRows = taxes.map((tax): InvoicePage['totals'][number] => {
-    const rate = tax.taxRate as { name?: string; percentage_value?: string };
+    const rate = tax.taxRate as unknown as TaxRateSnapshot;
     const included = tax.taxBehavior === 'inclusive' ? ' (included)' : '';
-    const label = `${rate.name ?? 'Tax'} ${rate.percentage_value ?? ''} % of ${money(tax.taxableAmount)}${included}`;
+    const label = `${rate.name} ${rate.percentageValue} % of ${money(tax.taxableAmount)}${included}`;
     return [pageText(label), money(tax.taxAmount), false];
   });
   return [

@@ -22,6 +22,7 @@ const noActions = z.array(z.unknown()).max(0, 'are not available yet; the list m
 /** Names joined by dots; empty for the usual place. */
 const path = z.string().max(255);
 const named = z.looseObject({ id: z.string().min(1) });
+const vatCategory = z.enum(['E', 'AE', 'K', 'G', 'O', 'Z']);
 const colour = z.string().regex(/^#(?:[0-9a-fA-F]{3}){1,2}$/, 'must be a hexadecimal colour');
 
 /** What each setting accepts after merging; a member that is not named here is refused. spec: platform §12 */
@@ -48,6 +49,17 @@ const shapes: Record<SettingKey, z.ZodType> = {
     footer: z.string().max(500),
     accent_color: z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour as #rrggbb'),
     paper: z.enum(['a4', 'us-letter']),
+  }),
+  e_invoice_config: z.strictObject({
+    vat_id: z.string().regex(/^([A-Z]{2}[A-Z0-9+*]{2,13})?$/, 'must be a VAT number with its country, as DE123456789'),
+    tax_number: z.string().max(50),
+    registration_id: z.string().max(50),
+    iban: z.string().regex(/^([A-Z]{2}\d{2}[A-Z0-9]{11,30})?$/, 'must be an IBAN without spaces'),
+    bic: z.string().regex(/^([A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?)?$/, 'must be a BIC of 8 or 11 characters'),
+    untaxed_category: vatCategory,
+    untaxed_reason: z.string().max(255),
+    exempt_category: vatCategory,
+    exempt_reason: z.string().max(255),
   }),
   tenant_config: z.strictObject({ production: count(), development: count(), max_users: count(1) }),
   customer_onboarding: onboardingSetting,

@@ -36,6 +36,18 @@ export const settingDefaults = {
     accent_color: '#1f4e8c',
     paper: 'a4',
   },
+  // Own: what e-invoices say of the seller beyond its tenant's billing details, and how what bears no tax is called there.
+  e_invoice_config: {
+    vat_id: '',
+    tax_number: '',
+    registration_id: '',
+    iban: '',
+    bic: '',
+    untaxed_category: 'O',
+    untaxed_reason: '',
+    exempt_category: 'E',
+    exempt_reason: '',
+  },
   tenant_config: { production: 0, development: 2, max_users: 10 },
   customer_onboarding: {
     workflow_type: 'customer_onboarding',

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+
+export const eInvoiceQuery = z.object({
+  format: z.enum(['ubl', 'cii']).describe('ubl: UBL 2.1; cii: Cross Industry Invoice D16B.'),
+});
+
+export const eCreditNoteQuery = z.object({
+  format: z.enum(['ubl', 'cii']).describe('ubl: CreditNote of UBL 2.1; cii: Cross Industry Invoice D16B of type 381.'),
+});
+
+/** The file itself. */
+export const eInvoiceFile = z.string().meta({ format: 'binary', description: 'application/xml' });

@@ -1,0 +1,238 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { brokenRules, type Syntax, schemaErrors } from '../e-invoice/published.ts';
+import type { Api, ApiAnswer } from '../support/app.ts';
+import { clockedCustomer, created, testPlatform } from '../support/billing.ts';
+import type { Wire } from './invoice.fixture.ts';
+
+const platform = await testPlatform();
+const { api, app, base } = platform;
+
+const address = { address_line1: 'Hauptstraße 1', address_postal_code: '10115', address_city: 'Berlin' };
+const setting = (value: object) => api('PUT', '/settings/e_invoice_config', { value });
+
+beforeAll(async () => {
+  const billing_details = {
+    email: 'finance@acme.example',
+    phone: '+49 30 1',
+    address: { ...address, address_country: 'de' },
+  };
+  await api('PUT', '/tenants/update', { name: 'Acme Software GmbH', billing_details });
+  await setting({
+    vat_id: 'DE123456789',
+    registration_id: 'HRB 1',
+    iban: 'DE75512108001245126199',
+    bic: 'AAAADEFFXXX',
+  });
+});
+
+async function customerOf(fields: Record<string, unknown> = {}): Promise<string> {
+  const { customerId } = await clockedCustomer(api, { frozenTime: '2026-02-01T00:00:00Z' });
+  const about = { name: 'Beispiel AG', address_country: 'AT', address_city: 'Wien', email: 'a@b.example', ...fields };
+  expect((await api('PUT', `/customers/${customerId}`, about)).status).toBe(200);
+  return customerId;
+}
+
+let codes = 0;
+async function rate(percentage: string, tax_behavior = 'exclusive', currency = 'eur'): Promise<object> {
+  codes += 1;
+  const code = `vat_${codes}`;
+  await created(api, '/taxes/rates', { name: `VAT ${codes}`, code, percentage_value: percentage });
+  return { tax_rate_code: code, tax_behavior, currency };
+}
+
+async function coupon(fields: object): Promise<string> {
+  codes += 1;
+  return (await created(api, '/coupons', { name: 'Welcome', coupon_code: `C${codes}`, cadence: 'once', ...fields })).id;
+}
+
+/** A one-off invoice of these line amounts, finalized at once. */
+async function invoice(amounts: string[], more: Record<string, unknown> = {}): Promise<Wire> {
+  const sum = String(amounts.reduce((total, amount) => total + Math.round(Number(amount) * 1000), 0) / 1000);
+  return created<Wire>(api, '/invoices', {
+    customer_id: more.customer_id ?? (await customerOf()),
+    currency: 'eur',
+    subtotal: sum,
+    total: sum,
+    amount_due: sum,
+    line_items: amounts.map((amount, index) => ({
+      display_name: `Line ${index + 1}`,
+      quantity: String(index * 3 + 1),
+      amount,
+      period_start: '2026-01-01T00:00:00Z',
+      period_end: '2026-02-01T00:00:00Z',
+    })),
+    period_start: '2026-01-01T00:00:00Z',
+    period_end: '2026-02-01T00:00:00Z',
+    ...more,
+  });
+}
+
+const read = (path: string) => app.inject({ method: 'GET', url: `/v1${path}`, headers: { 'x-api-key': base.apiKey } });
+
+/** The file of a document, after the published schemas and rules found nothing. */
+async function fileOf(path: string, syntax: Syntax): Promise<string> {
+  const answer = await read(`${path}/e-invoice?format=${syntax === 'cii' ? 'cii' : 'ubl'}`);
+  expect(answer.statusCode, answer.body).toBe(200);
+  expect(await schemaErrors(answer.body, syntax)).toEqual([]);
+  expect(brokenRules(answer.body, syntax)).toEqual([]);
+  return answer.body;
+}
+
+const textOf = (file: string, element: string) => new RegExp(`<${element}(?: [^>]*)?>([^<]*)<`).exec(file)?.[1];
+
+/** Both files of an invoice: valid, and asking for what the invoice asks. */
+async function expectValid(document: Wire): Promise<{ ubl: string; cii: string }> {
+  const ubl = await fileOf(`/invoices/${document.id}`, 'ubl');
+  const cii = await fileOf(`/invoices/${document.id}`, 'cii');
+  expect(textOf(ubl, 'cbc:ID')).toBe(document.invoice_number);
+  for (const asked of [textOf(ubl, 'cbc:PayableAmount'), textOf(cii, 'ram:DuePayableAmount')]) {
+    expect(Number(asked)).toBe(Number(document.total));
+  }
+  expect(Number(textOf(ubl, 'cbc:TaxAmount'))).toBe(Number(document.total_tax));
+  expect(Number(textOf(cii, 'ram:TaxTotalAmount'))).toBe(Number(document.total_tax));
+  return { ubl, cii };
+}
+
+describe('an issued invoice as EN 16931', () => {
+  it('with tax on top, discounts and credits is valid in both syntaxes and asks for the same', async () => {
+    const whole = await coupon({ type: 'percentage', percentage_off: '10' });
+    const ofLine = await coupon({ type: 'fixed', amount_off: '5', currency: 'eur' });
+    const made = await invoice(['100.10', '33.33'], {
+      tax_rate_overrides: [await rate('19')],
+      coupons: [whole],
+      metadata: { purchase_order: 'PO 7', buyer_reference: '04011000' },
+      total_prepaid_applied: '20',
+    });
+    const { ubl } = await expectValid(made);
+    expect(textOf(ubl, 'cbc:PrepaidAmount')).toBe('20.00');
+    expect(textOf(ubl, 'cbc:BuyerReference')).toBe('04011000');
+    const lines = [{ display_name: 'Set-up', quantity: '3', amount: '100', metadata: { line_item_id: 'setup' } }];
+    const line_item_coupons = [{ coupon_id: ofLine, line_item_id: 'setup' }];
+    await expectValid(await invoice(['100'], { line_items: lines, line_item_coupons }));
+  });
+
+  it('with tax in its prices shows lines without it that add up to what was taxed', async () => {
+    const { ubl } = await expectValid(
+      await invoice(['10', '10', '10', '-1.01'], { tax_rate_overrides: [await rate('7', 'inclusive')] }),
+    );
+    expect(textOf(ubl, 'cbc:TaxExclusiveAmount')).toBe('27.09');
+    expect(textOf(ubl, 'cbc:TaxInclusiveAmount')).toBe('28.99');
+  });
+
+  it('with several rates on one base shows one rate of their sum, and each of them in a note', async () => {
+    const tax_rate_overrides = [await rate('10', 'inclusive'), await rate('5'), await rate('2.5')];
+    const { cii } = await expectValid(await invoice(['110', '5.5'], { tax_rate_overrides }));
+    expect(textOf(cii, 'ram:RateApplicablePercent')).toBe('17.5');
+    expect(cii.match(/<ram:Content>VAT \d+ [\d.]+ % of €105\.00: €[\d.]+</g)).toHaveLength(3);
+  });
+
+  it.each([
+    ['O', {}, 'VATEX-EU-O'],
+    ['AE', { metadata: { vat_id: 'ATU12345678' } }, 'VATEX-EU-AE'],
+    ['K', { metadata: { vat_id: 'ATU12345678' } }, 'VATEX-EU-IC'],
+    ['G', { address_country: 'US' }, 'VATEX-EU-G'],
+    ['Z', {}, undefined],
+    ['E', {}, undefined],
+  ])('without tax is of the category %s where the seller says so', async (untaxed_category, customer, code) => {
+    await setting({ untaxed_category, untaxed_reason: '§ 1' });
+    const { ubl } = await expectValid(await invoice(['50'], { customer_id: await customerOf(customer) }));
+    expect(textOf(ubl, 'cbc:TaxExemptionReasonCode')).toBe(code);
+    expect(textOf(ubl, 'cbc:TaxExemptionReason')).toBe(untaxed_category === 'Z' ? undefined : '§ 1');
+    await setting({ untaxed_category: null, untaxed_reason: null });
+  });
+
+  it('of an exempt customer says that it is exempt', async () => {
+    const customer_id = await customerOf({ tax_treatment: 'exempt' });
+    const made = await invoice(['50'], { customer_id, tax_rate_overrides: [await rate('19')] });
+    const { cii } = await expectValid(made);
+    expect(textOf(cii, 'ram:CategoryCode')).toBe('E');
+    expect(textOf(cii, 'ram:ExemptionReason')).toBe('Exempt from VAT');
+  });
+
+  it.each(['jpy', 'usd', 'kwd'])('is in %s with the digits of the invoice', async (currency) => {
+    const { ubl } = await expectValid(
+      await invoice(['1500', '2000'], { currency, tax_rate_overrides: [await rate('10', 'exclusive', currency)] }),
+    );
+    expect(textOf(ubl, 'cbc:DocumentCurrencyCode')).toBe(currency.toUpperCase());
+    expect(textOf(ubl, 'cbc:PayableAmount')).toBe(currency === 'jpy' ? '3850' : '3850.00');
+  });
+
+  it('holds names of any script and whatever XML must escape', async () => {
+    for (const name of ['شركة النور للتجارة', '株式会社日本 & <Söhne> "x"']) {
+      const { ubl } = await expectValid(
+        await invoice(['5'], { customer_id: await customerOf({ name, address_line1: name }) }),
+      );
+      expect(ubl).toContain(name.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;'));
+    }
+  });
+
+  it('whose lines are negative together asks for nothing', async () => {
+    const { ubl } = await expectValid(await invoice(['10', '-25'], { subtotal: '-15', total: '0', amount_due: '0' }));
+    expect(textOf(ubl, 'cbc:ChargeTotalAmount')).toBe('15.00');
+  });
+});
+
+it('a credit note names its invoice and holds the tax of its rates', async () => {
+  const made = await invoice(['100', '20'], { tax_rate_overrides: [await rate('20')] });
+  const line_items = [{ invoice_line_item_id: made.line_items[0].id, amount: '60' }];
+  const note = await created<Wire>(api, '/creditnotes', { invoice_id: made.id, reason: 'SERVICE_ISSUE', line_items });
+  const ubl = await fileOf(`/creditnotes/${note.id}`, 'ubl credit note');
+  await fileOf(`/creditnotes/${note.id}`, 'cii');
+  expect(textOf(ubl, 'cbc:PayableAmount')).toBe('60.00');
+  expect(textOf(ubl, 'cbc:TaxAmount')).toBe('10.00');
+  expect(ubl).toContain(`<cbc:ID>${made.invoice_number}</cbc:ID>`);
+  const { id } = await created<Wire>(api, '/creditnotes', {
+    invoice_id: made.id,
+    reason: 'DUPLICATE',
+    process_credit_note: false,
+    line_items: [{ ...line_items[0], amount: '1' }],
+  });
+  const refused = await api<Wire>('GET', `/creditnotes/${id}/e-invoice?format=ubl`);
+  expect(refused).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+});
+
+describe('an e-invoice is refused', () => {
+  const ask = (id: string, format = 'ubl'): Promise<ApiAnswer<Wire>> =>
+    (api as Api)<Wire>('GET', `/invoices/${id}/e-invoice?format=${format}`);
+
+  it('for an unknown invoice, one that was voided, and in an unknown format', async () => {
+    expect((await ask('inv_none')).status).toBe(404);
+    const { id } = await invoice(['5']);
+    expect((await ask(id, 'edifact')).body.details.fields).toHaveProperty('format');
+    await api('POST', `/invoices/${id}/void`);
+    expect(await ask(id)).toMatchObject({ status: 400, body: { details: { invoice_status: 'VOIDED' } } });
+  });
+
+  it('for parties the standard wants to know more of, naming every field and where it is set', async () => {
+    const { id } = await invoice(['5'], {
+      customer_id: await customerOf({ address_country: null, metadata: { vat_id: '12' } }),
+      tax_rate_overrides: [await rate('19')],
+    });
+    await setting({ vat_id: null, registration_id: null });
+    const { status, body } = await ask(id);
+    expect(status).toBe(400);
+    expect(Object.keys(body.details.fields)).toEqual([
+      'customer.address_country',
+      'vat_id',
+      'customer.metadata.vat_id',
+    ]);
+    expect(body.message).toContain('PUT /settings/e_invoice_config');
+    await setting({ tax_number: '12/345' });
+    expect((await ask(id)).body.details.fields).toHaveProperty('registration_id');
+    await setting({ vat_id: 'DE123456789', registration_id: 'HRB 1', tax_number: null });
+  });
+
+  it('for an amount with more decimals than the standard knows', async () => {
+    const { id } = await invoice(['1.005'], { currency: 'kwd' });
+    expect(await ask(id)).toMatchObject({
+      status: 400,
+      body: { details: { fields: { currency: expect.any(String) } } },
+    });
+  });
+
+  it('never for what its setting would not take: numbers of another shape are refused there', async () => {
+    for (const value of [{ vat_id: '123' }, { iban: 'DE 1' }, { bic: 'x' }, { untaxed_category: 'S' }]) {
+      expect((await setting(value)).status, JSON.stringify(value)).toBe(400);
+    }
+  });
+});
