@@ -4,7 +4,9 @@ import { maxViolations } from '../db/check/invariant.ts';
 import { decimalText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
+import { inheritedUsage, withInherited } from '../db/stores/subscription-family.ts';
 import { inSqlTransaction, type Sql } from '../db/transaction.ts';
+import type { InheritedUsage } from '../db/usage-reader.ts';
 import { bucketQuestion } from '../metering/usage-reader.ts';
 import type { UsageQuestion, UsageStore } from '../metering/usage-store.ts';
 
@@ -59,7 +61,10 @@ async function finalizedLinesAgree(sql: Sql, scope: Scope, metering: UsageStore)
     const lines = await sql.rows<UsageLine>(usageLinesText, [scope.environmentId, after, linesAPage]);
     const last = lines.at(-1);
     if (!last) break;
-    const asked = lines.flatMap(questionsOf).filter(isComplete);
+    const inherited = await inheritedUsage(sql, scope.environmentId, lines.flatMap(parentOf));
+    const asked = lines
+      .flatMap((line) => questionsOf(line, inherited.get(line.subscription_id ?? '')))
+      .filter(isComplete);
     const answers = await metering.usage(
       sql,
       scope,
@@ -86,20 +91,30 @@ async function finalizedLinesAgree(sql: Sql, scope: Scope, metering: UsageStore)
 interface UsageLine {
   id: string;
   customer_id: string;
+  subscription_id: string | null;
+  in_hierarchy: boolean | null;
   filter_values: Record<string, string[]> | null;
   derivation: Derivation;
   [column: string]: unknown;
 }
 
+function parentOf({ subscription_id: id, in_hierarchy }: UsageLine): { id: string; inHierarchy: boolean }[] {
+  return id === null ? [] : [{ id, inHierarchy: in_hierarchy === true }];
+}
+
 /** A line answers for each of its parts. */
-function questionsOf(line: UsageLine): { line: string; billed: string; question: UsageQuestion }[] {
+function questionsOf(
+  line: UsageLine,
+  inherited: readonly InheritedUsage[] | undefined,
+): { line: string; billed: string; question: UsageQuestion }[] {
   return line.derivation.parts.flatMap(({ usage }, part) => {
     if (!usage?.watermark || usage.from >= usage.to) return [];
     const { meterId, from, to, watermark } = usage;
     const filters = line.filter_values ? { filters: line.filter_values } : {};
     const asked = { key: `${line.id} ${part}`, meterId, customerIds: [line.customer_id], from, to };
     const question = { ...asked, watermark, asDefinedThen: true as const };
-    const whole = { ...question, ...filters, ...bucketQuestion(usage.bucketing) };
+    const others = withInherited(inherited, { from, to });
+    const whole = { ...question, ...others, ...filters, ...bucketQuestion(usage.bucketing) };
     return [{ line: line.id, billed: usage.quantity, question: whole }];
   });
 }
@@ -107,8 +122,10 @@ function questionsOf(line: UsageLine): { line: string; billed: string; question:
 // Of a meter that was changed before its versions were kept it is not known how it counted then.
 const own = '(select number from environment where id = $1)';
 const usageLinesText = `
-select l.id, coalesce(i.subscription_customer_id, i.customer_id) as customer_id, p.filter_values, l.derivation
+select l.id, coalesce(s.customer_id, i.subscription_customer_id, i.customer_id) as customer_id, s.id as subscription_id, s.in_hierarchy, p.filter_values,
+  l.derivation
 from invoice_line_item l join invoice i on i.id = l.invoice_id join price p on p.id = l.price_id join meter m on m.id = l.meter_id
+  left join subscription s on s.id = l.subscription_id
 where l.environment_id = $1 and l.id > $2 and i.finalized_at is not null and l.derivation is not null and l.status = 'published'
   and not i.is_manually_edited and (m.updated_at <= i.created_at or exists (
     select from usage.meter_version v where v.env = ${own} and v.meter = m.number and v.since <= i.created_at))

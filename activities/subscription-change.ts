@@ -1,6 +1,7 @@
 import type {
   AddonChange,
   CouponChange,
+  InheritanceChange,
   LineItemChange,
   LineItemEnding,
   NewLineItem,
@@ -17,6 +18,7 @@ import { changeQuantities } from '../db/stores/quantity-change.ts';
 import { changeAddon } from '../db/stores/subscription-addon-change.ts';
 import type { ChangeContent, ChangeOrder } from '../db/stores/subscription-change.ts';
 import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
+import { changeInheritance } from '../db/stores/subscription-hierarchy-modify.ts';
 import { changeCoupon, changeTax, changeTrialEnd } from '../db/stores/subscription-modify.ts';
 import { replaceSubscription } from '../db/stores/subscription-replace.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
@@ -67,6 +69,9 @@ export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }
     changeCoupon: changing<CouponChange>((tx, order, input) => changeCoupon(tx, tx.scope, order, input)),
     changeTax: changing<TaxChange>(changeTax),
     changeAddon: changing<AddonChange>((tx, order, input) => changeAddon(tx, tx.scope, order, input, readUsage)),
+    changeInheritance: changing<InheritanceChange>((tx, order, input) =>
+      changeInheritance(tx, tx.scope, order, input, readUsage),
+    ),
     changePlan: changing<PlanChangeOrder>((tx, order, input) => changePlan(tx, tx.scope, order, input)),
     replaceSubscription: changing<ReplacementOrder>((tx, order, input) =>
       replaceSubscription(tx, tx.scope, order, input, readUsage),

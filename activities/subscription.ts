@@ -154,7 +154,9 @@ function abandoning(
 }
 
 function snapshotOf({ row, agenda, blockedOn }: AttendedSubscription, spreadMs: number): SubscriptionSnapshot {
-  const ended = row.status === 'cancelled' && agenda.length === 0;
+  // An inherited subscription waits for nothing by itself: its workflow is there for a command and no longer.
+  const rests = row.status === 'cancelled' || row.subscriptionType === 'inherited';
+  const ended = rests && agenda.length === 0;
   const until =
     row.status === 'cancelled' ? `ended ${row.endDate}` : `period ${row.currentPeriodStart} to ${row.currentPeriodEnd}`;
   return {

@@ -115,6 +115,8 @@ export interface NewSubscription {
   lineItems?: NewLineItem[];
   /** The external id of another customer who is invoiced; null or absent: the subscriber. */
   invoicingExternalId?: string | null;
+  /** Absent in commands that were sent before there were hierarchies. */
+  hierarchy?: NewHierarchy;
   /** In place of the plan's grants; null or absent: those. */
   creditGrants?: NewCreditGrant[] | null;
   /** Absent in commands that were sent before there were add-ons. */
@@ -123,6 +125,16 @@ export interface NewSubscription {
   overrideEntitlements?: NewOverride[];
   /** For a subscription that takes another one's place: what is left of that one's advance charges. spec: §2.9.2 */
   replaces?: { credit: string };
+}
+
+/** The others a creation brings a subscription together with. spec: subscriptions-and-invoicing §1.2 inheritance, §2.13 */
+export interface NewHierarchy {
+  /** External ids of customers who inherit it. */
+  heirExternalIds: string[];
+  /** The subscription it is linked to. */
+  parentSubscriptionId: string | null;
+  /** Its invoices go to whom the parent's go. */
+  isInvoicedToParent: boolean;
 }
 
 /** A coupon that a creation redeems, named by id or by code. spec: subscriptions-and-invoicing §1.2 subscription_coupons */

@@ -1,4 +1,5 @@
 import { type AgendaItem, sortAgenda } from './agenda.ts';
+import { isChild, type SubscriptionType } from './hierarchy.ts';
 import type { SubscriptionState } from './subscription.ts';
 
 /** An invoice of the subscription that nobody else looks after yet. */
@@ -14,7 +15,8 @@ export interface UnattendedInvoice {
 }
 
 export interface SubscriptionAgendaInput {
-  state: SubscriptionState;
+  /** A child's periods are closed with its parent's; absent is standalone. */
+  state: SubscriptionState & { subscriptionType?: SubscriptionType };
   invoices: readonly UnattendedInvoice[];
   /** The period end whose renewal notice was already sent. */
   renewalNoticedFor: string | null;
@@ -61,18 +63,29 @@ const renewalLeadMs = 24 * 60 * 60 * 1000;
 export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[] {
   const { state } = input;
   const items: AgendaItem[] = input.invoices.flatMap((invoice) => invoiceItems(invoice, input.finalizationDelayMs));
-  if (state.status === 'trialing') items.push({ at: state.currentPeriodEnd, kind: 'endTrial', ref: '' });
-  if (state.status === 'active' || state.status === 'paused') {
-    items.push({ at: state.currentPeriodEnd, kind: 'closePeriod', ref: '' });
-  }
+  if (!closedByItsParent(state)) items.push(...boundaryItems(state));
   if (state.status === 'incomplete' && input.openingPaidAt !== null) {
     items.push({ at: input.openingPaidAt, kind: 'activateSubscription', ref: '' });
   }
   if (state.status !== 'cancelled') items.push(...(input.grants ?? []).map(grantItem));
   items.push(...(input.planChanges ?? []));
-  const noticeAt = renewalNoticeAt(state, input.renewalNoticedFor);
+  // What is inherited is not renewed by itself: its parent's notice tells.
+  const noticeAt = state.subscriptionType === 'inherited' ? null : renewalNoticeAt(state, input.renewalNoticedFor);
   if (noticeAt !== null) items.push({ at: noticeAt, kind: 'noticeRenewal', ref: '' });
   return sortAgenda(items, subscriptionAgendaOrder);
+}
+
+function closedByItsParent({ subscriptionType = 'standalone' }: SubscriptionAgendaInput['state']): boolean {
+  return isChild({ subscriptionType });
+}
+
+function boundaryItems(state: SubscriptionState): AgendaItem[] {
+  const items: AgendaItem[] = [];
+  if (state.status === 'trialing') items.push({ at: state.currentPeriodEnd, kind: 'endTrial', ref: '' });
+  if (state.status === 'active' || state.status === 'paused') {
+    items.push({ at: state.currentPeriodEnd, kind: 'closePeriod', ref: '' });
+  }
+  return items;
 }
 
 /**

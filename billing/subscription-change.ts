@@ -103,3 +103,9 @@ export type AddonChange =
       prorationBehavior: ProrationBehavior | null;
       reason: string;
     };
+
+/** Customers who shall inherit the subscription, or no longer, by external id. spec: subscriptions-and-invoicing §1.8 inheritance */
+export interface InheritanceChange {
+  action: 'add' | 'remove';
+  externalIds: string[];
+}

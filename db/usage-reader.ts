@@ -3,11 +3,21 @@ import type { Bucketing } from '../billing/derivation.ts';
 import type { Scope } from './scope.ts';
 import type { Sql } from './transaction.ts';
 
+/** Usage of another customer that counts as well, from when it began to count until it ended. spec: subscriptions-and-invoicing §2.13 */
+export interface InheritedUsage {
+  customerId: string;
+  from: string;
+  /** Null: without an end. */
+  to: string | null;
+}
+
 /** A question about one customer's usage of one meter over [from, to). */
 export interface UsageReadQuestion {
   key: string;
   meterId: string;
   customerId: string;
+  /** United with the customer's before anything is aggregated. */
+  inherited?: readonly InheritedUsage[];
   from: string;
   to: string;
   /** Extra conditions of the price, ANDed with the meter's own. */
@@ -36,6 +46,7 @@ export interface BilledWindow {
   key: string;
   meterId: string;
   customerId: string;
+  inherited?: readonly InheritedUsage[];
   from: string;
   to: string;
   filters: Record<string, string[]> | null;

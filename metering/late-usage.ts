@@ -12,20 +12,23 @@ import type { UsageStore } from './usage-store.ts';
  */
 export function lateUsageReader(store: UsageStore): LateUsageReader {
   return async (sql, scope, windows) => {
-    const questions = windows.flatMap(({ key, meterId, customerId, from, to, filters, watermark, bucketing }) => {
-      const question = {
-        meterId,
-        customerIds: [customerId],
-        from,
-        to,
-        ...(filters ? { filters } : {}),
-        ...bucketQuestion(bucketing),
-      };
-      return [
-        { ...question, key: `now ${key}` },
-        { ...question, key: `then ${key}`, watermark },
-      ];
-    });
+    const questions = windows.flatMap(
+      ({ key, meterId, customerId, inherited, from, to, filters, watermark, bucketing }) => {
+        const question = {
+          meterId,
+          customerIds: [customerId],
+          ...(inherited?.length ? { inherited } : {}),
+          from,
+          to,
+          ...(filters ? { filters } : {}),
+          ...bucketQuestion(bucketing),
+        };
+        return [
+          { ...question, key: `now ${key}` },
+          { ...question, key: `then ${key}`, watermark },
+        ];
+      },
+    );
     const answers = await store.usage(sql, scope, questions).catch((error: unknown) => {
       if (isDroppedRefusal(error)) return null;
       throw error;

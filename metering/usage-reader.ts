@@ -36,11 +36,15 @@ export function usageReader(store: UsageStore): UsageReader {
   };
 }
 
-function asked({ key, meterId, customerId, from, to, filters }: AskedQuestion) {
-  return { key, meterId, customerIds: [customerId], from, to, ...(filters ? { filters } : {}) };
+function asked({ key, meterId, customerId, inherited, from, to, filters }: AskedQuestion) {
+  const customers = { customerIds: [customerId], ...(inherited?.length ? { inherited } : {}) };
+  return { key, meterId, ...customers, from, to, ...(filters ? { filters } : {}) };
 }
 
-type AskedQuestion = Pick<UsageReadQuestion, 'key' | 'meterId' | 'customerId' | 'from' | 'to' | 'filters'>;
+type AskedQuestion = Pick<
+  UsageReadQuestion,
+  'key' | 'meterId' | 'customerId' | 'inherited' | 'from' | 'to' | 'filters'
+>;
 
 /** How a line's derivation says its buckets were asked for, as members of a question. */
 export function bucketQuestion(

@@ -1,7 +1,7 @@
 import type { MeteredEvent } from '../billing/grant-usage.ts';
 import type { Scope } from '../db/scope.ts';
 import type { ScopedSql, Sql } from '../db/transaction.ts';
-import type { BilledWindow } from '../db/usage-reader.ts';
+import type { BilledWindow, InheritedUsage } from '../db/usage-reader.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
 import type { SeriesWindow, SeriesWindows } from './series.ts';
@@ -30,6 +30,8 @@ export type UsageQuestion = UsageMeasure & {
   /** The caller's name for the answer, unique among the questions of one call. */
   readonly key: string;
   readonly customerIds?: readonly string[];
+  /** More customers, each for a time of its own. */
+  readonly inherited?: readonly InheritedUsage[];
   readonly externalCustomerIds?: readonly string[];
   readonly from: string;
   readonly to: string;
@@ -67,6 +69,7 @@ export interface EachEventQuestion {
   readonly key: string;
   readonly meterId: string;
   readonly customerIds: readonly string[];
+  readonly inherited?: readonly InheritedUsage[];
   readonly from: string;
   readonly to: string;
   readonly filters?: PropertyFilters;

@@ -14,3 +14,4 @@ export const changeTrialEnd = change('changeTrialEnd');
 export const changeCoupon = change('changeCoupon');
 export const changeTax = change('changeTax');
 export const changeAddon = change('changeAddon');
+export const changeInheritance = change('changeInheritance');

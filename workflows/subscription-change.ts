@@ -6,6 +6,7 @@ import {
   addLineItem,
   changeAddon,
   changeCoupon,
+  changeInheritance,
   changePlan,
   changeQuantities,
   changeTax,
@@ -60,6 +61,11 @@ export function handleChanges(
   );
   setHandler(changeAddon, async (command) =>
     changed(await lifecycle.command('changeAddon', command.at, () => local.changeAddon({ ...self, command }))),
+  );
+  setHandler(changeInheritance, async (command) =>
+    changed(
+      await lifecycle.command('changeInheritance', command.at, () => local.changeInheritance({ ...self, command })),
+    ),
   );
   setHandler(changePlan, async (command) =>
     changed(await lifecycle.command('changePlan', command.at, () => local.changePlan({ ...self, command }))),

@@ -1,7 +1,8 @@
+import { refuse } from '../../billing/refusal.ts';
 import { changeQuantities } from '../../db/stores/quantity-change.ts';
 import { changeAddon } from '../../db/stores/subscription-addon-change.ts';
 import type { ChangeOrder, ChangeOutcome } from '../../db/stores/subscription-change.ts';
-import { modifyHierarchy } from '../../db/stores/subscription-hierarchy-modify.ts';
+import { changeInheritance } from '../../db/stores/subscription-hierarchy-modify.ts';
 import { changeCoupon, changeTax, changeTrialEnd } from '../../db/stores/subscription-modify.ts';
 import { findSubscription } from '../../db/stores/subscription-read.ts';
 import type { AttendedSubscription } from '../../db/stores/subscription-snapshot.ts';
@@ -19,6 +20,7 @@ import { idParams } from '../schemas/scalars.ts';
 import {
   addonChange,
   couponChange,
+  inheritanceChange,
   type ModifyBody,
   modifyAnswer,
   modifyBody,
@@ -119,8 +121,14 @@ function modificationOf(
       return modification(messages.changeAddon, addonChange(body, id, newId), (tx, order, input) =>
         changeAddon(tx, tx.scope, order, input, readUsage),
       );
+    case 'inheritance':
+      return modification(messages.changeInheritance, inheritanceChange(body), (tx, order, input) =>
+        changeInheritance(tx, tx.scope, order, input, readUsage),
+      );
     default:
-      return modifyHierarchy(body.type);
+      throw refuse('not_implemented', `type ${body.type} is not available yet`, {
+        fields: { type: 'not available yet' },
+      });
   }
 }
 

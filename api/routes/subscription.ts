@@ -214,7 +214,9 @@ interface FilterInput {
   customer_ids?: readonly string[] | undefined;
   external_customer_id?: string | undefined;
   invoicing_customer_ids?: readonly string[] | undefined;
+  parent_subscription_ids?: readonly string[] | undefined;
   plan_id?: string | undefined;
+  subscription_type?: readonly string[] | undefined;
   subscription_status?: readonly string[] | undefined;
   billing_period?: readonly string[] | undefined;
   active_at?: string | undefined;
@@ -227,7 +229,9 @@ function filtersOf(input: FilterInput): SubscriptionFilters {
     customerIds: input.customer_id ? [input.customer_id] : input.customer_ids,
     externalCustomerId: input.external_customer_id,
     invoicingCustomerIds: input.invoicing_customer_ids,
+    parentSubscriptionIds: input.parent_subscription_ids,
     planId: input.plan_id,
+    types: input.subscription_type,
     statuses: input.subscription_status,
     billingPeriods: input.billing_period,
     activeAt: input.active_at,

@@ -77,7 +77,7 @@ export async function viewChangedResources(
     })),
     subscriptions: subscriptions.map(({ row }, index) => ({
       id: row.id,
-      action: index === 0 ? 'updated' : 'created',
+      action: index === 0 || row.version > 1 ? 'updated' : 'created',
       status: subscriptionStatusOnWire(row.subscriptionStatus),
       current_period_end: row.currentPeriodEnd,
       trial_end: row.trialEnd ?? null,

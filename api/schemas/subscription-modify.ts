@@ -3,6 +3,7 @@ import { refuse } from '../../billing/refusal.ts';
 import type {
   AddonChange,
   CouponChange,
+  InheritanceChange,
   QuantityChanges,
   TaxChange,
   TrialEndChange,
@@ -11,6 +12,7 @@ import { badField } from '../../db/record.ts';
 import { attachmentInput, detachAddonBody, newAttachment } from './addon-association.ts';
 import { changedResources } from './changed-resources.ts';
 import { decimalInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { externalIdsInput } from './subscription-inheritance.ts';
 import { subscription } from './subscription-view.ts';
 
 const id = z.string().min(1).max(255);
@@ -50,7 +52,13 @@ export const modifyBody = z
           .max(100, 'must have at most 100 line items'),
       })
       .nullish(),
-    inheritance_params: z.record(z.string(), z.unknown()).nullish(),
+    inheritance_params: z
+      .object({
+        action: action.nullish().describe('add unless told otherwise.'),
+        external_customer_ids_to_inherit_subscription: externalIdsInput.nullish(),
+        external_customer_ids_to_remove: externalIdsInput.nullish(),
+      })
+      .nullish(),
     grouped_invoicing_params: z.record(z.string(), z.unknown()).nullish(),
     trial_end_params: z
       .object({ action: z.enum(['immediate', 'scheduled_date']), new_trial_end: timestampInput().nullish() })
@@ -124,6 +132,21 @@ export function quantityChanges(body: ModifyBody): QuantityChanges {
       effectiveAt: item.effective_date ?? null,
     })),
   };
+}
+
+export function inheritanceChange(body: ModifyBody): InheritanceChange {
+  const params = paramsOf(body, 'inheritance');
+  const change = params.action ?? 'add';
+  const [asked, other] = ['external_customer_ids_to_inherit_subscription', 'external_customer_ids_to_remove'] as const;
+  const [field, unwanted] = change === 'add' ? ([asked, other] as const) : ([other, asked] as const);
+  if (params[unwanted]?.length) {
+    throw badField(`inheritance_params.${unwanted}`, `does not go with action ${change}; send ${field}`);
+  }
+  const externalIds = params[field] ?? [];
+  if (externalIds.length === 0) {
+    throw badField(`inheritance_params.${field}`, `must name at least one customer with action ${change}`);
+  }
+  return { action: change, externalIds };
 }
 
 export function trialEndChange(body: ModifyBody): TrialEndChange {

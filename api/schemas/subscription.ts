@@ -20,7 +20,7 @@ import {
 } from './scalars.ts';
 import { commitmentFields, newCommitment } from './subscription-commitment.ts';
 import { couponFields, couponLinksOf } from './subscription-coupon.ts';
-import { inheritanceInput, invoicingCustomerOf } from './subscription-inheritance.ts';
+import { inheritanceInput, newHierarchy, parentFields } from './subscription-inheritance.ts';
 import { itemFields, itemsOf } from './subscription-item.ts';
 import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
@@ -30,7 +30,7 @@ const statuses = ['draft', 'trialing', 'incomplete', 'active', 'paused', 'cancel
 const id = z.string().min(1).max(255);
 
 /** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
-const laterFields = ['phases', 'parent_subscription_id', 'checkout'] as const;
+const laterFields = ['phases', 'checkout'] as const;
 
 const laterShape = Object.fromEntries(
   laterFields.map((field) => [field, z.unknown().optional().describe(notInThisRelease)]),
@@ -75,6 +75,7 @@ export const createSubscriptionBody = z
     ...commitmentFields,
     ...itemFields,
     inheritance: inheritanceInput.nullish(),
+    ...parentFields,
     credit_grants: z
       .array(subscriptionGrantInput)
       .max(100)
@@ -144,7 +145,8 @@ export function creationOf(
     coupons: couponLinksOf(body),
     commitment: newCommitment(body),
     ...itemsOf(body),
-    invoicingExternalId: invoicingCustomerOf(body.inheritance),
+    invoicingExternalId: body.inheritance?.invoicing_customer_external_id || null,
+    hierarchy: newHierarchy(body),
     creditGrants: body.credit_grants?.map((grant, index) => newGrant(grant, `credit_grants[${index}].`)) ?? null,
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
   };
@@ -169,6 +171,12 @@ const statusInput = z
   .string()
   .transform((text) => text.toLowerCase())
   .pipe(z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }));
+
+const types = ['standalone', 'parent', 'inherited', 'grouped_invoicing', 'delegated_invoicing'] as const;
+const typeInput = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(z.enum(types, { error: `must be one of ${types.join(', ')}` }));
 
 export const updateSubscriptionBody = z
   .object({
@@ -233,7 +241,13 @@ export const subscriptionListQuery = listQuery(
     subscription_ids: idListQuery().optional(),
     customer_id: id.optional(),
     external_customer_id: id.optional(),
+    parent_subscription_ids: idListQuery().optional(),
     plan_id: id.optional(),
+    subscription_type: z
+      .union([z.string(), z.array(z.string())])
+      .transform((value) => [value].flat().flatMap((text) => text.split(',')))
+      .pipe(z.array(typeInput))
+      .optional(),
     subscription_status: z
       .union([z.string(), z.array(z.string())])
       .transform((value) => [value].flat().flatMap((text) => text.split(',')))
@@ -252,7 +266,9 @@ export const subscriptionSearchBody = searchBody(
     customer_ids: idListInput().optional(),
     external_customer_id: id.optional(),
     invoicing_customer_ids: idListInput().optional(),
+    parent_subscription_ids: idListInput().optional(),
     plan_id: id.optional(),
+    subscription_type: z.array(typeInput).optional(),
     subscription_status: z.array(statusInput).optional(),
     billing_period: z.array(z.enum(billingPeriods)).optional(),
     active_at: timestampInput().optional(),

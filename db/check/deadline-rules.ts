@@ -51,7 +51,8 @@ export const deadlineRules: readonly InvariantRule[] = [
     examines: `select count(*) from subscription where subscription_status in ('trialing', 'active')`,
     violations: `
       select s.id as object, format('%s, and nothing on its agenda ends the period', s.subscription_status) as problem
-      from subscription s where s.status = 'published' and s.subscription_status in ('trialing', 'active') and not exists (
+      from subscription s where s.status = 'published' and s.subscription_status in ('trialing', 'active')
+        and s.subscription_type not in ('inherited', 'grouped_invoicing') and not exists (
         select from agenda_entry a where a.environment_id = s.environment_id and a.object_type = 'subscription' and a.object_id = s.id
           and a.kind in ('closePeriod', 'endTrial') and a.due_at = s.current_period_end)`,
   },

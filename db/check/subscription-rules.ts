@@ -21,7 +21,7 @@ export const subscriptionRules: readonly InvariantRule[] = [
         select s.id, s.subscription_status, p.period_start, p.period_end,
           case when s.trial_end is not null and s.current_period_start >= s.trial_end then s.trial_end else s.start_date end as began,
           lag(p.period_end) over (partition by s.id order by p.period_start, p.period_end) as before
-        from subscription s join period p on p.subscription_id = s.id
+        from subscription s join period p on p.subscription_id = s.id where s.subscription_type <> 'inherited'
       )
       select id as object, case when period_end < period_start or (period_end = period_start and subscription_status <> 'cancelled')
           then format('the period from %s to %s is empty', period_start, period_end)
@@ -44,5 +44,17 @@ export const subscriptionRules: readonly InvariantRule[] = [
       from subscription s join last_closed c on c.object_id = s.id
       where s.current_period_start <> c.closed_until
         and not (s.subscription_status = 'cancelled' and s.current_period_end = c.closed_until)`,
+  },
+  {
+    id: 'I3',
+    rule: 'an inherited subscription has the plan, status and period of its parent',
+    examines: `select count(*) from subscription where subscription_type = 'inherited' and subscription_status <> 'cancelled'`,
+    violations: `
+      select c.id as object, format('%s from %s to %s on %s, its parent %s from %s to %s on %s', c.subscription_status, c.current_period_start,
+        c.current_period_end, c.plan_id, p.subscription_status, p.current_period_start, p.current_period_end, p.plan_id) as problem
+      from subscription c left join subscription p on p.environment_id = c.environment_id and p.id = c.parent_subscription_id
+      where c.subscription_type = 'inherited' and c.subscription_status <> 'cancelled'
+        and (p.subscription_status, p.current_period_start, p.current_period_end, p.plan_id)
+          is distinct from (c.subscription_status, c.current_period_start, c.current_period_end, c.plan_id)`,
   },
 ];

@@ -53,6 +53,8 @@ const schema = defineEntity({
     /** The last period end whose renewal notice was sent. */
     renewalNoticedFor: instant().nullable(),
     testClockId: p.text().nullable(),
+    /** Has or had a parent or children whose bills are one. */
+    inHierarchy: p.boolean().default(false),
     version: p.integer().default(1),
   },
   uniques: [
@@ -61,11 +63,21 @@ const schema = defineEntity({
       expression: (c, t, n) =>
         `create unique index "${n}" on ${t} (${c.environmentId}, ${c.lookupKey}) where ${c.status} = 'published' and ${c.lookupKey} <> ''`,
     },
+    {
+      name: 'subscription_inherited_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.customerId}) where ${c.status} = 'published' and ${c.subscriptionType} = 'inherited' and ${c.subscriptionStatus} <> 'cancelled'`,
+    },
   ],
   indexes: [
     { properties: ['environmentId', 'createdAt', 'id'] },
     { properties: ['environmentId', 'customerId'] },
     { properties: ['environmentId', 'planId', 'id'] },
+    {
+      name: 'subscription_children',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.parentSubscriptionId}) where ${c.parentSubscriptionId} is not null`,
+    },
   ],
 });
 export class Subscription extends schema.class {}

@@ -30,6 +30,7 @@ import { Migration20261122_42_usage_watch } from './20261122_42_usage_watch.ts';
 import { Migration20261122_44_invoice_commands } from './20261122_44_invoice_commands.ts';
 import { Migration20261122_60_customer_onboarding } from './20261122_60_customer_onboarding.ts';
 import { Migration20261122_61_subscription_commands } from './20261122_61_subscription_commands.ts';
+import { Migration20261122_64_hierarchy } from './20261122_64_hierarchy.ts';
 import { Migration20261122_66_opening_charge } from './20261122_66_opening_charge.ts';
 import { Migration20261122_74_event_retention } from './20261122_74_event_retention.ts';
 import { Migration20261122_75_meter_builds } from './20261122_75_meter_builds.ts';
@@ -68,6 +69,7 @@ export const migrations = [
   { name: '20261122_44_invoice_commands', class: Migration20261122_44_invoice_commands },
   { name: '20261122_60_customer_onboarding', class: Migration20261122_60_customer_onboarding },
   { name: '20261122_61_subscription_commands', class: Migration20261122_61_subscription_commands },
+  { name: '20261122_64_hierarchy', class: Migration20261122_64_hierarchy },
   { name: '20261122_66_opening_charge', class: Migration20261122_66_opening_charge },
   { name: '20261122_74_event_retention', class: Migration20261122_74_event_retention },
   { name: '20261122_75_meter_builds', class: Migration20261122_75_meter_builds },

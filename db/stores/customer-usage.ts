@@ -6,7 +6,7 @@ import { earliestWindow, type SummarizedSubscription, usagePercent, usageWindow 
 import { customerNow } from '../clock.ts';
 import type { Subscription } from '../entities/subscription.ts';
 import type { Transaction } from '../transaction.ts';
-import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
+import type { InheritedUsage, UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import {
   type AggregatedFeature,
   aggregatedFeatures,
@@ -14,6 +14,7 @@ import {
   grantingSubscriptions,
 } from './customer-entitlement.ts';
 import { type GrantedFeature, grantedFeature } from './granted-usage.ts';
+import { inheritedUsage, withInherited } from './subscription-family.ts';
 
 export interface UsageSummaryFilters extends FeatureFilters {
   subscriptionIds?: readonly string[] | undefined;
@@ -46,7 +47,7 @@ interface AskedFeature {
 
 /**
  * What a customer may use and has used at its present, over its active and trialing subscriptions; the usage of all features is
- * one question to the engine. Usage counts from the window's start to the present, as an invoice preview counts it, and a
+ * one question to the engine, with that of customers who inherit them. Usage counts from the window's start to the present, as an invoice preview counts it, and a
  * running meter's from the start of the subscription. spec: catalogue-and-metering §7.7; platform §10.3
  */
 export async function customerUsageSummary(
@@ -58,7 +59,9 @@ export async function customerUsageSummary(
   const at = await customerNow(tx, customerId);
   const subscriptions = await grantingSubscriptions(tx, customerId, at, filters.subscriptionIds);
   const granted = await aggregatedFeatures(tx, subscriptions, filters, at);
-  const asked = granted.map((feature) => askedFeature(feature, subscriptions, customerId, at));
+  const inherited = await inheritedUsage(tx, tx.scope.environmentId, subscriptions);
+  const others = subscriptions.flatMap(({ id }) => inherited.get(id) ?? []);
+  const asked = granted.map((feature) => askedFeature(feature, subscriptions, { customerId, others }, at));
   const questions = asked.flatMap(({ question }) => question ?? []);
   const answers = questions.length > 0 ? await readUsage(tx, tx.scope, questions) : new Map();
   const features = asked.map((one) => summaryOf(one, answers.get(one.granted.feature.id)));
@@ -79,12 +82,12 @@ function summaryOf({ granted, nextResetAt, budgets }: AskedFeature, answer: Usag
 function askedFeature(
   granted: AggregatedFeature,
   subscriptions: readonly Subscription[],
-  customerId: string,
+  { customerId, others }: { customerId: string; others: readonly InheritedUsage[] },
   at: string,
 ): AskedFeature {
   const { feature, meter, sources, entitlement } = granted;
   if (feature.type !== 'metered') return { granted, nextResetAt: null, question: null, budgets: null };
-  const budgets = grantedFeature(granted, subscriptions, customerId, at);
+  const budgets = grantedFeature(granted, subscriptions, { customerId, others }, at);
   if (budgets) return { granted, nextResetAt: null, question: budgets.question, budgets };
   const granting = subscriptions
     .filter(({ id }) => sources.some((source) => source.subscriptionId === id))
@@ -99,6 +102,7 @@ function askedFeature(
     key: feature.id,
     meterId: meter.id,
     customerId,
+    ...withInherited(others, { from, to: at }),
     from,
     to: at,
     filters: null,

@@ -40,16 +40,20 @@ join lateral (select *, ${versionText('feature')} as row_version from feature wh
 left join lateral (select *, ${versionText('meter')} as row_version from meter where id = f.meter_id offset 0) m on true`;
 
 // An attachment grants while it is in force: its time and the entitlement's own overlap.
+// What is inherited has what its parent has besides the plan.
 const ownersOfSubscriptions = `
   select s.id as subscription_id, 'PLAN' as entity_type, s.plan_id as entity_id, n.name, null::timestamptz as start_date,
     null::timestamptz as end_date, '' as association_id
   from subscription s left join plan n on n.id = s.plan_id where s.environment_id = $1 and s.id = any($2)
   union all
-  select a.entity_id, 'ADDON', a.addon_id, n.name, a.start_date, a.end_date, a.id
-  from addon_association a left join addon n on n.id = a.addon_id
-  where a.environment_id = $1 and a.entity_id = any($2) and a.status = 'published' and a.addon_status in ('active', 'cancelled')
+  select s.id, 'ADDON', a.addon_id, n.name, a.start_date, a.end_date, a.id
+  from subscription s
+  join addon_association a on a.entity_id = case when s.subscription_type = 'inherited' then s.parent_subscription_id else s.id end
+  left join addon n on n.id = a.addon_id
+  where s.environment_id = $1 and s.id = any($2) and a.environment_id = $1 and a.status = 'published' and a.addon_status in ('active', 'cancelled')
   union all
-  select s.id, 'SUBSCRIPTION', s.id, '', null, null, '' from unnest($2::text[]) as s(id)`;
+  select s.id, 'SUBSCRIPTION', case when s.subscription_type = 'inherited' then s.parent_subscription_id else s.id end, '', null, null, ''
+  from subscription s where s.environment_id = $1 and s.id = any($2)`;
 
 const ownersOfPlans = `
   select '' as subscription_id, 'PLAN' as entity_type, n.id as entity_id, n.name, null::timestamptz as start_date,

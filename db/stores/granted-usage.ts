@@ -4,8 +4,9 @@ import { type MeasuredGrant, measureGrants } from '../../billing/grant-usage.ts'
 import { decimal, zero } from '../../billing/money.ts';
 import { usagePercent } from '../../billing/usage-summary.ts';
 import type { Subscription } from '../entities/subscription.ts';
-import type { UsageReadQuestion } from '../usage-reader.ts';
+import type { InheritedUsage, UsageReadQuestion } from '../usage-reader.ts';
 import type { AggregatedFeature } from './customer-entitlement.ts';
+import { withInherited } from './subscription-family.ts';
 
 const countedTypes = ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'];
 
@@ -31,7 +32,7 @@ export interface GrantedFeature {
 export function grantedFeature(
   { feature, meter, sources }: AggregatedFeature,
   subscriptions: readonly Subscription[],
-  customerId: string,
+  { customerId, others }: { customerId: string; others: readonly InheritedUsage[] },
   at: string,
 ): GrantedFeature | null {
   if (!meter || meter.aggregation.bucket_size || !countedTypes.includes(meter.aggregation.type)) return null;
@@ -40,7 +41,8 @@ export function grantedFeature(
     if (!grants) continue;
     if (grants.measure !== 'quantity') return null;
     const { currentPeriodStart: start, currentPeriodEnd: end, timezone, billingAnchor } = subscription;
-    const read = { meterId: meter.id, customerId, from: start, to: at, filters: null, bucketSize: null };
+    const counted = { customerId, ...withInherited(others, { from: start, to: at }) };
+    const read = { meterId: meter.id, ...counted, from: start, to: at, filters: null, bucketSize: null };
     const question = { ...read, key: feature.id, timezone, billingAnchor, eachEvent: true as const };
     const summarize = (answer: UsageAnswer | undefined): GrantedUsage => {
       const asked = {

@@ -4,7 +4,9 @@ import type { Invoice } from '../entities/invoice.ts';
 import type { InvoiceLineItem } from '../entities/invoice-line-item.ts';
 import { Price } from '../entities/price.ts';
 import type { Transaction } from '../transaction.ts';
-import type { BilledWindow, LateUsage, LateUsageReader } from '../usage-reader.ts';
+import type { BilledWindow, InheritedUsage, LateUsage, LateUsageReader } from '../usage-reader.ts';
+import { inheritedUsage, withInherited } from './subscription-family.ts';
+import { readSubscriptions } from './subscription-row.ts';
 
 /**
  * What arrived too late for each usage line of a final invoice, or was voided too late, by line id: for every time the line billed, what its meter
@@ -25,9 +27,10 @@ export async function readLateUsage(
   const isIntermediate = invoice.billingReason === 'AUTO_INVOICE_THRESHOLD';
   if (!invoice.finalizedAt || isIntermediate || measured.length === 0) return new Map();
   const customerId = invoice.subscriptionCustomerId ?? invoice.customerId;
+  const inherited = await inheritedByInvoice(tx, invoice);
   const filters = await filtersOfPrices(tx, lines);
   const billed = measured.map(({ line, derivation }) => {
-    const asked = { customerId, filters: filters.get(line.priceId ?? '') ?? null };
+    const asked = { customerId, inherited, filters: filters.get(line.priceId ?? '') ?? null };
     return { id: line.id, windows: windowsOf(line.id, derivation, asked) };
   });
   const windows = billed.flatMap((line) => line.windows);
@@ -35,6 +38,13 @@ export async function readLateUsage(
   // What retention dropped cannot be told from what came late.
   const known = billed.filter((line) => line.windows.every(({ key }) => answers.has(key)));
   return new Map(known.map((line) => [line.id, lateUsageOf(line.windows, answers)]));
+}
+
+/** Whose usage the lines billed besides the subscriber's. */
+async function inheritedByInvoice(tx: Transaction, { subscriptionId }: Invoice): Promise<InheritedUsage[]> {
+  if (!subscriptionId) return [];
+  const rows = await readSubscriptions(tx, tx.scope.environmentId, [subscriptionId]);
+  return (await inheritedUsage(tx, tx.scope.environmentId, [...rows.values()])).get(subscriptionId) ?? [];
 }
 
 /** Conditions of the prices that lines were billed by, by price id. spec: catalogue-and-metering §4.1 */
@@ -48,12 +58,13 @@ export async function filtersOfPrices(tx: Transaction, lines: readonly InvoiceLi
 function windowsOf(
   lineId: string,
   { parts }: Derivation,
-  asked: Pick<BilledWindow, 'customerId' | 'filters'>,
+  { inherited, ...asked }: Pick<BilledWindow, 'customerId' | 'inherited' | 'filters'>,
 ): BilledWindow[] {
   return parts.flatMap(({ usage }, part) => {
     if (!usage?.watermark || usage.from >= usage.to) return [];
     const { meterId, from, to, watermark, bucketing = null } = usage;
-    return [{ key: `${lineId} ${part}`, meterId, from, to, watermark, bucketing, ...asked }];
+    const others = withInherited(inherited, { from, to });
+    return [{ key: `${lineId} ${part}`, meterId, from, to, watermark, bucketing, ...asked, ...others }];
   });
 }
 

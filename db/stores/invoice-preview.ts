@@ -1,5 +1,6 @@
 import { earlier } from '../../billing/calendar.ts';
 import type { ChargeLine, ChargePeriod, ChargeReason } from '../../billing/charge.ts';
+import { refuseChild } from '../../billing/hierarchy.ts';
 import { decimal } from '../../billing/money.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { closePeriod, endTrial, type Period } from '../../billing/subscription.ts';
@@ -47,6 +48,7 @@ export async function previewInvoice(
   const { environmentId } = tx.scope;
   const row = (await readSubscriptions(tx, environmentId, [request.subscriptionId])).get(request.subscriptionId);
   if (!row) throw missing('subscription', request.subscriptionId, 'subscription_id');
+  refuseChild(row, 'previewed');
   const previewed = previewedInvoice(row, request);
   const { subscription, period, reason } = previewed;
   const at = await customerNow(tx, row.customerId);

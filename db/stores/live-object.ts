@@ -12,8 +12,8 @@ export interface LiveObject {
 }
 
 /**
- * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only or
- * are being paid before they exist,
+ * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only (not
+ * inherited ones, which follow their parents) or are being paid before they exist,
  * clocks that move, imports, builds of meters and onboardings that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
  */
 export async function liveObjects(sql: Sql, after: string, limit: number): Promise<LiveObject[]> {
@@ -24,7 +24,7 @@ export async function liveObjects(sql: Sql, after: string, limit: number): Promi
        select object_type, object_id, tenant_id, environment_id, customer_id, test_clock_id from agenda_entry
        union all
        select 'subscription', id, tenant_id, environment_id, customer_id, test_clock_id from subscription
-         where status = 'published' and subscription_status <> 'cancelled'
+         where status = 'published' and subscription_status <> 'cancelled' and subscription_type <> 'inherited'
        union all
        select 'subscription', subscription_id, tenant_id, environment_id, customer_id, test_clock_id from opening_charge where charge_status = 'open'
        union all

@@ -1,5 +1,6 @@
 import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
 import { couponAssociationEnd } from '../../billing/coupon.ts';
+import { refuseInherited } from '../../billing/hierarchy.ts';
 import { activateDraft, shiftedPart } from '../../billing/subscription-draft.ts';
 import { writeAudit } from '../audit.ts';
 import { updateText, writeRows } from '../bulk.ts';
@@ -12,6 +13,7 @@ import type { UsageReader } from '../usage-reader.ts';
 import { applyDueGrants } from './credit-grant-apply.ts';
 import type { PaidOpening } from './opening-charge.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import { startGrants } from './subscription-grant.ts';
 import { issueOpening, openingPeriod } from './subscription-opening.ts';
 import {
@@ -42,6 +44,7 @@ export async function activateSubscription(
   const { at, startDate, subscriptionId } = input;
   const draft = (await lockSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);
   if (!draft) throw missing('subscription', subscriptionId);
+  refuseInherited(draft, 'activated');
   const collection = openingCollection(
     draft.collectionMethod as CollectionMethod,
     draft.paymentBehavior as PaymentBehavior,
@@ -71,6 +74,7 @@ export async function activateSubscription(
       detail: { start_date: startDate, status: opened.status },
     },
   ]);
+  await followParents(sql, scope, [{ row: opened, at }]);
   return one(await refreshAgendas(sql, scope.environmentId, [opened]));
 }
 

@@ -1,4 +1,5 @@
 import { earlier } from '../../billing/calendar.ts';
+import { refuseInherited } from '../../billing/hierarchy.ts';
 import type { ProrationBehavior } from '../../billing/proration.ts';
 import {
   type Cancellation,
@@ -20,6 +21,7 @@ import { lockCaughtUp } from './subscription-catch-up.ts';
 import { computeCharges } from './subscription-charge.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import { periodOf } from './subscription-period.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 import { cancelSchedules, isCancellationScheduled, scheduleCancellation } from './subscription-schedule.ts';
@@ -44,6 +46,7 @@ export async function cancelSubscription(
 ): Promise<AttendedSubscription> {
   const due = input.cancellationType === 'immediate' ? earlier(input.cancelAt ?? input.at, input.at) : input.at;
   const before = await lockCaughtUp(sql, scope, { subscriptionId: input.subscriptionId, at: due }, readUsage);
+  refuseInherited(before, 'cancelled');
   const pending = await isCancellationScheduled(sql, scope.environmentId, before.id);
   const decided = decideCancellation(before, input, input.at, pending);
   const row = cancelledRow(before, decided, input);
@@ -76,6 +79,7 @@ export async function cancelSubscription(
       },
     },
   ]);
+  await followParents(sql, scope, [{ row: billed, at: input.at }]);
   return one(await refreshAgendas(sql, scope.environmentId, [billed]));
 }
 

@@ -1,3 +1,4 @@
+import { isChild } from '../../billing/hierarchy.ts';
 import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
@@ -19,7 +20,7 @@ export async function lockCaughtUp(
   for (;;) {
     const row = (await lockSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);
     if (!row) throw missing('subscription', subscriptionId);
-    if (row.currentPeriodEnd > command.at) return row;
+    if (row.currentPeriodEnd > command.at || isChild(row)) return row;
     const boundary = [{ subscriptionId, at: row.currentPeriodEnd }];
     if (row.status === 'trialing') await endTrials(sql, scope, boundary, readUsage);
     else if (row.status === 'active' || row.status === 'paused') await closePeriods(sql, scope, boundary, readUsage);

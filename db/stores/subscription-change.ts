@@ -1,4 +1,5 @@
 import { type Preview, refuseDifferent, refuseStale } from '../../billing/binding-preview.ts';
+import { refuseInherited } from '../../billing/hierarchy.ts';
 import { decimal } from '../../billing/money.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
@@ -15,6 +16,7 @@ import {
   usageWatermark,
 } from './preview-digest.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
@@ -98,6 +100,7 @@ export async function carryOut(
   const before = (await lockSubscriptions(sql, environmentId, [order.subscriptionId])).get(order.subscriptionId);
   if (!before) throw missing('subscription', order.subscriptionId);
   if (await findChange(sql, environmentId, order.changeId)) return one(await readAgendas(sql, environmentId, [before]));
+  refuseInherited(before, 'changed');
   const promised = order.previewDigest ? readPreviewDigest(order.previewDigest) : null;
   if (promised) refuseStale(promised, order.at);
   const at = promised?.at ?? order.at;
@@ -142,6 +145,7 @@ async function writeChanged(sql: Sql, scope: Scope, row: SubscriptionRow, decide
       detail: { ...decided.detail, effective_at: decided.effectiveAt, invoice_ids: decided.invoiceIds, ...returned },
     },
   ]);
+  await followParents(sql, scope, [{ row, at }]);
 }
 
 async function writeChange(

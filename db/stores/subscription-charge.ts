@@ -20,6 +20,7 @@ import { meteredParts } from './entitlement-part.ts';
 import { readIntermediateInvoices } from './intermediate-invoice.ts';
 import { readPausedStretches } from './pause-read.ts';
 import { committedLines, readCommitments, withStanding } from './subscription-commitment.ts';
+import { inheritedUsage, withInherited } from './subscription-family.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** One invoice's worth of charges to compute: which subscription, which periods, why. */
@@ -119,11 +120,13 @@ async function priceRequests(
     return { request, planned, facts, filters: new Map(own.map(({ item, filters }) => [item.id, filters])) };
   });
 
+  const inherited = await inheritedUsage(sql, scope.environmentId, [...subscriptions.values()]);
   const questions: UsageReadQuestion[] = plans.flatMap(({ request, planned, filters }) =>
     usageQuestions(planned).map((question) => ({
       key: `${request.key} ${question.key}`,
       meterId: question.meterId,
       customerId: request.subscription.customerId,
+      ...withInherited(inherited.get(request.subscription.id), question),
       from: question.from,
       to: question.to,
       filters: filters.get(question.lineItemId) ?? null,

@@ -1,4 +1,5 @@
 import type { ChargeReason } from '../../billing/charge.ts';
+import { isChild } from '../../billing/hierarchy.ts';
 import { type ClosedPeriod, closePeriod, endTrial, type SubscriptionStatus } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
@@ -13,6 +14,7 @@ import { issueInvoices } from './invoice-issue.ts';
 import { type BilledLine, type ChargeRequest, computeCharges } from './subscription-charge.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import { periodOf } from './subscription-period.ts';
 import {
   lockSubscriptions,
@@ -89,7 +91,8 @@ async function crossBoundaries(
   );
   const crossings = requests.flatMap((request): Crossing[] => {
     const row = rows.get(request.subscriptionId);
-    const due = row && boundary.statuses.includes(row.status) && row.currentPeriodEnd <= request.at;
+    // A child's boundary is its parent's.
+    const due = row && !isChild(row) && boundary.statuses.includes(row.status) && row.currentPeriodEnd <= request.at;
     return due ? [{ row, closed: boundary.cross(row), at: request.at }] : [];
   });
   const changed = await bill(sql, scope, crossings, readUsage, boundary);
@@ -158,6 +161,11 @@ async function bill(
     );
     await issueInvoices(sql, scope, opened, null);
   }
+  await followParents(
+    sql,
+    scope,
+    results.map(({ row, crossing }) => ({ row, at: crossing.closed.elapsed.end })),
+  );
   return changed;
 }
 

@@ -21,6 +21,7 @@ import type { PaidOpening } from './opening-charge.ts';
 import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { grantCredits } from './subscription-grant.ts';
+import { checkFamily, createFamily, hierarchyOf, payerOfParent, refuseHeir } from './subscription-hierarchy-create.ts';
 import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
 import { issueOpening, openingPeriod } from './subscription-opening.ts';
 import {
@@ -49,7 +50,9 @@ export async function createSubscription(
   if (existing.size > 0) return one(await readAgendas(sql, scope.environmentId, [...existing.values()]));
   const customer = await readCustomer(sql, scope, input.customerId);
   const plan = await readPlan(sql, scope, input.planId);
-  const invoicingCustomerId = await readPayer(sql, scope, customer.id, input.invoicingExternalId ?? null);
+  await refuseHeir(sql, scope, customer.id);
+  const ofParent = await payerOfParent(sql, scope, input.hierarchy);
+  const invoicingCustomerId = ofParent ?? (await readPayer(sql, scope, customer.id, input.invoicingExternalId ?? null));
   await checkPaymentMethod(sql, scope, invoicingCustomerId, input.gatewayPaymentMethodId);
   const candidates = await readPlanPrices(
     sql,
@@ -60,13 +63,14 @@ export async function createSubscription(
   );
   const cadence = { billingPeriod: input.billingPeriod as BillingPeriod, billingPeriodCount: input.billingPeriodCount };
   const prices = selectPrices(cadence, candidates, input.includePriceIds);
-  checkThreshold(input.autoInvoiceThreshold ?? null, prices);
+  checkThreshold(input.autoInvoiceThreshold ?? null, prices, hierarchyOf(input.hierarchy).subscriptionType);
   const syncedPriceSequence = targetSequence(await readUsagePrices(sql, scope.environmentId, input.planId));
   const row: SubscriptionRow = {
     ...newRow(scope, input, customer, prices),
     invoicingCustomerId,
     syncedPriceSequence,
   };
+  await checkFamily(sql, row);
   await insertRow(sql, scope, row);
   await watchThreshold(sql, scope, row.autoInvoiceThreshold);
   const items = await newLineItems(sql, scope, row, { name: plan.name, prices }, input);
@@ -94,7 +98,10 @@ export async function createSubscription(
       detail: { plan_id: row.planId, status: row.status },
     },
   ]);
-  if (input.draft) return one(await refreshAgendas(sql, scope.environmentId, [row]));
+  if (input.draft) {
+    await createFamily(sql, scope, row, input);
+    return one(await refreshAgendas(sql, scope.environmentId, [row]));
+  }
   const opened = await issueOpening(sql, scope, {
     row,
     planName: plan.name,
@@ -105,6 +112,7 @@ export async function createSubscription(
     ...(input.replaces ? { replaces: input.replaces } : {}),
   });
   await applyDueGrants(sql, scope, opened, input.at);
+  await createFamily(sql, scope, opened, input);
   return one(await refreshAgendas(sql, scope.environmentId, [opened]));
 }
 
@@ -160,6 +168,7 @@ function newRow(
     customerId: customer.id,
     invoicingCustomerId: customer.id,
     planId: input.planId,
+    ...hierarchyOf(input.hierarchy),
     lookupKey: input.lookupKey,
     currency: input.currency,
     collectionMethod: input.collectionMethod as SubscriptionRow['collectionMethod'],

@@ -6,6 +6,7 @@ import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import { releaseGrants } from './subscription-grant.ts';
 import {
   lockSubscriptions,
@@ -98,6 +99,7 @@ async function changeEach(
     })),
   );
   for (const { row, action, at } of changes) if (action === 'activated') await releaseGrants(sql, scope, row.id, at);
+  await followParents(sql, scope, changes);
   const changed = changes.map(({ row }) => row);
   const untouched = [...rows.values()].filter((row) => !changed.some((other) => other.id === row.id));
   return [

@@ -1,9 +1,10 @@
+import { refuseChild } from '../../billing/hierarchy.ts';
 import { decimal } from '../../billing/money.ts';
 import { pauseSubscription as decidePause, type ResumeTerms } from '../../billing/pause.ts';
 import type { Period } from '../../billing/subscription.ts';
 import { wholeAdvancePeriodAt } from '../../billing/whole-period.ts';
 import { writeAudit } from '../audit.ts';
-import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
+import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
@@ -13,9 +14,11 @@ import { draftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
 import { readPauses } from './pause-read.ts';
+import { insertPause } from './pause-write.ts';
 import { lockCaughtUp } from './subscription-catch-up.ts';
 import { computeCharges } from './subscription-charge.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import { periodOf } from './subscription-period.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 import { type AttendedSubscription, one, refreshAgendas } from './subscription-snapshot.ts';
@@ -45,6 +48,7 @@ export async function pauseSubscription(
 ): Promise<AttendedSubscription> {
   const { at } = input;
   const before = await lockCaughtUp(sql, scope, input, readUsage);
+  refuseChild(before, 'paused');
   const pauses = await readPauses(sql, scope.environmentId, before.id);
   const { state, closing } = decidePause(before, at, pauses);
   const paused: SubscriptionRow = {
@@ -155,43 +159,6 @@ export async function writeTransition(
       detail: { period_end: until },
     },
   ]);
+  await followParents(sql, scope, [{ row, at }]);
   return one(await refreshAgendas(sql, scope.environmentId, [row]));
-}
-
-const insertPauses = insertText('subscription_pause', {
-  ...recordColumnTypes,
-  subscriptionId: 'text',
-  pauseStart: 'timestamptz',
-  pauseEnd: 'timestamptz',
-  pauseMode: 'text',
-  pauseStatus: 'text',
-  resumeMode: 'text',
-  originalPeriodStart: 'timestamptz',
-  originalPeriodEnd: 'timestamptz',
-  reason: 'text',
-  metadata: 'jsonb',
-} satisfies Columns);
-
-async function insertPause(sql: Sql, scope: Scope, before: SubscriptionRow, input: PauseInput): Promise<void> {
-  const now = new Date().toISOString();
-  const row = {
-    id: input.pauseId,
-    tenantId: scope.tenantId,
-    environmentId: scope.environmentId,
-    createdAt: now,
-    createdBy: scope.actor,
-    updatedAt: now,
-    updatedBy: scope.actor,
-    subscriptionId: before.id,
-    pauseStart: input.at,
-    pauseEnd: input.pauseEnd,
-    pauseMode: 'immediate',
-    pauseStatus: 'active',
-    resumeMode: 'immediate',
-    originalPeriodStart: before.currentPeriodStart,
-    originalPeriodEnd: before.currentPeriodEnd,
-    reason: input.reason,
-    metadata: input.metadata,
-  };
-  await writeRows(sql, insertPauses, [row]);
 }

@@ -33,6 +33,7 @@ const subscriptions: ListDefinition<Subscription> = {
   columns: {
     customer_id: 'string',
     invoicing_customer_id: 'string',
+    parent_subscription_id: 'string',
     plan_id: 'string',
     lookup_key: 'string',
     subscription_status: 'string',
@@ -61,7 +62,9 @@ export interface SubscriptionFilters {
   customerIds?: readonly string[] | undefined;
   externalCustomerId?: string | undefined;
   invoicingCustomerIds?: readonly string[] | undefined;
+  parentSubscriptionIds?: readonly string[] | undefined;
   planId?: string | undefined;
+  types?: readonly string[] | undefined;
   statuses?: readonly string[] | undefined;
   billingPeriods?: readonly string[] | undefined;
   activeAt?: string | undefined;
@@ -117,6 +120,8 @@ async function conditions(tx: Transaction, filters: SubscriptionFilters): Promis
     anyOf('id', filters.subscriptionIds),
     anyOf('customerId', filters.customerIds),
     anyOf('invoicingCustomerId', filters.invoicingCustomerIds),
+    anyOf('parentSubscriptionId', filters.parentSubscriptionIds),
+    anyOf('subscriptionType', filters.types),
     anyOf('subscriptionStatus', filters.statuses),
     anyOf('billingPeriod', filters.billingPeriods),
   ];

@@ -1,4 +1,5 @@
 import type { AgendaItem } from '../../billing/agenda.ts';
+import { refuseChild } from '../../billing/hierarchy.ts';
 import { customerNow } from '../clock.ts';
 import { Customer } from '../entities/customer.ts';
 import { badField, missing } from '../record.ts';
@@ -51,6 +52,7 @@ export async function rehearseSubscription(
   const { environmentId } = tx.scope;
   const row = (await readSubscriptions(tx, environmentId, [subscriptionId])).get(subscriptionId);
   if (!row) throw missing('subscription', subscriptionId);
+  refuseChild(row, 'rehearsed');
   const from = await customerNow(tx, row.customerId);
   refuseTime(from, until);
   const known = await invoiceIds(tx, subscriptionId, ['FINALIZED', 'VOIDED', 'SKIPPED']);

@@ -1,9 +1,10 @@
+import { refuseChild } from '../../billing/hierarchy.ts';
 import { resumeSubscription as decideResume, type ResumeTerms } from '../../billing/pause.ts';
 import { wholePeriodAt } from '../../billing/whole-period.ts';
-import { instantText } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { completePause } from './pause-write.ts';
 import { lockCaughtUp } from './subscription-catch-up.ts';
 import { issueInterruption, writeTransition } from './subscription-pause.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -32,6 +33,7 @@ export async function resumeSubscription(
 ): Promise<AttendedSubscription> {
   const { at } = input;
   const before = await lockCaughtUp(sql, scope, input, readUsage);
+  refuseChild(before, 'resumed');
   const { state, skipped } = decideResume(before, at);
   const pauseId = before.activePauseId;
   let row: SubscriptionRow = {
@@ -56,14 +58,4 @@ export async function resumeSubscription(
     row = await issueInterruption(sql, scope, invoice);
   }
   return writeTransition(sql, scope, { row, at, event: 'subscription.resumed', action: 'resumed', until: at });
-}
-
-async function completePause(sql: Sql, scope: Scope, pauseId: string, input: ResumeInput): Promise<string> {
-  const [row] = await sql.rows<{ pause_start: string }>(
-    `update subscription_pause set pause_status = 'completed', resumed_at = $3, metadata = metadata || $4::jsonb, updated_at = $5, updated_by = $6
-     where environment_id = $1 and id = $2 returning pause_start`,
-    [scope.environmentId, pauseId, input.at, JSON.stringify(input.metadata), new Date().toISOString(), scope.actor],
-  );
-  if (!row) throw new Error(`paused subscription ${input.subscriptionId} has no pause ${pauseId}`);
-  return instantText(row.pause_start);
 }

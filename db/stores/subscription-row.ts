@@ -1,4 +1,5 @@
 import type { BillingCycle, BillingPeriod } from '../../billing/calendar.ts';
+import type { SubscriptionType } from '../../billing/hierarchy.ts';
 import type { SubscriptionState, SubscriptionStatus } from '../../billing/subscription.ts';
 import { type Columns, columnName, insertText, updateText } from '../bulk.ts';
 import { decimalText, instantText } from '../columns.ts';
@@ -12,6 +13,10 @@ export interface SubscriptionRow extends SubscriptionState {
   customerId: string;
   invoicingCustomerId: string;
   planId: string;
+  subscriptionType: SubscriptionType;
+  parentSubscriptionId: string | null;
+  /** Has or had a parent or children whose bills are one. */
+  inHierarchy: boolean;
   lookupKey: string;
   currency: string;
   collectionMethod: 'charge_automatically' | 'send_invoice';
@@ -41,6 +46,9 @@ export interface SubscriptionRow extends SubscriptionState {
 const changingColumns: Columns = {
   id: 'text',
   subscriptionStatus: 'text',
+  subscriptionType: 'text',
+  parentSubscriptionId: 'text',
+  inHierarchy: 'boolean',
   billingAnchor: 'timestamptz',
   startDate: 'timestamptz',
   endDate: 'timestamptz',
@@ -159,6 +167,9 @@ export function subscriptionFromRow(raw: RawSubscription): SubscriptionRow {
     customerId: text('customer_id'),
     invoicingCustomerId: text('invoicing_customer_id'),
     planId: text('plan_id'),
+    subscriptionType: text('subscription_type') as SubscriptionType,
+    parentSubscriptionId: optional('parent_subscription_id'),
+    inHierarchy: raw.in_hierarchy === true,
     lookupKey: text('lookup_key'),
     currency: text('currency'),
     status: text('subscription_status') as SubscriptionStatus,

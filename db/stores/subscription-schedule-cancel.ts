@@ -7,6 +7,7 @@ import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
@@ -64,6 +65,7 @@ export async function cancelSchedule(
       detail: { schedule_id: schedule.id, schedule_type: schedule.schedule_type },
     },
   ]);
+  await followParents(sql, scope, [{ row, at: input.at }]);
   return one(await refreshAgendas(sql, scope.environmentId, [row]));
 }
 

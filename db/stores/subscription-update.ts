@@ -1,3 +1,4 @@
+import { refuseInherited } from '../../billing/hierarchy.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { cancelSubscription as decideCancellation, keepSubscription } from '../../billing/subscription-cancel.ts';
 import { type AuditRecord, writeAudit } from '../audit.ts';
@@ -9,6 +10,7 @@ import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { cancelSubscription } from './subscription-cancel.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
@@ -49,17 +51,19 @@ export async function updateSubscription(
       `must be ${before.status}, which the subscription is; pause, resume, activate and cancel have operations of their own`,
     );
   }
+  if (input.cancelAt !== undefined || input.cancelAtPeriodEnd !== undefined) refuseInherited(before, 'cancelled');
   if (input.cancelAtPeriodEnd !== undefined && input.cancelAtPeriodEnd !== before.cancelAtPeriodEnd) {
     await changePeriodEnd(sql, scope, input, readUsage);
   }
   const present = await locked(sql, scope, input.subscriptionId);
-  const parent = await changedParent(sql, scope, present, input.parentSubscriptionId);
+  const parentSubscriptionId = await changedParent(sql, scope, present, input.parentSubscriptionId);
   const row = {
     ...(await withCancelAt(sql, scope, present, input)),
+    parentSubscriptionId,
     ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
   };
-  if (isSame(present, row) && parent === undefined) return one(await readAgendas(sql, scope.environmentId, [present]));
-  return writeUpdate(sql, scope, { ...row, version: present.version + 1 }, { at: input.at, parent });
+  if (isSame(present, row)) return one(await readAgendas(sql, scope.environmentId, [present]));
+  return writeUpdate(sql, scope, present, { ...row, version: present.version + 1 }, input.at);
 }
 
 async function locked(sql: Sql, scope: Scope, id: string): Promise<SubscriptionRow> {
@@ -103,33 +107,24 @@ async function withCancelAt(
   return { ...row, ...state };
 }
 
-/** The new parent, or undefined when it stays. spec: §1.4 parent_subscription_id */
+/** The parent as asked for; the present one where nothing is. spec: §1.4 parent_subscription_id */
 async function changedParent(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
   parentId: string | undefined,
-): Promise<string | null | undefined> {
-  if (parentId === undefined) return undefined;
-  const found = await sql.rows<{
-    id: string;
-    subscription_type: string;
-    subscription_status: string;
-    parent_subscription_id: string | null;
-  }>(
-    `select id, subscription_type, subscription_status, parent_subscription_id from subscription
-     where environment_id = $1 and id = any($2) and status = 'published'`,
-    [scope.environmentId, [row.id, parentId]],
-  );
-  const own = found.find((each) => each.id === row.id);
-  if (!own || (own.parent_subscription_id ?? '') === parentId) return undefined;
+): Promise<string | null> {
+  if (parentId === undefined || (row.parentSubscriptionId ?? '') === parentId) return row.parentSubscriptionId;
   const field = 'parent_subscription_id';
-  if (own.subscription_type !== 'standalone') {
-    throw badField(field, `can only be set on a standalone subscription; this one is ${own.subscription_type}`);
+  if (row.subscriptionType !== 'standalone') {
+    throw badField(field, `can only be set on a standalone subscription; this one is ${row.subscriptionType}`);
   }
   if (parentId === '') return null;
   if (parentId === row.id) throw badField(field, 'must name another subscription');
-  const parent = found.find((each) => each.id === parentId);
+  const [parent] = await sql.rows<{ subscription_status: string }>(
+    `select subscription_status from subscription where environment_id = $1 and id = $2 and status = 'published'`,
+    [scope.environmentId, parentId],
+  );
   if (!parent) throw missing('subscription', parentId, field);
   if (parent.subscription_status !== 'active') {
     throw badField(field, `must name an active subscription; ${parentId} is ${parent.subscription_status}`);
@@ -140,35 +135,34 @@ async function changedParent(
 async function writeUpdate(
   sql: Sql,
   scope: Scope,
+  before: SubscriptionRow,
   row: SubscriptionRow,
-  { at, parent }: { at: string; parent: string | null | undefined },
+  at: string,
 ): Promise<AttendedSubscription> {
   await writeRows(sql, updateSubscriptions, [subscriptionRecord(row, scope.actor, new Date().toISOString())]);
-  if (parent !== undefined) {
-    await sql.rows('update subscription set parent_subscription_id = $3 where environment_id = $1 and id = $2', [
-      scope.environmentId,
-      row.id,
-      parent,
-    ]);
-  }
   await writeEvents(sql, scope, [subscriptionEvent('subscription.updated', row, at)]);
+  const { parentSubscriptionId: parent } = row;
   const record: AuditRecord = {
     objectType: 'subscription',
     objectId: row.id,
     action: 'updated',
     version: row.version,
     occurredAt: at,
-    detail: { cancel_at: row.cancelAt, ...(parent === undefined ? {} : { parent_subscription_id: parent }) },
+    detail: {
+      cancel_at: row.cancelAt,
+      ...(parent === before.parentSubscriptionId ? {} : { parent_subscription_id: parent }),
+    },
   };
   await writeAudit(sql, scope, [record]);
+  await followParents(sql, scope, [{ row, at }]);
   return one(await refreshAgendas(sql, scope.environmentId, [row]));
 }
 
 function isSame(before: SubscriptionRow, after: SubscriptionRow): boolean {
-  const dates = before.cancelAt === after.cancelAt && before.endDate === after.endDate;
+  const same = (['cancelAt', 'endDate', 'parentSubscriptionId'] as const).every((key) => before[key] === after[key]);
   const keys = Object.keys(before.metadata);
   return (
-    dates &&
+    same &&
     keys.length === Object.keys(after.metadata).length &&
     keys.every((key) => before.metadata[key] === after.metadata[key])
   );

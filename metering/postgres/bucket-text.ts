@@ -1,32 +1,36 @@
 import { measuredValue } from './measured-value.ts';
-import { askedText, matched, memberText, touchesDropped } from './usage-text.ts';
+import { askedText, matched, memberText, memberTime, touchesDropped } from './usage-text.ts';
 
 /**
- * The rows of one bucketed question. Parameters 1–18 as in `usageText`, arrays of one. The grid of the buckets: 19 where
- * its segments begin, 20 their origins, 21 the step or null; 22 true where roll-up rows lie whole in buckets, else all is
- * read from events; 23 the group property of a made-up measure; 24 the most rows wanted.
+ * The rows of one bucketed question. Parameters 1–20 as in `usageText`, arrays of one. The grid of the buckets: 21 where
+ * its segments begin, 22 their origins, 23 the step or null; 24 true where roll-up rows lie whole in buckets, else all is
+ * read from events; 25 the group property of a made-up measure; 26 the most rows wanted.
  *
  * A row says what its question is as well; the first one alone says as of when. spec: catalogue-and-metering §7.1
  */
 export const bucketText = `
 with asked as materialized (${askedText}
 ), question as materialized (
-  select asked.*, name.number as event_name, case when meter is null then $23 else group_by end as grouped,
-    rolled_up and $22 as rolled, full_from, greatest(full_from, full_to) as full_to
+  select asked.*, name.number as event_name, case when meter is null then $25 else group_by end as grouped,
+    rolled_up and $24 as rolled
   from asked
   left join usage.event_name name on name.env = $1 and name.name = asked.event_text
-  cross join lateral (select date_bin(grain, began, '1970-01-01Z') as down_from,
-    date_bin(grain, ended, '1970-01-01Z') as down_to) d
-  cross join lateral (select
-    case when not (rolled_up and $22) then greatest(began, ended)
-      when down_from = began then began
-      else least(down_from + grain, greatest(began, ended)) end as full_from,
-    case when rolled_up and $22 then down_to else greatest(began, ended) end as full_to) f
 ), ${memberText}
-), edge as materialized (
-  select q.field, q.program, q.grouped, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, piece.began, piece.ended
+), span as materialized (
+  select q.ord, member.subject, w.began, w.ended, full_from, greatest(full_from, full_to) as full_to
   from question q join member using (ord)
-  cross join lateral (values (q.began, least(q.full_from, q.ended)), (q.full_to, q.ended)) as piece(began, ended)
+  cross join lateral (${memberTime}) w
+  cross join lateral (select date_bin(q.grain, w.began, '1970-01-01Z') as down_from,
+    date_bin(q.grain, w.ended, '1970-01-01Z') as down_to) d
+  cross join lateral (select
+    case when not q.rolled then w.ended
+      when down_from = w.began then w.began
+      else least(down_from + q.grain, w.ended) end as full_from,
+    case when q.rolled then down_to else w.ended end as full_to) f
+), edge as materialized (
+  select q.field, q.program, q.grouped, q.event_name, q.filters, q.snapshot, q.known_until, span.subject, piece.began, piece.ended
+  from question q join span using (ord)
+  cross join lateral (values (span.began, least(span.full_from, span.ended)), (span.full_to, span.ended)) as piece(began, ended)
   where piece.began < piece.ended and q.event_name is not null
 ), cell as (
   select raw.ts, raw.grp, 1::bigint as n, raw.v as s, raw.v as mx from edge cross join lateral (
@@ -37,18 +41,18 @@ with asked as materialized (${askedText}
   where raw.v is not null
   union all
   select r.bucket, r.group_key, r.n, r.s, r.mx
-  from question q join member using (ord) join usage.rollup r
-    on r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = member.subject
-      and r.bucket >= q.full_from and r.bucket < q.full_to
-  where q.rolled and q.full_from < q.full_to
+  from question q join span using (ord) join usage.rollup r
+    on r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = span.subject
+      and r.bucket >= span.full_from and r.bucket < span.full_to
+  where q.rolled and span.full_from < span.full_to
 ), bucket as (
-  select case when $21::interval is null then opens
-      else greatest(opens, date_bin($21::interval, cell.ts, ($20::timestamptz[])[segment])) end as start,
+  select case when $23::interval is null then opens
+      else greatest(opens, date_bin($23::interval, cell.ts, ($22::timestamptz[])[segment])) end as start,
     cell.grp collate "C" as grp, sum(n) as n, sum(s) as s, max(mx) as mx
   from cell
-  cross join lateral (select width_bucket(cell.ts, $19::timestamptz[]) as segment) w
-  cross join lateral (select ($19::timestamptz[])[segment] as opens) o
-  group by 1, 2 order by 1, 2 limit $24
+  cross join lateral (select width_bucket(cell.ts, $21::timestamptz[]) as segment) w
+  cross join lateral (select ($21::timestamptz[])[segment] as opens) o
+  group by 1, 2 order by 1, 2 limit $26
 )
 select q.event_text as event_name, q.type,
   case when row_number() over () = 1 then exists (select from edge where ${touchesDropped}) end as needs_dropped,

@@ -101,8 +101,10 @@ function watermarkOf({ watermark, asDefinedThen }: UsageQuestion): string | null
 /** The parameters of `usageText`, of which every reader's statement takes these. */
 export function usageParameters(env: number, scope: Scope, questions: readonly UsageQuestion[]): unknown[] {
   const adHoc = questions.map((question) => ('eventName' in question ? question : null));
-  const byId = pairs(questions, (question) => question.customerIds);
-  const byExternalId = pairs(questions, (question) => question.externalCustomerIds);
+  const byId = customersOf(questions);
+  const byExternalId = questions.flatMap(({ externalCustomerIds = [] }, ord) =>
+    externalCustomerIds.map((value) => ({ ord, value })),
+  );
   return [
     env,
     scope.environmentId,
@@ -117,11 +119,13 @@ export function usageParameters(env: number, scope: Scope, questions: readonly U
     questions.map((question) => question.to),
     questions.map((question) => JSON.stringify(filterList(question.filters))),
     questions.map((question) => !question.customerIds && !question.externalCustomerIds),
-    byId.ords,
-    byId.values,
-    byExternalId.ords,
-    byExternalId.values,
+    byId.map(({ ord }) => ord),
+    byId.map(({ customerId }) => customerId),
+    byExternalId.map(({ ord }) => ord),
+    byExternalId.map(({ value }) => value),
     questions.map(watermarkOf),
+    byId.map(({ from }) => from),
+    byId.map(({ to }) => to),
   ];
 }
 
@@ -134,10 +138,11 @@ export function filterList(filters: UsageQuestion['filters']) {
   return Object.entries(filters ?? {}).map(([key, values]) => ({ key, values }));
 }
 
-function pairs(
-  questions: readonly UsageQuestion[],
-  values: (question: UsageQuestion) => readonly string[] | undefined,
-) {
-  const list = questions.flatMap((question, ord) => (values(question) ?? []).map((value) => ({ ord, value })));
-  return { ords: list.map((pair) => pair.ord), values: list.map((pair) => pair.value) };
+/** The customers of each question, those that count for a time of their own with that time. */
+function customersOf(questions: readonly UsageQuestion[]) {
+  const always = { from: null, to: null };
+  return questions.flatMap(({ customerIds = [], inherited = [] }, ord) => [
+    ...customerIds.map((customerId) => ({ ord, customerId, ...always })),
+    ...inherited.map((other) => ({ ord, ...other })),
+  ]);
 }

@@ -40,46 +40,54 @@ export const askedText = `
 
 /** The subjects whose usage each question asks for, as `member`: those of its customers and external ids, or all. */
 export const memberText = `holder as (
-  select c.ord, customer.number, customer.external_id, customer.status = 'published' as holds
-  from unnest((select $14::int[]), (select $15::text[])) as c(ord, id)
+  select c.ord, customer.number, customer.external_id, customer.status = 'published' as holds, c.since, c.until
+  from unnest((select $14::int[]), (select $15::text[]), (select $19::timestamptz[]), (select $20::timestamptz[])) as c(ord, id, since, until)
   join customer on customer.id = c.id and customer.environment_id = $2
   union all
-  select c.ord, customer.number, c.external_id, true
+  select c.ord, customer.number, c.external_id, true, null, null
   from unnest((select $16::int[]), (select $17::text[])) as c(ord, external_id)
   left join customer on customer.environment_id = $2 and customer.external_id = c.external_id and customer.status = 'published'
 ), member as materialized (
-  select holder.ord, s.number as subject from holder
+  select holder.ord, s.number as subject, holder.since, holder.until from holder
   join usage.subject s on s.env = $1 and s.external_id = holder.external_id and s.holder is null where holder.holds
   union
-  select holder.ord, s.number from holder join usage.subject s on s.env = $1 and s.holder = holder.number
+  select holder.ord, s.number, holder.since, holder.until from holder join usage.subject s on s.env = $1 and s.holder = holder.number
   union
-  select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody`;
+  select question.ord, s.number, null, null from question join usage.subject s on s.env = $1 where question.everybody`;
+
+/** When the usage of a member counts in a question: the question's time, as far as it lies in the member's own. */
+export const memberTime = `select greatest(q.began, member.since) as began,
+  greatest(least(q.ended, member.until), greatest(q.began, member.since)) as ended`;
 
 /**
  * Parameters: 1 env, 2 environment id; per question: 3 ord, 4 meter id or null and, for a made-up measure, 5 event name,
  * 6 type, 7 field, 8 multiplier; 9 from, 10 start of history or null, 11 to, 12 filters, 13 everybody; 14/15 ord and
  * customer id; 16/17 ord and external id; per question 18 watermark or null: only events that it
- * knew, from raw rows. Every lateral aggregate is one index range; nothing depends on the planner's
+ * knew, from raw rows; 19/20 with 14/15, from when and until when the customer counts, null for always. Every lateral aggregate is one index range; nothing depends on the planner's
  * idea of how many questions there are, and the arrays are hidden from it: the plan made once serves every call.
  */
 export const usageText = `
 with asked as materialized (${askedText}
 ), question as materialized (
-  select asked.*, name.number as event_name, full_from, greatest(full_from, full_to) as full_to
+  select asked.*, name.number as event_name
   from asked
   left join usage.event_name name on name.env = $1 and name.name = asked.event_text
-  cross join lateral (select case when type = 'COUNT_UNIQUE' then 'day' else 'hour' end as unit) u
-  cross join lateral (select date_trunc(unit, began, 'UTC') as down_from, date_trunc(unit, ended, 'UTC') as down_to) d
-  cross join lateral (select
-    case when not rolled_up then greatest(began, ended)
-      when down_from = began then began
-      else least(down_from + ('1 ' || unit)::interval, greatest(began, ended)) end as full_from,
-    case when rolled_up then down_to else greatest(began, ended) end as full_to) f
 ), ${memberText}
-), edge as materialized (
-  select q.ord, q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, piece.began, piece.ended
+), span as materialized (
+  select q.ord, member.subject, w.began, w.ended, full_from, greatest(full_from, full_to) as full_to
   from question q join member using (ord)
-  cross join lateral (values (q.began, least(q.full_from, q.ended)), (q.full_to, q.ended)) as piece(began, ended)
+  cross join lateral (${memberTime}) w
+  cross join lateral (select case when q.type = 'COUNT_UNIQUE' then 'day' else 'hour' end as unit) u
+  cross join lateral (select date_trunc(unit, w.began, 'UTC') as down_from, date_trunc(unit, w.ended, 'UTC') as down_to) d
+  cross join lateral (select
+    case when not q.rolled_up then w.ended
+      when down_from = w.began then w.began
+      else least(down_from + ('1 ' || unit)::interval, w.ended) end as full_from,
+    case when q.rolled_up then down_to else w.ended end as full_to) f
+), edge as materialized (
+  select q.ord, q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, span.subject, piece.began, piece.ended
+  from question q join span using (ord)
+  cross join lateral (values (span.began, least(span.full_from, span.ended)), (span.full_to, span.ended)) as piece(began, ended)
   where piece.began < piece.ended and q.event_name is not null
 ), part as (
   select edge.ord, raw.n, raw.s, raw.st, raw.mx from edge cross join lateral (
@@ -89,11 +97,11 @@ with asked as materialized (${askedText}
       offset 0) as matched where v is not null) as raw
   union all
   select q.ord, rolled.n, rolled.s, rolled.st, rolled.mx
-  from question q join member using (ord) cross join lateral (
+  from question q join span using (ord) cross join lateral (
     select sum(r.n) as n, sum(r.s) as s, sum(r.st) as st, max(r.mx) as mx from usage.rollup r
-    where r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = member.subject
-      and r.bucket >= q.full_from and r.bucket < q.full_to) as rolled
-  where q.full_from < q.full_to and q.rolled_up
+    where r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = span.subject
+      and r.bucket >= span.full_from and r.bucket < span.full_to) as rolled
+  where span.full_from < span.full_to and q.rolled_up
 ), total as (
   select ord, sum(n) as n, sum(s) as s, sum(st) as st, max(mx) as mx from part group by ord
 )
@@ -102,12 +110,12 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
   coalesce(total.n, 0)::text as n, total.s::text as s, total.st::text as st, total.mx::text as mx,
   case when q.type = 'LATEST' then (
     select lv from (
-      select rolled.* from member cross join lateral (
+      select rolled.* from span cross join lateral (
         select r.lt, r.li, r.lid, r.lv from usage.rollup r
-        where r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = member.subject
-          and r.bucket >= q.full_from and r.bucket < q.full_to
+        where r.env = $1 and r.meter = q.meter and r.version = q.version and r.subject = span.subject
+          and r.bucket >= span.full_from and r.bucket < span.full_to
         order by r.bucket desc limit 1) as rolled
-      where member.ord = q.ord and q.rolled_up
+      where span.ord = q.ord and q.rolled_up
       union all
       select raw.* from edge cross join lateral (
         select * from (
@@ -118,12 +126,12 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
     ) as candidate order by lt desc, li desc, lid desc limit 1) end::text as latest,
   case when q.type = 'COUNT_UNIQUE' then (
     select count(*) from (select h from (
-      select stored.h from member cross join lateral (
+      select stored.h from span cross join lateral (
         select d.h from usage.distinct_value d
-        where d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = member.subject
-          and d.day >= (q.full_from at time zone 'UTC')::date and d.day < (q.full_to at time zone 'UTC')::date
+        where d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = span.subject
+          and d.day >= (span.full_from at time zone 'UTC')::date and d.day < (span.full_to at time zone 'UTC')::date
         offset 0) as stored
-      where member.ord = q.ord and q.rolled_up
+      where span.ord = q.ord and q.rolled_up
       union all
       select raw.h from edge cross join lateral (
         select usage.digest(usage.text_form(e.props -> edge.field)) as h from usage.event e where ${matched} offset 0) as raw
@@ -135,7 +143,7 @@ order by q.ord`;
 
 /**
  * The events of meters one by one, as JSON lists of time, id, value and whether they meet the question's own filters. Parameters
- * as of `usageText`, with the questions' own filters in 19.
+ * as of `usageText`, with the questions' own filters in 21.
  */
 export const eachEventText = (time: string): string => `
 with asked as materialized (${askedText}
@@ -148,15 +156,15 @@ select q.ord, q.event_text as event_name, case when q.type = 'SUM_WITH_MULTIPLIE
   coalesce(found.events, '[]') as events,
   pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
 from question q
-join unnest((select $3::int[]), (select $19::jsonb[])) as own(ord, filters) using (ord)
+join unnest((select $3::int[]), (select $21::jsonb[])) as own(ord, filters) using (ord)
 left join lateral (
   select json_agg(json_build_array(at, id, case when q.type = 'COUNT' then '1' else v::text end, is_own)
     order by at, id collate "C") as events
   from (
     select ${time} as at, coalesce(e.event_id, e.key::text) as id, ${measuredValue('edge')} as v,
       own.filters = '[]' or usage.matches(e.props, own.filters) as is_own
-    from (select q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, q.began, q.ended
-      from member where member.ord = q.ord) as edge
+    from (select q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, w.began, w.ended
+      from member cross join lateral (${memberTime}) w where member.ord = q.ord) as edge
     join usage.event e on ${matched}
     offset 0) as measured
   where v is not null) as found on true

@@ -87,20 +87,30 @@ export async function countVoided(
   scope: Scope,
   windows: readonly BilledWindow[],
 ): Promise<Map<string, number>> {
+  const each = windows.flatMap(everyCustomer);
   const rows = await sql.rows<{ key: string; count: number }>(countText, [
     await environmentNumber(sql, scope),
     scope.environmentId,
-    windows.map(({ key }) => key),
-    windows.map(({ meterId }) => meterId),
-    windows.map(({ customerId }) => customerId),
-    windows.map(({ from }) => from),
-    windows.map(({ to }) => to),
-    windows.map(({ filters }) =>
-      JSON.stringify(Object.entries(filters ?? {}).map(([key, values]) => ({ key, values }))),
-    ),
-    windows.map(({ watermark }) => watermark),
+    each.map(({ key }) => key),
+    each.map(({ meterId }) => meterId),
+    each.map(({ customerId }) => customerId),
+    each.map(({ from }) => from),
+    each.map(({ to }) => to),
+    each.map(({ filters }) => JSON.stringify(Object.entries(filters ?? {}).map(([key, values]) => ({ key, values })))),
+    each.map(({ watermark }) => watermark),
   ]);
   return new Map(rows.map((row) => [row.key, row.count]));
+}
+
+/** The window for each customer whose usage it united, as far as that one counted. */
+function everyCustomer({ inherited = [], ...window }: BilledWindow): BilledWindow[] {
+  const others = inherited.map(({ customerId, from, to }) => ({
+    ...window,
+    customerId,
+    from: from > window.from ? from : window.from,
+    to: to !== null && to < window.to ? to : window.to,
+  }));
+  return [window, ...others];
 }
 
 const voidText = `

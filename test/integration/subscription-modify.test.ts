@@ -102,7 +102,6 @@ describe('a change of quantity', () => {
       [quantity(fee, '2', { effective_date: '2026-05-01T00:00:00Z' }), 400, 'effective_date'],
       [{ type: 'quantity_change' }, 400, 'quantity_change_params'],
       [{ ...quantity(fee, '2'), checkout: { payment_provider: 'x' } }, 501, 'checkout'],
-      [{ type: 'inheritance', inheritance_params: {} }, 501, 'inheritance'],
       [{ type: 'other' }, 400, 'type'],
     ];
     for (const [body, status, word] of cases) {
