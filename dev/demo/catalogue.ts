@@ -8,6 +8,8 @@ export interface DemoCatalogue {
   /** When the run began, by the platform's clock. */
   createdAt: string;
   prices: { base: string; miles: string; departures: string; late: string };
+  taxCode: string;
+  couponCode: string;
 }
 
 const maxRuns = 1_000;
@@ -82,7 +84,31 @@ export async function createCatalogue(api: DemoClient): Promise<DemoCatalogue> {
       display_name: 'Late departures, in packages of 10',
     }),
   };
-  return { planId: plan.id, suffix, createdAt: plan.created_at, prices };
+  return { planId: plan.id, suffix, createdAt: plan.created_at, prices, ...(await createTaxAndCoupon(api, suffix)) };
+}
+
+/** A tax on every invoice, and a coupon that takes something off those of the first two months. */
+async function createTaxAndCoupon(api: DemoClient, suffix: string): Promise<{ taxCode: string; couponCode: string }> {
+  const taxCode = `sales-tax${suffix}`;
+  const couponCode = `OPENING${suffix}`;
+  await api.send('POST', '/taxes/rates', { name: 'Sales tax', code: taxCode, percentage_value: '8.25' });
+  await api.send('POST', '/coupons', {
+    name: 'Opening season',
+    coupon_code: couponCode,
+    type: 'percentage',
+    percentage_off: '15',
+    cadence: 'repeated',
+    duration_in_periods: 2,
+  });
+  return { taxCode, couponCode };
+}
+
+/** What the airport at a place in the order of departures subscribes with: every fourth has the coupon. */
+export function airportTerms({ taxCode, couponCode }: DemoCatalogue, index: number): Record<string, unknown> {
+  return {
+    tax_rate_overrides: [{ tax_rate_code: taxCode, currency, tax_behavior: 'exclusive' }],
+    ...(index % 4 === 1 ? { subscription_coupons: [{ coupon_code: couponCode }] } : {}),
+  };
 }
 
 async function claimPlan(api: DemoClient) {

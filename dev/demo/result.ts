@@ -13,6 +13,8 @@ export interface DemoInvoice {
   period_start: string;
   period_end: string;
   finalized_at: string | null;
+  total_discount: string;
+  total_tax: string;
   total: string;
   amount_due: string;
   amount_paid: string;

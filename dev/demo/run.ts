@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { airportNames, zoneOf } from './airports.ts';
-import { createCatalogue, currency, type DemoCatalogue } from './catalogue.ts';
+import { airportTerms, createCatalogue, currency, type DemoCatalogue } from './catalogue.ts';
 import { type DemoClient, demoClient, inParallel } from './client.ts';
 import { busiestAirports, dataPackage, type Flight, readFlights, usageEvent } from './flights.ts';
 import type { DemoAirport, DemoExplanation, DemoInvoice, DemoPayment, DemoResult } from './result.ts';
@@ -87,7 +87,8 @@ function subscribeAll(
   return inParallel([...codes.entries()], lanes, async ([index, code]) => {
     // Every eighth airport has a card that declines its first charge.
     const declines = index % 8 === 3 ? 1 : 0;
-    const subscriber = await subscribe(api, catalogue, clockId, { code, name: names.get(code) ?? code, declines });
+    const airport = { code, name: names.get(code) ?? code, declines, terms: airportTerms(catalogue, index) };
+    const subscriber = await subscribe(api, catalogue, clockId, airport);
     done += 1;
     report(done);
     return subscriber;
@@ -99,7 +100,7 @@ async function subscribe(
   api: DemoClient,
   catalogue: DemoCatalogue,
   clockId: string,
-  { code, name, declines }: { code: string; name: string; declines: number },
+  { code, name, declines, terms }: { code: string; name: string; declines: number; terms: Record<string, unknown> },
 ): Promise<Subscriber> {
   const zone = zoneOf(code);
   const { id: customerId } = await api.send<{ id: string }>('POST', '/customers', {
@@ -119,6 +120,7 @@ async function subscribe(
     currency,
     billing_period: 'MONTHLY',
     start_date: Temporal.PlainDate.from(subscribedOn).toZonedDateTime(zone).toInstant().toString(),
+    ...terms,
   });
   return { code, zone, customerId, subscriptionId, declines };
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import type { FileServer } from '../../bench/file-server.ts';
 import { zoneOf } from '../../dev/demo/airports.ts';
-import { createCatalogue, currency, type DemoCatalogue } from '../../dev/demo/catalogue.ts';
+import { airportTerms, createCatalogue, currency, type DemoCatalogue } from '../../dev/demo/catalogue.ts';
 import { type DemoClient, inParallel } from '../../dev/demo/client.ts';
 import { busiestAirports, type Flight, readFlights, usageEvent } from '../../dev/demo/flights.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
@@ -62,7 +62,12 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
   const clock = await api.send<{ id: string }>('POST', '/test-clocks', { frozen_time: clockStart });
   const place = { catalogue, clockId: clock.id };
   const billed = await inParallel([...codes.entries()], lanes, ([index, code]) =>
-    subscribe(api, place, { code, zone: zoneOf(code), card: cards[index % cards.length]!, terms: {} }),
+    subscribe(api, place, {
+      code,
+      zone: zoneOf(code),
+      card: cards[index % cards.length]!,
+      terms: airportTerms(catalogue, index),
+    }),
   );
   const plans = await createOtherPlans(api, catalogue);
   const others = await inParallel(strangersOf(plans), lanes, (stranger) => subscribe(api, place, stranger));

@@ -8,6 +8,8 @@ export interface ExpectedInvoice {
   reason: 'SUBSCRIPTION_CREATE' | 'SUBSCRIPTION_CYCLE';
   start: string;
   end: string;
+  discount: string;
+  tax: string;
   total: string;
   lines: ExpectedLine[];
 }
@@ -60,10 +62,14 @@ export function expectedInvoices(): Map<string, ExpectedInvoice[]> {
   }
   const departures = (ofAirport: Month[]) => ofAirport.reduce((sum, month) => sum + Number(month.departures), 0);
   const busiest = [...months].sort((a, b) => departures(b[1]) - departures(a[1]) || a[0].localeCompare(b[0]));
-  return new Map(busiest.slice(0, 40).map(([code, ofAirport]) => [code, invoicesOf(code, ofAirport)]));
+  return new Map(
+    busiest.slice(0, 40).map(([code, ofAirport], place) => [code, invoicesOf(code, ofAirport, place % 4 === 1)]),
+  );
 }
 
-function invoicesOf(code: string, months: Month[]): ExpectedInvoice[] {
+/** The coupon takes 15 % off the invoices of January and February and the one that opens the subscription. */
+function invoicesOf(code: string, months: Month[], hasCoupon: boolean): ExpectedInvoice[] {
+  const off = (period: number) => (hasCoupon && period < 2 ? 15n : 0n);
   const behind = hoursBehind[code];
   if (behind === undefined) throw new Error(`the oracle does not know the clock of ${code}`);
   // Only the end of April's fee lies in summer time, which Arizona does not have.
@@ -77,12 +83,15 @@ function invoicesOf(code: string, months: Month[]): ExpectedInvoice[] {
     start: firstOf(month),
     end: firstOf(month + 1),
   });
-  const opening = invoice('SUBSCRIPTION_CREATE', firstOf(0), firstOf(1), [fee(0)]);
+  const opening = invoice('SUBSCRIPTION_CREATE', firstOf(0), firstOf(1), [fee(0)], off(0));
   const cycles = months.map((month, index) =>
-    invoice('SUBSCRIPTION_CYCLE', firstOf(index), firstOf(index + 1), [
-      fee(index + 1),
-      ...usageLines(month, firstOf(index), firstOf(index + 1)),
-    ]),
+    invoice(
+      'SUBSCRIPTION_CYCLE',
+      firstOf(index),
+      firstOf(index + 1),
+      [fee(index + 1), ...usageLines(month, firstOf(index), firstOf(index + 1))],
+      off(index),
+    ),
   );
   return [opening, ...cycles];
 }
@@ -113,9 +122,13 @@ function invoice(
   start: string,
   end: string,
   lines: ExpectedLine[],
+  percentOff: bigint,
 ): ExpectedInvoice {
   const cents = lines.reduce((sum, { amount }) => sum + BigInt(amount.replace('.', '')), 0n);
-  return { reason, start, end, total: money(cents * 100n), lines };
+  const discount = (cents * percentOff + 50n) / 100n;
+  const tax = ((cents - discount) * 825n + 5_000n) / 10_000n;
+  const amounts = { discount: money(discount * 100n), tax: money(tax * 100n) };
+  return { reason, start, end, ...amounts, total: money((cents - discount + tax) * 100n), lines };
 }
 
 /** Hundredths of a cent, rounded to whole cents, half up, as dollars with two decimals. */
