@@ -8,6 +8,7 @@ import {
   attendInvoice,
   isInvoiceThere,
   readAttendedInvoice,
+  refreshInvoiceAgenda,
 } from '../db/stores/invoice-snapshot.ts';
 import { voidInvoice } from '../db/stores/invoice-void.ts';
 import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
@@ -77,7 +78,7 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
         async (tx) => {
           const { invoiceId, command } = input;
           await voidInvoice(tx, tx.scope, { invoiceId, at: command.at, metadata: command.metadata });
-          return snapshot(await readAttendedInvoice(tx, tx.scope, input.invoiceId));
+          return snapshot(await refreshInvoiceAgenda(tx, tx.scope, input.invoiceId));
         },
         input.command.caller,
       ),
@@ -127,5 +128,6 @@ function snapshotOf(invoice: AttendedInvoice, spreadMs: number): InvoiceSnapshot
     details: `${status} · payment ${invoice.paymentStatus.toLowerCase()} · ${invoice.collectionAttempts} retries · due ${invoice.dueDate ?? '-'}`,
     spreadMs,
     blockedOn: invoice.blockedOn,
+    ...(invoice.isEnforced ? { subscriptionWaits: true } : {}),
   };
 }

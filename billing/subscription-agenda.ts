@@ -27,6 +27,8 @@ export interface SubscriptionAgendaInput {
   openingPaidAt: string | null;
   /** Changes of plan that are pending, and subscriptions that took this one's place and have no workflow yet. */
   planChanges?: readonly PendingPlanChange[];
+  /** What unpaid invoices bring about, when the settings say so. */
+  latePayment?: { at: string; invoiceId: string } | null;
 }
 
 /** `applyPlanChange` in place, `replacePlan` by another subscription, `attendSuccessor` for that one. spec: §2.9.4 */
@@ -38,7 +40,7 @@ export interface PendingPlanChange {
 
 /**
  * What is performed first when several entries fall on one instant: money already decided before new periods, a trial's
- * end before a boundary, a notice last.
+ * end before a boundary, what is not paid has its consequences after everything that may pay it, a notice last.
  */
 export const subscriptionAgendaOrder = [
   'activateSubscription',
@@ -51,6 +53,7 @@ export const subscriptionAgendaOrder = [
   'finalizeInvoice',
   'chargePayment',
   'attendInvoice',
+  'enforcePayment',
   'noticeRenewal',
 ] as const;
 
@@ -69,6 +72,8 @@ export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[]
   }
   if (state.status !== 'cancelled') items.push(...(input.grants ?? []).map(grantItem));
   items.push(...(input.planChanges ?? []));
+  const late = input.latePayment;
+  if (late) items.push({ at: late.at, kind: 'enforcePayment', ref: late.invoiceId });
   // What is inherited is not renewed by itself: its parent's notice tells.
   const noticeAt = state.subscriptionType === 'inherited' ? null : renewalNoticeAt(state, input.renewalNoticedFor);
   if (noticeAt !== null) items.push({ at: noticeAt, kind: 'noticeRenewal', ref: '' });

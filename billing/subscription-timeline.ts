@@ -102,6 +102,10 @@ function comingText({ kind, ends, paused }: ComingStep): string {
       return 'An invoice is charged';
     case 'attendInvoice':
       return 'An unpaid invoice is followed up';
+    case 'enforcePayment':
+      return paused
+        ? 'Everything is paid and the subscription goes on'
+        : 'The subscription is stopped unless its unpaid invoice is paid';
     case 'startPhase':
       return 'The next phase begins';
     default:

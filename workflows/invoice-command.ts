@@ -26,13 +26,15 @@ export interface InvoiceCommands {
   /** The activities, as local ones. */
   local: InvoiceActivities;
   charge(snapshot: InvoiceSnapshot, at: string): Promise<InvoiceSnapshot>;
+  /** Tells the subscription whose agenda changed with the invoice. */
+  enforced(snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot>;
 }
 
 /**
  * Registers everything people ask of an invoice. Each is one activity in the invoice's own loop; where it changed a draft that
  * its subscription's agenda holds, or made one, that workflow is told. spec: subscriptions-and-invoicing §2.15
  */
-export function registerInvoiceCommands({ start, lifecycle, local, charge }: InvoiceCommands): void {
+export function registerInvoiceCommands({ start, lifecycle, local, charge, enforced }: InvoiceCommands): void {
   const self = { tenantId: start.tenantId, environmentId: start.environmentId, invoiceId: start.objectId };
   const changed = (snapshot: InvoiceSnapshot): InvoiceChanged => ({
     invoiceId: start.objectId,
@@ -77,9 +79,11 @@ export function registerInvoiceCommands({ start, lifecycle, local, charge }: Inv
     ask('notePayment', command, async () => told(await local.notePayment({ ...self, command }))),
   );
   setHandler(finalizeInvoice, (command) =>
-    ask('finalizeInvoice', command, () => local.issueInvoice({ ...self, command })),
+    ask('finalizeInvoice', command, async () => enforced(await local.issueInvoice({ ...self, command }))),
   );
-  setHandler(voidInvoice, (command) => ask('voidInvoice', command, () => local.voidInvoice({ ...self, command })));
+  setHandler(voidInvoice, (command) =>
+    ask('voidInvoice', command, async () => enforced(await local.voidInvoice({ ...self, command }))),
+  );
   setHandler(attemptPayment, (command) =>
     ask('attemptPayment', command, async () => charge(await local.openAttempt({ ...self, command }), command.at)),
   );

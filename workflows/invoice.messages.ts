@@ -31,6 +31,8 @@ export interface InvoiceSnapshot extends LifecycleSnapshot {
   paymentStatus: string;
   /** Whose agenda the invoice may be on; absent in snapshots that older runs carried. */
   subscriptionId?: string | null;
+  /** Present when what is not paid has consequences for its subscription, whose agenda was written anew with the invoice's. */
+  subscriptionWaits?: true;
 }
 
 export interface InvoiceChanged {

@@ -14,6 +14,15 @@ import { subscriptionWorkflowId } from './subscription.messages.ts';
 const local = proxyLocalActivities<InvoiceActivities>(databaseStep);
 const payments = proxyLocalActivities<PaymentActivities>(databaseStep);
 
+/** Tells the subscription whose agenda changed with the invoice, where what is not paid has consequences for it. */
+async function enforced(snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot> {
+  const { subscriptionId } = snapshot;
+  if (snapshot.subscriptionWaits && subscriptionId) {
+    await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
+  }
+  return snapshot;
+}
+
 /**
  * An issued invoice that is not settled: charges, retries after a decline, the overdue notice, and what people ask of it.
  * It ends when nothing is left to wait for. spec: subscriptions-and-invoicing §2.5, §2.15
@@ -31,7 +40,8 @@ export async function invoice(start: LifecycleStart): Promise<void> {
     if (invoicePaid && subscriptionId !== null) {
       await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
     }
-    return (await local.refreshInvoice(self)) ?? snapshot;
+    const refreshed = (await local.refreshInvoice(self)) ?? snapshot;
+    return invoicePaid ? refreshed : enforced(refreshed);
   }
 
   async function perform(item: AgendaItem, snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot> {
@@ -40,7 +50,10 @@ export async function invoice(start: LifecycleStart): Promise<void> {
       case 'chargePayment':
         return charge(snapshot, item.at);
       case 'retryPayment':
-        return charge(await step.openRetry({ ...self, attempt: Number(item.ref), at: item.at }), item.at);
+        return charge(
+          await enforced(await step.openRetry({ ...self, attempt: Number(item.ref), at: item.at })),
+          item.at,
+        );
       case 'noteOverdue':
         return step.noteOverdue({ ...self, at: item.at });
       default:
@@ -50,14 +63,17 @@ export async function invoice(start: LifecycleStart): Promise<void> {
 
   const lifecycle = createLifecycle<InvoiceSnapshot>({
     start,
-    load: () => local.refreshInvoice(self),
+    load: async () => {
+      const found = await local.refreshInvoice(self);
+      return found && enforced(found);
+    },
     perform,
     park: (item, reason) => local.parkInvoice({ ...self, step: item.kind, reason }),
     unpark: () => local.unparkInvoice(self),
     rollOver: (next) => continueAsNew<typeof invoice>(next),
   });
 
-  registerInvoiceCommands({ start, lifecycle, local, charge });
+  registerInvoiceCommands({ start, lifecycle, local, charge, enforced });
   setHandler(paymentSettled, lifecycle.reload);
 
   await lifecycle.run();

@@ -45,17 +45,15 @@ export async function subscription(start: LifecycleStart): Promise<void> {
     const due = { ...self, at: item.at, ref: item.ref };
     switch (item.kind) {
       case 'closePeriod':
-        return step.closePeriod(due);
       case 'endTrial':
-        return step.endTrial(due);
       case 'activateSubscription':
-        return step.activateSubscription(due);
       case 'applyGrant':
-        return step.applyGrant(due);
       case 'noticeRenewal':
-        return step.noticeRenewal(due);
       case 'finalizeInvoice':
-        return step.finalizeInvoice(due);
+      case 'enforcePayment':
+      case 'applyPlanChange':
+      case 'replacePlan':
+        return step[item.kind](due);
       case 'chargePayment': {
         const collection = { paymentId: item.ref, at: item.at, clockTime: lifecycle.clock.heardTime };
         const recorded = await collectPayment(start, collection, (answer) => step.recordCharge({ ...self, ...answer }));
@@ -66,10 +64,6 @@ export async function subscription(start: LifecycleStart): Promise<void> {
         // The other workflow is there before the row says so: a task lost in between cannot leave the invoice to nobody.
         await followInvoice(start, item.ref, lifecycle.clock.heardTime);
         return step.attendInvoice(due);
-      case 'applyPlanChange':
-        return step.applyPlanChange(due);
-      case 'replacePlan':
-        return step.replacePlan(due);
       case 'attendSuccessor':
         await followSubscription(start, item.ref, lifecycle.clock.heardTime);
         return step.attendSuccessor(due);

@@ -1,8 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
+import { refreshLatePayers } from '../../db/stores/late-payers.ts';
 import { deleteSetting, storedSetting, writeSetting } from '../../db/stores/setting.ts';
+import type { SettingKey } from '../../db/stores/setting-defaults.ts';
+import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
+import { tellRunning } from '../lifecycle.ts';
 import {
   checkSetting,
   setting,
@@ -14,6 +18,8 @@ import {
 } from '../schemas/setting.ts';
 
 const tags = ['Settings'];
+const aboutLatePayment: ReadonlySet<SettingKey> = new Set(['subscription_config', 'dunning_config']);
+const maxTelling = 16;
 
 /** Settings of the environment and of the tenant. spec: platform §12 */
 export async function settingRoutes(app: Api): Promise<void> {
@@ -45,7 +51,7 @@ export async function settingRoutes(app: Api): Promise<void> {
     handler: async (request) => {
       requireSuperAdminUser(request);
       const key = settingKey(request.params.key);
-      return request.transaction(async (tx) =>
+      return changeSetting(request, key, async (tx) =>
         viewSetting(
           tx.scope,
           key,
@@ -67,12 +73,32 @@ export async function settingRoutes(app: Api): Promise<void> {
     handler: async (request) => {
       requireSuperAdminUser(request);
       const key = settingKey(request.params.key);
-      return request.transaction(async (tx) => {
+      return changeSetting(request, key, async (tx) => {
         await deleteSetting(tx, key);
         return { message: `The defaults of ${key} apply again.` };
       });
     },
   });
+}
+
+/** Changes a setting; where it says what unpaid invoices bring about, the subscriptions that have some are told. */
+async function changeSetting<Answer>(
+  request: FastifyRequest,
+  key: SettingKey,
+  change: (tx: Transaction) => Promise<Answer>,
+): Promise<Answer> {
+  let payers: string[] = [];
+  const answer = await request.transaction(async (tx) => {
+    const changed = await change(tx);
+    if (aboutLatePayment.has(key)) payers = await refreshLatePayers(tx, tx.scope);
+    return changed;
+  });
+  const waiting = payers.values();
+  const tell = async () => {
+    for (const id of waiting) await tellRunning(request, { kind: 'subscription', id });
+  };
+  await Promise.all(Array.from({ length: maxTelling }, tell));
+  return answer;
 }
 
 function requireSuperAdminUser({ caller }: FastifyRequest): void {

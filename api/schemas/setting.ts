@@ -110,6 +110,7 @@ const shapes: Record<SettingKey, z.ZodType> = {
       .array(z.int().min(1).max(365))
       .max(20)
       .refine((days) => days.every((day, index) => index === 0 || day > days[index - 1]!), 'must rise'),
+    after_last_attempt: z.enum(['none', 'pause', 'cancel'], { error: 'must be none, pause or cancel' }),
   }),
   event_rejection_config: z.strictObject({ enabled: z.boolean() }),
   raw_event_config: z.strictObject({

@@ -5,6 +5,8 @@ import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
+import { refreshLocked } from './late-payers.ts';
+import { enforcesPayment } from './late-payment.ts';
 
 /** An invoice as its workflow sees it. */
 export interface AttendedInvoice {
@@ -21,6 +23,8 @@ export interface AttendedInvoice {
   dueDate: string | null;
   agenda: AgendaItem[];
   blockedOn: string | null;
+  /** Whether it has consequences for its subscription when it is not paid. */
+  isEnforced: boolean;
 }
 
 interface SnapshotRow {
@@ -44,6 +48,7 @@ interface SnapshotRow {
   attended: boolean;
   retry_after_days: number[] | null;
   parked_step: string | null;
+  is_enforced: boolean;
   [column: string]: unknown;
 }
 
@@ -56,7 +61,8 @@ select i.id, i.tenant_id, i.environment_id, i.customer_id, i.subscription_id, i.
      and p.payment_status = 'PROCESSING' and not p.attended limit 1) as open_payment_id,
   exists(select 1 from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
      and p.payment_status = 'PROCESSING' and p.attended) as awaits_gateway,
-  (select o.step from parked_object o where o.environment_id = i.environment_id and o.object_type = 'invoice' and o.object_id = i.id) as parked_step
+  (select o.step from parked_object o where o.environment_id = i.environment_id and o.object_type = 'invoice' and o.object_id = i.id) as parked_step,
+  ${enforcesPayment} as is_enforced
 from invoice i where i.environment_id = $1 and i.id = $2`;
 
 /** Reads an invoice and what time will bring to it. Throws `not_found`. */
@@ -91,6 +97,7 @@ export async function readAttendedInvoice(sql: Sql, scope: Scope, invoiceId: str
     // As long as its subscription looks after the invoice, its own workflow waits for nothing.
     agenda: row.attended ? agenda : [],
     blockedOn: row.parked_step,
+    isEnforced: row.is_enforced && row.subscription_id !== null,
   };
 }
 
@@ -103,7 +110,7 @@ export async function isInvoiceThere(sql: Sql, scope: Scope, invoiceId: string):
   return rows.length > 0;
 }
 
-/** Reads an invoice after a change and writes its agenda down in the same transaction. */
+/** Reads an invoice after a change and writes its agenda down in the same transaction, and that of its subscription where what is not paid has consequences. */
 export async function refreshInvoiceAgenda(sql: Sql, scope: Scope, invoiceId: string): Promise<AttendedInvoice> {
   const invoice = await readAttendedInvoice(sql, scope, invoiceId);
   await replaceAgendas(sql, [
@@ -117,6 +124,7 @@ export async function refreshInvoiceAgenda(sql: Sql, scope: Scope, invoiceId: st
       items: invoice.agenda,
     },
   ]);
+  if (invoice.isEnforced) await refreshLocked(sql, scope, [invoice.subscriptionId!]);
   return invoice;
 }
 

@@ -83,8 +83,9 @@ export const settingDefaults = {
   bonus_credits_topup_config: { enabled: false, slabs: [] as unknown[] },
   payment_mandate_limits: { mandate_limits: { UPI: { max_amount: '100000', currency: 'INR' } } },
   draft_invoice_recompute_config: { enabled: false },
-  // Own: days after finalization on which a declined charge is tried again; after the last the invoice waits for a person.
-  dunning_config: { retry_after_days: [1, 3, 5, 7] as number[] },
+  // Own: days after finalization on which a declined charge is tried again; after the last the invoice waits for a person, and
+  // its subscription goes on (none), is paused or cancelled.
+  dunning_config: { retry_after_days: [1, 3, 5, 7] as number[], after_last_attempt: 'none' },
   // Own: keeps and tells events that no meter counted. spec: catalogue-and-metering §6.6
   event_rejection_config: { enabled: false },
   // Own: where raw events hold what an event needs; empty is the usual place. spec: catalogue-and-metering §6.1

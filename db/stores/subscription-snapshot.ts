@@ -9,6 +9,7 @@ import {
 import { instantText } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
+import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from './late-payment.ts';
 import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /** A subscription and what time will bring to it. */
@@ -19,7 +20,7 @@ export interface AttendedSubscription {
   blockedOn: string | null;
 }
 
-interface SurroundingsRow {
+interface SurroundingsRow extends LatePaymentColumns {
   id: string;
   invoices: {
     id: string;
@@ -63,7 +64,8 @@ select s.id,
       and t.schedule_type = 'plan_change' and t.schedule_status = 'pending'
     union all
     select 'attendSuccessor', c.effective_at, c.successor_subscription_id from subscription_change c
-    where c.environment_id = s.environment_id and c.subscription_id = s.id and not c.attended) c) as plan_changes
+    where c.environment_id = s.environment_id and c.subscription_id = s.id and not c.attended) c) as plan_changes,
+  ${latePaymentColumns}
 from subscription s where s.environment_id = $1 and s.id = any($2)`;
 
 /** The agendas of some subscriptions of one environment, from their rows and what surrounds them. */
@@ -84,6 +86,7 @@ export async function readAgendas(
       grants: surroundings.grants.map(({ id, at }) => ({ id, scheduledFor: instantText(at) })),
       finalizationDelayMs: invoiceConfig(surroundings.invoice_config).finalizationDelaySeconds * 1000,
       openingPaidAt: surroundings.opening_paid_at ? instantText(surroundings.opening_paid_at) : null,
+      latePayment: latePaymentOf(row, surroundings),
       planChanges: (surroundings.plan_changes ?? []).map((change) => ({ ...change, at: instantText(change.at) })),
     });
     return { row, agenda, blockedOn: surroundings.parked_step };

@@ -4,6 +4,7 @@ import type { UsageReader } from '../usage-reader.ts';
 import { applyGrants } from './credit-grant-apply.ts';
 import { issueDueInvoices } from './invoice-issue-due.ts';
 import { attendInvoice } from './invoice-snapshot.ts';
+import { enforcePayments } from './payment-enforcement.ts';
 import { applyPlanChanges, attendSuccessors, replacePlans } from './plan-change-due.ts';
 import { closePeriods, endTrials } from './subscription-close.ts';
 import { activateSubscriptions, noticeRenewals } from './subscription-notice.ts';
@@ -55,6 +56,7 @@ export const subscriptionSteps = {
     for (const { ref } of moments) await attendInvoice(sql, scope, ref);
     return refreshStep(sql, scope, moments, readUsage);
   },
+  enforcePayment: enforcePayments,
   applyPlanChange: applyPlanChanges,
   replacePlan: replacePlans,
   attendSuccessor: attendSuccessors,

@@ -33,7 +33,7 @@ export async function readTimeline(
     [environmentId, subscriptionId],
   );
   const end = [row.cancelAt, row.endDate].filter((instant): instant is string => Boolean(instant)).sort()[0];
-  const aboutInvoices = ['finalizeInvoice', 'attendInvoice'];
+  const aboutInvoices = ['finalizeInvoice', 'attendInvoice', 'enforcePayment'];
   return {
     past: past.reverse().map(pastEntry),
     coming: coming.map(({ kind, ref, due_at }) => ({

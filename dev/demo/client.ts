@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** The public HTTP API with a key, as any program outside uses it. */
 export interface DemoClient {
   /** Sends to `/v1` + path and returns the body of the answer. Throws an ApiProblem for a refusal. */
-  send<Body>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Body>;
+  send<Body>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown): Promise<Body>;
 }
 
 /** A request the API refused. */
@@ -30,7 +30,7 @@ const maxPauseMs = 3_000;
 export function demoClient(address: string, apiKey: string): DemoClient {
   const base = `${address.replace(/\/(v1\/?)?$/, '')}/v1`;
   return {
-    async send<Body>(method: 'GET' | 'POST', path: string, body?: unknown) {
+    async send<Body>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) {
       const request: RequestInit = {
         method,
         headers: {

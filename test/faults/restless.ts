@@ -20,7 +20,15 @@ type Request = (api: DemoClient, occasion: Occasion) => Promise<unknown>;
  * again until it is answered.
  */
 const requests: Record<number, Request[]> = {
-  0: [creditOpeningInvoice, readRawEventsAgain, changePlanInPlace, replaceByAnotherPlan, reachThreshold, notPaidFirst],
+  0: [
+    creditOpeningInvoice,
+    readRawEventsAgain,
+    changePlanInPlace,
+    replaceByAnotherPlan,
+    reachThreshold,
+    notPaidFirst,
+    payLate,
+  ],
   1: [(api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/pause`, {})],
   2: [(api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/resume`, {})],
   4: [
@@ -90,6 +98,22 @@ async function notPaidFirst(api: DemoClient, { plans, suffix }: Occasion): Promi
       if (!(error instanceof ApiProblem && error.status === badRequest)) throw error;
     },
   );
+}
+
+/** A subscription that was paused because nobody paid goes on when somebody does. */
+async function payLate(api: DemoClient, { subscriptionOf }: Occasion): Promise<void> {
+  const subscriptionId = subscriptionOf('LATE');
+  const { customer_id } = await api.send<{ customer_id: string }>('GET', `/subscriptions/${subscriptionId}`);
+  const card = { gateway: 'sandbox', card_number: sandboxCardNumber('succeeds'), set_default: true };
+  await api.send('POST', `/customers/${customer_id}/payment-methods`, card);
+  const path = `/invoices?subscription_id=${subscriptionId}`;
+  const { items } = await api.send<{ items: { id: string; amount_remaining: string }[] }>('GET', path);
+  for (const { id } of items.filter(({ amount_remaining }) => amount_remaining !== '0')) {
+    await api.send('POST', `/invoices/${id}/payment/attempt`).catch((error) => {
+      // Its own retry was quicker.
+      if (!(error instanceof ApiProblem && error.status === badRequest)) throw error;
+    });
+  }
 }
 
 /** The usage of the period is invoiced before the period ends. */

@@ -72,6 +72,7 @@ export function strangersOf(plans: OtherPlans): NewSubscriber[] {
     { code: 'GRANTED', zone: 'UTC', card: succeeds, terms: { credit_grants: [monthlyGrant] } },
     { code: 'MOVING', zone: 'UTC', card: succeeds, terms: {} },
     { code: 'REPLACED', zone: 'UTC', card: succeeds, terms: {} },
+    { code: 'LATE', zone: 'UTC', card: sandboxCardNumber('declines'), terms: {} },
     {
       code: 'PAIDFIRST',
       zone: 'UTC',

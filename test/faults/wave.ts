@@ -70,6 +70,8 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
     }),
   );
   const plans = await createOtherPlans(api, catalogue);
+  // What is not paid after the last attempt pauses its subscription.
+  await api.send('PUT', '/settings/dunning_config', { value: { after_last_attempt: 'pause' } });
   const others = await inParallel(strangersOf(plans), lanes, (stranger) => subscribe(api, place, stranger));
   await syncPrices(api, catalogue);
   await sendFlights(api, files, flights, new Set(codes), catalogue.suffix);

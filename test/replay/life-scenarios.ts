@@ -64,6 +64,32 @@ async function openChargeIsLost({ platform }: Stage, customerId: string): Promis
   await platform.gateway.charge({ ...request, paymentMethodToken: card!.token });
 }
 
+/** Subscriptions that nobody pays for: cancelled after the grace, cancelled and paused after the last attempt, and paid after all. */
+async function notPaid(stage: Stage): Promise<void> {
+  const { api } = stage.platform;
+  const set = (key: string, value: object) => api('PUT', `/settings/${key}`, { value });
+  for (const after_last_attempt of ['cancel', 'pause']) {
+    await set('dunning_config', { after_last_attempt });
+    const { clockId, customerId } = await customerWith(stage, 'declines');
+    const { id } = await makeSubscription(api, { customer_id: customerId, plan_id: stage.planId });
+    await advanceClock(api, clockId, '2026-01-25T00:00:00Z');
+    if (after_last_attempt === 'cancel') continue;
+    const card = { gateway: 'sandbox', card_number: sandboxCardNumber('succeeds'), set_default: true };
+    await api('POST', `/customers/${customerId}/payment-methods`, card);
+    type Invoices = { items: { id: string; amount_remaining: string }[] };
+    const { items } = await api<Invoices>('GET', `/invoices?subscription_id=${id}`);
+    const unpaid = items.filter(({ amount_remaining }) => amount_remaining !== '0');
+    for (const invoice of unpaid) await api('POST', `/invoices/${invoice.id}/payment/attempt`);
+    await advanceClock(api, clockId, '2026-01-26T00:00:00Z');
+  }
+  await set('dunning_config', { after_last_attempt: 'none' });
+  await set('subscription_config', { auto_cancellation_enabled: true });
+  const { clockId, customerId } = await customerWith(stage, 'declines');
+  await makeSubscription(api, { customer_id: customerId, plan_id: stage.planId });
+  await advanceClock(api, clockId, '2026-03-01T00:00:00Z');
+  await set('subscription_config', { auto_cancellation_enabled: false });
+}
+
 async function statusOf({ platform }: Stage, chargeId: string): Promise<string | undefined> {
   const text = 'select charge_status as status from opening_charge where id = $1';
   const rows = await inSqlTransaction(platform.database, platform.scope, (tx) =>
@@ -75,4 +101,5 @@ async function statusOf({ platform }: Stage, chargeId: string): Promise<string |
 /** How subscriptions begin and end by what is paid, by the names of the histories. */
 export const lifeScenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'paid-before-created': paidFirst,
+  'not-paid-and-stopped': notPaid,
 };

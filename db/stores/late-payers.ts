@@ -1,0 +1,29 @@
+import type { Scope } from '../scope.ts';
+import type { Sql } from '../transaction.ts';
+import { lockSubscriptions } from './subscription-row.ts';
+import { refreshAgendas } from './subscription-snapshot.ts';
+
+/**
+ * Writes the agendas of subscriptions with unpaid invoices, or paused for one, after the settings changed that say what follows
+ * from that; answers their ids, so that they are told after the commit.
+ */
+export async function refreshLatePayers(sql: Sql, scope: Scope): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select s.id from subscription s where s.environment_id = $1 and s.status = 'published'
+       and s.subscription_status in ('active', 'paused') and exists (
+         select from invoice i where i.environment_id = s.environment_id and i.subscription_id = s.id and i.invoice_type = 'SUBSCRIPTION'
+           and i.invoice_status = 'FINALIZED' and i.payment_status in ('PENDING', 'FAILED') and i.amount_remaining > 0)
+     order by s.id`,
+    [scope.environmentId],
+  );
+  const ids = rows.map(({ id }) => id);
+  await refreshLocked(sql, scope, ids);
+  return ids;
+}
+
+/** Writes the agendas of subscriptions from outside their workflows, under their locks: theirs may be written at this moment too. */
+export async function refreshLocked(sql: Sql, scope: Scope, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const locked = await lockSubscriptions(sql, scope.environmentId, ids);
+  await refreshAgendas(sql, scope.environmentId, [...locked.values()]);
+}
