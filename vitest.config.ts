@@ -10,6 +10,7 @@ export default defineConfig({
     teardownTimeout: 30_000,
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { test: { name: 'simulation', include: ['test/simulation/**/*.test.ts'] } },
       { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], testTimeout: 60_000 } },
       {
         test: {

@@ -12,7 +12,7 @@ import {
 import type { ChargeItem, ChargePeriod, ChargePlanInput, ChargeReason } from './charge-input.ts';
 import type { DerivedProration, ProrationReason } from './derivation.ts';
 import { epochMs, instantText } from './local-time.ts';
-import { chargesAtResume, type ResumableCharge } from './pause.ts';
+import { chargesAtResume, type ResumableCharge, wasGivenBack } from './pause.ts';
 import { refuse } from './refusal.ts';
 
 /** A time an item is billed for, the charge window it lies in, and the share of the full price it pays. */
@@ -62,9 +62,12 @@ export function servicesOf(item: ChargeItem, input: ChargePlanInput): Service[] 
         ? (advance ? ownAdvanceServices : ownArrearServices)(item, period, input)
         : periodServices(item, period);
   const { resume } = input;
-  return resume
-    ? services.filter((service) => chargesAtResume(resume, resumable(item, service, relation === 'longer')))
-    : services.filter(free);
+  if (!resume) return services.filter(free);
+  return services.filter((service) => {
+    const charge = resumable(item, service, relation === 'longer');
+    // A longer period that began while the subscription was paused may have been paid for before the pause.
+    return chargesAtResume(resume, charge) && (free(service) || wasGivenBack(resume, charge));
+  });
 }
 
 /** The whole charge period behind a service. */
@@ -143,15 +146,18 @@ function periodServices(item: ChargeItem, period: ChargePeriod): Service[] {
   ];
 }
 
-/** A shorter cadence: the period cut into windows on the subscription's anchor, a cut window paying its share of its own full one. */
+/**
+ * A shorter cadence: the period cut into windows on the subscription's anchor, a cut window paying its share of its own full
+ * one. A period that begins within a whole one, after a pause, keeps the windows of the whole.
+ */
 function windowServices(item: ChargeItem, period: ChargePeriod, input: ChargePlanInput): Service[] {
   const cadence = itemCadence(item, input, input.subscription.billingAnchor, input.subscription.billingCycle);
   const services: Service[] = [];
-  let start = period.start;
+  let start = earlier(period.full.start, period.start);
   for (let step = 0; start < period.end; step += 1) {
     if (step === walkBound) throw tooManyPeriods(item);
     const boundary = nextBoundary({ ...cadence, periodStart: start });
-    const window = { start, end: earlier(boundary, period.end) };
+    const window = { start: later(start, period.start), end: earlier(boundary, period.end) };
     const active = intersection(window, item);
     if (active) {
       const full = { start: previousBoundary({ ...cadence, boundary }), end: boundary };

@@ -84,7 +84,12 @@ export function chargesAtResume(terms: ResumeTerms, charge: ResumableCharge): bo
   const periodStart = charge.ownPeriods ? charge.window.start : terms.wholeStart;
   if (terms.behavior === 'none' && terms.now !== periodStart) return false;
   const paidBefore = terms.pauseStart >= periodStart && charge.itemStart <= terms.pauseStart;
-  return !paidBefore || terms.credited.some((credit) => gaveBack(credit, charge));
+  return !paidBefore || wasGivenBack(terms, charge);
+}
+
+/** Whether the pause gave something back of a charge period. */
+export function wasGivenBack(terms: ResumeTerms, charge: ResumableCharge): boolean {
+  return terms.credited.some((credit) => gaveBack(credit, charge));
 }
 
 function gaveBack(credit: ResumeTerms['credited'][number], { lineItemId, window }: ResumableCharge): boolean {

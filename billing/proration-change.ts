@@ -7,6 +7,7 @@ import type { Derivation } from './derivation.ts';
 import { type Decimal, decimal, greatest, least, moneyString, sum, zero } from './money.ts';
 import { costOfQuantity } from './price.ts';
 import { costInCurrency } from './price-unit.ts';
+import { type ProratedTime, proratedTimes } from './prorated-time.ts';
 import {
   cappedCredit,
   type Proration,
@@ -47,6 +48,8 @@ export type ProratedLine = ChargeLine & {
   side: 'credit' | 'charge';
   /** The amount before the cap; above or equal to zero on either side. */
   uncapped: string;
+  /** The same by charge period. */
+  times: ProratedTime[];
 };
 
 /** What a change comes to, with the currency's digits. `net` is charge − credit. */
@@ -137,7 +140,9 @@ function roomOf({ billed, credited }: EndingCharge): Decimal {
 
 function chargeLine(item: ChargeItem, input: ChangeInput): ProratedLine[] {
   const line = remainderLine(item, input);
-  return line === null ? [] : [{ ...line, side: 'charge', uncapped: line.amount }];
+  if (line === null) return [];
+  const times = proratedTimes(line.derivation.parts, line.amount, input.subscription.currency);
+  return [{ ...line, side: 'charge', uncapped: line.amount, times }];
 }
 
 function creditLine({ item, billed, credited }: EndingCharge, input: ChangeInput): ProratedLine[] {
@@ -157,6 +162,7 @@ function creditLine({ item, billed, credited }: EndingCharge, input: ChangeInput
       displayName: `Unused time of ${line.displayName}`,
       amount,
       uncapped: line.amount,
+      times: proratedTimes(line.derivation.parts, credit.toFixed(), input.subscription.currency),
       metadata: told,
       derivation: given(line.derivation, amount, capped),
     },

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { instant, numeric, recordColumns } from '../columns.ts';
 
 /**
- * What a change credited or charged for the rest of a line item's time, whichever way it was settled: later changes give back
+ * What a change credited or charged for the rest of a line item's time, one row a charge period, whichever way it was settled: later changes give back
  * no more than was charged and not given back yet. spec: subscriptions-and-invoicing §2.8.2, §2.8.3
  */
 const schema = defineEntity({
@@ -33,7 +33,7 @@ const schema = defineEntity({
     {
       name: 'subscription_proration_unique',
       expression: (c, t, n) =>
-        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.changeKey}, ${c.subscriptionLineItemId}, ${c.side})`,
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.changeKey}, ${c.subscriptionLineItemId}, ${c.side}, ${c.periodStart})`,
     },
   ],
   indexes: [

@@ -32,6 +32,7 @@ import { Migration20261122_60_customer_onboarding } from './20261122_60_customer
 import { Migration20261122_61_subscription_commands } from './20261122_61_subscription_commands.ts';
 import { Migration20261122_64_hierarchy } from './20261122_64_hierarchy.ts';
 import { Migration20261122_66_opening_charge } from './20261122_66_opening_charge.ts';
+import { Migration20261122_68_proration_times } from './20261122_68_proration_times.ts';
 import { Migration20261122_72_invoice_list_filters } from './20261122_72_invoice_list_filters.ts';
 import { Migration20261122_74_event_retention } from './20261122_74_event_retention.ts';
 import { Migration20261122_75_meter_builds } from './20261122_75_meter_builds.ts';
@@ -72,6 +73,7 @@ export const migrations = [
   { name: '20261122_61_subscription_commands', class: Migration20261122_61_subscription_commands },
   { name: '20261122_64_hierarchy', class: Migration20261122_64_hierarchy },
   { name: '20261122_66_opening_charge', class: Migration20261122_66_opening_charge },
+  { name: '20261122_68_proration_times', class: Migration20261122_68_proration_times },
   { name: '20261122_72_invoice_list_filters', class: Migration20261122_72_invoice_list_filters },
   { name: '20261122_74_event_retention', class: Migration20261122_74_event_retention },
   { name: '20261122_75_meter_builds', class: Migration20261122_75_meter_builds },

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChargeItem } from '../../billing/charge.ts';
 import { decimal, decimalString } from '../../billing/money.ts';
+import type { ProratedTime } from '../../billing/prorated-time.ts';
 import type { ProrationAction, ProrationBehavior } from '../../billing/proration.ts';
 import { type ProratedChange, type ProratedLine, prorateChange } from '../../billing/proration-change.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../bulk.ts';
@@ -186,7 +187,7 @@ async function writeRecords(
   outcome: { key: string; invoiceId: string | null; returned: string },
 ): Promise<void> {
   const now = new Date().toISOString();
-  const record = (line: ProratedLine) => ({
+  const record = (line: ProratedLine, time: ProratedTime) => ({
     id: newId('pror'),
     tenantId: scope.tenantId,
     environmentId: scope.environmentId,
@@ -200,14 +201,15 @@ async function writeRecords(
     action: request.action,
     side: line.side,
     currency: request.row.currency,
-    amount: decimal(line.amount).abs().toFixed(),
-    uncappedAmount: line.uncapped,
-    periodStart: line.periodStart,
-    periodEnd: line.periodEnd,
+    amount: time.amount,
+    uncappedAmount: time.uncapped,
+    periodStart: time.start,
+    periodEnd: time.end,
     effectiveAt: request.effectiveAt,
     settlement: change.settlement,
     invoiceId: outcome.invoiceId,
     returnedAmount: outcome.returned,
   });
-  await writeRows(sql, insertRecords, change.lines.map(record));
+  const records = change.lines.flatMap((line) => line.times.map((time) => record(line, time)));
+  await writeRows(sql, insertRecords, records);
 }

@@ -15,7 +15,8 @@ import type { PaidOpening } from './opening-charge.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { followParents } from './subscription-follow.ts';
 import { startGrants } from './subscription-grant.ts';
-import { issueOpening, openingPeriod } from './subscription-opening.ts';
+import { issueOpening } from './subscription-opening.ts';
+import { openingPeriod } from './subscription-period.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,

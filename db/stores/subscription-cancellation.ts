@@ -27,9 +27,11 @@ export async function readCancellation(
   subscriptionId: string,
 ): Promise<{ details: CancellationCredit[]; returned: string; invoice: InvoiceContent | null }> {
   const rows = await tx.rows<CreditRow>(
-    `select p.subscription_line_item_id, s.price_id, s.plan_display_name, s.display_name, p.uncapped_amount, p.amount, p.period_start, p.period_end
+    `select s.id as subscription_line_item_id, s.price_id, s.plan_display_name, s.display_name, sum(p.uncapped_amount) as uncapped_amount,
+       sum(p.amount) as amount, min(p.period_start) as period_start, max(p.period_end) as period_end
      from subscription_proration p join subscription_line_item s on s.id = p.subscription_line_item_id
-     where p.environment_id = $1 and p.subscription_id = $2 and p.action = 'cancellation' and p.side = 'credit' order by s.start_date, s.id`,
+     where p.environment_id = $1 and p.subscription_id = $2 and p.action = 'cancellation' and p.side = 'credit'
+     group by s.id order by s.start_date, s.id`,
     [tx.scope.environmentId, subscriptionId],
   );
   const details = rows.map(creditOf);

@@ -23,7 +23,8 @@ import { subscriptionEvent } from './subscription-event.ts';
 import { grantCredits } from './subscription-grant.ts';
 import { checkFamily, createFamily, hierarchyOf, payerOfParent, refuseHeir } from './subscription-hierarchy-create.ts';
 import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
-import { issueOpening, openingPeriod } from './subscription-opening.ts';
+import { issueOpening } from './subscription-opening.ts';
+import { openingPeriod } from './subscription-period.ts';
 import {
   insertSubscriptions,
   readSubscriptions,

@@ -1,4 +1,4 @@
-import { type BillingPeriodInterval, firstPeriod } from '../../billing/calendar.ts';
+import type { BillingPeriodInterval } from '../../billing/calendar.ts';
 import { isPaidWithinCreation } from '../../billing/collection.ts';
 import { lessCredit } from '../../billing/replacement.ts';
 import { writeRows } from '../bulk.ts';
@@ -85,22 +85,4 @@ export function freeLine(line: BilledLine): BilledLine {
     metadata: { ...line.metadata, trial: 'true' },
     derivation: { ...line.derivation, parts: [], amount: '0' },
   };
-}
-
-/** The first billed period beside the whole one: on a calendar cycle the first advance charge may pay for a part only. spec: §2.2.4 */
-export function openingPeriod(row: SubscriptionRow): BillingPeriodInterval {
-  if (row.status === 'trialing') {
-    const period = { start: row.currentPeriodStart, end: row.currentPeriodEnd };
-    return { ...period, full: period };
-  }
-  return firstPeriod({
-    startDate: row.startDate,
-    endDate: row.endDate,
-    anchor: row.billingAnchor,
-    billingPeriod: row.billingPeriod,
-    billingPeriodCount: row.billingPeriodCount,
-    billingCycle: row.billingCycle,
-    timezone: row.timezone,
-    prorationBehavior: row.prorationBehavior,
-  });
 }

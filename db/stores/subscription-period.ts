@@ -27,3 +27,21 @@ export function currentPeriodOf(row: SubscriptionRow): BillingPeriodInterval {
 export function runningPeriodOf(row: SubscriptionRow): BillingPeriodInterval {
   return { ...currentPeriodOf(row), full: wholeAdvancePeriodAt(row, row.currentPeriodStart) };
 }
+
+/** The first billed period beside the whole one: on a calendar cycle the first advance charge may pay for a part only. spec: §2.2.4 */
+export function openingPeriod(row: SubscriptionRow): BillingPeriodInterval {
+  if (row.status === 'trialing') {
+    const period = { start: row.currentPeriodStart, end: row.currentPeriodEnd };
+    return { ...period, full: period };
+  }
+  return firstPeriod({
+    startDate: row.startDate,
+    endDate: row.endDate,
+    anchor: row.billingAnchor,
+    billingPeriod: row.billingPeriod,
+    billingPeriodCount: row.billingPeriodCount,
+    billingCycle: row.billingCycle,
+    timezone: row.timezone,
+    prorationBehavior: row.prorationBehavior,
+  });
+}

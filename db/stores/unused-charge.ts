@@ -25,9 +25,8 @@ export async function creditUnused(
   const items = (await readItems(sql, scope.environmentId, [row.id])).get(row.id) ?? [];
   const paused = row.activePauseId === '' ? [] : await creditedByPause(sql, scope.environmentId, row.activePauseId);
   const given = new Set(paused.filter((time) => time.end > effectiveAt).map((time) => time.lineItemId));
-  const ended = items.filter(
-    ({ item }) => !given.has(item.id) && item.startDate <= effectiveAt && (item.endDate ?? '9999') > effectiveAt,
-  );
+  // An item that begins later may have been charged in advance as well.
+  const ended = items.filter(({ item }) => !given.has(item.id) && (item.endDate ?? '9999') > effectiveAt);
   const planned = await planProration(sql, scope, { ...request, ended, started: [] });
   const { returned } = await settleProration(sql, scope, planned);
   return { planned, returned };
@@ -36,10 +35,11 @@ export async function creditUnused(
 /** The times of which a pause gave something back. spec: subscriptions-and-invoicing §2.11 Charge at resume */
 export async function creditedByPause(sql: Sql, environmentId: string, pauseId: string): Promise<CreditedTime[]> {
   const rows = await sql.rows<{ subscription_line_item_id: string; period_start: string; period_end: string }>(
-    `select r.subscription_line_item_id, r.period_start, r.period_end
+    `select r.subscription_line_item_id, min(r.period_start) as period_start, max(r.period_end) as period_end
      from subscription_pause p join subscription_proration r on r.environment_id = p.environment_id
        and r.subscription_id = p.subscription_id and r.action = 'pause' and r.effective_at = p.pause_start
-     where p.environment_id = $1 and p.id = $2 and r.side = 'credit' and r.amount > 0`,
+     where p.environment_id = $1 and p.id = $2 and r.side = 'credit'
+     group by r.subscription_line_item_id having sum(r.amount) > 0`,
     [environmentId, pauseId],
   );
   return rows.map((row) => ({

@@ -134,3 +134,17 @@ test('an end while paused gives back only what the pause kept', async () => {
     expect(await credited(customerId)).toEqual(amounts.map((amount) => [amount, 'CREDIT_ADJUSTMENT']));
   }
 });
+
+test('a cancellation at an earlier date gives back what an item that began after it was charged', async () => {
+  const { id, clockId, customerId } = await subscribed();
+  const { body } = await api<{ line_items: { id: string; display_name: string }[] }>('GET', `/subscriptions/${id}`);
+  const base = body.line_items.find(({ display_name }) => display_name === 'Base') as { id: string };
+  const quantity_change_params = { line_items: [{ id: base.id, quantity: '2' }] };
+  await post(id, 'modify/execute', { type: 'quantity_change', quantity_change_params });
+  await advanceTo(api, clockId, '2026-04-21T00:00:00Z');
+  const cancellation = { cancellation_type: 'immediate', cancel_at: '2026-04-06T00:00:00Z' };
+  await post(id, 'cancel', { ...cancellation, proration_behavior: 'create_prorations' });
+  // 90 and 60 were paid; five of thirty days at the old quantity are kept.
+  expect((await totals(id)).map(([, , total]) => total)).toEqual(['90', '60']);
+  expect(await credited(customerId)).toEqual([['135', 'CREDIT_ADJUSTMENT']]);
+});

@@ -1,0 +1,156 @@
+import { rounded } from '../support/invoice-oracle.ts';
+import {
+  decimalsOf,
+  type Fraction,
+  fixed,
+  fraction,
+  nothing,
+  oracleCost,
+  plain,
+  plus,
+} from '../unit/billing/rating-oracle.ts';
+import type { Cadence, Life, Offer, SimulatedLine } from './life.ts';
+import { clockOf, nextOf, type OracleCadence, previousOf } from './oracle-clock.ts';
+
+/** What an item charges for a time, read from the chapter alone. spec: subscriptions-and-invoicing §2.6.1 – §2.6.3 */
+export interface OracleItem {
+  id: string;
+  offer: Offer;
+  start: number;
+  end: number | null;
+  quantity: string;
+}
+
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** A time an item is charged for and the share of its price that this time is: part ÷ whole, in milliseconds. */
+export interface Share extends Span {
+  part: number;
+  whole: number;
+}
+
+/** A billed time, and the whole period its FIXED amounts pay for: in arrear, and in advance (§2.2.4). */
+export interface BilledTime extends Span {
+  arrear: Span;
+  advance: Span;
+}
+
+export interface Timeline {
+  life: Life;
+  cadence: OracleCadence;
+  /** Where charging begins: the start, or the end of the trial. */
+  begins: number;
+}
+
+export type Relation = 'onetime' | 'equal' | 'shorter' | 'finer' | 'longer';
+const units = { DAILY: 1, WEEKLY: 1, MONTHLY: 1, QUARTERLY: 3, HALF_YEARLY: 6, ANNUAL: 12 };
+const kindOf = ({ unit }: Cadence): string => (unit === 'DAILY' || unit === 'WEEKLY' ? unit : 'MONTHS');
+
+/** §2.3.2; `finer`: days and weeks inside months, billed once a period (§2.6.3). */
+export function relationOf(offer: Offer, subscription: Cadence): Relation {
+  if (offer.cadence === null) return 'onetime';
+  const [own, whole] = [offer.cadence, subscription].map(({ unit, count }) => units[unit] * count) as [number, number];
+  const [kind, ofWhole] = [kindOf(offer.cadence), kindOf(subscription)];
+  if (kind !== ofWhole) return kind === 'MONTHS' || (kind === 'WEEKLY' && ofWhole === 'DAILY') ? 'longer' : 'finer';
+  return own === whole ? 'equal' : own < whole ? 'shorter' : 'longer';
+}
+
+const activeIn = (item: OracleItem, span: Span): Span => ({
+  start: Math.max(span.start, item.start),
+  end: Math.min(span.end, item.end ?? span.end),
+});
+
+/** Equal: one line a period. Shorter: windows by next-boundary steps on the subscription's anchor. §2.6.3 */
+export function ordinaryShares(item: OracleItem, time: BilledTime, timeline: Timeline): Share[] {
+  const whole = item.offer.advance ? time.advance : time.arrear;
+  if (relationOf(item.offer, timeline.life.cadence) !== 'shorter') return sharesIn(item, time, whole);
+  const cadence = { ...timeline.cadence, ...item.offer.cadence };
+  const shares: Share[] = [];
+  // Windows are those of the whole period, which may have begun before this time.
+  for (let start = Math.min(whole.start, time.start); start < time.end; ) {
+    const next = nextOf(start, cadence);
+    const window = { start: Math.max(start, time.start), end: Math.min(next, time.end) };
+    shares.push(...sharesIn(item, window, { start: previousOf(next, cadence), end: next }));
+    start = next;
+  }
+  return shares;
+}
+
+function sharesIn(item: OracleItem, span: Span, whole: Span): Share[] {
+  const { start, end } = activeIn(item, span);
+  return start < end ? [{ start, end, part: end - start, whole: whole.end - whole.start }] : [];
+}
+
+/** A longer cadence runs periods of its own from the item's start, or the trial's end. §2.6.3 */
+export function ownPeriods(item: OracleItem, until: number, { life, begins }: Timeline): Span[] {
+  const anchor = Math.max(item.start, begins);
+  const clock = clockOf(anchor, life.timezone);
+  const cadence = { ...(item.offer.cadence as Cadence), anchor, timezone: life.timezone, clock };
+  const spans: Span[] = [];
+  for (let start = anchor; start < until; ) {
+    const end = nextOf(start, cadence);
+    spans.push({ start, end });
+    start = end;
+  }
+  return spans;
+}
+
+/** A part of an own period, as far as the item is active. */
+export function shareOfOwn(item: OracleItem, own: Span, from: number): Share[] {
+  return sharesIn(item, { start: Math.max(own.start, from), end: own.end }, own);
+}
+
+const costs = new WeakMap<object, Map<string, Fraction>>();
+
+function costOf(offer: Offer, quantity: string): Fraction {
+  const known = costs.get(offer.price) ?? new Map<string, Fraction>();
+  costs.set(offer.price, known);
+  const cost = known.get(quantity) ?? oracleCost(offer.price, quantity);
+  if (known.size < 1000) known.set(quantity, cost);
+  return cost;
+}
+
+/** FIXED: the share of cost(quantity), rounded once. §2.6.2 */
+export function fixedAmount(item: OracleItem, share: Share, currency: string): bigint {
+  const { n, d } = costOf(item.offer, item.quantity);
+  const minor = 10n ** BigInt(decimalsOf(currency));
+  return rounded(n * minor * BigInt(share.part), d * BigInt(share.whole));
+}
+
+/** USAGE: the cost of what was metered, never prorated by time. §2.6.2 */
+function usageOf(item: OracleItem, share: Share, life: Life): { quantity: string; amount: bigint } {
+  const counted = life.usage.filter(
+    ({ meter, at }) => meter === item.offer.meter && at >= share.start && at < share.end,
+  );
+  const quantity = plain(counted.map((event) => fraction(event.quantity)).reduce(plus, nothing), 15);
+  const { n, d } = costOf(item.offer, quantity);
+  return { quantity, amount: rounded(n * 10n ** BigInt(decimalsOf(life.currency)), d) };
+}
+
+/** The lines of an item for its shares; folded: one line with the sums of the rounded windows. §2.6.3 */
+export function linesOf(item: OracleItem, shares: readonly Share[], time: Span, { life }: Timeline): SimulatedLine[] {
+  const lines = shares.map((share) => {
+    const { start, end } = share;
+    if (item.offer.type === 'USAGE') return { item: item.id, start, end, ...usageOf(item, share, life) };
+    return { item: item.id, start, end, quantity: item.quantity, amount: fixedAmount(item, share, life.currency) };
+  });
+  if (lines.length === 0 || !life.folded || relationOf(item.offer, life.cadence) !== 'shorter') return lines;
+  const quantity = plain(lines.map((line) => fraction(line.quantity)).reduce(plus, nothing), 15);
+  const amount = lines.reduce((all, line) => all + line.amount, 0n);
+  return [{ item: item.id, start: time.start, end: time.end, quantity, amount }];
+}
+
+/** Order of lines: FIXED by start and id, then USAGE. §2.6.4 */
+export function inOrder(items: readonly OracleItem[]): OracleItem[] {
+  const rank = ({ offer }: OracleItem) => (offer.type === 'FIXED' ? 0 : 1);
+  return [...items].sort((a, b) => rank(a) - rank(b) || a.start - b.start || (a.id < b.id ? -1 : 1));
+}
+
+/** Money as it is written. */
+export const written = (amount: bigint, currency: string): string => {
+  const digits = decimalsOf(currency);
+  return fixed({ n: amount, d: 10n ** BigInt(digits) }, digits);
+};

@@ -1,0 +1,261 @@
+import { oracleAmounts } from '../support/invoice-oracle.ts';
+import { decimalsOf } from '../unit/billing/rating-oracle.ts';
+import type { Billed, Life, SimulatedLine } from './life.ts';
+import {
+  type BilledTime,
+  inOrder,
+  linesOf,
+  type OracleItem,
+  ordinaryShares,
+  ownPeriods,
+  relationOf,
+  type Share,
+  type Span,
+  shareOfOwn,
+  type Timeline,
+} from './oracle-charge.ts';
+import { calendarAnchor, clockOf, nextOf, previousOf, trialEndOf } from './oracle-clock.ts';
+import { obey } from './oracle-command.ts';
+import { Books } from './oracle-credit.ts';
+
+type Status = 'trialing' | 'active' | 'paused' | 'cancelled';
+type Direction = 'advance' | 'arrear' | 'onetime';
+
+/** Until when oracle periods are walked. */
+const everything = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The life of a subscription as the chapter tells it, one instant after the other, with its own calendar and its own
+ * arithmetic; nothing of `billing/`. spec: subscriptions-and-invoicing §2.2 – §2.12
+ */
+export function oracleBilled(life: Life): Billed {
+  return new OracleLife(life).billed();
+}
+
+export class OracleLife {
+  readonly life: Life;
+  readonly books = new Books();
+  readonly result: Billed = { invoices: [], returned: [], accepted: [], status: 'active', endedAt: null };
+  readonly billedSpans: (Span & { item: string })[] = [];
+  readonly pauses: Span[] = [];
+  status: Status = 'active';
+  items: OracleItem[];
+  timeline: Timeline;
+  /** Boundaries from where charging begins, as if nothing ended. */
+  boundaries: number[] = [];
+  start: number;
+  end: number;
+  cancelAt: number | null = null;
+  atPeriodEnd = false;
+  endsAt: number | null;
+  before: { cancelAt: number | null; endsAt: number | null } | null = null;
+  trialEnd: number;
+  pauseStart = 0;
+  plan = 0;
+  made = 0;
+
+  constructor(life: Life) {
+    this.life = life;
+    this.start = life.start;
+    this.endsAt = life.end;
+    this.items = life.plans[0]!.map((offer) => this.itemOf(offer, life.start));
+    this.trialEnd = trialEndOf(life.start, life.trialDays, life.timezone);
+    if (life.end !== null) this.trialEnd = Math.min(this.trialEnd, life.end);
+    const anchor = life.calendar
+      ? calendarAnchor(life.start, life.cadence, life.timezone)
+      : (life.anchor ?? life.start);
+    this.timeline = this.timelineFrom(life.start, anchor, life.calendar ? 0 : clockOf(anchor, life.timezone));
+    this.end = life.trialDays > 0 ? this.trialEnd : this.nextEnd(life.start);
+  }
+
+  itemOf(offer: OracleItem['offer'], start: number): OracleItem {
+    this.made += 1;
+    const id = `${String(this.made).padStart(3, '0')} ${offer.id}`;
+    return { id, offer, start, end: this.life.end, quantity: offer.type === 'USAGE' ? '0' : offer.quantity };
+  }
+
+  timelineFrom(begins: number, anchor: number, clock: number): Timeline {
+    const { life } = this;
+    this.boundaries = [begins];
+    return { life, begins, cadence: { ...life.cadence, anchor, timezone: life.timezone, clock } };
+  }
+
+  /** The whole period that holds an instant, walked from the first. */
+  whole(at: number): Span {
+    const { boundaries } = this;
+    while (boundaries.at(-1)! <= at) boundaries.push(nextOf(boundaries.at(-1)!, this.timeline.cadence));
+    let index = boundaries.length - 1;
+    while (boundaries[index]! > at) index -= 1;
+    return { start: boundaries[index]!, end: boundaries[index + 1]! };
+  }
+
+  nextEnd(from: number): number {
+    const ends = [this.whole(from).end, this.endsAt, this.cancelAt].filter((end) => end !== null);
+    return Math.min(...ends);
+  }
+
+  /** A time with the whole periods it is part of; the first one of a calendar cycle began earlier. §2.2.4 */
+  timeOf(start: number, end: number): BilledTime {
+    const arrear = this.whole(start);
+    const { life, timeline } = this;
+    const stub = life.calendar && life.prorate && arrear.start === life.start && timeline.cadence.anchor !== life.start;
+    const advance = stub
+      ? { start: Math.min(previousOf(arrear.end, timeline.cadence), arrear.start), end: arrear.end }
+      : arrear;
+    return { start, end, arrear, advance };
+  }
+
+  billed(): Billed {
+    const { life } = this;
+    if (life.trialDays > 0) this.toTrial();
+    else this.open('SUBSCRIPTION_CREATE');
+    for (const command of life.commands) {
+      this.passTo(command.at);
+      this.result.accepted.push(obey(this, command));
+    }
+    this.passTo(life.until);
+    return { ...this.result, status: this.status };
+  }
+
+  toTrial(): void {
+    this.status = 'trialing';
+    this.invoice('SUBSCRIPTION_TRIAL_START', { start: this.start, end: this.end }, []);
+  }
+
+  open(reason: string): void {
+    const time = this.timeOf(this.start, this.end);
+    this.invoice(reason, time, this.linesFor({ advance: time, opening: true }));
+  }
+
+  passTo(instant: number): void {
+    while (this.status !== 'cancelled' && this.end <= instant) this.boundary();
+  }
+
+  boundary(): void {
+    const [start, b] = [this.start, this.end];
+    const ends = [this.cancelAt, this.endsAt].some((end) => end !== null && end <= b);
+    if (this.status === 'trialing') {
+      if (ends) this.finish(b);
+      else this.endTrial(b);
+      return;
+    }
+    const elapsed = this.timeOf(start, b);
+    if (!ends) [this.start, this.end] = [b, this.nextEnd(b)];
+    const paused = this.status === 'paused';
+    const ahead = ends ? null : this.timeOf(b, this.end);
+    const lines = paused ? [] : this.linesFor({ advance: ahead, arrear: elapsed, last: ends });
+    this.invoice('SUBSCRIPTION_CYCLE', { start, end: b }, lines);
+    if (ends) this.finish(b);
+  }
+
+  endTrial(at: number): void {
+    this.status = 'active';
+    this.timeline = this.timelineFrom(at, at, clockOf(at, this.life.timezone));
+    this.start = at;
+    this.end = this.nextEnd(at);
+    this.open('SUBSCRIPTION_TRIAL_END');
+  }
+
+  finish(effective: number): void {
+    this.status = 'cancelled';
+    this.result.endedAt = effective;
+    this.end = effective;
+    this.endsAt = effective;
+    for (const item of this.items) item.end = Math.max(item.start, Math.min(item.end ?? effective, effective));
+  }
+
+  /** The lines of an invoice; each time is left out that an invoice has already. §2.6.1 */
+  linesFor(bill: {
+    advance?: BilledTime | null;
+    arrear?: BilledTime | null;
+    opening?: boolean;
+    last?: boolean;
+    closing?: boolean;
+  }): SimulatedLine[] {
+    return this.inOrder().flatMap((item) => {
+      const direction = this.directionOf(item);
+      if (direction === 'onetime') return bill.closing ? [] : this.onetime(item, bill);
+      const time = direction === 'advance' ? bill.advance : bill.arrear;
+      if (!time || time.start >= time.end) return [];
+      const shares = this.sharesOf(item, time, bill.closing === true || bill.last === true);
+      return linesOf(
+        item,
+        shares.filter((share) => !this.isBilled(item, share)),
+        time,
+        this.timeline,
+      );
+    });
+  }
+
+  inOrder(): OracleItem[] {
+    return inOrder(this.items);
+  }
+
+  directionOf({ offer }: OracleItem): Direction {
+    if (offer.cadence === null) return 'onetime';
+    return offer.type === 'FIXED' && offer.advance ? 'advance' : 'arrear';
+  }
+
+  isBilled(item: OracleItem, { start, end }: Span): boolean {
+    return this.billedSpans.some((span) => span.item === item.id && span.start < end && span.end > start);
+  }
+
+  sharesOf(item: OracleItem, time: BilledTime, closes: boolean): Share[] {
+    if (relationOf(item.offer, this.life.cadence) !== 'longer') return ordinaryShares(item, time, this.timeline);
+    const owns = ownPeriods(item, time.end, this.timeline);
+    if (item.offer.type === 'FIXED' && item.offer.advance) {
+      return owns
+        .filter(({ start }) => start >= time.start && start < time.end)
+        .flatMap((own) => shareOfOwn(item, own, 0));
+    }
+    return owns.flatMap((own) => {
+      const ends = Math.min(own.end, item.end ?? own.end, closes ? time.end : everything);
+      // What was billed and what was paused of it is behind.
+      const done = [...this.billedSpans.filter((span) => span.item === item.id), ...this.pauses].map(({ end }) => end);
+      const from = Math.max(own.start, ...done.filter((end) => end <= ends));
+      if (from >= ends || ends <= time.start || ends > time.end) return [];
+      return [{ start: from, end: ends, part: ends - from, whole: own.end - own.start }];
+    });
+  }
+
+  onetime(
+    item: OracleItem,
+    { arrear, advance, opening, last }: Parameters<OracleLife['linesFor']>[0],
+  ): SimulatedLine[] {
+    const { start } = item;
+    const due = opening
+      ? advance != null && start <= advance.start
+      : arrear != null && start >= arrear.start && (start < arrear.end || (start === arrear.end && !last));
+    const span = { start, end: start + 1000, part: 1, whole: 1 };
+    if (!due || this.isBilled(item, span) || (item.end !== null && item.end <= start)) return [];
+    return linesOf(item, [span], span, this.timeline);
+  }
+
+  /** Totals and shares of discounts by the other oracle; what was charged goes to the books. §2.16 */
+  invoice(reason: string, { start, end }: Span, lines: SimulatedLine[]): void {
+    const { life } = this;
+    const digits = decimalsOf(life.currency);
+    const itemOf = (line: SimulatedLine) => this.items.find(({ id }) => id === line.item)!;
+    const amounts = oracleAmounts({
+      digits,
+      lines: lines.map((line) => ({
+        amount: line.amount * 10n ** BigInt(6 - digits),
+        isUsage: itemOf(line).offer.type === 'USAGE',
+      })),
+      coupons: life.discount === null ? [] : [{ line: null, percentage: life.discount, amountOff: null }],
+      wallets: [],
+      taxes: life.tax ? [life.tax] : [],
+      isExempt: false,
+    });
+    const empty = lines.every(({ amount }) => amount === 0n);
+    const skipped = empty && reason !== 'SUBSCRIPTION_TRIAL_START';
+    this.result.invoices.push({ reason, start, end, skipped, lines, total: amounts.total });
+    if (skipped) return;
+    for (const [index, line] of lines.entries()) {
+      const { offer } = itemOf(line);
+      const net = line.amount - amounts.shares[index]!;
+      if (line.amount >= 0n) this.billedSpans.push({ item: line.item, start: line.start, end: line.end });
+      if (offer.type === 'FIXED' && offer.advance) this.books.charged.push({ ...line, amount: net, cause: reason });
+    }
+  }
+}
