@@ -1,5 +1,5 @@
 import { refuse } from '../../billing/refusal.ts';
-import { windowGrid } from '../../billing/window.ts';
+import { type WindowGrid, windowGrid } from '../../billing/window.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
@@ -18,22 +18,27 @@ import { environmentNumber } from './environment-number.ts';
 import { droppedRefusal } from './retention.ts';
 
 /** Above it is a clear error, never a group called "other". design: usage.md Reading */
-const maxRows = 100_000;
+export const maxBreakdownRows = 100_000;
 const hourMs = 3_600_000;
 
-interface SummedRow {
+/** One group of a question, in one window or whole, as an engine adds it up. */
+export interface SummedGroup {
+  readonly grp: readonly string[];
+  /** Counted from one; null for the whole. */
+  readonly win: number | null;
+  readonly type: AggregationType;
+  readonly multiplier: string | null;
+  readonly began: string;
+  readonly n: string;
+  readonly s: string | null;
+  readonly st: string | null;
+  readonly mx: string | null;
+  readonly latest: string | null;
+  readonly distinct_count: string;
+}
+
+interface SummedRow extends SummedGroup {
   ord: number;
-  grp: string[];
-  win: number | null;
-  type: AggregationType;
-  multiplier: string | null;
-  began: string;
-  n: string;
-  s: string | null;
-  st: string | null;
-  mx: string | null;
-  latest: string | null;
-  distinct_count: string;
   [column: string]: unknown;
 }
 
@@ -58,14 +63,18 @@ export async function readBreakdown(sql: Sql, scope: Scope, request: BreakdownRe
   });
 }
 
-interface BucketRow {
+/** One bucket of a group as an engine adds it up. */
+export interface SummedBucket {
+  readonly type: AggregationType;
+  readonly start: string;
+  readonly n: string;
+  readonly s: string;
+  readonly mx: string;
+}
+
+interface BucketRow extends SummedBucket {
   ord: number;
   grp: string[];
-  type: AggregationType;
-  start: string;
-  n: string;
-  s: string;
-  mx: string;
   [column: string]: unknown;
 }
 
@@ -78,15 +87,10 @@ export async function readBucketBreakdown(
   scope: Scope,
   request: BucketBreakdownRequest,
 ): Promise<BucketBreakdownRow[]> {
-  const { questions, bucketing } = request;
+  const { questions } = request;
   if (questions.length === 0) return [];
   const env = await environmentNumber(sql, scope);
-  const interval = {
-    start: questions.map(({ from, startOfHistory }) => startOfHistory ?? from).reduce((a, b) => (a < b ? a : b)),
-    end: questions.map(({ to }) => to).reduce((a, b) => (a > b ? a : b)),
-  };
-  const timezone = knownZone(bucketing.timezone);
-  const { segments, stepMs } = windowGrid(interval, { ...bucketing, timezone, windowSize: bucketing.size }, maxRows);
+  const { segments, stepMs } = breakdownGrid(request);
   const fits = [stepMs ?? 0, ...segments.flatMap(({ from, origin }) => [from, origin])].every(
     (at) => at % hourMs === 0,
   );
@@ -106,7 +110,18 @@ export async function readBucketBreakdown(
   });
 }
 
-function bucketOf({ type, start, n, s, mx }: BucketRow) {
+/** The grid of the buckets of all questions. */
+export function breakdownGrid({ questions, bucketing }: BucketBreakdownRequest): WindowGrid {
+  const interval = {
+    start: questions.map(({ from, startOfHistory }) => startOfHistory ?? from).reduce((a, b) => (a < b ? a : b)),
+    end: questions.map(({ to }) => to).reduce((a, b) => (a > b ? a : b)),
+  };
+  const timezone = knownZone(bucketing.timezone);
+  return windowGrid(interval, { ...bucketing, timezone, windowSize: bucketing.size }, maxBreakdownRows);
+}
+
+/** The value of a bucket. */
+export function bucketOf({ type, start, n, s, mx }: SummedBucket) {
   const sums = { count: Number(n), sum: s, weightedSum: null, greatest: mx, latest: null, distinctCount: 0 };
   const value = aggregateValue(sums, { type, multiplier: null, from: start, to: start });
   return { start, value, eventCount: sums.count };
@@ -117,11 +132,12 @@ async function refuseDropped(sql: Sql, values: readonly unknown[]): Promise<void
   if (row?.needs_dropped) throw droppedRefusal('this answer');
 }
 
-function refuseTooMany(rows: readonly unknown[]): void {
-  if (rows.length <= maxRows) return;
+/** Refuses more than 100 000 rows. */
+export function refuseTooMany(rows: readonly unknown[]): void {
+  if (rows.length <= maxBreakdownRows) return;
   throw refuse(
     'validation_error',
-    `group_by and window_size give more than ${maxRows} rows: group by less, choose a larger window_size or a shorter time`,
+    `group_by and window_size give more than ${maxBreakdownRows} rows: group by less, choose a larger window_size or a shorter time`,
     { fields: { group_by: 'gives too many groups', window_size: 'gives too many windows' } },
   );
 }
@@ -152,12 +168,13 @@ function parameters(
     grid.fitsHours,
     grid.fitsDays,
     request.everyMeasure,
-    maxRows + 1,
+    maxBreakdownRows + 1,
     questions.map(({ customerIds }) => customerIds === undefined),
   ];
 }
 
-function groupOf(
+/** What a group is, by the names that were asked for. */
+export function groupOf(
   grp: readonly string[],
   { bySource, byProperties }: Pick<BreakdownRequest, 'bySource' | 'byProperties'>,
 ) {
@@ -168,7 +185,8 @@ function groupOf(
   };
 }
 
-function breakdownRow(row: SummedRow, question: BreakdownQuestion, request: BreakdownRequest): BreakdownRow {
+/** The answer that a group gives. */
+export function breakdownRow(row: SummedGroup, question: BreakdownQuestion, request: BreakdownRequest): BreakdownRow {
   const sums = {
     count: Number(row.n),
     sum: row.s,

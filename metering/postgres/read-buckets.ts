@@ -12,20 +12,25 @@ import type { MeterShape } from './meter-shape.ts';
 import { droppedRefusal } from './retention.ts';
 
 /** An answer is built in memory: a year of minutes, or a month of hours for several hundred groups. */
-const maxRows = 600_000;
+export const maxBucketRows = 600_000;
 const maxGroups = 10_000;
 const minuteMs = 60_000;
 
-interface BucketRow {
+/** A bucket, or a group in it, as an engine adds it up. */
+export interface BucketRow {
+  readonly start: string;
+  readonly grp: string;
+  readonly n: string;
+  readonly s: string;
+  readonly mx: string;
+}
+
+interface FoundRow extends Omit<BucketRow, 'start'> {
   event_name: string | null;
   type: AggregationType;
   watermark: string | null;
   needs_dropped: boolean | null;
   start: string | null;
-  grp: string;
-  n: string;
-  s: string;
-  mx: string;
 }
 
 /** The bucket size a question is answered by: its own, else the meter's; null for usage that is one quantity. */
@@ -52,53 +57,58 @@ export async function readBuckets(
   parameters: readonly unknown[],
 ): Promise<UsageAnswer> {
   const began = (shape?.neverResets && question.startOfHistory) || question.from;
-  const grid = gridOf(question, shape, began);
-  const values = [...parameters, ...gridParameters(question, shape, grid), maxRows + 1];
+  const grid = gridOf(question, bucketSizeOf(question, shape), began);
+  const values = [...parameters, ...gridParameters(question, shape, grid), maxBucketRows + 1];
   const found = await bucketRows(sql, values);
   const [head] = found;
   if (!head?.watermark || head.event_name === null) {
     throw refuse('not_found', `meter ${'meterId' in question ? question.meterId : ''} does not exist`);
   }
   if (head.needs_dropped) throw droppedRefusal(`event ${head.event_name}`);
+  const rows = found.flatMap((row) => (row.start === null ? [] : [{ ...row, start: row.start }]));
+  const { type, event_name: eventName, watermark } = head;
+  return bucketAnswer(question, { type, eventName, watermark, began }, rows);
+}
+
+/**
+ * The answer that the rows of one question give, by start and group; `began` is where its interval begins. Throws
+ * `validation_error` for an aggregation without buckets, and above 600 000 rows or 10 000 groups. spec: catalogue-and-metering §7.1
+ */
+export function bucketAnswer(
+  question: UsageQuestion,
+  { began, ...head }: Pick<UsageAnswer, 'type' | 'eventName' | 'watermark'> & { began: string },
+  found: readonly BucketRow[],
+): UsageAnswer {
   if (head.type !== 'MAX' && head.type !== 'SUM') {
     throw refuse('validation_error', `bucket_size is accepted with MAX and SUM only, not with ${head.type}`, {
       fields: { bucket_size: 'is accepted with MAX and SUM only' },
     });
   }
-  refuseTooMany(question, head, found);
+  refuseTooMany(question, head.eventName, found);
   const interval = { from: began, to: question.to };
   let [eventCount, total] = [0, 0n];
-  const buckets = found.flatMap((row): UsageBucket[] => {
-    if (row.start === null) return [];
-    const value = rowValue(row, interval);
+  const buckets = found.map((row): UsageBucket => {
+    const value = rowValue(row, head.type, interval);
     eventCount += Number(row.n);
     total += scaledInteger(value, quantityDecimals) ?? 0n;
-    return [{ start: row.start, group: row.grp, value }];
+    return { start: row.start, group: row.grp, value };
   });
-  return {
-    value: decimalOfScaled(total),
-    eventCount,
-    watermark: head.watermark,
-    type: head.type,
-    eventName: head.event_name,
-    buckets,
-  };
+  return { ...head, value: decimalOfScaled(total), eventCount, buckets };
 }
 
 /** Planning costs more than a small answer: where the connection is at hand, the plan is kept there. */
-async function bucketRows(sql: Sql | SqlTransaction, values: unknown[]): Promise<BucketRow[]> {
-  if (!('client' in sql)) return sql.rows<BucketRow & { [column: string]: unknown }>(bucketText, values);
-  return (await sql.client.query<BucketRow>({ name: 'usage-buckets', text: bucketText, values })).rows;
+async function bucketRows(sql: Sql | SqlTransaction, values: unknown[]): Promise<FoundRow[]> {
+  if (!('client' in sql)) return sql.rows<FoundRow & { [column: string]: unknown }>(bucketText, values);
+  return (await sql.client.query<FoundRow>({ name: 'usage-buckets', text: bucketText, values })).rows;
 }
 
 /** Without a bucket size, which only groups can be, the whole interval is the one bucket. */
-function gridOf(question: UsageQuestion, shape: MeterShape | undefined, began: string): WindowGrid {
-  const windowSize = bucketSizeOf(question, shape);
+export function gridOf(question: UsageQuestion, windowSize: string | null, began: string): WindowGrid {
   const start = Date.parse(began);
   if (windowSize === null || began >= question.to) return { segments: [{ from: start, origin: start }], stepMs: null };
   const timezone = knownZone(question.timezone);
   const billingAnchor = question.billingAnchor ?? null;
-  return windowGrid({ start: began, end: question.to }, { windowSize, timezone, billingAnchor }, maxRows);
+  return windowGrid({ start: began, end: question.to }, { windowSize, timezone, billingAnchor }, maxBucketRows);
 }
 
 function gridParameters(question: UsageQuestion, shape: MeterShape | undefined, grid: WindowGrid): unknown[] {
@@ -118,7 +128,7 @@ function fits({ segments, stepMs }: WindowGrid, rowMs: number): boolean {
   return aligned(stepMs) && segments.every(({ from, origin }) => aligned(from) && aligned(origin));
 }
 
-function rowValue(row: BucketRow, interval: { from: string; to: string }): string {
+function rowValue(row: BucketRow, type: AggregationType, interval: { from: string; to: string }): string {
   const sums = {
     count: Number(row.n),
     sum: row.s,
@@ -127,16 +137,16 @@ function rowValue(row: BucketRow, interval: { from: string; to: string }): strin
     latest: null,
     distinctCount: 0,
   };
-  return aggregateValue(sums, { type: row.type, multiplier: null, ...interval });
+  return aggregateValue(sums, { type, multiplier: null, ...interval });
 }
 
-function refuseTooMany(question: UsageQuestion, head: BucketRow, rows: readonly BucketRow[]): void {
-  const about = 'meterId' in question ? `meter ${question.meterId}` : `event ${head.event_name}`;
-  if (rows.length > maxRows) {
+function refuseTooMany(question: UsageQuestion, eventName: string, rows: readonly BucketRow[]): void {
+  const about = 'meterId' in question ? `meter ${question.meterId}` : `event ${eventName}`;
+  if (rows.length > maxBucketRows) {
     throw refuse(
       'validation_error',
-      `${about} has more than ${maxRows} buckets and groups from ${question.from} until ${question.to}: choose a shorter time, a larger bucket_size or a group_by with fewer values`,
-      { fields: { bucket_size: `gives more than ${maxRows} rows` } },
+      `${about} has more than ${maxBucketRows} buckets and groups from ${question.from} until ${question.to}: choose a shorter time, a larger bucket_size or a group_by with fewer values`,
+      { fields: { bucket_size: `gives more than ${maxBucketRows} rows` } },
     );
   }
   if (rows.length > maxGroups && new Set(rows.map((row) => row.grp)).size > maxGroups) {

@@ -1,0 +1,117 @@
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+import type { UsageSums } from '../aggregate.ts';
+import { environmentNumber } from '../postgres/environment-number.ts';
+import { decimalOfScaled, quantityDecimals, scaledInteger, weightedDecimals } from '../quantity.ts';
+import type { UsageQuestion } from '../usage-store.ts';
+import type { ClickHouse } from './connection.ts';
+import { type Cut, type CutContext, type CutRow, cutText } from './cut.ts';
+import { readFeedState } from './feed-state.ts';
+import { readRecent } from './recent.ts';
+import { type ResolvedQuestion, resolveQuestions } from './resolve.ts';
+
+/** Why PostgreSQL answers in ClickHouse's place: both say the same, so nobody is refused an answer. */
+export class NotAnswered extends Error {
+  override readonly name = 'NotAnswered';
+  /** The questions it is about, by key; null for all. */
+  readonly keys: ReadonlySet<string> | null;
+
+  constructor(message: string, keys: ReadonlySet<string> | null = null) {
+    super(message);
+    this.keys = keys;
+  }
+}
+
+/** Questions made ready to be asked, all as of one moment. */
+export interface Prepared extends CutContext {
+  readonly clickhouse: ClickHouse;
+  readonly resolved: readonly ResolvedQuestion[];
+}
+
+/**
+ * What the questions are about, how far ClickHouse was fed, and what came since. Throws `NotAnswered` where ClickHouse cannot
+ * know: nothing was fed yet, it is too far behind, or a meter's expression is too new.
+ */
+export async function prepare(
+  clickhouse: ClickHouse,
+  sql: Sql,
+  scope: Scope,
+  questions: readonly UsageQuestion[],
+): Promise<Prepared> {
+  const env = await environmentNumber(sql, scope);
+  const state = await readFeedState(sql);
+  if (!state) throw new NotAnswered('nothing was fed yet');
+  const resolved = await resolveQuestions(sql, scope, env, questions);
+  const meters = [...new Set(resolved.map((question) => question.expressionMeter))].filter((meter) => meter !== 0);
+  const unfed = (question: ResolvedQuestion) =>
+    question.expressionMeter !== 0 && !state.meters.includes(question.expressionMeter);
+  passOn(
+    questions,
+    resolved,
+    unfed,
+    ({ expressionMeter }) => `the expression of meter ${expressionMeter} is being fed`,
+  );
+  passOn(
+    questions,
+    resolved,
+    ({ lacksEvents }) => lacksEvents,
+    () => 'events were dropped by retention',
+  );
+  const recent = await readRecent(sql, env, state, {
+    eventNames: [...new Set(resolved.flatMap(({ eventName }) => eventName ?? []))],
+    subjects: resolved.some(({ subjects }) => subjects === null)
+      ? null
+      : [...new Set(resolved.flatMap(({ subjects }) => subjects ?? []))],
+    meters,
+  });
+  if (recent.events === null) throw new NotAnswered('too many events have not been fed');
+  return { clickhouse, env, state, recent, resolved };
+}
+
+/** Throws `NotAnswered` about the questions that are only PostgreSQL's to answer. */
+function passOn(
+  questions: readonly UsageQuestion[],
+  resolved: readonly ResolvedQuestion[],
+  isPassedOn: (question: ResolvedQuestion) => boolean,
+  reason: (question: ResolvedQuestion) => string,
+): void {
+  const first = resolved.find(isPassedOn);
+  if (!first) return;
+  const keys = questions.filter((_, ord) => resolved[ord] && isPassedOn(resolved[ord])).map(({ key }) => key);
+  throw new NotAnswered(reason(first), new Set(keys));
+}
+
+/** A statement holds so many selects, and their text. */
+const cutsAStatement = 100;
+
+/** The rows of each cut, in the cuts' order; more than `limit` of one mean that there are more. */
+export async function readCuts(prepared: Prepared, cuts: readonly Cut[], limit: number): Promise<CutRow[][]> {
+  const found: CutRow[][] = cuts.map(() => []);
+  const asked = [...cuts.entries()].filter(([, { question, from, to }]) => {
+    return question.eventName !== null && question.subjects?.length !== 0 && from < to;
+  });
+  for (let at = 0; at < asked.length; at += cutsAStatement) {
+    const texts = asked.slice(at, at + cutsAStatement).map(([ord, cut]) => cutText(cut, ord, prepared, limit));
+    for (const row of await prepared.clickhouse.rows<CutRow>(texts.join('\nunion all\n'))) found[row[0]]?.push(row);
+  }
+  return found;
+}
+
+/** The sums of a row; those of no row are those of no event. */
+export function sumsOf(row: CutRow | undefined): UsageSums {
+  if (!row) return { count: 0, sum: null, weightedSum: null, greatest: null, latest: null, distinctCount: 0 };
+  const [, , , count, sum, weightedSum, greatest, latest, distinctCount] = row;
+  return {
+    count: Number(count),
+    sum,
+    weightedSum: secondsOf(weightedSum),
+    greatest,
+    latest,
+    distinctCount: Number(distinctCount),
+  };
+}
+
+/** Σ quantity × seconds of a Σ quantity × microseconds. */
+export function secondsOf(text: string): string {
+  return decimalOfScaled(scaledInteger(text, quantityDecimals) ?? 0n, weightedDecimals);
+}
