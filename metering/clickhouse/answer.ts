@@ -5,7 +5,7 @@ import { environmentNumber } from '../postgres/environment-number.ts';
 import { decimalOfScaled, quantityDecimals, scaledInteger, weightedDecimals } from '../quantity.ts';
 import type { UsageQuestion } from '../usage-store.ts';
 import type { ClickHouse } from './connection.ts';
-import { type Cut, type CutContext, type CutRow, cutText } from './cut.ts';
+import { type Cut, type CutContext, type CutRow, type CutRule, ruleText } from './cut.ts';
 import { readFeedState } from './feed-state.ts';
 import { readRecent } from './recent.ts';
 import { type ResolvedQuestion, resolveQuestions } from './resolve.ts';
@@ -82,19 +82,64 @@ function passOn(
 }
 
 /** A statement holds so many selects, and their text. */
-const cutsAStatement = 100;
+const rulesAStatement = 50;
 
 /** The rows of each cut, in the cuts' order; more than `limit` of one mean that there are more. */
 export async function readCuts(prepared: Prepared, cuts: readonly Cut[], limit: number): Promise<CutRow[][]> {
-  const found: CutRow[][] = cuts.map(() => []);
-  const asked = [...cuts.entries()].filter(([, { question, from, to }]) => {
-    return question.eventName !== null && question.subjects?.length !== 0 && from < to;
-  });
-  for (let at = 0; at < asked.length; at += cutsAStatement) {
-    const texts = asked.slice(at, at + cutsAStatement).map(([ord, cut]) => cutText(cut, ord, prepared, limit));
-    for (const row of await prepared.clickhouse.rows<CutRow>(texts.join('\nunion all\n'))) found[row[0]]?.push(row);
+  const slots = slotsOf(cuts);
+  const rows = new Map<number, CutRow[]>();
+  const rules = rulesOf([...slots.values()]);
+  for (let at = 0; at < rules.length; at += rulesAStatement) {
+    const texts = rules.slice(at, at + rulesAStatement).map((rule) => ruleText(rule, prepared, limit));
+    for (const row of await prepared.clickhouse.rows<CutRow>(texts.join('\nunion all\n'))) {
+      const known = rows.get(row[0]);
+      if (known) known.push(row);
+      else rows.set(row[0], [row]);
+    }
   }
-  return found;
+  return cuts.map((cut) => rows.get(slots.get(slotKey(cut))?.slot ?? -1) ?? []);
+}
+
+type Slot = CutRule['slots'][number];
+
+/** The different ones of the cuts that have any event: what meters make of the same sums is their own affair. */
+function slotsOf(cuts: readonly Cut[]): Map<string, Slot> {
+  const slots = new Map<string, Slot>();
+  for (const cut of cuts) {
+    if (cut.question.eventName === null || cut.question.subjects?.length === 0 || cut.from >= cut.to) continue;
+    const key = slotKey(cut);
+    const known = slots.get(key);
+    const isDistinct = cut.isDistinct || known?.cut.isDistinct === true;
+    slots.set(key, { slot: known?.slot ?? slots.size, cut: { ...cut, isDistinct } });
+  }
+  return slots;
+}
+
+function slotKey(cut: Cut): string {
+  return keyOf([ruleKey(cut), cut.question.subjects, cut.from, cut.to]);
+}
+
+function ruleKey({ question, grid, sources, groups, watermark }: Cut): string {
+  const { eventName, field, expressionMeter, filters, subjects } = question;
+  return keyOf([eventName, field, expressionMeter, filters, subjects === null, grid, sources, groups, watermark]);
+}
+
+function keyOf(value: unknown): string {
+  return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
+}
+
+function rulesOf(slots: readonly Slot[]): CutRule[] {
+  // Slots of everybody have no subject to be told apart by.
+  const isAlone = ({ cut, slot }: Slot) => (cut.question.subjects === null ? `everybody ${slot}` : ruleKey(cut));
+  return [...Map.groupBy(slots, isAlone).values()].map((group) => {
+    const cuts = group.map(({ cut }) => cut);
+    const [first] = cuts;
+    const subjects = first!.question.subjects && [...new Set(cuts.flatMap(({ question }) => question.subjects ?? []))];
+    const from = cuts.map((cut) => cut.from).reduce((a, b) => (a < b ? a : b));
+    const to = cuts.map((cut) => cut.to).reduce((a, b) => (a > b ? a : b));
+    const isDistinct = cuts.some((cut) => cut.isDistinct);
+    return { cut: { ...first!, question: { ...first!.question, subjects }, from, to, isDistinct }, slots: group };
+  });
 }
 
 /** The sums of a row; those of no row are those of no event. */

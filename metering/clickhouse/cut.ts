@@ -27,6 +27,13 @@ export interface Cut {
   readonly watermark: string | null;
 }
 
+/** Cuts that differ in whose events of what time they are about, and nothing else: one select. */
+export interface CutRule {
+  /** One of them, about everything that any of them is about. */
+  readonly cut: Cut;
+  readonly slots: readonly { readonly slot: number; readonly cut: Cut }[];
+}
+
 /** What is asked beside the cuts themselves. */
 export interface CutContext {
   readonly env: number;
@@ -34,23 +41,36 @@ export interface CutContext {
   readonly recent: Recent;
 }
 
-/** `ord`, start of the window, groups, count, Σq, Σ(q·µs), greatest, latest, distinct. */
+/** Slot, start of the window, groups, count, Σq, Σ(q·µs), greatest, latest, distinct. */
 export type CutRow = readonly [number, string, readonly string[], string, string, string, string, string, string];
 
-/** One select of a cut: its rows are by window and groups, those without events are absent. */
-export function cutText(cut: Cut, ord: number, context: CutContext, limit: number): string {
-  const { question, grid, groups } = cut;
+/** The select of a rule: its rows are by slot, window and groups, those without events are absent. */
+export function ruleText(rule: CutRule, context: CutContext, limit: number): string {
+  const { question, grid, groups, isDistinct } = rule.cut;
   const groupTexts = groups.map((group) => ('source' in group ? 'source' : formOf(group.property)));
   const distinct =
-    cut.isDistinct && question.field !== null && question.expressionMeter === 0
+    isDistinct && question.field !== null && question.expressionMeter === 0
       ? `uniqExactIf(${formOf(question.field)}, mapContains(forms, ${textLiteral(question.field)}))`
       : '0';
-  return `select ${ord} as ord, toString(${grid ? windowText(grid) : 'toInt64(0)'}) as win,
+  return `select slot, toString(${grid ? windowText(grid) : 'toInt64(0)'}) as win,
     cast([${groupTexts.join(', ')}], 'Array(String)') as grp, toString(count()) as n, toString(sum(v)) as s,
     toString(sum(v * ts)) as st, toString(max(v)) as mx, toString(argMax(v, (ts, ingested_at, id))) as lv,
     toString(${distinct}) as d
-  from (select *, ${valueText(question)} as v from (${sourceText(cut, context)})) group by win, grp
-  having count() > 0 limit ${Math.trunc(limit)}`;
+  from (select *, ${valueText(question)} as v from (${slottedText(rule, context)})) group by slot, win, grp
+  having count() > 0 limit ${Math.trunc(limit)} by slot`;
+}
+
+/** The events of a rule, each once for every slot that it is in. */
+function slottedText({ cut, slots }: CutRule, context: CutContext): string {
+  const source = sourceText(cut, context);
+  const [first] = slots;
+  if (slots.length === 1) return `select *, toInt32(${integer(first?.slot ?? 0)}) as slot from (${source})`;
+  const rows = slots.flatMap(({ slot, cut: { question, from, to } }) =>
+    (question.subjects ?? []).map((subject) => JSON.stringify([slot, subject, String(from), String(to)])),
+  );
+  return `select r.*, q.slot as slot from (${source}) as r inner join (select * from format(JSONCompactEachRow,
+      'slot Int32, owner Int64, began Int64, ended Int64', ${textLiteral(rows.join('\n'))})) as q on r.subject = q.owner
+    where r.ts >= q.began and r.ts < q.ended`;
 }
 
 function formOf(property: string): string {
@@ -151,9 +171,9 @@ function recentRows(cut: Cut, { events, programs }: Recent, known: Known | null)
     );
   };
   return (events ?? []).filter(isOf).flatMap((event) => {
-    const { ts, ingested_at, txid, id, source, measured } = event;
+    const { subject, ts, ingested_at, txid, id, source, measured } = event;
     const quantity = program ? measured.valueBy(program) : '0';
     if (quantity === null) return [];
-    return [[ts, ingested_at, txid, id, source, measured.forms, measured.quantities, quantity]];
+    return [[subject, ts, ingested_at, txid, id, source, measured.forms, measured.quantities, quantity]];
   });
 }

@@ -53,27 +53,22 @@ export async function readBreakdown(
     return found
       .slice(index * cutsAQuestion, (index + 1) * cutsAQuestion)
       .flatMap((rows, part) =>
-        rows.map((row) => summed(row, part === 0 ? null : (place.get(row[1]) ?? null), resolved)),
+        rows.map((row) => summed(row, part === 0 ? null : (place.get(row[1]) ?? null), resolved, request)),
       )
       .sort((a, b) => compareGroups(a.grp, b.grp) || (a.win ?? 0) - (b.win ?? 0))
       .map((row) => breakdownRow(row, question, request));
   });
 }
 
-function summed(row: CutRow, win: number | null, { type, multiplier, beganText }: ResolvedQuestion) {
+/** A row with what was asked for: the latest and the distinct values of a measure that is neither are nobody's. */
+function summed(row: CutRow, win: number | null, resolved: ResolvedQuestion, { everyMeasure }: BreakdownRequest) {
   const [, , grp, n, s, st, mx, latest, distinct] = row;
+  const { type, multiplier, beganText: began } = resolved;
+  const sums = { grp, win, type, multiplier, began, n, s, st: secondsOf(st), mx };
   return {
-    grp,
-    win,
-    type,
-    multiplier,
-    began: beganText,
-    n,
-    s,
-    st: secondsOf(st),
-    mx,
-    latest,
-    distinct_count: distinct,
+    ...sums,
+    latest: everyMeasure || type === 'LATEST' ? latest : null,
+    distinct_count: everyMeasure || type === 'COUNT_UNIQUE' ? distinct : '0',
   };
 }
 

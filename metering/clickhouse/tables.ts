@@ -23,9 +23,19 @@ const eventTableText = (table: string) => `create table if not exists ${table} (
 order by (env, measure, event_name, subject, ts, seq) settings ${durable}`;
 
 /** The columns of an event that questions read, for events that have not arrived yet. */
-export const readColumns = ['ts', 'ingested_at', 'txid', 'id', 'source', 'forms', 'quantities', 'quantity'] as const;
+export const readColumns = [
+  'subject',
+  'ts',
+  'ingested_at',
+  'txid',
+  'id',
+  'source',
+  'forms',
+  'quantities',
+  'quantity',
+] as const;
 export const readStructure =
-  'ts Int64, ingested_at Int64, txid Int64, id String, source String, forms Map(String, String), quantities Map(String, Decimal(76, 15)), quantity Decimal(76, 15)';
+  'subject Int64, ts Int64, ingested_at Int64, txid Int64, id String, source String, forms Map(String, String), quantities Map(String, Decimal(76, 15)), quantity Decimal(76, 15)';
 
 export const eventColumns = [
   'env',

@@ -46,12 +46,15 @@ const asked = fc.record({
 
 const at = (minute: number) => new Date(start + minute * minuteMs).toISOString().replace('Z', '000Z');
 
+let streams = 0;
+
 test('every group and window equals the definition over its own events', { timeout: 120_000 }, async () => {
   const property = fc.asyncProperty(
     fc.uniqueArray(event, { minLength: 1, maxLength: 60, selector: ({ minute }) => minute }),
     fc.array(asked, { minLength: 1, maxLength: 3 }),
     async (events, questions) => {
       const run = randomUUID();
+      streams += 1;
       const customers = { a: '', b: '' };
       for (const name of ['a', 'b'] as const) customers[name] = await newCustomer(database, scope, `${run}-${name}`);
       const made = events.map(
@@ -106,8 +109,9 @@ test('every group and window equals the definition over its own events', { timeo
             question.customers.includes(each.customer) &&
             (question.sources.length === 0 || question.sources.includes(each.source)),
         );
-        // Every engine is asked the first of the stream's questions.
-        for (const engine of index === 0 ? engines : engines.slice(0, 1)) {
+        // ClickHouse is asked now and then: it plans a statement for longer than it adds such a stream up.
+        const isForAll = index === 0 && streams % 5 === 1;
+        for (const engine of isForAll ? engines : engines.slice(0, 1)) {
           const rows = await inSqlTransaction(database, scope, (tx) => engine.store.breakdown(tx, scope, request));
           for (const { id, aggregation } of meters) {
             const own = rows.filter((row) => row.key === id);
