@@ -35,6 +35,7 @@ import { Migration20261122_66_opening_charge } from './20261122_66_opening_charg
 import { Migration20261122_68_proration_times } from './20261122_68_proration_times.ts';
 import { Migration20261122_72_invoice_list_filters } from './20261122_72_invoice_list_filters.ts';
 import { Migration20261122_74_event_retention } from './20261122_74_event_retention.ts';
+import { Migration20261122_75_distinct_months } from './20261122_75_distinct_months.ts';
 import { Migration20261122_75_meter_builds } from './20261122_75_meter_builds.ts';
 import { Migration20261122_76_engine_feed } from './20261122_76_engine_feed.ts';
 
@@ -78,5 +79,6 @@ export const migrations = [
   { name: '20261122_72_invoice_list_filters', class: Migration20261122_72_invoice_list_filters },
   { name: '20261122_74_event_retention', class: Migration20261122_74_event_retention },
   { name: '20261122_75_meter_builds', class: Migration20261122_75_meter_builds },
+  { name: '20261122_75_distinct_months', class: Migration20261122_75_distinct_months },
   { name: '20261122_76_engine_feed', class: Migration20261122_76_engine_feed },
 ];

@@ -59,6 +59,9 @@ export const memberText = `holder as (
 export const memberTime = `select greatest(q.began, member.since) as began,
   greatest(least(q.ended, member.until), greatest(q.began, member.since)) as ended`;
 
+/** Where the days of months are fewer rows than days are: from some days on, a value tends to have come on several. */
+const reachesFar = `span.full_to - span.full_from >= interval '4 days'`;
+
 /**
  * Parameters: 1 env, 2 environment id; per question: 3 ord, 4 meter id or null and, for a made-up measure, 5 event name,
  * 6 type, 7 field, 8 multiplier; 9 from, 10 start of history or null, 11 to, 12 filters, 13 everybody; 14/15 ord and
@@ -131,7 +134,20 @@ select q.ord, q.event_text as event_name, q.type, q.multiplier,
         where d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = span.subject
           and d.day >= (span.full_from at time zone 'UTC')::date and d.day < (span.full_to at time zone 'UTC')::date
         offset 0) as stored
-      where span.ord = q.ord and q.rolled_up
+      where span.ord = q.ord and q.rolled_up and not ${reachesFar}
+      union all
+      select stored.h from span
+      cross join lateral generate_series(date_trunc('month', span.full_from at time zone 'UTC'),
+        (span.full_to at time zone 'UTC') - interval '1 day', interval '1 month') as month(opens)
+      cross join lateral (select
+        greatest((span.full_from at time zone 'UTC')::date - opens::date, 0) as since,
+        least((span.full_to at time zone 'UTC')::date - opens::date, 31) as until) as day
+      cross join lateral (
+        select d.h from usage.distinct_month d
+        where d.env = $1 and d.meter = q.meter and d.version = q.version and d.subject = span.subject and d.month = opens::date
+          and d.days & ((1::bigint << day.until) - (1::bigint << day.since))::int <> 0
+        offset 0) as stored
+      where span.ord = q.ord and q.rolled_up and ${reachesFar}
       union all
       select raw.h from edge cross join lateral (
         select usage.digest(usage.text_form(e.props -> edge.field)) as h from usage.event e where ${matched} offset 0) as raw

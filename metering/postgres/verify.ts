@@ -24,6 +24,7 @@ export async function verifyRollups(sql: Sql, scope: Scope): Promise<BucketDiffe
   const rows = [
     ...(await sql.rows<DifferenceRow>(rollupDifferenceText, [env, scope.environmentId, maxDifferences])),
     ...(await sql.rows<DifferenceRow>(distinctDifferenceText, [env, scope.environmentId, maxDifferences])),
+    ...(await sql.rows<DifferenceRow>(monthDifferenceText, [env, maxDifferences])),
   ];
   return rows.map(differenceOf);
 }
@@ -73,6 +74,17 @@ select meter.id as meter_id, s.external_id, day::text as bucket, case when a.the
 from a full join b using (meter, version, subject, day, h)
 join usage.subject s on s.number = subject join meter on meter.number = meter
 where a.there is distinct from b.there and ${undropped(`day::timestamp at time zone 'UTC'`)} limit $3`;
+
+// What questions about weeks read, against the days it is derived from.
+const monthDifferenceText = `
+with a as (select meter, version, subject, month + n as day, h from usage.distinct_month, generate_series(0, 30) as n
+  where env = $1 and days & (1 << n) <> 0),
+b as (select meter, version, subject, day, h from usage.distinct_value where env = $1)
+select meter.id as meter_id, s.external_id, day::text as bucket, case when a.h is not null then h::text end as stored,
+  case when b.h is not null then h::text end as recomputed
+from a full join b using (meter, version, subject, day, h)
+join usage.subject s on s.number = subject join meter on meter.number = meter
+where a.h is null or b.h is null limit $2`;
 
 /**
  * Compares the days of a random sample of events, and of roll-ups, with what their events say: how many were looked at and
