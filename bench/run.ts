@@ -5,7 +5,9 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'close-temporal': () => import('./close-temporal.ts'),
   'cold-start': () => import('./cold-start.ts'),
   'entitlement-read': () => import('./entitlement-read.ts'),
+  'event-bytes': () => import('./event-bytes.ts'),
   freshness: () => import('./freshness.ts'),
+  growth: () => import('./growth.ts'),
   import: () => import('./import.ts'),
   'ingest-bulk': () => import('./ingest-bulk.ts'),
   'ingest-duplicates': () => import('./ingest-duplicates.ts'),
@@ -14,6 +16,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'plan-simulate': () => import('./plan-simulate.ts'),
   'price-sync': () => import('./price-sync.ts'),
   replay: () => import('./replay.ts'),
+  soak: () => import('./soak.ts'),
   'usage-read': () => import('./usage-read.ts'),
   'workflow-memory': () => import('./workflow-memory.ts'),
 };

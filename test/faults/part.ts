@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasEnded, poll, type RunningProgram } from '../../dev/processes.ts';
 import { lastWords } from '../../dev/services.ts';
@@ -12,6 +13,8 @@ export interface Part {
   readonly isReady: boolean;
   /** How often it came up. */
   readonly starts: number;
+  /** The memory its process holds; its children's is not in it. */
+  residentBytes(): number;
   /** SIGKILL to its whole process tree. False when nothing runs at the moment. */
   kill(): boolean;
   /** Stops its whole process tree for a while and lets it go on. False when nothing runs at the moment. */
@@ -88,6 +91,7 @@ export async function keepRunning(options: PartOptions): Promise<Part> {
     get starts() {
       return starts;
     },
+    residentBytes: () => residentBytesOf(program?.child.pid),
     kill: () => signalAll('SIGKILL'),
     async pause(ms) {
       if (!signalAll('SIGSTOP')) return false;
@@ -111,6 +115,16 @@ function tree(pid: number): number[] {
     .map(Number)
     .filter((child) => child > 1);
   return [pid, ...children];
+}
+
+/** Reads /proc, so Linux only; 0 for a process that is not there. */
+function residentBytesOf(pid: number | undefined): number {
+  try {
+    const [, kib = '0'] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kib) * 1024;
+  } catch {
+    return 0;
+  }
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
