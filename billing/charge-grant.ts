@@ -5,6 +5,7 @@ import type { DerivedGrants, DerivedUsage } from './derivation.ts';
 import type { MeterGrants } from './grant.ts';
 import { type MeasuredGrant, measureGrants, meteredValue } from './grant-usage.ts';
 import { toMicrosecond } from './grant-window.ts';
+import { cutPeriodStart } from './intermediate-invoice.ts';
 import { type Decimal, decimal, decimalString, sum, zero } from './money.ts';
 import { type PriceTerms, pricerOf } from './price.ts';
 import { costInCurrency } from './price-unit.ts';
@@ -36,9 +37,15 @@ export function grantsOfLine(item: ChargeItem, input: ChargePlanInput): MeterGra
   return grants.measure === 'amount' && item.commitment ? null : grants;
 }
 
-/** The billing periods whose budgets a service touches; its own, or several for a line of a longer cadence. */
-export function grantCycles(service: Service, { elapsed, subscription }: ChargePlanInput): Interval[] {
-  if (elapsed && service.start >= elapsed.start) return [{ start: elapsed.start, end: elapsed.end }];
+/**
+ * The billing periods whose budgets a service touches; its own, or several for a line of a longer cadence. Where intermediate
+ * invoices cut a period, its budgets are those of the whole of it, whichever piece is billed. spec: catalogue-and-metering §9.2,
+ * subscriptions-and-invoicing §2.14.1
+ */
+export function grantCycles(service: Service, input: ChargePlanInput): Interval[] {
+  const { subscription } = input;
+  const elapsed = uncutPeriod(input);
+  if (elapsed && service.start >= elapsed.start) return [elapsed];
   const cadence = { ...subscription, anchor: subscription.billingAnchor };
   const cycles: Interval[] = [];
   const until = elapsed ? elapsed.start : service.end;
@@ -48,7 +55,13 @@ export function grantCycles(service: Service, { elapsed, subscription }: ChargeP
     cycles.push({ start, end });
     start = end;
   }
-  return elapsed ? [...cycles, { start: elapsed.start, end: elapsed.end }] : cycles;
+  return elapsed ? [...cycles, elapsed] : cycles;
+}
+
+function uncutPeriod({ elapsed, intermediate = [], reason }: ChargePlanInput): Interval | null {
+  if (!elapsed) return null;
+  const start = cutPeriodStart(elapsed.start, intermediate) ?? elapsed.start;
+  return { start, end: reason === 'threshold' ? later(elapsed.full.end, elapsed.end) : elapsed.end };
 }
 
 /** What budgets make of a usage part. */
