@@ -6,60 +6,77 @@ const flag = z
   .default('false')
   .transform((text) => text === 'true' || text === '1');
 
-const schema = z.object({
-  /** PostgreSQL as the application role: owns no table, so row-level security applies to it. */
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
-  /** PostgreSQL as the role that owns the tables; only migrations use it. */
-  DATABASE_OWNER_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-  DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(20),
-  TEMPORAL_ADDRESS: z.string().min(1).default('127.0.0.1:7233'),
-  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: port(8080),
-  /** Where a worker serves its metrics for Prometheus; it serves none without. */
-  METRICS_ADDRESS: z
-    .string()
-    .regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:]+\]):\d{1,5}$/i, 'must be an IP address and a port, as 127.0.0.1:9464')
-    .optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  /** Requests a second for one API key, with bursts of twice as many; 0 switches the limit off. spec: platform §1.9 */
-  RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
-  /** Above this delay of the event loop requests are answered 503; 0 switches it off. */
-  MAX_EVENT_LOOP_DELAY_MS: z.coerce.number().int().min(0).default(2_000),
-  /** Set when a proxy in front terminates TLS: its `X-Forwarded-*` headers are then believed. */
-  TRUST_PROXY: flag,
-  /** Sign the sessions of the customer portal: the first signs, the others are still accepted. Without one there are none. */
-  PORTAL_SIGNING_KEYS: z
-    .string()
-    .default('')
-    .transform((text) => text.split(',').filter((key) => key !== ''))
-    .refine((keys) => keys.every((key) => key.length >= 32), 'must be keys of 32 characters or more, comma separated'),
-  /** The operator's portal, to which customers are sent with their session. */
-  PORTAL_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** Timers that fall on one instant, as on the first of a month, are spread over this window; boundaries stay exact. */
-  TIMER_SPREAD_SECONDS: z.coerce.number().int().min(0).max(3_600).default(0),
-  /** A file with the workflows bundled before (`bundleWorkflows`), which lets a worker start 2 s sooner; else it bundles them. */
-  WORKFLOW_BUNDLE: z.string().optional(),
-  /** Hosts, with or without a port, that files of imports may come from although they are private or plain http; by commas. */
-  OUTGOING_ALLOWED_HOSTS: z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((host) => host.trim())
-        .filter(Boolean),
-    ),
-  /** Days after which events may be dropped whose time is final; they are kept for good without it. */
-  EVENT_RETENTION_DAYS: z.coerce
-    .number()
-    .int()
-    .min(400, 'must be 400 or more: no allowance lasts longer')
-    .max(36_500)
-    .optional(),
-  /** How long a stopping process waits for requests under way. */
-  SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(0).default(15_000),
-});
+const schema = z
+  .object({
+    /** PostgreSQL as the application role: owns no table, so row-level security applies to it. */
+    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    /** PostgreSQL as the role that owns the tables; only migrations use it. */
+    DATABASE_OWNER_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(20),
+    TEMPORAL_ADDRESS: z.string().min(1).default('127.0.0.1:7233'),
+    TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+    HOST: z.string().min(1).default('127.0.0.1'),
+    PORT: port(8080),
+    /** Where a worker serves its metrics for Prometheus; it serves none without. */
+    METRICS_ADDRESS: z
+      .string()
+      .regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:]+\]):\d{1,5}$/i, 'must be an IP address and a port, as 127.0.0.1:9464')
+      .optional(),
+    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    /** Requests a second for one API key, with bursts of twice as many; 0 switches the limit off. spec: platform §1.9 */
+    RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
+    /** Above this delay of the event loop requests are answered 503; 0 switches it off. */
+    MAX_EVENT_LOOP_DELAY_MS: z.coerce.number().int().min(0).default(2_000),
+    /** Set when a proxy in front terminates TLS: its `X-Forwarded-*` headers are then believed. */
+    TRUST_PROXY: flag,
+    /** Sign the sessions of the customer portal: the first signs, the others are still accepted. Without one there are none. */
+    PORTAL_SIGNING_KEYS: z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').filter((key) => key !== ''))
+      .refine(
+        (keys) => keys.every((key) => key.length >= 32),
+        'must be keys of 32 characters or more, comma separated',
+      ),
+    /** The operator's portal, to which customers are sent with their session. */
+    PORTAL_URL: z.url({ protocol: /^https?$/ }).optional(),
+    /** Timers that fall on one instant, as on the first of a month, are spread over this window; boundaries stay exact. */
+    TIMER_SPREAD_SECONDS: z.coerce.number().int().min(0).max(3_600).default(0),
+    /** A file with the workflows bundled before (`bundleWorkflows`), which lets a worker start 2 s sooner; else it bundles them. */
+    WORKFLOW_BUNDLE: z.string().optional(),
+    /** Hosts, with or without a port, that files of imports may come from although they are private or plain http; by commas. */
+    OUTGOING_ALLOWED_HOSTS: z
+      .string()
+      .default('')
+      .transform((text) =>
+        text
+          .split(',')
+          .map((host) => host.trim())
+          .filter(Boolean),
+      ),
+    /** Days after which events may be dropped whose time is final; they are kept for good without it. */
+    EVENT_RETENTION_DAYS: z.coerce
+      .number()
+      .int()
+      .min(400, 'must be 400 or more: no allowance lasts longer')
+      .max(36_500)
+      .optional(),
+    /** Where aggregates of usage are read from: PostgreSQL alone, or ClickHouse, which a workflow feeds from PostgreSQL. */
+    USAGE_ENGINE: z.enum(['postgres', 'clickhouse'], 'must be postgres or clickhouse').default('postgres'),
+    CLICKHOUSE_URL: z
+      .url({ protocol: /^https?$/ })
+      .refine(
+        (url) => /^\/\w+$/.test(new URL(url).pathname),
+        'must name a database, as http://user:password@host:8123/perennial',
+      )
+      .optional(),
+    /** How long a stopping process waits for requests under way. */
+    SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(0).default(15_000),
+  })
+  .refine(({ USAGE_ENGINE, CLICKHOUSE_URL }) => USAGE_ENGINE !== 'clickhouse' || CLICKHOUSE_URL !== undefined, {
+    path: ['CLICKHOUSE_URL'],
+    error: 'is required with USAGE_ENGINE=clickhouse, as http://user:password@host:8123/perennial',
+  });
 
 /** The configuration of one process. design: architecture §1 */
 export interface Config {
@@ -81,6 +98,8 @@ export interface Config {
   workflowBundle: string | null;
   outgoingAllowedHosts: string[];
   eventRetentionDays: number | null;
+  /** Null where PostgreSQL is the usage engine. */
+  clickhouseUrl: string | null;
   shutdownTimeoutMs: number;
 }
 
@@ -117,6 +136,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
     outgoingAllowedHosts: values.OUTGOING_ALLOWED_HOSTS,
     eventRetentionDays: values.EVENT_RETENTION_DAYS ?? null,
+    clickhouseUrl: values.USAGE_ENGINE === 'clickhouse' ? (values.CLICKHOUSE_URL ?? null) : null,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   };
 }

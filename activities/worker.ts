@@ -3,11 +3,11 @@ import { NativeConnection, Runtime } from '@temporalio/worker';
 import { readConfig } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
-import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
-import { defaultLimits } from '../metering/postgres/write-queue.ts';
+import { openUsageStore } from '../metering/open-usage-store.ts';
 import { scheduleRetention } from './event-retention.ts';
 import { runtimeOptions, workerLogger } from './logging.ts';
 import { reconcile } from './reconcile.ts';
+import { startUsageFeed } from './usage-feed.ts';
 import { signalUsageWatch } from './usage-watch.ts';
 import { createWorkers } from './workers.ts';
 
@@ -21,10 +21,15 @@ const connection = await NativeConnection.connect({ address: config.temporalAddr
 const clientConnection = await Connection.connect({ address: config.temporalAddress });
 const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
 // Whoever is not told now is found by the next event, or by the next start.
-const metering = openPostgresUsageStore(database, defaultLimits, (scope) => {
-  signalUsageWatch(temporal, scope).catch((error: unknown) =>
-    logger.warn({ err: error }, 'a usage watch was not told'),
-  );
+const { metering, clickhouse } = openUsageStore({
+  database,
+  clickhouseUrl: config.clickhouseUrl,
+  onMarked: (scope) => {
+    signalUsageWatch(temporal, scope).catch((error: unknown) =>
+      logger.warn({ err: error }, 'a usage watch was not told'),
+    );
+  },
+  onPassedOn: ({ message }) => logger.warn({ reason: message }, 'usage was answered by PostgreSQL'),
 });
 const gateways = connectGateways(config);
 
@@ -35,12 +40,14 @@ try {
     temporal,
     database,
     metering,
+    clickhouse,
     gateways: gateways.registry,
     outgoing: { allowedHosts: config.outgoingAllowedHosts },
     timerSpreadMs: config.timerSpreadMs,
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),
   });
   const started = await reconcile({ database, temporal });
+  if (clickhouse) await startUsageFeed(temporal);
   await scheduleRetention(temporal, config.eventRetentionDays);
   logger.info(started, 'worker started');
   await workers.run();

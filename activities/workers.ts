@@ -9,6 +9,7 @@ import {
 import type { Database } from '../db/orm.ts';
 import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
+import type { ClickHouse } from '../metering/clickhouse/connection.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
@@ -27,6 +28,7 @@ import { createSubscriptionActivities } from './subscription.ts';
 import { createTaskActivities } from './task.ts';
 import { createTestClockActivities } from './test-clock.ts';
 import { thresholdEvaluator } from './threshold-evaluator.ts';
+import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
 
 /** What a worker process needs of the world; whoever makes these closes them. */
@@ -37,6 +39,8 @@ export interface WorkerDependencies {
   temporal: Client;
   database: Database;
   metering: UsageStore;
+  /** The second usage engine, which is fed; none when absent. */
+  clickhouse?: ClickHouse | null;
   gateways: PaymentGateways;
   /** Where files of imports may come from; public https addresses alone when absent. */
   outgoing?: OutgoingPolicy;
@@ -144,6 +148,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
       ...createPriceSyncActivities({ database }),
       ...createEventReprocessActivities({ database, metering }),
       ...createEventRetentionActivities({ database }),
+      ...createUsageFeedActivities({ database, clickhouse: dependencies.clickhouse ?? null }),
       ...createMeterBuildActivities({ database }),
       ...task,
     },

@@ -3,8 +3,7 @@ import { collectDefaultMetrics } from 'prom-client';
 import { readConfig } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
-import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
-import { defaultLimits } from '../metering/postgres/write-queue.ts';
+import { openUsageStore } from '../metering/open-usage-store.ts';
 import { buildApp } from './app.ts';
 import { connectTemporal } from './temporal.ts';
 import { usageWatchSignal } from './usage-watch.ts';
@@ -13,7 +12,12 @@ import { usageWatchSignal } from './usage-watch.ts';
 const config = readConfig(process.env);
 const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
 const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace });
-const metering = openPostgresUsageStore(database, defaultLimits, usageWatchSignal(temporal.client));
+const { metering } = openUsageStore({
+  database,
+  clickhouseUrl: config.clickhouseUrl,
+  onMarked: usageWatchSignal(temporal.client),
+  onPassedOn: ({ message }) => app.log.warn({ reason: message }, 'usage was answered by PostgreSQL'),
+});
 const gateways = connectGateways(config);
 const app = await buildApp({
   config,

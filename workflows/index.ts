@@ -9,4 +9,5 @@ export { refund } from './refund.ts';
 export { subscription } from './subscription.ts';
 export { importFile } from './task.ts';
 export { testClock } from './test-clock.ts';
+export { usageFeed } from './usage-feed.ts';
 export { usageWatch } from './usage-watch.ts';

@@ -1,4 +1,4 @@
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 
 /** Where the engine is: `http://user:password@host:8123/database`. */
 export interface ClickHouseSettings {
@@ -30,6 +30,8 @@ export function openClickHouse({ url }: ClickHouseSettings): ClickHouse {
     url,
     request_timeout: requestTimeoutMs,
     application: 'perennial',
+    // Whoever asked hears of a failure and logs it.
+    log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       max_query_size: String(maxStatementBytes),
       // Many questions are one statement of many selects.

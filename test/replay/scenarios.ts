@@ -16,6 +16,7 @@ import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { personal } from './personal.ts';
 import { refundScenario } from './refund-scenario.ts';
+import { usageFeedScenario } from './usage-feed-scenario.ts';
 import { meterBuildScenario, rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
 
 /** A platform with a plan, and what scenarios do with it. */
@@ -142,6 +143,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'raw-events-reprocessed': rawEventsScenario,
   'events-dropped': retentionScenario,
   'meter-built': meterBuildScenario,
+  'usage-fed': usageFeedScenario,
   'usage-watched': thresholdScenario,
   'customer-onboarded': onboardingScenario,
   'refunds-refused-and-silent': refundScenario,

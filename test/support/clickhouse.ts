@@ -45,7 +45,10 @@ export async function startClickHouse(): Promise<TestClickHouse> {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${database}`,
-    query: (statement) => session.query(statement, 'TabSeparated'),
+    query(statement) {
+      session.query("set insert_deduplication_token = ''");
+      return session.query(statement, 'TabSeparated');
+    },
     lose(insert) {
       lost = insert;
     },

@@ -50,7 +50,7 @@ export async function testDatabase(options: { breaks?: readonly InvariantId[] } 
 }
 
 /** Runs one statement as the superuser. */
-async function asSuperuser(url: string, text: string): Promise<void> {
+export async function asSuperuser(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -18,6 +18,16 @@ it('takes the address of the metrics as an IP address with a port', () => {
   expect(() => readConfig({ DATABASE_URL: url, METRICS_ADDRESS: '9464' })).toThrow(/METRICS_ADDRESS: .*127.0.0.1:9464/);
 });
 
+it('takes ClickHouse as the usage engine when it is told where it is', () => {
+  const given = { DATABASE_URL: url, CLICKHOUSE_URL: 'http://user:s3cret@clickhouse:8123/perennial' };
+  expect(readConfig(given).clickhouseUrl).toBeNull();
+  expect(readConfig({ ...given, USAGE_ENGINE: 'clickhouse' }).clickhouseUrl).toBe(given.CLICKHOUSE_URL);
+  const engine = { DATABASE_URL: url, USAGE_ENGINE: 'clickhouse' };
+  expect(() => readConfig(engine)).toThrow('CLICKHOUSE_URL: is required with USAGE_ENGINE=clickhouse');
+  expect(() => readConfig({ ...engine, CLICKHOUSE_URL: 'http://clickhouse:8123' })).toThrow('must name a database');
+  expect(() => readConfig({ ...given, USAGE_ENGINE: 'mysql' })).toThrow('USAGE_ENGINE: must be postgres or clickhouse');
+});
+
 it('names every bad variable and shows no value', () => {
   const bad = { DATABASE_URL: 'mysql://s3cret', PORT: '99999', RATE_LIMIT_PER_SECOND: 'many', TRUST_PROXY: 'yes' };
   for (const name of Object.keys(bad)) expect(() => readConfig(bad)).toThrow(name);
