@@ -57,6 +57,17 @@ export interface NewLineItem {
   commitment: NewItemCommitment | null;
 }
 
+/** A stretch of a subscription with terms of its own. spec: subscriptions-and-invoicing §1.2 phases */
+export interface NewPhase {
+  phaseId: string;
+  startDate: string;
+  endDate: string | null;
+  overrideLineItems: NewPriceOverride[];
+  lineItems: NewLineItem[];
+  coupons: NewCouponLink[];
+  metadata: Record<string, string>;
+}
+
 /** Credits to be granted, shapes checked. Decimals as strings. spec: wallets-and-payments §1.2 */
 export interface NewCreditGrant {
   name: string;
@@ -123,6 +134,8 @@ export interface NewSubscription {
   addons?: NewAttachment[];
   /** Absent in commands that were sent before there were overrides. */
   overrideEntitlements?: NewOverride[];
+  /** Absent in commands that were sent before there were phases. */
+  phases?: NewPhase[];
   /** For a subscription that takes another one's place: what is left of that one's advance charges. spec: §2.9.2 */
   replaces?: { credit: string };
 }

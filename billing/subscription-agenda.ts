@@ -1,5 +1,6 @@
 import { type AgendaItem, sortAgenda } from './agenda.ts';
 import { isChild, type SubscriptionType } from './hierarchy.ts';
+import { type Phase, phaseMoments } from './phase.ts';
 import type { SubscriptionState } from './subscription.ts';
 
 /** An invoice of the subscription that nobody else looks after yet. */
@@ -29,6 +30,7 @@ export interface SubscriptionAgendaInput {
   planChanges?: readonly PendingPlanChange[];
   /** What unpaid invoices bring about, when the settings say so. */
   latePayment?: { at: string; invoiceId: string } | null;
+  phases?: readonly Phase[];
 }
 
 /** `applyPlanChange` in place, `replacePlan` by another subscription, `attendSuccessor` for that one. spec: §2.9.4 */
@@ -47,6 +49,8 @@ export const subscriptionAgendaOrder = [
   'attendSuccessor',
   'applyPlanChange',
   'replacePlan',
+  'startPhase',
+  'endPhase',
   'endTrial',
   'closePeriod',
   'applyGrant',
@@ -71,7 +75,7 @@ export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[]
     items.push({ at: input.openingPaidAt, kind: 'activateSubscription', ref: '' });
   }
   if (state.status !== 'cancelled') items.push(...(input.grants ?? []).map(grantItem));
-  items.push(...(input.planChanges ?? []));
+  items.push(...(input.planChanges ?? []), ...phaseMoments(state, input.phases ?? []));
   const late = input.latePayment;
   if (late) items.push({ at: late.at, kind: 'enforcePayment', ref: late.invoiceId });
   // What is inherited is not renewed by itself: its parent's notice tells.

@@ -14,6 +14,8 @@ export interface NewLineItem {
   metadata: Record<string, string>;
   /** Null: the subscription's. */
   prorationBehavior: ProrationBehavior | null;
+  /** The phase it belongs to; null or absent: none. */
+  phaseId?: string | null;
 }
 
 /** A change of a line item, shapes checked. Any of `terms` makes a new version. spec: subscriptions-and-invoicing §1.9 PUT */

@@ -36,7 +36,10 @@ export const subscriptionTransitions = {
     moves: { active: ['active'], trialing: ['trialing'], paused: ['paused'] },
   },
   autoCancel: { participle: 'cancelled for a late payment', moves: { active: ['cancelled'] } },
-  startPhase: { participle: 'moved to its next phase', moves: { active: ['active'], trialing: ['trialing'] } },
+  startPhase: {
+    participle: 'moved to its next phase',
+    moves: { active: ['active'], trialing: ['trialing'], paused: ['paused'] },
+  },
 } as const satisfies Record<string, Transition>;
 
 export type SubscriptionTrigger = keyof typeof subscriptionTransitions;

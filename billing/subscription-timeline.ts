@@ -54,6 +54,7 @@ const subscriptionWords: Record<string, string> = {
   'renewal noticed': 'The coming renewal was announced',
   'quantity changed': 'A quantity was changed',
   'phase started': 'The next phase of the subscription began',
+  'phase ended': 'The last phase of the subscription ended; it goes on as its plan has it',
 };
 
 const invoiceWords: Record<string, string> = {
@@ -108,6 +109,8 @@ function comingText({ kind, ends, paused }: ComingStep): string {
         : 'The subscription is stopped unless its unpaid invoice is paid';
     case 'startPhase':
       return 'The next phase begins';
+    case 'endPhase':
+      return 'The last phase ends and the subscription goes on as its plan has it';
     default:
       return `${kind} happens`;
   }

@@ -53,6 +53,8 @@ export async function subscription(start: LifecycleStart): Promise<void> {
       case 'enforcePayment':
       case 'applyPlanChange':
       case 'replacePlan':
+      case 'startPhase':
+      case 'endPhase':
         return step[item.kind](due);
       case 'chargePayment': {
         const collection = { paymentId: item.ref, at: item.at, clockTime: lifecycle.clock.heardTime };

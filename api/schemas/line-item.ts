@@ -11,7 +11,6 @@ const id = z.string().min(1).max(255);
 const later = z.unknown().optional().describe(notInThisRelease);
 export const prorationBehavior = z.union([z.literal(''), z.enum(['create_prorations', 'none'])]);
 const laterFields = [
-  'subscription_phase_id',
   'commitment_amount',
   'commitment_quantity',
   'commitment_type',
@@ -36,6 +35,11 @@ export const addLineItemBody = z
     display_name: z.string().max(255).nullish(),
     metadata: metadataInput().nullish(),
     proration_behavior: prorationBehavior.nullish(),
+    subscription_phase_id: z
+      .string()
+      .max(255)
+      .nullish()
+      .describe('A phase of the subscription, with which the line item ends.'),
     ...commitments,
   })
   .superRefine((body, context) => {
@@ -97,6 +101,7 @@ export function newLineItem(body: z.output<typeof addLineItemBody>): NewLineItem
     displayName: body.display_name ?? null,
     metadata: body.metadata ?? {},
     prorationBehavior: body.proration_behavior || null,
+    phaseId: body.subscription_phase_id || null,
   };
 }
 

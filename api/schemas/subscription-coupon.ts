@@ -27,8 +27,8 @@ export const couponFields = {
 
 const couponBody = z.object(couponFields);
 
-/** What a creation redeems, in the order it is named. */
-export function couponLinksOf(body: z.output<typeof couponBody>): NewCouponLink[] {
+/** What a creation redeems, in the order it is named; `path` is where it stands in the request. */
+export function couponLinksOf(body: z.output<typeof couponBody>, path = ''): NewCouponLink[] {
   const window = { startDate: null, endDate: null };
   const byCode = (body.subscription_coupons ?? []).map((coupon, index) => ({
     couponId: null,
@@ -36,14 +36,14 @@ export function couponLinksOf(body: z.output<typeof couponBody>): NewCouponLink[
     startDate: coupon.start_date ?? null,
     endDate: coupon.end_date ?? null,
     priceId: coupon.price_id ?? null,
-    field: `subscription_coupons[${index}]`,
+    field: `${path}subscription_coupons[${index}]`,
   }));
   const byId = (body.coupons ?? []).map((couponId, index) => ({
     ...window,
     couponId,
     couponCode: null,
     priceId: null,
-    field: `coupons[${index}]`,
+    field: `${path}coupons[${index}]`,
   }));
   const ofLines = Object.entries(body.line_item_coupons ?? {}).flatMap(([priceId, couponIds]) =>
     couponIds.map((couponId, index) => ({
@@ -51,7 +51,7 @@ export function couponLinksOf(body: z.output<typeof couponBody>): NewCouponLink[
       couponId,
       couponCode: null,
       priceId,
-      field: `line_item_coupons.${priceId}[${index}]`,
+      field: `${path}line_item_coupons.${priceId}[${index}]`,
     })),
   );
   return [...byCode, ...byId, ...ofLines];

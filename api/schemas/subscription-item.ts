@@ -82,8 +82,11 @@ export const itemFields = {
 
 const inputs = z.object(itemFields);
 
-/** The charges of a creation as the workflow takes them. Throws `validation_error` for members that contradict each other. */
-export function itemsOf(body: z.output<typeof inputs>) {
+/**
+ * The charges of a creation, or of the part of it at `path`, as the workflow takes them. Throws `validation_error` for members
+ * that contradict each other.
+ */
+export function itemsOf(body: z.output<typeof inputs>, path = '') {
   const commitments = Object.entries(body.line_item_commitments ?? {});
   return {
     lineItemCommitments: Object.fromEntries(
@@ -92,18 +95,17 @@ export function itemsOf(body: z.output<typeof inputs>) {
         return [priceId, newItemCommitment(sent, { factor, trueUp, windowed }, `line_item_commitments.${priceId}`)];
       }),
     ),
-    overrideLineItems: (body.override_line_items ?? []).map(newOverride),
-    lineItems: (body.line_items ?? []).map((sent, index) => newLineItem(sent, `line_items[${index}]`)),
+    overrideLineItems: (body.override_line_items ?? []).map((sent, index) =>
+      newOverride(sent, `${path}override_line_items[${index}]`),
+    ),
+    lineItems: (body.line_items ?? []).map((sent, index) => newLineItem(sent, `${path}line_items[${index}]`)),
   };
 }
 
-function newOverride(sent: z.output<typeof overrideLineItems>[number], index: number): NewPriceOverride {
+function newOverride(sent: z.output<typeof overrideLineItems>[number], field: string): NewPriceOverride {
   const { price_id, quantity, ...terms } = sent;
   if (quantity == null && Object.values(terms).every((value) => value == null))
-    throw badField(
-      `override_line_items[${index}]`,
-      'must say something beside price_id: a quantity or what the price is',
-    );
+    throw badField(field, 'must say something beside price_id: a quantity or what the price is');
   return { priceId: price_id, quantity: quantity ?? null, terms: priceChange(terms).terms };
 }
 

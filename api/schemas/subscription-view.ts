@@ -14,6 +14,7 @@ import {
   viewItemCommitment,
 } from './subscription-commitment.ts';
 import { subscriptionPause, viewPause } from './subscription-pause.ts';
+import { subscriptionPhase, viewPhase } from './subscription-phase.ts';
 
 export const lineItem = z
   .object({
@@ -42,7 +43,7 @@ export const lineItem = z
     end_date: timestampOutput().nullable(),
     addon_association_id: z.string().nullable(),
     ...itemCommitmentOutput,
-    subscription_phase_id: z.null(),
+    subscription_phase_id: z.string().nullable(),
     metadata: metadataOutput(),
   })
   .meta({ id: 'SubscriptionLineItem' });
@@ -89,7 +90,7 @@ export const subscription = z
     version: z.int(),
     synced_price_sequence: z.int(),
     line_items: z.array(lineItem),
-    phases: z.array(z.unknown()),
+    phases: z.array(subscriptionPhase),
     coupon_associations: z.array(couponAssociation),
     credit_grants: z.array(creditGrant),
     entitlements: z.array(z.unknown()),
@@ -157,7 +158,7 @@ export function viewSubscription(
     version: row.version,
     synced_price_sequence: row.syncedPriceSequence,
     line_items: content.items.map(viewLineItem),
-    phases: [],
+    phases: content.phases.map(viewPhase),
     coupon_associations: content.coupons.map(viewCouponAssociation),
     credit_grants: content.creditGrants.map(viewGrant),
     entitlements: [],
@@ -201,7 +202,7 @@ export function viewLineItem({
     end_date: row.endDate ?? null,
     addon_association_id: row.addonAssociationId ?? null,
     ...viewItemCommitment(row),
-    subscription_phase_id: null,
+    subscription_phase_id: row.subscriptionPhaseId ?? null,
     metadata: row.metadata,
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { NewSubscription } from '../../billing/new-subscription.ts';
+import { refuseDraftPhases } from '../../billing/phase.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { badField } from '../../db/record.ts';
 import type { UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
@@ -22,6 +23,7 @@ import { commitmentFields, newCommitment } from './subscription-commitment.ts';
 import { couponFields, couponLinksOf } from './subscription-coupon.ts';
 import { inheritanceInput, newHierarchy, parentFields } from './subscription-inheritance.ts';
 import { itemFields, itemsOf } from './subscription-item.ts';
+import { newPhase, phasesInput } from './subscription-phase.ts';
 import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
 const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
@@ -30,7 +32,7 @@ const statuses = ['draft', 'trialing', 'incomplete', 'active', 'paused', 'cancel
 const id = z.string().min(1).max(255);
 
 /** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
-const laterFields = ['phases', 'checkout'] as const;
+const laterFields = ['checkout'] as const;
 
 const laterShape = Object.fromEntries(
   laterFields.map((field) => [field, z.unknown().optional().describe(notInThisRelease)]),
@@ -85,6 +87,7 @@ export const createSubscriptionBody = z
     auto_invoice_threshold: thresholdInput(),
     override_entitlements: overridesInput.nullish(),
     addons: z.array(attachmentInput).max(100).nullish(),
+    phases: phasesInput.nullish(),
     ...laterShape,
   })
   .meta({
@@ -107,6 +110,7 @@ export function creationOf(
       });
   }
   const draft = isDraft(body.subscription_status);
+  refuseDraftPhases(draft, body.phases ?? []);
   if (body.proration_behavior === 'create_prorations' && body.override_entitlements?.length) {
     throw badField(
       'override_entitlements',
@@ -149,6 +153,7 @@ export function creationOf(
     hierarchy: newHierarchy(body),
     creditGrants: body.credit_grants?.map((grant, index) => newGrant(grant, `credit_grants[${index}].`)) ?? null,
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
+    phases: (body.phases ?? []).map((phase, index) => newPhase(phase, newId('phase'), `phases[${index}].`)),
   };
 }
 

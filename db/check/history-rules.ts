@@ -15,6 +15,7 @@ const recorded = [
   'integration_mapping',
   'coupon',
   'coupon_association',
+  'subscription_phase',
   'credit_note',
   'tax_rate',
   'tax_association',

@@ -11,6 +11,8 @@ const schema = defineEntity({
     /** Null for the use of a coupon by one invoice. */
     subscriptionId: p.text().nullable(),
     subscriptionLineItemId: p.text().nullable(),
+    /** The phase in which it applies, once that has started. */
+    subscriptionPhaseId: p.text().nullable(),
     startDate: instant(),
     endDate: instant().nullable(),
     metadata: metadata(),

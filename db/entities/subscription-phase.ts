@@ -1,6 +1,16 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { instant, metadata, recordColumns } from '../columns.ts';
 
+/** What a phase does to the line items of its subscription. spec: subscriptions-and-invoicing §2.9.5 */
+export interface PhaseTerms {
+  /** Line items that come into force when it starts; they wait as drafts. */
+  begins?: string[];
+  /** Prices of the plan whose line items end when it starts. */
+  replaces?: string[];
+  /** Line items that come into force when it ends and no phase follows. */
+  resumes?: string[];
+}
+
 /** A stretch of a subscription with terms of its own; `startedAt` says when they took hold. spec: subscriptions-and-invoicing §2.9.5 */
 const schema = defineEntity({
   name: 'SubscriptionPhase',
@@ -11,8 +21,8 @@ const schema = defineEntity({
     startDate: instant(),
     endDate: instant().nullable(),
     startedAt: instant().nullable(),
-    /** What the creation asked of the phase beside its dates. */
-    terms: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
+    endedAt: instant().nullable(),
+    terms: p.json<PhaseTerms>().defaultRaw(`'{}'`),
     metadata: metadata(),
   },
   uniques: [

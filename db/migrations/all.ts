@@ -30,6 +30,7 @@ import { Migration20261122_42_usage_watch } from './20261122_42_usage_watch.ts';
 import { Migration20261122_44_invoice_commands } from './20261122_44_invoice_commands.ts';
 import { Migration20261122_60_customer_onboarding } from './20261122_60_customer_onboarding.ts';
 import { Migration20261122_61_subscription_commands } from './20261122_61_subscription_commands.ts';
+import { Migration20261122_62_subscription_phases } from './20261122_62_subscription_phases.ts';
 import { Migration20261122_64_hierarchy } from './20261122_64_hierarchy.ts';
 import { Migration20261122_66_opening_charge } from './20261122_66_opening_charge.ts';
 import { Migration20261122_68_proration_times } from './20261122_68_proration_times.ts';
@@ -73,6 +74,7 @@ export const migrations = [
   { name: '20261122_44_invoice_commands', class: Migration20261122_44_invoice_commands },
   { name: '20261122_60_customer_onboarding', class: Migration20261122_60_customer_onboarding },
   { name: '20261122_61_subscription_commands', class: Migration20261122_61_subscription_commands },
+  { name: '20261122_62_subscription_phases', class: Migration20261122_62_subscription_phases },
   { name: '20261122_64_hierarchy', class: Migration20261122_64_hierarchy },
   { name: '20261122_66_opening_charge', class: Migration20261122_66_opening_charge },
   { name: '20261122_68_proration_times', class: Migration20261122_68_proration_times },

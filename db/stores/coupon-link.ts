@@ -28,6 +28,7 @@ const associationColumns: Columns = {
   couponId: 'text',
   subscriptionId: 'text',
   subscriptionLineItemId: 'text',
+  subscriptionPhaseId: 'text',
   startDate: 'timestamptz',
   endDate: 'timestamptz',
   metadata: 'jsonb',
@@ -38,7 +39,7 @@ const insertAssociations = insertText('coupon_association', associationColumns);
  * Redeems coupons for a new subscription: each counts once, in this transaction, and of two who want the last redemption one
  * gets it. `at` is the customer's present. Throws `not_found` for an unknown coupon and `validation_error` for one that is
  * archived, outside its window, used up, of another currency, named twice for one target, or for a price that is not on the
- * subscription. Gives the ids of the links. spec: subscriptions-and-invoicing §2.17.1, §2.17.2
+ * subscription. Those of a phase apply once it has started. Gives the ids of the links. spec: subscriptions-and-invoicing §2.17.1, §2.17.2
  */
 export async function linkSubscriptionCoupons(
   sql: Sql,
@@ -46,6 +47,7 @@ export async function linkSubscriptionCoupons(
   row: SubscriptionRow,
   wanted: readonly NewCouponLink[],
   at: string,
+  phaseId: string | null = null,
 ): Promise<string[]> {
   if (wanted.length === 0) return [];
   const coupons = await lockCoupons(sql, scope, wanted);
@@ -73,6 +75,7 @@ export async function linkSubscriptionCoupons(
       couponId: coupon.id,
       subscriptionId: row.id,
       subscriptionLineItemId,
+      subscriptionPhaseId: phaseId,
       ...windowOf(coupon, row, link),
       metadata: {},
     };
@@ -134,7 +137,8 @@ async function lockCoupons(sql: Sql, scope: Scope, wanted: readonly NewCouponLin
 
 async function itemsByPrice(sql: Sql, scope: Scope, subscriptionId: string): Promise<Map<string, string>> {
   const rows = await sql.rows<{ id: string; price_id: string }>(
-    'select id, price_id from subscription_line_item where environment_id = $1 and subscription_id = $2 order by id desc',
+    `select id, price_id from subscription_line_item where environment_id = $1 and subscription_id = $2 and status = 'published'
+     order by id desc`,
     [scope.environmentId, subscriptionId],
   );
   return new Map(rows.map((row) => [row.price_id, row.id]));

@@ -10,6 +10,7 @@ import type { PriceUnit } from '../entities/price-unit.ts';
 import type { Subscription } from '../entities/subscription.ts';
 import type { SubscriptionLineItem } from '../entities/subscription-line-item.ts';
 import type { SubscriptionPause } from '../entities/subscription-pause.ts';
+import type { SubscriptionPhase } from '../entities/subscription-phase.ts';
 import { plainRows } from '../plain-rows.ts';
 import { missing } from '../record.ts';
 import type { SqlTransaction } from '../transaction.ts';
@@ -23,7 +24,7 @@ import type { SubscriptionContent } from './subscription-read.ts';
 
 /** What asks for entitlements all the time asks here: few statements with kept plans, and no mapper. */
 type CustomerRow = Customer & { frozenTime: string | null };
-type Beside = { hasCoupons: boolean; hasCreditGrants: boolean; hasPauses: boolean };
+type Beside = { hasCoupons: boolean; hasCreditGrants: boolean; hasPauses: boolean; hasPhases: boolean };
 
 /**
  * What a customer, named by its id or its external id, has through its subscriptions at its present. Throws `not_found`.
@@ -95,7 +96,8 @@ const subscriptionsText = `
 select s.*,
   exists (select from coupon_association a where a.environment_id = $1 and a.subscription_id = s.id and a.status = 'published') as has_coupons,
   exists (select from credit_grant g where g.environment_id = $1 and g.subscription_id = s.id and g.status = 'published') as has_credit_grants,
-  exists (select from subscription_pause p where p.environment_id = $1 and p.subscription_id = s.id) as has_pauses
+  exists (select from subscription_pause p where p.environment_id = $1 and p.subscription_id = s.id) as has_pauses,
+  exists (select from subscription_phase f where f.environment_id = $1 and f.subscription_id = s.id and f.status = 'published') as has_phases
 from subscription s
 where s.environment_id = $1 and s.status = 'published' and s.customer_id = $2 and s.subscription_status = any($3) and s.start_date <= $4
   and ($5::text[] is null or s.id = any($5))
@@ -157,6 +159,15 @@ async function contentOf(
         of,
       )
     : [];
+  const phases = rows.some((row) => row.hasPhases)
+    ? await plainRows<SubscriptionPhase>(
+        tx,
+        'entitlements-phases',
+        `select * from subscription_phase where environment_id = $1 and subscription_id = any($2) and status = 'published'
+         order by start_date`,
+        of,
+      )
+    : [];
   return rows.map((row) => ({
     row,
     items: items
@@ -171,6 +182,7 @@ async function contentOf(
       .map((association) => ({ row: association, coupon: coupons.get(association.couponId)! })),
     creditGrants: creditGrants.filter((grant) => grant.subscriptionId === row.id),
     pauses: pauses.filter((pause) => pause.subscriptionId === row.id),
+    phases: phases.filter((phase) => phase.subscriptionId === row.id),
   }));
 }
 

@@ -12,6 +12,7 @@ import { readBillingContext } from './billing-context.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice } from './invoice-draft.ts';
 import { computeCharges } from './subscription-charge.ts';
 import { periodOf } from './subscription-period.ts';
+import { withComingPhases } from './subscription-phase-cross.ts';
 import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /** The invoice to look at: of the current period unless another is named. */
@@ -61,8 +62,10 @@ export async function previewInvoice(
     usageUntil: earlier(at, period.end),
     withoutBilled: true,
   };
-  const lines = (await computeCharges(tx, tx.scope, [charge], readUsage)).get(row.id) ?? [];
-  const { config, planNames, terms } = await readBillingContext(tx, environmentId, [row]);
+  const { lines, config, planNames, terms } = await withComingPhases(tx, tx.scope, row, period.end, async () => ({
+    lines: (await computeCharges(tx, tx.scope, [charge], readUsage)).get(row.id) ?? [],
+    ...(await readBillingContext(tx, environmentId, [row])),
+  }));
   const draft = draftInvoice(tx.scope, {
     subscription,
     planName: planNames.get(row.planId) ?? '',

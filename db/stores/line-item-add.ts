@@ -1,6 +1,7 @@
 import { cadenceRelation } from '../../billing/cadence.ts';
 import { later } from '../../billing/calendar.ts';
 import { lineItemTerm, refuseCadence, refuseUnchangeable } from '../../billing/line-item.ts';
+import { phaseItemTerm } from '../../billing/phase.ts';
 import { defaultQuantity } from '../../billing/price.ts';
 import type { NewLineItem } from '../../billing/subscription-change.ts';
 import { instantText } from '../columns.ts';
@@ -12,6 +13,7 @@ import { createPrice } from './price.ts';
 import type { NewPrice } from './price-rules.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';
 import { insertLineItems, lineItemOf, type PlanPrice } from './subscription-item.ts';
+import { phaseOf } from './subscription-phase.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 import { billAddition } from './subscription-settlement.ts';
 import type { AttendedSubscription } from './subscription-snapshot.ts';
@@ -30,11 +32,8 @@ export async function addLineItem(
   return carryOut(tx, tx.scope, order, input, async (before, at): Promise<Decided> => {
     refuseUnchangeable(before);
     const price = await attachedPrice(tx, before, input, at);
-    const term = lineItemTerm(before, {
-      start: input.startDate ?? at,
-      end: input.endDate,
-      isOneTime: price.billingPeriod === 'ONETIME',
-    });
+    const wanted = await wantedTerm(tx, before, input, at);
+    const term = lineItemTerm(before, { ...wanted, isOneTime: price.billingPeriod === 'ONETIME' });
     const item = newItem(tx, before, price, input, term);
     await insertLineItems(tx, [item]);
     // Opening and trial-end invoices charge what is there when they are made.
@@ -68,6 +67,13 @@ export async function addLineItem(
   });
 }
 
+/** When the item is to be in force: as long as it says, and within its phase where it belongs to one. */
+async function wantedTerm(tx: Transaction, row: SubscriptionRow, input: NewLineItem, at: string) {
+  const wanted = { start: input.startDate, end: input.endDate };
+  if (!input.phaseId) return { start: wanted.start ?? at, end: wanted.end };
+  return phaseItemTerm(wanted, await phaseOf(tx, tx.scope.environmentId, row.id, input.phaseId), at);
+}
+
 function newItem(tx: Transaction, row: SubscriptionRow, price: OwnedPrice, input: NewLineItem, term: Term) {
   const ofPlan = price.owner.type === 'PLAN' && price.owner.id === row.planId;
   const owner = {
@@ -86,6 +92,7 @@ function newItem(tx: Transaction, row: SubscriptionRow, price: OwnedPrice, input
     quantity: defaultQuantity(price.type, price.minQuantity, input.quantity),
     displayName: input.displayName || item.displayName,
     metadata: input.metadata,
+    subscriptionPhaseId: input.phaseId ?? null,
   };
 }
 

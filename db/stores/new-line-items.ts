@@ -12,7 +12,7 @@ import type { PriceColumns } from './price.ts';
 import { lineItemOf, lineItemsOf, type PlanPrice } from './subscription-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
-type LineItemRecord = Record<string, unknown> & { id: string };
+export type LineItemRecord = Record<string, unknown> & { id: string };
 
 /**
  * The line items of a new subscription, not yet written: those of its plan's prices, some with prices of their own in place of
@@ -25,8 +25,10 @@ export async function newLineItems(
   row: SubscriptionRow,
   plan: { name: string; prices: readonly PlanPrice[] },
   input: Pick<NewSubscription, 'overrideLineItems' | 'lineItems' | 'lineItemCommitments'>,
+  within = wholeSubscription,
 ): Promise<LineItemRecord[]> {
-  const { prices, originals } = await overridden(sql, scope, row, plan.prices, input.overrideLineItems ?? []);
+  const overrides = input.overrideLineItems ?? [];
+  const { prices, originals } = await overridden(sql, scope, row, plan.prices, overrides, within.path);
   const ofPlan = lineItemsOf(scope, row, plan.name, prices) as LineItemRecord[];
   const commitments = new Map(Object.entries(input.lineItemCommitments ?? {}));
   const wanted = ofPlan.map((item, index): Wanted => {
@@ -38,12 +40,21 @@ export async function newLineItems(
   for (const unknown of commitments.keys())
     throw badField(`line_item_commitments.${unknown}`, 'names a price that is on no line item of the subscription');
   for (const [index, extra] of (input.lineItems ?? []).entries()) {
-    const item = await extraItem(sql, scope, row, extra, `line_items[${index}].`);
-    wanted.push({ item, commitment: extra.commitment, field: `line_items[${index}]` });
+    const field = `${within.path}line_items[${index}]`;
+    const item = await extraItem(sql, scope, row, extra, { noun: within.noun, path: `${field}.` });
+    wanted.push({ item, commitment: extra.commitment, field });
   }
   refuseBothLevels(row, wanted);
   return withCommitments(sql, scope, row, wanted);
 }
+
+/** Where line items stand in the request, and what they are in force as long as. */
+interface Within {
+  path: string;
+  noun: 'subscription' | 'phase';
+}
+
+const wholeSubscription: Within = { path: '', noun: 'subscription' };
 
 interface Wanted {
   item: LineItemRecord;
@@ -82,6 +93,7 @@ async function overridden(
   row: SubscriptionRow,
   prices: readonly PlanPrice[],
   overrides: readonly NewPriceOverride[],
+  within: string,
 ): Promise<{ prices: PlanPrice[]; originals: Map<string, string> }> {
   const stored = await readStoredPrices(
     sql,
@@ -91,7 +103,7 @@ async function overridden(
   const own: (PriceColumns & { id: string })[] = [];
   const replaced = new Map<string, PlanPrice>();
   for (const [index, override] of overrides.entries()) {
-    const path = `override_line_items[${index}].`;
+    const path = `${within}override_line_items[${index}].`;
     const price = prices.find(({ id }) => id === override.priceId);
     const parent = stored.get(override.priceId);
     if (!price || !parent)
@@ -117,13 +129,13 @@ function refuseUsageQuantity(price: { type: string }, quantity: string | null, p
     throw badField(`${path}quantity`, 'belongs to FIXED prices; usage is measured');
 }
 
-/** A line item beside those of the plan. spec: subscriptions-and-invoicing §1.9 */
-export async function extraItem(
+/** A line item beside those of the plan, in force as long as `row` unless it says otherwise. spec: subscriptions-and-invoicing §1.9 */
+async function extraItem(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
   extra: NewLineItem,
-  path: string,
+  { noun, path }: Within,
 ): Promise<LineItemRecord> {
   const price = await priceOf(sql, scope, row, extra, path);
   if (price.currency !== row.currency)
@@ -132,10 +144,12 @@ export async function extraItem(
   refuseUsageQuantity(price, extra.quantity, path);
   const start = extra.startDate ?? row.startDate;
   if (start < row.startDate)
-    throw badField(`${path}start_date`, `must not be before ${row.startDate}, the subscription's start`);
+    throw badField(`${path}start_date`, `must not be before ${row.startDate}, the ${noun}'s start`);
+  if (noun === 'phase' && row.endDate !== null && start >= row.endDate)
+    throw badField(`${path}start_date`, `must be before ${row.endDate}, the phase's end`);
   if (extra.endDate !== null && extra.endDate <= start) throw badField(`${path}end_date`, 'must be after start_date');
   if (extra.endDate !== null && row.endDate !== null && extra.endDate > row.endDate)
-    throw badField(`${path}end_date`, `must not be after ${row.endDate}, the subscription's end`);
+    throw badField(`${path}end_date`, `must not be after ${row.endDate}, the ${noun}'s end`);
   const end = extra.endDate ?? row.endDate;
   const owner = { entityType: 'subscription' as const, entityId: row.id, name: '', start, end, attachment: null };
   const displayName = extra.displayName || price.displayName;

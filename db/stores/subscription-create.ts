@@ -2,6 +2,7 @@ import { type BillingCycle, type BillingPeriod, billingAnchor } from '../../bill
 import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../billing/collection.ts';
 import { checkDuration } from '../../billing/commitment-period.ts';
 import type { NewAttachment, NewSubscription } from '../../billing/new-subscription.ts';
+import { checkPhases } from '../../billing/phase.ts';
 import { inheritedTrialDays, selectPrices } from '../../billing/price-selection.ts';
 import { targetSequence } from '../../billing/price-sync.ts';
 import { openSubscription, type SubscriptionState } from '../../billing/subscription.ts';
@@ -25,6 +26,7 @@ import { checkFamily, createFamily, hierarchyOf, payerOfParent, refuseHeir } fro
 import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
 import { issueOpening } from './subscription-opening.ts';
 import { openingPeriod } from './subscription-period.ts';
+import { writePhases } from './subscription-phase-create.ts';
 import {
   insertSubscriptions,
   readSubscriptions,
@@ -77,7 +79,7 @@ export async function createSubscription(
   const items = await newLineItems(sql, scope, row, { name: plan.name, prices }, input);
   await insertLineItems(sql, items);
   const attached = await attachAll(sql, scope, row, input.addons ?? []);
-  if (items.length + attached === 0) {
+  if (items.length + attached + (input.phases?.[0]?.lineItems.length ?? 0) === 0) {
     throw badField(
       'plan_id',
       `names a plan without a price in ${input.currency} for ${input.billingPeriod}; add one or choose another`,
@@ -86,9 +88,10 @@ export async function createSubscription(
   await writeOverrides(sql, scope, { subscriptionId: row.id, planId: row.planId }, input.overrideEntitlements ?? []);
   await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
   await linkSubscriptionCoupons(sql, scope, row, input.coupons ?? [], input.at);
+  const phased = await writePhases(sql, scope, row, { planName: plan.name, prices, items }, input);
   await grantCredits(sql, scope, row, input.creditGrants ?? null);
   const created = input.draft ? 'subscription.draft.created' : 'subscription.created';
-  await writeEvents(sql, scope, [subscriptionEvent(created, row, input.at)]);
+  await writeEvents(sql, scope, [subscriptionEvent(created, row, input.at), ...phased]);
   await writeAudit(sql, scope, [
     {
       objectType: 'subscription',
@@ -143,6 +146,8 @@ function newRow(
   if (input.explicitProration && startDate < `${input.at.slice(0, 10)}T00:00:00.000Z`) {
     throw badField('start_date', 'must not lie before today (UTC) when proration_behavior create_prorations is sent');
   }
+  const terms = (input.phases ?? []).map(({ startDate: start, endDate: end }) => ({ start, end }));
+  checkPhases(terms, { startDate, endDate: input.endDate });
   const timezone = timezoneOf(customer, input.timezone);
   const timeline = {
     billingPeriod: input.billingPeriod as BillingPeriod,

@@ -4,9 +4,10 @@ import { endAttachments } from './addon-attachment.ts';
 import { endCoupons } from './coupon-link.ts';
 import { endGrants } from './subscription-grant.ts';
 import { endLineItems } from './subscription-item.ts';
+import { cutPhases } from './subscription-phase-cut.ts';
 
 /**
- * Ends with subscriptions, at each one's end, what hangs on them: line items, coupons, attached add-ons, credit grants and an open pause.
+ * Ends with subscriptions, at each one's end, what hangs on them: line items, coupons, attached add-ons, credit grants, an open pause and phases.
  * spec: subscriptions-and-invoicing §2.12
  */
 export async function endSubscriptionParts(
@@ -19,6 +20,7 @@ export async function endSubscriptionParts(
   await endAttachments(sql, scope, ended);
   await endGrants(sql, scope, ended);
   await endPauses(sql, scope, ended);
+  await cutPhases(sql, scope, ended);
 }
 
 /** An open pause ends with its subscription, without a resume. */

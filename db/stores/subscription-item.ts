@@ -184,6 +184,7 @@ const itemColumns: Columns = {
   entityType: 'text',
   entityId: 'text',
   addonAssociationId: 'text',
+  subscriptionPhaseId: 'text',
   planDisplayName: 'text',
   displayName: 'text',
   priceId: 'text',

@@ -7,6 +7,7 @@ import type { PriceUnit } from '../entities/price-unit.ts';
 import { Subscription } from '../entities/subscription.ts';
 import { SubscriptionLineItem } from '../entities/subscription-line-item.ts';
 import type { SubscriptionPause } from '../entities/subscription-pause.ts';
+import type { SubscriptionPhase } from '../entities/subscription-phase.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../list.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
@@ -15,6 +16,7 @@ import { grantsOf } from './credit-grant.ts';
 import { type InvoiceContent, withContent as withInvoiceContent } from './invoice-read.ts';
 import { pausesOf } from './pause-read.ts';
 import { priceUnitsById } from './price-unit.ts';
+import { phasesOf } from './subscription-phase.ts';
 
 /** A subscription with what its view shows. */
 export interface SubscriptionContent {
@@ -26,6 +28,8 @@ export interface SubscriptionContent {
   creditGrants: CreditGrant[];
   /** Newest first. */
   pauses: SubscriptionPause[];
+  /** In their order. */
+  phases: SubscriptionPhase[];
 }
 
 const subscriptions: ListDefinition<Subscription> = {
@@ -178,6 +182,10 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
     tx,
     rows.map((row) => row.id),
   );
+  const phases = await phasesOf(
+    tx,
+    rows.map((row) => row.id),
+  );
   return rows.map((row) => ({
     row,
     items: items
@@ -190,5 +198,6 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
     coupons: coupons.get(row.id) ?? [],
     creditGrants: grants.get(row.id) ?? [],
     pauses: pauses.get(row.id) ?? [],
+    phases: phases.get(row.id) ?? [],
   }));
 }

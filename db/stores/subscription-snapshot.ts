@@ -1,5 +1,6 @@
 import type { AgendaItem } from '../../billing/agenda.ts';
 import { invoiceConfig } from '../../billing/invoice-config.ts';
+import type { Phase } from '../../billing/phase.ts';
 import { refuse } from '../../billing/refusal.ts';
 import {
   type PendingPlanChange,
@@ -10,6 +11,7 @@ import { instantText } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
 import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from './late-payment.ts';
+import { phasesOfRow, phasesText } from './subscription-phase.ts';
 import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /** A subscription and what time will bring to it. */
@@ -36,6 +38,7 @@ interface SurroundingsRow extends LatePaymentColumns {
   parked_step: string | null;
   invoice_config: Record<string, unknown> | null;
   plan_changes: PendingPlanChange[] | null;
+  phases: Phase[] | null;
   [column: string]: unknown;
 }
 
@@ -65,6 +68,7 @@ select s.id,
     union all
     select 'attendSuccessor', c.effective_at, c.successor_subscription_id from subscription_change c
     where c.environment_id = s.environment_id and c.subscription_id = s.id and not c.attended) c) as plan_changes,
+  ${phasesText} as phases,
   ${latePaymentColumns}
 from subscription s where s.environment_id = $1 and s.id = any($2)`;
 
@@ -87,6 +91,7 @@ export async function readAgendas(
       finalizationDelayMs: invoiceConfig(surroundings.invoice_config).finalizationDelaySeconds * 1000,
       openingPaidAt: surroundings.opening_paid_at ? instantText(surroundings.opening_paid_at) : null,
       latePayment: latePaymentOf(row, surroundings),
+      phases: phasesOfRow(surroundings.phases),
       planChanges: (surroundings.plan_changes ?? []).map((change) => ({ ...change, at: instantText(change.at) })),
     });
     return { row, agenda, blockedOn: surroundings.parked_step };

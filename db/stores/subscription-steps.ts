@@ -8,6 +8,7 @@ import { enforcePayments } from './payment-enforcement.ts';
 import { applyPlanChanges, attendSuccessors, replacePlans } from './plan-change-due.ts';
 import { closePeriods, endTrials } from './subscription-close.ts';
 import { activateSubscriptions, noticeRenewals } from './subscription-notice.ts';
+import { endPhases, startPhases } from './subscription-phase-cross.ts';
 import { type AttendedSubscription, refreshSubscriptions } from './subscription-snapshot.ts';
 
 /** An entry of a subscription's agenda that is due: its instant, and the part of the subscription it is about. */
@@ -60,6 +61,8 @@ export const subscriptionSteps = {
   applyPlanChange: applyPlanChanges,
   replacePlan: replacePlans,
   attendSuccessor: attendSuccessors,
+  startPhase: startPhases,
+  endPhase: endPhases,
 } satisfies Record<string, SubscriptionStep>;
 
 export type SubscriptionStepName = keyof typeof subscriptionSteps;

@@ -18,6 +18,7 @@ import { integrationCalls } from './areas/integration.ts';
 import { priceUnitCalls } from './areas/price-unit.ts';
 import { subscriptionChangeCalls } from './areas/subscription-change.ts';
 import { subscriptionLifeCalls } from './areas/subscription-life.ts';
+import { subscriptionPhaseCalls } from './areas/subscription-phase.ts';
 import { taskCalls } from './areas/task.ts';
 import { taxCalls } from './areas/tax.ts';
 import { usageCalls } from './areas/usage.ts';
@@ -51,6 +52,7 @@ const areas = {
   ...walletCalls(talk),
   ...subscriptionLifeCalls(talk),
   ...subscriptionChangeCalls(talk),
+  ...subscriptionPhaseCalls(talk),
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {

@@ -57,6 +57,15 @@ const monthlyGrant = {
   expiration_type: 'NEVER',
 };
 
+/** Two phases, each inside a period, after which the subscription goes on as its plan has it. */
+const phases = [
+  { start_date: '2001-01-01T00:00:00Z', end_date: '2001-01-20T00:00:00Z', amount: '31' },
+  { start_date: '2001-01-20T00:00:00Z', end_date: '2001-02-15T00:00:00Z', amount: '62' },
+].map(({ amount, ...phase }) => {
+  const { start_date: _, ...price } = { ...monthly, type: 'FIXED', amount, invoice_cadence: 'ADVANCE' };
+  return { ...phase, line_items: [{ price }] };
+});
+
 /** The customers that meet what no airport meets. */
 export function strangersOf(plans: OtherPlans): NewSubscriber[] {
   const succeeds = sandboxCardNumber('succeeds');
@@ -70,6 +79,7 @@ export function strangersOf(plans: OtherPlans): NewSubscriber[] {
     },
     { code: 'RESTLESS', zone: 'UTC', card: succeeds, terms: {} },
     { code: 'GRANTED', zone: 'UTC', card: succeeds, terms: { credit_grants: [monthlyGrant] } },
+    { code: 'PHASED', zone: 'UTC', card: succeeds, terms: { phases } },
     { code: 'MOVING', zone: 'UTC', card: succeeds, terms: {} },
     { code: 'REPLACED', zone: 'UTC', card: succeeds, terms: {} },
     { code: 'LATE', zone: 'UTC', card: sandboxCardNumber('declines'), terms: {} },

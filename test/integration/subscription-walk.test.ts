@@ -40,6 +40,20 @@ const walks = 3;
 const stepsAWalk = 8;
 const seed = Number(process.env.WALK_SEED ?? 20_260_131);
 
+/** Three phases, inside periods and at their ends, after which the subscription goes on as its plan has it. */
+async function phasesOf(planId: string): Promise<object[]> {
+  const { body } = await api<{ items: { id: string; type: string }[] }>('POST', '/prices/search', {
+    plan_ids: [planId],
+  });
+  const fee = body.items.find(({ type }) => type === 'FIXED')!.id;
+  const dates = [start, '2026-02-10T00:00:00Z', '2026-02-28T00:00:00Z', '2026-04-07T00:00:00Z'];
+  return ['50', '20', '0'].map((amount, index) => ({
+    start_date: dates[index],
+    end_date: dates[index + 1],
+    override_line_items: index === 1 ? [] : [{ price_id: fee, amount }],
+  }));
+}
+
 const step = fc.record({
   // An end is rare, or every walk would be short.
   command: fc.oneof(
@@ -55,6 +69,7 @@ const walk = fc.record({
     { subscription_status: 'draft' },
     { trial_period_days: 10 },
     { billing_cycle: 'calendar' },
+    { start_date: start, phases: await phasesOf(plan.planId) },
     { billing_period: 'WEEKLY', plan_id: (await monthlyPlan(api, { period: 'WEEKLY' })).planId },
   ),
   steps: fc.array(step, { minLength: stepsAWalk, maxLength: stepsAWalk }),

@@ -146,6 +146,17 @@ async function creditsGranted(stage: Stage): Promise<void> {
   await until(stage, one, '2026-04-01T00:00:00Z');
 }
 
+/** A phase begins inside a period and the last one ends, after which the plan holds again. */
+async function phased(stage: Stage): Promise<void> {
+  const middle = '2026-02-01T00:00:00Z';
+  const phases = [
+    { start_date: start, end_date: middle },
+    { start_date: middle, end_date: '2026-02-20T00:00:00Z', metadata: { offer: 'spring' } },
+  ];
+  const one = await subscribed(stage, { start_date: start, phases });
+  await until(stage, one, '2026-03-10T00:00:00Z');
+}
+
 /** What people change of subscriptions, by the names of the histories. */
 export const changeScenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'drafted-paused-and-resumed': interruptedLife,
@@ -153,4 +164,5 @@ export const changeScenarios: Record<string, (stage: Stage) => Promise<void>> = 
   'terms-changed': termsChanged,
   'plans-changed': plansChanged,
   'credits-granted': creditsGranted,
+  phased,
 };
