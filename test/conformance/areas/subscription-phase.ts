@@ -35,6 +35,7 @@ export function subscriptionPhaseCalls({ client, api }: Conversation): Record<st
           externalCustomerId: externalId,
           planId,
           currency: 'usd',
+          billingCadence: 'RECURRING',
           billingPeriod: 'MONTHLY',
           startDate: april!,
           phases: [
