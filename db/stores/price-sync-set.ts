@@ -184,7 +184,9 @@ async function readLineItems(sql: Sql, scope: Scope, subscriptionIds: readonly s
 async function readOverridden(sql: Sql, scope: Scope, subscriptionIds: readonly string[]) {
   const rows = await sql.rows<{ entity_id: string; parent_price_id: string }>(
     `select entity_id, parent_price_id from price where environment_id = $1 and entity_type = 'SUBSCRIPTION' and entity_id = any($2)
-       and status = 'published' and parent_price_id is not null`,
+       and status = 'published' and parent_price_id is not null and not exists (
+         select from subscription_line_item l join subscription_phase f on f.id = l.subscription_phase_id
+         where l.environment_id = price.environment_id and l.price_id = price.id and (f.started_at is null or f.ended_at is not null))`,
     [scope.environmentId, [...subscriptionIds]],
   );
   const grouped = Map.groupBy(rows, (row) => row.entity_id);

@@ -200,10 +200,20 @@ async function leavingItems(
   return new Map(items.map(({ id, ends }) => [id, instantText(ends)]));
 }
 
+// A usage price of the plan that was superseded while a phase hid it comes back as its present version.
+const succeedText = `
+update subscription_line_item l set price_id = n.id, end_date = least(n.end_date, s.end_date)
+from price o join price n on n.environment_id = o.environment_id and n.entity_type = o.entity_type and n.entity_id = o.entity_id
+  and coalesce(n.parent_price_id, n.id) = coalesce(o.parent_price_id, o.id) and n.status = 'published', subscription s
+where l.environment_id = $1 and l.id = any($2) and l.status = 'draft' and l.subscription_phase_id is null and l.price_type = 'USAGE'
+  and s.id = l.subscription_id and o.id = l.price_id and o.environment_id = $1 and o.end_date <= $3
+  and n.start_date <= $3 and (n.end_date is null or n.end_date > $3)`;
+
 /** Brings waiting line items into force; coupons of the plan's own follow from the item before. Gives those that came. */
 async function publishItems(sql: Sql, scope: Scope, ids: readonly string[], at: string): Promise<string[]> {
   if (ids.length === 0) return [];
   const now = new Date().toISOString();
+  await sql.rows(succeedText, [scope.environmentId, [...ids], at]);
   const rows = await sql.rows<{ id: string }>(
     `update subscription_line_item set status = 'published', updated_at = $3, updated_by = $4
      where environment_id = $1 and id = any($2) and status = 'draft' and (end_date is null or end_date > start_date) returning id`,
