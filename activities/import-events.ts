@@ -3,7 +3,7 @@ import type { RowError } from '../db/entities/task.ts';
 import type { Database } from '../db/orm.ts';
 import type { Scope } from '../db/scope.ts';
 import { countChunk, endImport, type ImportTask, noteFile, resumeImport } from '../db/stores/task-progress.ts';
-import { inSqlTransaction } from '../db/transaction.ts';
+import { inSqlTransaction, type Sql } from '../db/transaction.ts';
 import { DownloadRefused, type OutgoingPolicy } from '../integrations/guarded-download.ts';
 import {
   type FileRecord,
@@ -97,22 +97,27 @@ async function storeRecords(
   run: ImportRun,
 ): Promise<void> {
   const reached = { ...task };
-  let writing: Promise<void> = Promise.resolve();
+  // Two chunks are under way: one is stored while the next one is sent, and waits for it.
+  let storing: Promise<void> = Promise.resolve();
+  let sending: Promise<void> = Promise.resolve();
   try {
     for await (const records of chunks(readRecords(file), task.processedRecords)) {
       run.signal.throwIfAborted();
       const chunk = await prepareChunk(dependencies.database, scope, records);
-      await writing;
+      await storing;
       run.onProgress(reached);
-      writing = storeChunk(dependencies, scope, task.id, { ...chunk, from: reached.processedRecords });
-      // It is awaited above or below; until then its failure is nobody's.
-      writing.catch(() => undefined);
+      storing = sending;
+      sending = storeChunk(dependencies, scope, task.id, { ...chunk, from: reached.processedRecords }, storing);
+      // They are awaited above or below; until then their failure is nobody's.
+      sending.catch(() => undefined);
       reached.processedRecords += records.length;
       reached.successfulRecords += chunk.events.length;
       reached.failedRecords += chunk.errors.length;
     }
   } finally {
-    await writing;
+    await Promise.allSettled([storing, sending]);
+    await storing;
+    await sending;
   }
   run.onProgress(reached);
 }
@@ -182,12 +187,14 @@ async function storeChunk(
   scope: Scope,
   taskId: string,
   { events, errors, from }: Chunk & { from: number },
+  turn: Promise<void>,
 ): Promise<void> {
   crashPoint('importEvents.beforeEffect');
-  await metering.load(scope, events, async (sql) => {
+  const count = async (sql: Sql) => {
     const isCounted = await countChunk(sql, scope, taskId, { from, successful: events.length, errors });
     if (!isCounted) throw new TaskStopped(`task ${taskId} was stopped`);
     crashPoint('importEvents.beforeCommit');
-  });
+  };
+  await metering.load(scope, events, count, turn);
   crashPoint('importEvents.afterEffect');
 }

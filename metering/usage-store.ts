@@ -208,9 +208,16 @@ export interface UsageStore {
   append(scope: Scope, events: readonly PreparedEvent[]): Promise<void>;
   /**
    * Stores a large batch past the queue of `append`, and does `also` in its transaction: both or neither. For one writer at
-   * a time that brings many events, such as an import. The same rules for repeats and copies as `append`.
+   * a time that brings many events, such as an import. The same rules for repeats and copies as `append`. With `turn` the batch
+   * is sent to the database at once, but stored only when `turn` is over, and not when that fails: the next batch of the writer
+   * is on its way while one is being stored.
    */
-  load(scope: Scope, events: readonly PreparedEvent[], also: (sql: Sql) => Promise<void>): Promise<void>;
+  load(
+    scope: Scope,
+    events: readonly PreparedEvent[],
+    also: (sql: Sql) => Promise<void>,
+    turn?: Promise<unknown>,
+  ): Promise<void>;
   /** Stores events in the caller's transaction, with the rules of `append`: for a rehearsal, which takes them back. */
   appendWithin(sql: ScopedSql, events: readonly PreparedEvent[]): Promise<void>;
   /**

@@ -22,19 +22,20 @@ const maxAttempts = 5;
 
 /**
  * Stores a batch of one environment in one transaction. A batch that met a deadlock is repeated whole; nothing of the
- * first try remains, so no copy is made twice. Says whether their customers were marked. spec: catalogue-and-metering §6.3, §12 I3
+ * first try remains, so no copy is made twice. What is prepared for it may be before `turn` is over, what others see is not.
+ * Says whether their customers were marked. spec: catalogue-and-metering §6.3, §12 I3
  */
 export async function appendBatch(
   database: Database,
   cache: CatalogueCache,
   scope: Scope,
   events: readonly PreparedEvent[],
-  also?: (sql: SqlTransaction) => Promise<void>,
+  { also, turn }: { also?: (sql: SqlTransaction) => Promise<void>; turn?: Promise<unknown> } = {},
 ): Promise<{ isMarked: boolean }> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const resolved = await inSqlTransaction(database, scope, async (tx) => {
-        const stored = await appendIn(tx, cache, scope, events);
+        const stored = await appendIn(tx, cache, scope, events, turn);
         await also?.(tx);
         return stored;
       });
@@ -58,6 +59,7 @@ export async function appendIn(
   cache: CatalogueCache,
   scope: Scope,
   events: readonly PreparedEvent[],
+  turn?: Promise<unknown>,
 ): Promise<Resolved> {
   const catalogue = await cache.locked(tx, scope);
   const subjects = await resolveSubjects(tx, catalogue, events);
@@ -68,7 +70,7 @@ export async function appendIn(
     subjectOf: (text) => found(subjectOf(text)),
     eventNameOf: (text) => found(catalogue.eventNames.get(text) ?? eventNames.get(text)),
   });
-  await write(tx, catalogue, { events: eventsToStore, gains: gainRows(contributions) });
+  await write(tx, catalogue, { events: eventsToStore, gains: gainRows(contributions) }, turn);
   if (catalogue.reportsRejected) await recordRejected(tx, catalogue, events, contributions);
   if (catalogue.watchesUsage) {
     const marked = events.map((event) => ({
@@ -90,15 +92,18 @@ async function write(
   tx: ScopedSql | SqlTransaction,
   { env, metersByEventName }: Catalogue,
   batch: { events: Rows; gains: Rows },
+  turn: Promise<unknown> | undefined,
 ): Promise<void> {
   const meters = [...metersByEventName.values()].flat();
   const keepsLatest = meters.some((meter) => meter.keepsLatest) && batch.gains.some((gain) => gain[5] === true);
   const bucketed = batch.gains.some((gain) => gain[6] !== plainRollupMinutes);
   if ('client' in tx && batch.events.length >= copiedFrom) {
     await stageBatch(tx, batch.events, batch.gains);
+    await turn;
     await tx.client.query(appendText(keepsLatest, bucketed, 'staged'), [env]);
     return;
   }
+  await turn;
   const values: unknown[] = [env, ...parametersOf(batch.events, batch.gains)];
   const prepared = bucketed
     ? { ...(keepsLatest ? appendBucketedWithLatest : appendBucketed), values }

@@ -38,9 +38,10 @@ export function openPostgresUsageStore(
   }, limits);
   return {
     append: (scope, events) => queue.append(scope, events),
-    async load(scope, events, also) {
+    async load(scope, events, also, turn) {
       await partitions();
-      if ((await appendBatch(database, cache, scope, events, also)).isMarked) notices.arrived(scope);
+      if ((await appendBatch(database, cache, scope, events, { also, ...(turn ? { turn } : {}) })).isMarked)
+        notices.arrived(scope);
     },
     async appendWithin(sql, events) {
       await appendIn(sql, cache, sql.scope, events);

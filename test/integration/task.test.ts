@@ -260,11 +260,12 @@ describe('the task', () => {
     const died = new Error('as though the process had been killed');
     const dying = (moment: 'before' | 'after'): UsageStore => ({
       ...store,
-      load: async (at, events, also) => {
-        await store.load(at, events, async (sql) => {
+      load: async (at, events, also, turn) => {
+        const dyingAlso: typeof also = async (sql) => {
           await also(sql);
           if (moment === 'before') throw died;
-        });
+        };
+        await store.load(at, events, dyingAlso, turn);
         throw died;
       },
     });
