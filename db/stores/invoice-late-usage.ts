@@ -40,8 +40,8 @@ export async function readLateUsage(
   return new Map(known.map((line) => [line.id, lateUsageOf(line.windows, answers)]));
 }
 
-/** Whose usage the lines billed besides the subscriber's. */
-async function inheritedByInvoice(tx: Transaction, { subscriptionId }: Invoice): Promise<InheritedUsage[]> {
+/** Whose usage the lines of an invoice billed besides the subscriber's. spec: subscriptions-and-invoicing §2.13 */
+export async function inheritedByInvoice(tx: Transaction, { subscriptionId }: Invoice): Promise<InheritedUsage[]> {
   if (!subscriptionId) return [];
   const rows = await readSubscriptions(tx, tx.scope.environmentId, [subscriptionId]);
   return (await inheritedUsage(tx, tx.scope.environmentId, [...rows.values()])).get(subscriptionId) ?? [];

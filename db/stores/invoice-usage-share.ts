@@ -6,7 +6,8 @@ import { Feature } from '../entities/feature.ts';
 import { InvoiceLineItem } from '../entities/invoice-line-item.ts';
 import type { Transaction } from '../transaction.ts';
 import type { UsagePart, UsagePartQuestion, UsagePartReader } from '../usage-part-reader.ts';
-import { filtersOfPrices } from './invoice-late-usage.ts';
+import type { InheritedUsage } from '../usage-reader.ts';
+import { filtersOfPrices, inheritedByInvoice } from './invoice-late-usage.ts';
 import type { InvoiceContent } from './invoice-read.ts';
 
 /** How the usage of lines is taken apart; empty for not at all. */
@@ -37,8 +38,9 @@ export async function invoiceUsageShares(
   const ids = shown.filter((line) => line.meterId && line.priceType === 'USAGE').map((line) => line.id);
   const lines = await tx.em.find(InvoiceLineItem, { environmentId, id: { $in: ids } });
   const filters = await filtersOfPrices(tx, lines);
-  const customerId = row.subscriptionCustomerId ?? row.customerId;
-  const asked = lines.flatMap((line) => questionsOf(line, customerId, filters.get(line.priceId ?? '') ?? null));
+  const subscriber = { customerId: row.subscriptionCustomerId ?? row.customerId, from: '', to: null };
+  const users = [subscriber, ...(await inheritedByInvoice(tx, row))];
+  const asked = lines.flatMap((line) => questionsOf(line, users, filters.get(line.priceId ?? '') ?? null));
   if (asked.length === 0) return new Map();
   const answers = await readParts(tx, tx.scope, asked, {
     interval: { from: least(asked.map(({ from }) => from)), to: greatest(asked.map(({ to }) => to)) },
@@ -58,18 +60,23 @@ export async function invoiceUsageShares(
   );
 }
 
-/** A question for each time the line billed. */
+/** A question for each time the line billed and each customer whose usage counted then. */
 function questionsOf(
   line: InvoiceLineItem,
-  customerId: string,
+  users: readonly InheritedUsage[],
   filters: Record<string, string[]> | null,
 ): UsagePartQuestion[] {
   const parts = (line.derivation as Derivation | null | undefined)?.parts ?? [];
-  return parts.flatMap(({ usage }, index): UsagePartQuestion[] => {
-    if (!usage || usage.from >= usage.to) return [];
-    const { meterId, from, to, bucketing = null } = usage;
-    const common = { key: `${line.id} ${index}`, meterId, customerIds: [customerId], from, to };
-    return [{ ...common, startOfHistory: from, bucketing, filters: filters ? [filters] : [] }];
+  return parts.flatMap(({ usage }, part) => {
+    if (!usage) return [];
+    const { meterId, bucketing = null } = usage;
+    return users.flatMap((user): UsagePartQuestion[] => {
+      const from = user.from > usage.from ? user.from : usage.from;
+      const to = user.to !== null && user.to < usage.to ? user.to : usage.to;
+      if (from >= to) return [];
+      const common = { key: `${line.id} ${part} ${user.customerId} ${from}`, meterId, customerIds: [user.customerId] };
+      return [{ ...common, from, to, startOfHistory: from, bucketing, filters: filters ? [filters] : [] }];
+    });
   });
 }
 

@@ -64,6 +64,28 @@ describe('at the same time', () => {
     ]).toContain(outcome);
   });
 
+  it.each<[string, (id: string) => Promise<unknown>[], string[]]>([
+    [
+      'a void and a finalization of a draft leave it voided',
+      (id) => [api('POST', `/invoices/${id}/void`), api('POST', `/invoices/${id}/finalize`)],
+      ['VOIDED PENDING paid 0 refunded 0'],
+    ],
+    [
+      'a payment by hand and a void of a draft leave it voided, with what was paid returned',
+      (id) => [
+        api('PUT', `/invoices/${id}/payment`, { payment_status: 'SUCCEEDED' }),
+        api('POST', `/invoices/${id}/void`),
+      ],
+      ['VOIDED PENDING paid 0 refunded 0', 'VOIDED REFUNDED paid 100 refunded 100'],
+    ],
+  ])('%s', async (_rule, ask, outcomes) => {
+    const { id } = await oneOff({ invoice_status: 'DRAFT' });
+    await Promise.all(ask(id));
+    const { invoice_status, payment_status, amount_paid, refunded_amount } = await read(id);
+    const outcome = `${invoice_status} ${payment_status} paid ${amount_paid} refunded ${refunded_amount}`;
+    expect(outcomes).toContain(outcome);
+  });
+
   it('an edit and a finalization leave one invoice with the line, final or replaced', async () => {
     const { id } = await oneOff({ invoice_status: 'DRAFT' });
     const [edited, final] = await Promise.all([add(id), api('POST', `/invoices/${id}/finalize`)]);
