@@ -14,6 +14,10 @@ export interface NewAttachment {
   prorationBehavior: string | null;
   /** The text of a JSON object. */
   metadata: string;
+  /** By the add-on's price; absent in what was asked before there were any. */
+  lineItemCommitments?: Record<string, NewItemCommitment>;
+  /** Prices of the add-on that this subscription pays otherwise. */
+  overrideLineItems?: NewPriceOverride[];
 }
 
 /** What a subscription sets otherwise than an entitlement of its plan; an absent member stays. spec: §1.2 override_entitlements */

@@ -1,3 +1,4 @@
+import type { NewItemCommitment } from './commitment-rules.ts';
 import type { NewAttachment } from './new-subscription.ts';
 import type { ProrationBehavior } from './proration.ts';
 
@@ -16,6 +17,8 @@ export interface NewLineItem {
   prorationBehavior: ProrationBehavior | null;
   /** The phase it belongs to; null or absent: none. */
   phaseId?: string | null;
+  /** Absent in what was asked before items could be committed when they are added. */
+  commitment?: NewItemCommitment | null;
 }
 
 /** A change of a line item, shapes checked. Any of `terms` makes a new version. spec: subscriptions-and-invoicing §1.9 PUT */

@@ -6,13 +6,14 @@ import { jsonMetadata } from './addon.ts';
 import { addonRecord, viewAddonRecord, viewJson } from './addon-record.ts';
 import { invoice, viewInvoice } from './invoice.ts';
 import { notInThisRelease, recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
+import { lineItemCommitments, overrideLineItems, pricesOf } from './subscription-item.ts';
 import { subscription, viewSubscription } from './subscription-view.ts';
 
 const id = z.string().min(1).max(255);
 const cadence = z.enum(['recurring', 'onetime']);
 const prorationBehavior = z.enum(['create_prorations', 'none']);
 const later = z.unknown().optional().describe(notInThisRelease);
-const laterFields = ['line_item_commitments', 'override_line_items', 'checkout'] as const;
+const laterFields = ['checkout'] as const;
 
 /** An add-on to attach, inside the creation of a subscription and by itself. spec: subscriptions-and-invoicing §1.2, §1.10 */
 export const attachmentInput = z.object({
@@ -22,8 +23,8 @@ export const attachmentInput = z.object({
   quantity: z.int('must be an integer').min(1, 'must be 1 or more').max(1_000_000).nullish(),
   proration_behavior: z.union([z.literal(''), prorationBehavior]).nullish(),
   metadata: jsonMetadata.nullish(),
-  line_item_commitments: later,
-  override_line_items: later,
+  line_item_commitments: lineItemCommitments.nullish(),
+  override_line_items: overrideLineItems.nullish(),
   checkout: later,
 });
 
@@ -63,6 +64,7 @@ export function newAttachment(
     quantity: input.quantity ?? 1,
     prorationBehavior: input.proration_behavior || null,
     metadata: JSON.stringify(input.metadata ?? {}),
+    ...pricesOf(input, path),
   };
 }
 

@@ -5,6 +5,7 @@ import type { LineItemFilters } from '../../db/stores/line-item-list.ts';
 import { listOf, searchBody } from '../list.ts';
 import { billingPeriods, newPrice, priceChange, subscriptionPriceBody, updatePriceBody } from './price-input.ts';
 import { decimalInput, idListInput, metadataInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { addedCommitment, itemCommitmentFields } from './subscription-item.ts';
 import { lineItem } from './subscription-view.ts';
 
 const id = z.string().min(1).max(255);
@@ -40,7 +41,7 @@ export const addLineItemBody = z
       .max(255)
       .nullish()
       .describe('A phase of the subscription, with which the line item ends.'),
-    ...commitments,
+    ...itemCommitmentFields,
   })
   .superRefine((body, context) => {
     if (body.price_id && body.price) {
@@ -91,7 +92,6 @@ export const lineItemList = listOf(lineItem, 'ListSubscriptionLineItemsResponse'
 
 /** The line item as the workflow takes it. Throws `not_implemented` for parts that are not built. */
 export function newLineItem(body: z.output<typeof addLineItemBody>): NewLineItem {
-  refuseLater(body);
   return {
     priceId: body.price_id ?? null,
     price: body.price ? { ...newPrice(body.price) } : null,
@@ -102,6 +102,7 @@ export function newLineItem(body: z.output<typeof addLineItemBody>): NewLineItem
     metadata: body.metadata ?? {},
     prorationBehavior: body.proration_behavior || null,
     phaseId: body.subscription_phase_id || null,
+    commitment: addedCommitment(body, 'line_item'),
   };
 }
 

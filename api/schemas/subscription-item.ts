@@ -58,6 +58,14 @@ export const overrideLineItems = z
   .array(pricing.extend({ price_id: id, quantity: decimalInput({ min: '0' }).nullish() }))
   .max(1000);
 
+/** What a line item is committed to when it is added. spec: subscriptions-and-invoicing §1.9 */
+export const itemCommitmentFields = {
+  ...amounts,
+  commitment_overage_factor: decimalInput().nullish(),
+  commitment_true_up_enabled: z.boolean().nullish(),
+  commitment_windowed: z.boolean().nullish(),
+};
+
 /** A line item beside those of the plan. spec: subscriptions-and-invoicing §1.9 */
 export const lineItemInput = z.object({
   price_id: id.nullish(),
@@ -67,10 +75,7 @@ export const lineItemInput = z.object({
   end_date: timestampInput().nullish(),
   display_name: z.string().max(255).nullish(),
   metadata: metadataInput().nullish(),
-  ...amounts,
-  commitment_overage_factor: decimalInput().nullish(),
-  commitment_true_up_enabled: z.boolean().nullish(),
-  commitment_windowed: z.boolean().nullish(),
+  ...itemCommitmentFields,
 });
 
 /** The fields of a creation that say what is charged otherwise than the plan does. */
@@ -87,18 +92,29 @@ const inputs = z.object(itemFields);
  * that contradict each other.
  */
 export function itemsOf(body: z.output<typeof inputs>, path = '') {
+  return {
+    ...pricesOf(body, path),
+    lineItems: (body.line_items ?? []).map((sent, index) => newLineItem(sent, `${path}line_items[${index}]`)),
+  };
+}
+
+/** What is charged otherwise than a plan or an add-on does; `path` is where it stands in the request. */
+export function pricesOf(
+  body: Pick<z.output<typeof inputs>, 'line_item_commitments' | 'override_line_items'>,
+  path: string,
+) {
   const commitments = Object.entries(body.line_item_commitments ?? {});
   return {
     lineItemCommitments: Object.fromEntries(
       commitments.map(([priceId, sent]) => {
         const { overage_factor: factor, enable_true_up: trueUp, is_window_commitment: windowed } = sent;
-        return [priceId, newItemCommitment(sent, { factor, trueUp, windowed }, `line_item_commitments.${priceId}`)];
+        const field = `${path}line_item_commitments.${priceId}`;
+        return [priceId, newItemCommitment(sent, { factor, trueUp, windowed }, field)];
       }),
     ),
     overrideLineItems: (body.override_line_items ?? []).map((sent, index) =>
       newOverride(sent, `${path}override_line_items[${index}]`),
     ),
-    lineItems: (body.line_items ?? []).map((sent, index) => newLineItem(sent, `${path}line_items[${index}]`)),
   };
 }
 
@@ -113,12 +129,6 @@ function newOverride(sent: z.output<typeof overrideLineItems>[number], field: st
 export function newLineItem(sent: z.output<typeof lineItemInput>, field: string): NewLineItem {
   if ((sent.price_id == null) === (sent.price == null))
     throw badField(`${field}.price_id`, 'or price is required, and not both');
-  const committed = sent.commitment_amount ?? sent.commitment_quantity ?? sent.commitment_time_buckets?.length;
-  const terms = {
-    factor: sent.commitment_overage_factor ?? '1',
-    trueUp: sent.commitment_true_up_enabled,
-    windowed: sent.commitment_windowed,
-  };
   return {
     priceId: sent.price_id ?? null,
     price: sent.price ? newPrice(sent.price) : null,
@@ -127,8 +137,22 @@ export function newLineItem(sent: z.output<typeof lineItemInput>, field: string)
     endDate: sent.end_date ?? null,
     displayName: sent.display_name ?? '',
     metadata: sent.metadata ?? {},
-    commitment: committed ? newItemCommitment(sent, terms, field) : null,
+    commitment: addedCommitment(sent, field),
   };
+}
+
+const added = z.object(itemCommitmentFields);
+
+/** What an added line item is committed to; null for nothing. Throws `validation_error` for members that contradict each other. */
+export function addedCommitment(sent: z.output<typeof added>, field: string): NewItemCommitment | null {
+  const committed = sent.commitment_amount ?? sent.commitment_quantity ?? sent.commitment_time_buckets?.length;
+  if (!committed) return null;
+  const terms = {
+    factor: sent.commitment_overage_factor ?? '1',
+    trueUp: sent.commitment_true_up_enabled,
+    windowed: sent.commitment_windowed,
+  };
+  return newItemCommitment(sent, terms, field);
 }
 
 interface SentAmounts {

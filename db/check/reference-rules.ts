@@ -113,7 +113,7 @@ export const references: readonly Reference[] = [
     target: 'addon',
     where: "upper(t.entity_type) = 'ADDON'",
   })),
-  { table: 'credit_grant', column: 'plan_id', target: 'plan' },
+  ...['plan_id', 'origin_plan_id'].map((column) => ({ table: 'credit_grant', column, target: 'plan' })),
   { table: 'credit_grant', column: 'addon_id', target: 'addon' },
   { table: 'credit_grant', column: 'subscription_id', target: 'subscription' },
   { table: 'credit_grant', column: 'addon_association_id', target: 'addon_association' },

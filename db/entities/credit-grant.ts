@@ -10,6 +10,8 @@ const schema = defineEntity({
     name: p.text(),
     scope: p.text(),
     planId: p.text().nullable(),
+    /** The plan that a subscription's grant was copied from; a change of plan ends it. */
+    originPlanId: p.text().nullable(),
     addonId: p.text().nullable(),
     subscriptionId: p.text().nullable(),
     /** The attachment that brought it; its end is the grant's. */

@@ -33,6 +33,7 @@ import { Migration20261122_61_subscription_commands } from './20261122_61_subscr
 import { Migration20261122_62_subscription_phases } from './20261122_62_subscription_phases.ts';
 import { Migration20261122_64_hierarchy } from './20261122_64_hierarchy.ts';
 import { Migration20261122_66_opening_charge } from './20261122_66_opening_charge.ts';
+import { Migration20261122_67_grant_origin } from './20261122_67_grant_origin.ts';
 import { Migration20261122_68_proration_times } from './20261122_68_proration_times.ts';
 import { Migration20261122_72_invoice_list_filters } from './20261122_72_invoice_list_filters.ts';
 import { Migration20261122_74_event_retention } from './20261122_74_event_retention.ts';
@@ -77,10 +78,11 @@ export const migrations = [
   { name: '20261122_62_subscription_phases', class: Migration20261122_62_subscription_phases },
   { name: '20261122_64_hierarchy', class: Migration20261122_64_hierarchy },
   { name: '20261122_66_opening_charge', class: Migration20261122_66_opening_charge },
+  { name: '20261122_67_grant_origin', class: Migration20261122_67_grant_origin },
   { name: '20261122_68_proration_times', class: Migration20261122_68_proration_times },
   { name: '20261122_72_invoice_list_filters', class: Migration20261122_72_invoice_list_filters },
   { name: '20261122_74_event_retention', class: Migration20261122_74_event_retention },
-  { name: '20261122_75_meter_builds', class: Migration20261122_75_meter_builds },
   { name: '20261122_75_distinct_months', class: Migration20261122_75_distinct_months },
+  { name: '20261122_75_meter_builds', class: Migration20261122_75_meter_builds },
   { name: '20261122_76_engine_feed', class: Migration20261122_76_engine_feed },
 ];

@@ -10,6 +10,8 @@ import type { Sql } from '../transaction.ts';
 import { siblingDisagreement } from './entitlement-grant-rules.ts';
 import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
 import { meteredParts, type StoredPart } from './entitlement-part.ts';
+import { refuseBothLevels } from './line-item-commitment.ts';
+import { committedBy, overridden, type Wanted, withCommitments } from './new-line-items.ts';
 import { grantAddonCredits } from './subscription-grant.ts';
 import { insertLineItems, lineItemOf, type PlanPrice, readOwnedPrices } from './subscription-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -54,11 +56,14 @@ export async function writeAttachment(
       onetime: cadence === 'onetime',
     },
   };
-  const items = prices.map((price) => ({ price, item: lineItemOf(scope, row, price, owner) }));
-  await insertLineItems(
-    sql,
-    items.map(({ item }) => item),
-  );
+  const prefix = field.replace(/addon_id$/, '');
+  const own = await overridden(sql, scope, row, prices, attachment.overrideLineItems ?? [], prefix);
+  const charged = own.prices.map((price) => lineItemOf(scope, row, price, owner) as Wanted['item']);
+  const asked = attachment.lineItemCommitments ?? {};
+  const wanted = committedBy(charged, own.prices, own.originals, asked, { path: prefix, noun: 'add-on' });
+  refuseBothLevels(row, wanted);
+  const items = await withCommitments(sql, scope, row, wanted);
+  await insertLineItems(sql, items);
   await grantAddonCredits(sql, scope, row, {
     addonId: addon.id,
     associationId: attachment.associationId,
@@ -69,7 +74,7 @@ export async function writeAttachment(
     associationId: attachment.associationId,
     addonId: addon.id,
     term,
-    items: items.map(({ price, item }) => ({ id: item.id, price })),
+    items: items.map(({ id }, index) => ({ id, price: own.prices[index]! })),
   };
 }
 

@@ -13,6 +13,8 @@ export interface GrantRow extends NewCreditGrant {
   id: string;
   scope: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
   planId: string | null;
+  /** The plan a subscription's grant was copied from; null for one that was asked for. */
+  originPlanId: string | null;
   addonId: string | null;
   subscriptionId: string | null;
   addonAssociationId: string | null;
@@ -24,6 +26,7 @@ const grantColumns: Columns = {
   name: 'text',
   scope: 'text',
   planId: 'text',
+  originPlanId: 'text',
   addonId: 'text',
   subscriptionId: 'text',
   addonAssociationId: 'text',
@@ -169,6 +172,7 @@ export function grantFromRow(row: Record<string, unknown>): GrantRow {
     name: row.name as string,
     scope: row.scope as GrantRow['scope'],
     planId: text('plan_id'),
+    originPlanId: text('origin_plan_id'),
     addonId: text('addon_id'),
     subscriptionId: text('subscription_id'),
     addonAssociationId: text('addon_association_id'),

@@ -46,6 +46,7 @@ async function template(tx: Transaction, owner: GrantOwner, input: NewCreditGran
     ...owner,
     id: newId('cg'),
     scope: owner.addonId !== null ? 'ADDON' : 'PLAN',
+    originPlanId: null,
     addonAssociationId: null,
     creditGrantAnchor: null,
     startDate: null,

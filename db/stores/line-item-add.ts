@@ -9,6 +9,8 @@ import { Price } from '../entities/price.ts';
 import { badField, missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
+import { refuseBothLevels } from './line-item-commitment.ts';
+import { withCommitments } from './new-line-items.ts';
 import { createPrice } from './price.ts';
 import type { NewPrice } from './price-rules.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';
@@ -34,7 +36,7 @@ export async function addLineItem(
     const price = await attachedPrice(tx, before, input, at);
     const wanted = await wantedTerm(tx, before, input, at);
     const term = lineItemTerm(before, { ...wanted, isOneTime: price.billingPeriod === 'ONETIME' });
-    const item = newItem(tx, before, price, input, term);
+    const item = await committed(tx, before, newItem(tx, before, price, input, term), input);
     await insertLineItems(tx, [item]);
     // Opening and trial-end invoices charge what is there when they are made.
     const billed =
@@ -94,6 +96,20 @@ function newItem(tx: Transaction, row: SubscriptionRow, price: OwnedPrice, input
     metadata: input.metadata,
     subscriptionPhaseId: input.phaseId ?? null,
   };
+}
+
+/** The item with what it is committed to. spec: subscriptions-and-invoicing §2.7.3 */
+async function committed<Item extends { id: string }>(
+  tx: Transaction,
+  row: SubscriptionRow,
+  item: Item,
+  { commitment = null }: NewLineItem,
+): Promise<Item> {
+  if (commitment === null) return item;
+  const wanted = { item: item as Item & Record<string, unknown>, commitment, field: 'line_item' };
+  refuseBothLevels(row, [wanted]);
+  const [made] = await withCommitments(tx, tx.scope, row, [wanted]);
+  return made as unknown as Item;
 }
 
 interface Term {

@@ -30,15 +30,7 @@ export async function newLineItems(
   const overrides = input.overrideLineItems ?? [];
   const { prices, originals } = await overridden(sql, scope, row, plan.prices, overrides, within.path);
   const ofPlan = lineItemsOf(scope, row, plan.name, prices) as LineItemRecord[];
-  const commitments = new Map(Object.entries(input.lineItemCommitments ?? {}));
-  const wanted = ofPlan.map((item, index): Wanted => {
-    const priceId = originals.get(prices[index]!.id) ?? prices[index]!.id;
-    const commitment = commitments.get(priceId) ?? null;
-    commitments.delete(priceId);
-    return { item, commitment, field: `line_item_commitments.${priceId}` };
-  });
-  for (const unknown of commitments.keys())
-    throw badField(`line_item_commitments.${unknown}`, 'names a price that is on no line item of the subscription');
+  const wanted = committedBy(ofPlan, prices, originals, input.lineItemCommitments ?? {}, within);
   for (const [index, extra] of (input.lineItems ?? []).entries()) {
     const field = `${within.path}line_items[${index}]`;
     const item = await extraItem(sql, scope, row, extra, { noun: within.noun, path: `${field}.` });
@@ -49,21 +41,42 @@ export async function newLineItems(
 }
 
 /** Where line items stand in the request, and what they are in force as long as. */
-interface Within {
+export interface Within {
   path: string;
-  noun: 'subscription' | 'phase';
+  noun: 'subscription' | 'phase' | 'add-on';
 }
 
 const wholeSubscription: Within = { path: '', noun: 'subscription' };
 
-interface Wanted {
+/** Items of prices with what each is committed to, by the price that was asked for. Throws `validation_error` for a price that is on none. */
+export function committedBy(
+  items: readonly LineItemRecord[],
+  prices: readonly PlanPrice[],
+  originals: ReadonlyMap<string, string>,
+  asked: Record<string, NewItemCommitment>,
+  { path, noun }: Within,
+): Wanted[] {
+  const commitments = new Map(Object.entries(asked));
+  const wanted = items.map((item, index): Wanted => {
+    const priceId = originals.get(prices[index]!.id) ?? prices[index]!.id;
+    const commitment = commitments.get(priceId) ?? null;
+    commitments.delete(priceId);
+    return { item, commitment, field: `${path}line_item_commitments.${priceId}` };
+  });
+  for (const unknown of commitments.keys())
+    throw badField(`${path}line_item_commitments.${unknown}`, `names a price that is on no line item of the ${noun}`);
+  return wanted;
+}
+
+/** A line item to be written, with what it is committed to and where that stands in the request. */
+export interface Wanted {
   item: LineItemRecord;
   commitment: NewItemCommitment | null;
   field: string;
 }
 
 /** The items with what they are committed to; prices of time buckets are written. */
-async function withCommitments(
+export async function withCommitments(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
@@ -87,7 +100,7 @@ async function withCommitments(
 }
 
 /** The plan's prices with those of the subscription in place of the overridden ones, and which stands for which. spec: §2.3.6 */
-async function overridden(
+export async function overridden(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
@@ -109,7 +122,7 @@ async function overridden(
     if (!price || !parent)
       throw badField(
         `${path}price_id`,
-        `names price ${override.priceId}, which the subscription does not get from its plan`,
+        `names price ${override.priceId}, which neither the plan nor the add-on brings`,
       );
     if (replaced.has(price.id)) throw badField(`${path}price_id`, 'is overridden twice; say everything in one element');
     refuseUsageQuantity(price, override.quantity, path);

@@ -10,6 +10,7 @@ import { type ChargedItem, readItems } from './charged-item.ts';
 import { updateLineItemRow } from './line-item-row.ts';
 import { changeablePlan, scheduledFor, type TargetPlan, targetPrices } from './plan-change-guard.ts';
 import { schedulePlanChange } from './plan-change-schedule.ts';
+import { exchangePlanGrants } from './plan-grant-exchange.ts';
 import { planProration, settleProration } from './proration.ts';
 import { type AddonDrop, dropAddons } from './subscription-addon-drop.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';
@@ -83,6 +84,7 @@ async function apply(
   const addons = await dropAddons(sql, scope, settled.row, input.addons, settling);
   const row = { ...addons.row, planId: plan.id };
   await movePlan(sql, scope, row);
+  await exchangePlanGrants(sql, scope, before, plan.id, at);
   return {
     ...nothingMade(),
     row,

@@ -34,7 +34,8 @@ export async function grantCredits(
   const grants = templates.map((template, index) => {
     if (requested) checkDates(row, template, `credit_grants[${index}].`);
     const startDate = (requested && template.startDate) || begin;
-    return grantOf(template, row, { startDate, endDate: (requested && template.endDate) || row.endDate });
+    const dates = { startDate, endDate: (requested && template.endDate) || row.endDate };
+    return { ...copyOfGrant(template, row, dates), originPlanId: requested ? null : row.planId };
   });
   await insertGrants(sql, scope, grants);
   if (row.status === 'draft') return;
@@ -54,7 +55,7 @@ export async function grantToSubscription(
 ): Promise<GrantRow> {
   checkDates(row, input, '');
   checkRates([...(await readGrants(sql, scope.environmentId, 'g.subscription_id = $2', row.id)), input]);
-  const grant = grantOf(input, row, { startDate: input.startDate!, endDate: input.endDate ?? row.endDate });
+  const grant = copyOfGrant(input, row, { startDate: input.startDate!, endDate: input.endDate ?? row.endDate });
   await insertGrants(sql, scope, [grant]);
   if (row.status !== 'draft') await insertApplications(sql, scope, [firstApplication(grant, row.timezone)]);
   return grant;
@@ -83,7 +84,7 @@ export async function grantAddonCredits(
   if (templates.length === 0) return;
   const endDate = [attached.end, row.endDate].filter((end) => end !== null).sort()[0] ?? null;
   const applications = templates.map((template): NewApplication => {
-    const grant = grantOf(template, row, { startDate: attached.start, endDate });
+    const grant = copyOfGrant(template, row, { startDate: attached.start, endDate });
     grant.addonAssociationId = attached.associationId;
     if (!isProrated(grant, row, attached)) return firstApplication(grant, row.timezone);
     grant.creditGrantAnchor = row.currentPeriodEnd;
@@ -131,7 +132,8 @@ function proratedApplication(grant: GrantRow, row: SubscriptionRow, attachedAt: 
   };
 }
 
-function grantOf(
+/** A grant of a subscription after a template, with dates of its own. */
+export function copyOfGrant(
   { startDate: _start, endDate: _end, ...template }: NewCreditGrant,
   row: SubscriptionRow,
   dates: { startDate: string; endDate: string | null },
@@ -142,6 +144,7 @@ function grantOf(
     id: newId('cg'),
     scope: 'SUBSCRIPTION',
     planId: null,
+    originPlanId: null,
     addonId: null,
     subscriptionId: row.id,
     addonAssociationId: null,

@@ -118,7 +118,17 @@ describe('adding a line item', () => {
       [{ price: support, end_date: '2026-12-02T00:00:00Z' }, 400, 'end_date'],
       [{ price: support, quantity: '-1' }, 400, 'quantity'],
       [{ price: { ...usage, meter_id: plan.meterId }, quantity: '1' }, 400, 'quantity'],
-      [{ price: support, commitment_amount: '5' }, 501, 'commitment_amount'],
+      [{ price: support, commitment_amount: '5' }, 400, 'FIXED'],
+      [
+        { price: { ...usage, meter_id: plan.meterId }, commitment_amount: '5', commitment_quantity: '5' },
+        400,
+        'commitment_quantity',
+      ],
+      [
+        { price: { ...usage, meter_id: plan.meterId }, commitment_amount: '5', commitment_windowed: true },
+        400,
+        'bucket_size',
+      ],
       [{ price: support, proration_behavior: 'some' }, 400, 'proration_behavior'],
     ];
     for (const [body, status, word] of cases) {

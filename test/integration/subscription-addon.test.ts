@@ -273,7 +273,13 @@ describe('attaching is refused', () => {
       [{ cadence: 'twice' }, 400, 'cadence'],
       [{ start_date: '2026-03-31T00:00:00Z' }, 400, 'start_date'],
       [{ proration_behavior: 'some' }, 400, 'proration_behavior'],
-      [{ override_line_items: [{ price_id: 'x' }] }, 501, 'override_line_items'],
+      [{ override_line_items: [{ price_id: 'x' }] }, 400, 'override_line_items'],
+      [{ override_line_items: [{ price_id: 'x', amount: '1' }] }, 400, 'override_line_items[0].price_id'],
+      [
+        { line_item_commitments: { x: { commitment_amount: '1', overage_factor: '2' } } },
+        400,
+        'line_item_commitments.x',
+      ],
       [{ checkout: { payment_provider: 'x' } }, 501, 'checkout'],
     ];
     for (const [fields, status, word] of cases) {
