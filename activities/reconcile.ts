@@ -24,15 +24,18 @@ const maxStarting = 32;
 
 /**
  * Starts the workflow of every live object that has none: after a loss of Temporal's storage, or for what a crash left
- * between a commit and a start. Running workflows are left alone, and nothing is billed twice, because rows decide.
- * design: architecture §3, §8
+ * between a commit and a start. Running workflows are left alone, and nothing is billed twice, because rows decide. With
+ * `restarts` the workflows of lifecycles and test clocks are ended and begun again from their rows: after PostgreSQL was
+ * restored from a backup they remember what their rows do not know. design: architecture §3, §8
  */
 export async function reconcile({
   database,
   temporal,
+  restarts = false,
 }: {
   database: Database;
   temporal: Client;
+  restarts?: boolean;
 }): Promise<{ live: number; started: number }> {
   let live = 0;
   let started = 0;
@@ -44,7 +47,7 @@ export async function reconcile({
     await Promise.all(
       Array.from({ length: maxStarting }, async () => {
         for (let object = waiting.shift(); object; object = waiting.shift()) {
-          const wasStarted = await start(temporal, object);
+          const wasStarted = await start(temporal, object, restarts);
           if (wasStarted) started += 1;
         }
       }),
@@ -56,12 +59,12 @@ export async function reconcile({
 }
 
 /** Starts one object's workflow; false when it was running. */
-function start(temporal: Client, object: LiveObject): Promise<boolean> {
-  if (object.objectType === 'test_clock') return startClock(temporal, object);
+function start(temporal: Client, object: LiveObject, restarts: boolean): Promise<boolean> {
+  if (object.objectType === 'test_clock') return startClock(temporal, object, restarts);
   if (object.objectType === 'usage_watch') return startUsageWatch(temporal, object);
   if (object.objectType === 'customer_onboarding') return startOnboarding(temporal, object);
   if (object.objectType === 'meter_build') return startMeterBuild(temporal, object);
-  return object.objectType === 'task' ? startImport(temporal, object) : startLifecycle(temporal, object);
+  return object.objectType === 'task' ? startImport(temporal, object) : startLifecycle(temporal, object, restarts);
 }
 
 async function startImport(temporal: Client, { tenantId, environmentId, objectId }: LiveObject): Promise<boolean> {
@@ -88,7 +91,7 @@ async function startMeterBuild(temporal: Client, object: LiveObject): Promise<bo
   return unlessRunning(() => temporal.workflow.start(meterBuildWorkflowType, { ...options, workflowIdConflictPolicy }));
 }
 
-async function startLifecycle(temporal: Client, object: LiveObject): Promise<boolean> {
+async function startLifecycle(temporal: Client, object: LiveObject, restarts: boolean): Promise<boolean> {
   const kind = object.objectType as LifecycleKind;
   const options = lifecycleStartOptions(
     kind,
@@ -106,18 +109,23 @@ async function startLifecycle(temporal: Client, object: LiveObject): Promise<boo
   return unlessRunning(() =>
     temporal.workflow.start(lifecycleKinds[kind].workflowType, {
       ...options,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      workflowIdConflictPolicy: whereOneRuns(restarts),
     }),
   );
 }
 
-async function startClock(temporal: Client, object: LiveObject): Promise<boolean> {
+function whereOneRuns(restarts: boolean): WorkflowIdConflictPolicy {
+  return restarts ? WorkflowIdConflictPolicy.TERMINATE_EXISTING : WorkflowIdConflictPolicy.FAIL;
+}
+
+async function startClock(temporal: Client, object: LiveObject, restarts: boolean): Promise<boolean> {
   return unlessRunning(() =>
     temporal.workflow.start(testClockWorkflowType, {
       workflowId: testClockWorkflowId(object.objectId),
       taskQueue: lifecycleTaskQueue,
       args: [{ tenantId: object.tenantId, environmentId: object.environmentId, testClockId: object.objectId }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      workflowIdConflictPolicy: whereOneRuns(restarts),
       workflowTaskTimeout,
       staticSummary: `Test clock ${object.objectId}`,
     }),

@@ -4,7 +4,8 @@ import { openDatabase } from '../db/orm.ts';
 import { homeDirectory, readRunning } from './home.ts';
 
 /**
- * `npm run reconcile`: starts the workflow of every live object that has none and says how many there were. DATABASE_URL and
+ * `npm run reconcile`: starts the workflow of every live object that has none and says how many there were; with `-- --restart`,
+ * after PostgreSQL was restored from a backup, it begins those of subscriptions and invoices that run anew. DATABASE_URL and
  * TEMPORAL_ADDRESS name the installation, else it is the one `npm start` runs here.
  */
 async function main(): Promise<number> {
@@ -23,7 +24,7 @@ async function main(): Promise<number> {
   const database = await openDatabase({ url: databaseUrl, poolSize: 4 });
   try {
     const temporal = new Client({ connection, namespace: process.env.TEMPORAL_NAMESPACE || 'default' });
-    const { live, started } = await reconcile({ database, temporal });
+    const { live, started } = await reconcile({ database, temporal, restarts: process.argv.includes('--restart') });
     console.log(`${live} live objects, ${started} workflows started`);
     return 0;
   } finally {
