@@ -23,8 +23,8 @@ import { paymentGateways } from '../integrations/payment-gateway.ts';
 import { openSandboxGateway, type SandboxGateway } from '../integrations/sandbox-gateway/gateway.ts';
 import { sandboxOperator } from '../integrations/sandbox-gateway/operator.ts';
 import { installSandboxGateway, openSandboxStore } from '../integrations/sandbox-gateway/store.ts';
-import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
-import { defaultLimits } from '../metering/postgres/write-queue.ts';
+import { feedRound } from '../metering/clickhouse/feed.ts';
+import { openUsageStore } from '../metering/open-usage-store.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { fileServerHost } from './file-server.ts';
 import { benchSettings } from './server.ts';
@@ -45,6 +45,8 @@ export interface BenchDatabase {
   postgres: RunningPostgres;
   /** Calls `/v1` + path, which must succeed, and returns the body. */
   api<Body = { id: string }>(method: Method, path: string, body?: unknown): Promise<Body>;
+  /** Lets ClickHouse take in what was appended, where CLICKHOUSE_URL names one. */
+  fed(): Promise<void>;
   /** Fails unless every invariant of quality.md holds. */
   checkInvariants(): Promise<void>;
 }
@@ -101,7 +103,15 @@ async function openBenchDatabase(
   await installSandboxGateway(ownerUrl, applicationRole);
   const database = await openDatabase({ url: applicationUrl, poolSize: 20 });
   onClose(database.close);
-  const metering = openPostgresUsageStore(database, defaultLimits, usageWatchSignal(temporal));
+  const { metering, clickhouse } = openUsageStore({
+    database,
+    clickhouseUrl: process.env.CLICKHOUSE_URL || null,
+    onMarked: usageWatchSignal(temporal),
+    onPassedOn: ({ message }) => console.error(`usage was answered by PostgreSQL: ${message}`),
+  });
+  const fed = async () => {
+    while (clickhouse && (await feedRound({ database, clickhouse })));
+  };
   onClose(metering.close);
   const gateway = openSandboxGateway({ url: applicationUrl });
   onClose(() => gateway.close());
@@ -126,6 +136,7 @@ async function openBenchDatabase(
     sandbox,
     scope,
     metering,
+    fed,
     gateway,
     postgres,
     api,

@@ -19,6 +19,7 @@ export async function run(): Promise<void> {
   await withBenchDatabase(async (base) => {
     const large = await filled(base, many);
     const small = await filled(base, few);
+    await base.fed();
     for (const kind of ['sum', 'distinct'] as const) {
       await compare({
         bench: kind === 'sum' ? 'usage-read' : 'usage-read-distinct',

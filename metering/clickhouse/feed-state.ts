@@ -46,11 +46,11 @@ export async function readFeedState(sql: Sql): Promise<FeedState | null> {
   };
 }
 
-/** Begins a generation: nothing has been fed. Tells the number of the one before, or null. */
-export async function beginGeneration(sql: Sql): Promise<{ generation: number; before: number | null }> {
+/** Begins a generation after `taken`: nothing has been fed. Tells the number of the one before, or null. */
+export async function beginGeneration(sql: Sql, taken: number): Promise<{ generation: number; before: number | null }> {
   await sql.rows('select usage.index_for_engine_feed()');
   const before = (await readFeedState(sql))?.generation ?? null;
-  const generation = (before ?? 0) + 1;
+  const generation = Math.max(before ?? 0, taken) + 1;
   await sql.rows('delete from usage.engine_feed');
   await sql.rows('insert into usage.engine_feed (generation, snapshot) values ($1, $2)', [generation, emptySnapshot]);
   return { generation, before };

@@ -13,7 +13,15 @@ import {
   writtenSince,
 } from './feed-state.ts';
 import { type KeptEvent, keptEventColumns, measuredEvent } from './measured-event.ts';
-import { dropTables, eventColumns, eventTable, makeTables, voidColumns, voidTable } from './tables.ts';
+import {
+  dropTables,
+  eventColumns,
+  eventTable,
+  greatestGeneration,
+  makeTables,
+  voidColumns,
+  voidTable,
+} from './tables.ts';
 
 /** Places in the order of ingestion that one insert covers. Fixed: an insert that is repeated covers the same. */
 const placesAChunk = 20_000;
@@ -34,7 +42,8 @@ export interface Feed {
 /** Begins anew from the first event: the tables of a new generation, and then none of the old. */
 export async function beginFeed({ database, clickhouse }: Feed): Promise<void> {
   const { before } = await inSqlTransaction(database, systemScope, async (tx) => {
-    const begun = await beginGeneration(tx);
+    // Tables that another installation, or a later backup, left there are nobody's of this one.
+    const begun = await beginGeneration(tx, await greatestGeneration(clickhouse));
     // Whoever sees the generation sees its tables.
     await makeTables(clickhouse, begun.generation);
     return begun;

@@ -72,3 +72,12 @@ export async function dropTables(clickhouse: ClickHouse, generation: number): Pr
   await clickhouse.run(`drop table if exists ${eventTable(generation)}`);
   await clickhouse.run(`drop table if exists ${voidTable(generation)}`);
 }
+
+/** The greatest generation that the database has tables of; 0 without any. */
+export async function greatestGeneration(clickhouse: ClickHouse): Promise<number> {
+  const [row] = await clickhouse.rows<[number]>(
+    `select max(toInt32OrZero(substring(name, 13))) from system.tables
+     where database = currentDatabase() and name like 'usage\\_event\\_%'`,
+  );
+  return row?.[0] ?? 0;
+}
