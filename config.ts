@@ -29,7 +29,7 @@ const schema = z
     MAX_EVENT_LOOP_DELAY_MS: z.coerce.number().int().min(0).default(2_000),
     /** Set when a proxy in front terminates TLS: its `X-Forwarded-*` headers are then believed. */
     TRUST_PROXY: flag,
-    /** Sign the sessions of the customer portal: the first signs, the others are still accepted. Without one there are none. */
+    /** Sign portal sessions and addresses of PDFs: the first signs, the others are still accepted. Without one there are neither. */
     PORTAL_SIGNING_KEYS: z
       .string()
       .default('')

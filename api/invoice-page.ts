@@ -41,11 +41,11 @@ export function invoicePage({ invoice, seller, config }: InvoicePageSource): Inv
 }
 
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
-const leftToRight = /\p{Script=Latin}/u;
+const anyLetter = /\p{L}/u;
 
-/** A text runs from right to left when its first letter of either direction does. */
-function pageText(text: string): PageText {
-  const first = [...text].find((letter) => rightToLeft.test(letter) || leftToRight.test(letter));
+/** A text runs from right to left when its first letter does. */
+export function pageText(text: string): PageText {
+  const first = [...text].find((letter) => anyLetter.test(letter));
   return { text, rtl: first !== undefined && rightToLeft.test(first) };
 }
 

@@ -1,12 +1,13 @@
 import { readECreditNote, readEInvoice } from '../../db/stores/e-invoice.ts';
-import { ciiFile } from '../../integrations/e-invoice/cii.ts';
-import type { EInvoiceDocument } from '../../integrations/e-invoice/document.ts';
-import { ublFile } from '../../integrations/e-invoice/ubl.ts';
 import type { Api } from '../app.ts';
+import { documentFileName } from '../document-file.ts';
 import { eCreditNoteOf, eInvoiceOf } from '../e-invoice-document.ts';
+import { issuedPage } from '../e-invoice-page.ts';
 import { errorResponses } from '../errors.ts';
 import { eCreditNoteQuery, eInvoiceFile, eInvoiceQuery } from '../schemas/e-invoice.ts';
 import { idParams } from '../schemas/scalars.ts';
+
+const xmlType = 'application/xml; charset=utf-8';
 
 /** Issued documents as EN 16931 wants them. */
 export async function eInvoiceRoutes(app: Api): Promise<void> {
@@ -23,9 +24,16 @@ export async function eInvoiceRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'invoice:read' },
     handler: async ({ params, query, transaction }, reply) => {
-      const document = eInvoiceOf(await transaction((tx) => readEInvoice(tx, params.id)));
-      reply.header('content-disposition', `attachment; filename="${fileName(document.number)}.xml"`);
-      return reply.type('application/xml; charset=utf-8').send(fileOf(document, query.format));
+      const source = await transaction((tx) => readEInvoice(tx, params.id));
+      const document = eInvoiceOf(source);
+      const name = documentFileName(document.number);
+      if (query.format === 'facturx') {
+        const file = await app.documents.facturx(issuedPage(source, document), document);
+        reply.header('content-disposition', `attachment; filename="${name}.pdf"`);
+        return reply.type('application/pdf').send(file as never);
+      }
+      reply.header('content-disposition', `attachment; filename="${name}.xml"`);
+      return reply.type(xmlType).send((await app.documents.eInvoice(document, query.format)) as never);
     },
   });
 
@@ -42,16 +50,8 @@ export async function eInvoiceRoutes(app: Api): Promise<void> {
     config: { permission: 'creditnote:read' },
     handler: async ({ params, query, transaction }, reply) => {
       const document = eCreditNoteOf(await transaction((tx) => readECreditNote(tx, params.id)));
-      reply.header('content-disposition', `attachment; filename="${fileName(document.number)}.xml"`);
-      return reply.type('application/xml; charset=utf-8').send(fileOf(document, query.format));
+      reply.header('content-disposition', `attachment; filename="${documentFileName(document.number)}.xml"`);
+      return reply.type(xmlType).send((await app.documents.eInvoice(document, query.format)) as never);
     },
   });
-}
-
-function fileOf(document: EInvoiceDocument, format: 'ubl' | 'cii'): string {
-  return format === 'ubl' ? ublFile(document) : ciiFile(document);
-}
-
-function fileName(text: string): string {
-  return text.replaceAll(/[^\w.-]/g, '_');
 }

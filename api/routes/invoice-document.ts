@@ -1,8 +1,8 @@
-import { refuse } from '../../billing/refusal.ts';
-import { type InvoicePageSource, readInvoicePage } from '../../db/stores/invoice-page.ts';
+import { readInvoicePage } from '../../db/stores/invoice-page.ts';
 import { verifyInvoice } from '../../db/stores/invoice-verify.ts';
-import { renderInvoicePdf } from '../../integrations/invoice-pdf/render.ts';
 import type { Api } from '../app.ts';
+import { documentAddress } from '../document-address.ts';
+import { documentFileName } from '../document-file.ts';
 import { errorResponses } from '../errors.ts';
 import { invoicePage } from '../invoice-page.ts';
 import { invoicePdf, invoicePdfQuery } from '../schemas/invoice-pdf.ts';
@@ -43,27 +43,15 @@ export async function invoiceDocumentRoutes(app: Api): Promise<void> {
     handler: async (request, reply) => {
       const { url, force_generate } = request.query;
       const source = await request.transaction((tx) => readInvoicePage(tx, request.params.id));
-      if (url === true) return { presigned_url: addressOf(source, force_generate === true) };
       const { row } = source.invoice;
-      reply.header('content-disposition', `inline; filename="${fileName(row.invoiceNumber ?? row.id)}.pdf"`);
+      if (url === true) {
+        const given = force_generate === true ? null : row.invoicePdfUrl;
+        return { presigned_url: given || (await documentAddress(request, row.id)) };
+      }
+      const name = documentFileName(row.invoiceNumber ?? row.id);
+      reply.header('content-disposition', `inline; filename="${name}.pdf"`);
       // Bytes go out as they are; the schema tells what they are.
-      return reply.type('application/pdf').send(renderInvoicePdf(invoicePage(source)) as never);
+      return reply.type('application/pdf').send((await app.documents.pdf(invoicePage(source))) as never);
     },
   });
-}
-
-/** Where the document lies. An installation without a store of files knows only an address somebody gave the invoice. */
-function addressOf({ invoice: { row } }: InvoicePageSource, forceGenerate: boolean): string {
-  if (row.invoicePdfUrl && !forceGenerate) return row.invoicePdfUrl;
-  throw refuse(
-    'not_implemented',
-    'url is for installations with a store of files; leave it out to get the PDF itself',
-    {
-      fields: { url: 'leave it out' },
-    },
-  );
-}
-
-function fileName(text: string): string {
-  return text.replaceAll(/[^\w.-]/g, '_');
 }

@@ -4,6 +4,7 @@ import { portalInvoice, portalInvoices, portalSubscription, portalSubscriptions 
 import { storedSetting } from '../../db/stores/setting.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
+import { documentAddress } from '../document-address.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { registerPortalAuthentication } from '../plugins/portal-authentication.ts';
@@ -11,6 +12,7 @@ import { registerTransactions } from '../plugins/transaction.ts';
 import { customer, customerFieldsOf, viewCustomer } from '../schemas/customer.ts';
 import { usageSummary, usageSummaryQuery, viewUsageSummary } from '../schemas/customer-usage.ts';
 import { invoice, invoiceList, viewInvoice } from '../schemas/invoice.ts';
+import { presignedUrl } from '../schemas/invoice-pdf.ts';
 import { portalInfoBody, portalPage, portalPageBody } from '../schemas/portal.ts';
 import { idParams } from '../schemas/scalars.ts';
 import { setting, settingKey, viewSetting } from '../schemas/setting.ts';
@@ -153,5 +155,20 @@ function invoiceRoutes(app: Api): void {
     config: reading,
     handler: async ({ portalCustomerId, params, transaction }) =>
       transaction(async (tx) => viewInvoice(await portalInvoice(tx, portalCustomerId, params.id))),
+  });
+
+  app.get('/customer/portal/invoices/:id/pdf', {
+    schema: {
+      ...common,
+      operationId: 'portalGetInvoicePDF',
+      summary: 'An address of the document of an invoice, which opens for 30 minutes',
+      params: idParams,
+      response: { 200: presignedUrl, ...errorResponses },
+    },
+    config: reading,
+    handler: async (request) => {
+      const { row } = await request.transaction((tx) => portalInvoice(tx, request.portalCustomerId, request.params.id));
+      return { presigned_url: row.invoicePdfUrl || (await documentAddress(request, row.id)) };
+    },
   });
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
 export const eInvoiceQuery = z.object({
-  format: z.enum(['ubl', 'cii']).describe('ubl: UBL 2.1; cii: Cross Industry Invoice D16B.'),
+  format: z
+    .enum(['ubl', 'cii', 'facturx'])
+    .describe('ubl: UBL 2.1; cii: Cross Industry Invoice D16B; facturx: the PDF/A-3 with that CII inside.'),
 });
 
 export const eCreditNoteQuery = z.object({
@@ -9,4 +11,6 @@ export const eCreditNoteQuery = z.object({
 });
 
 /** The file itself. */
-export const eInvoiceFile = z.string().meta({ format: 'binary', description: 'application/xml' });
+export const eInvoiceFile = z
+  .string()
+  .meta({ format: 'binary', description: 'application/xml, or application/pdf of format=facturx' });

@@ -67,21 +67,34 @@ function folderOf(script: string): string {
   return join(entry, '..', 'fonts');
 }
 
-/** The pages of an invoice as a PDF/A-3b file; a logo that is no image is left out. Throws when the template cannot show them. */
-export function renderInvoicePdf(page: InvoicePage): Buffer {
-  if (!page.logo) return render(page);
+/** A file that lies in the PDF beside its pages. */
+export interface PdfAttachment {
+  name: string;
+  description: string;
+  /** The day of the document, `2026-02-15`. */
+  issued: string;
+  bytes: Buffer;
+}
+
+/**
+ * The pages of an invoice as a PDF/A-3b file, with what is attached to them; a logo that is no image is left out. Throws when
+ * the template cannot show them. It takes a core for as long as it takes: the API asks a thread for it.
+ */
+export function renderInvoicePdf(page: InvoicePage, attachment: PdfAttachment | null = null): Buffer {
+  if (!page.logo) return render(page, attachment);
   try {
-    return render(page);
+    return render(page, attachment);
   } catch {
-    return render({ ...page, logo: null });
+    return render({ ...page, logo: null }, attachment);
   }
 }
 
-function render(page: InvoicePage): Buffer {
+function render(page: InvoicePage, attachment: PdfAttachment | null): Buffer {
   const logo = page.logo ? `logo.${page.logo.type}` : null;
-  const data = JSON.stringify({ ...page, logo });
+  const data = JSON.stringify({ ...page, logo, attachment: attachment && { ...attachment, bytes: undefined } });
   const compiler = compilerFor(data);
   if (logo && page.logo) compiler.mapShadow(join(root, logo), page.logo.bytes);
+  if (attachment) compiler.mapShadow(join(root, attachment.name), attachment.bytes);
   compiler.mapShadow(join(root, 'invoice.json'), Buffer.from(data));
   try {
     return compiler.pdf({ mainFilePath: join(root, 'invoice.typ') }, { pdfStandard: 'a-3b' });

@@ -1,4 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
+import { PDFArray, PDFDict, PDFDocument, PDFName, PDFStream, PDFString } from '@cantoo/pdf-lib';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { create } from 'xmlbuilder2';
 import { brokenRules, type Syntax, schemaErrors } from '../e-invoice/published.ts';
 import type { Api, ApiAnswer } from '../support/app.ts';
 import { clockedCustomer, created, testPlatform } from '../support/billing.ts';
@@ -76,6 +80,24 @@ async function fileOf(path: string, syntax: Syntax): Promise<string> {
   expect(await schemaErrors(answer.body, syntax)).toEqual([]);
   expect(brokenRules(answer.body, syntax)).toEqual([]);
   return answer.body;
+}
+
+/** What lies in a PDF beside its pages, and what it says of itself. */
+async function holdings(file: Buffer) {
+  const { catalog } = await PDFDocument.load(file, { updateMetadata: false });
+  const associated = catalog.lookup(PDFName.of('AF'), PDFArray);
+  const attachments = associated.asArray().map((_, index) => {
+    const entry = associated.lookup(index, PDFDict);
+    const stream = entry.lookup(PDFName.of('EF'), PDFDict).lookup(PDFName.of('F'), PDFStream);
+    return {
+      name: entry.lookup(PDFName.of('UF'), PDFString).decodeText(),
+      relationship: entry.lookup(PDFName.of('AFRelationship'), PDFName).decodeText(),
+      type: stream.dict.lookup(PDFName.of('Subtype'), PDFName).decodeText(),
+      text: inflateSync(stream.getContents()).toString('utf8'),
+    };
+  });
+  const metadata = catalog.lookup(PDFName.of('Metadata'), PDFStream);
+  return { attachments, metadata: Buffer.from(metadata.getContents()).toString('utf8') };
 }
 
 const textOf = (file: string, element: string) => new RegExp(`<${element}(?: [^>]*)?>([^<]*)<`).exec(file)?.[1];
@@ -170,6 +192,28 @@ describe('an issued invoice as EN 16931', () => {
     const { ubl } = await expectValid(await invoice(['10', '-25'], { subtotal: '-15', total: '0', amount_due: '0' }));
     expect(textOf(ubl, 'cbc:ChargeTotalAmount')).toBe('15.00');
   });
+});
+
+it('a Factur-X file is the pages as they were issued with that CII inside, and says so', async () => {
+  const customer_id = await customerOf({ name: '株式会社日本 & شركة' });
+  const made = await invoice(['100', '20'], { customer_id, tax_rate_overrides: [await rate('20')] });
+  const answer = await read(`/invoices/${made.id}/e-invoice?format=facturx`);
+  expect(answer.statusCode, answer.body.slice(0, 300)).toBe(200);
+  expect(answer.headers['content-disposition']).toBe(`attachment; filename="${made.invoice_number}.pdf"`);
+  const { attachments, metadata } = await holdings(answer.rawPayload);
+  expect(attachments).toEqual([
+    {
+      name: 'factur-x.xml',
+      relationship: 'Alternative',
+      type: 'text/xml',
+      text: await fileOf(`/invoices/${made.id}`, 'cii'),
+    },
+  ]);
+  expect(metadata).toContain('<pdfaid:part>3</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>');
+  expect(metadata).toContain('<fx:ConformanceLevel>EN 16931</fx:ConformanceLevel>');
+  expect(metadata.match(/<pdfaProperty:name>(Document|Version|Conformance)/g)).toHaveLength(4);
+  expect(create(metadata.replace(/<\?xpacket[^>]*\?>/g, '')).root().node.nodeName).toBe('x:xmpmeta');
+  if (process.env.KEEP_PDF) writeFileSync(process.env.KEEP_PDF, answer.rawPayload);
 });
 
 it('a credit note names its invoice and holds the tax of its rates', async () => {

@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
+import { documentPath } from '../../api/document-address.ts';
+import { issueDocumentToken } from '../../api/document-token.ts';
 import { writeSetting } from '../../db/stores/setting.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { advanceTo, testPlatform } from '../support/billing.ts';
+import { testPortal } from '../support/portal.ts';
 import { type BilledCustomer, billedCustomer, countCalls, invoicesOf, type Wire } from './invoice.fixture.ts';
 
 const platform = await testPlatform();
@@ -72,14 +75,72 @@ test('drafts have a document too; an unknown invoice has none', async () => {
   expect((await pdfOf('inv_none')).statusCode).toBe(404);
 });
 
-test('an address is told where somebody gave one, and refused by name where there is none', async () => {
-  expect(await api<Wire>('GET', `/invoices/${invoice.id}/pdf?url=true`)).toMatchObject({
-    status: 501,
-    body: { code: 'not_implemented', details: { fields: { url: expect.any(String) } } },
+const told = async (query = '') => api<Wire>('GET', `/invoices/${invoice.id}/pdf?url=true${query}`);
+/** Opens an address as whoever was sent it: without any credential. */
+const opened = (address: string) => {
+  const { pathname, search } = new URL(address);
+  return app.inject({ method: 'GET', url: `${pathname}${search}` });
+};
+
+test('an address opens the document for whoever has it, as a file to keep, and no cache keeps it', async () => {
+  const { status, body } = await told();
+  expect(status).toBe(200);
+  const answer = await opened(body.presigned_url);
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/pdf',
+    'content-disposition': `attachment; filename="${invoice.invoice_number}.pdf"`,
+    'cache-control': 'private, no-store',
   });
+  expect(answer.rawPayload.toString('latin1').slice(0, 5)).toBe('%PDF-');
+});
+
+test('an address opens nothing once it has expired, was changed, or is a token for something else', async () => {
+  const claims = { invoiceId: invoice.id, tenantId: base.scope.tenantId, environmentId: base.scope.environmentId };
+  const address = (token: string) => `http://localhost/v1${documentPath}?token=${token}`;
+  const before = new Date(Date.now() - 31 * 60_000).toISOString();
+  const expired = await opened(address(await issueDocumentToken(testPortal, claims, before)));
+  expect([expired.statusCode, expired.json().details.expired]).toEqual([403, true]);
+  const good = await issueDocumentToken(testPortal, claims, new Date().toISOString());
+  const stranger = { portalSigningKeys: ['a-key-that-this-installation-never-had-at-all'] };
+  const { body: session } = await api<Wire>('GET', `/customers/portal/${customer.externalId}`);
+  const foreign = await issueDocumentToken(stranger, claims, new Date().toISOString());
+  const [head, payload, signature] = good.split('.');
+  const other = Buffer.from(payload ?? '', 'base64url')
+    .toString()
+    .replace(invoice.id, 'inv_other');
+  const changed = [head, Buffer.from(other).toString('base64url'), signature].join('.');
+  for (const token of [changed, foreign, session.token, '', 'x']) {
+    const answer = await opened(address(token));
+    expect([answer.statusCode, answer.json().code], token).toEqual([403, 'permission_denied']);
+  }
+  // A key before the present one still opens what it signed.
+  const [, former] = testPortal.portalSigningKeys;
+  const older = await issueDocumentToken({ portalSigningKeys: [former] }, claims, new Date().toISOString());
+  expect((await opened(address(older))).statusCode).toBe(200);
+});
+
+test('an address that somebody gave the invoice is told, unless a new one is asked for', async () => {
   const invoice_pdf_url = 'https://files.example/1.pdf';
   await api('PUT', `/invoices/${invoice.id}`, { invoice_pdf_url });
-  const told = await api<Wire>('GET', `/invoices/${invoice.id}/pdf?url=true`);
-  expect(told).toMatchObject({ status: 200, body: { presigned_url: invoice_pdf_url } });
-  expect((await api('GET', `/invoices/${invoice.id}/pdf?url=true&force_generate=true`)).status).toBe(501);
+  expect((await told()).body).toEqual({ presigned_url: invoice_pdf_url });
+  const { presigned_url } = (await told('&force_generate=true')).body;
+  expect((await opened(presigned_url)).statusCode).toBe(200);
+  await api('PUT', `/invoices/${invoice.id}`, { invoice_pdf_url: '' });
+});
+
+test('where nothing can be signed an address is refused by name', async () => {
+  const claims = { invoiceId: invoice.id, tenantId: base.scope.tenantId, environmentId: base.scope.environmentId };
+  await expect(issueDocumentToken({}, claims, new Date().toISOString())).rejects.toThrow('PORTAL_SIGNING_KEYS');
+});
+
+test("a customer's portal tells addresses of its own invoices and of no others", async () => {
+  const { body: session } = await api<Wire>('GET', `/customers/portal/${customer.externalId}`);
+  const headers = { 'x-api-key': '', 'x-session-token': session.token };
+  const own = await api<Wire>('GET', `/customer/portal/invoices/${invoice.id}/pdf`, undefined, headers);
+  expect((await opened(own.body.presigned_url)).statusCode).toBe(200);
+  const other = await billedCustomer(platform);
+  const [theirs] = await invoicesOf(api, other.customerId);
+  const refused = await api<Wire>('GET', `/customer/portal/invoices/${theirs.id}/pdf`, undefined, headers);
+  expect(refused.status).toBe(404);
 });

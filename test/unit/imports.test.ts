@@ -53,6 +53,7 @@ const exceptions: Record<string, RegExp[]> = {
   'billing/refusal.ts': [/^@temporalio\/common$/],
   'db/migrate.ts': [/^config\.ts$/, /^integrations\//],
   'activities/worker.ts': [/^config\.ts$/],
+  'api/document-token.ts': [/^jose$/],
   'api/portal-token.ts': [/^jose$/],
   'api/server.ts': [/^config\.ts$/],
 };

@@ -1,0 +1,16 @@
+import type { FastifyInstance } from 'fastify';
+import { type DocumentRenderer, openDocumentRenderer } from '../../integrations/document-renderer/renderer.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Makes PDFs and e-invoices beside the event loop. */
+    documents: DocumentRenderer;
+  }
+}
+
+/** One renderer for the process; its threads end with the server. */
+export function registerDocuments(app: FastifyInstance): void {
+  const documents = openDocumentRenderer();
+  app.decorate('documents', documents);
+  app.addHook('onClose', () => documents.close());
+}

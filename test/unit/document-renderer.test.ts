@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { openDocumentRenderer } from '../../integrations/document-renderer/renderer.ts';
+import type { InvoicePage } from '../../integrations/invoice-pdf/render.ts';
+
+const text = (value: string) => ({ text: value, rtl: false });
+
+function pageOf(lines: number): InvoicePage {
+  return {
+    title: 'Invoice',
+    number: 'INV-1',
+    accent: '#1f4e8c',
+    paper: 'a4',
+    logo: null,
+    stamp: null,
+    footer: '',
+    seller: { name: 'Acme', title: text('Acme'), lines: [] },
+    customer: { title: text('Customer'), lines: [] },
+    dates: [],
+    headline: ['Amount due', '1'],
+    lines: Array.from({ length: lines }, () => ({
+      name: text('Calls'),
+      note: '',
+      period: '',
+      quantity: '1',
+      amount: '1',
+    })),
+    totals: [],
+    notes: [],
+  };
+}
+
+const refusal = (code: string) => expect.objectContaining({ type: code });
+
+test('a document that takes too long is refused, and the next one is made', async () => {
+  const slow = openDocumentRenderer({ threads: 1, waiting: 4, deadlineMs: 1 });
+  await expect(slow.pdf(pageOf(2_000))).rejects.toEqual(refusal('service_unavailable'));
+  await slow.close();
+  const usual = openDocumentRenderer();
+  expect((await usual.pdf(pageOf(1))).toString('latin1').slice(0, 5)).toBe('%PDF-');
+  await usual.close();
+});
+
+test('more documents than may wait are refused at once', async () => {
+  const small = openDocumentRenderer({ threads: 1, waiting: 1, deadlineMs: 60_000 });
+  const asked = await Promise.allSettled(Array.from({ length: 4 }, () => small.pdf(pageOf(1))));
+  const made = asked.filter(({ status }) => status === 'fulfilled');
+  expect(made.length).toBeGreaterThan(0);
+  expect(made.length).toBeLessThan(4);
+  for (const one of asked) if (one.status === 'rejected') expect(one.reason).toEqual(refusal('service_unavailable'));
+  await small.close();
+});
+
+test('a page that cannot be shown is an error and no refusal', async () => {
+  const documents = openDocumentRenderer();
+  const broken = { ...pageOf(1), paper: 'none' } as unknown as InvoicePage;
+  await expect(documents.pdf(broken)).rejects.not.toEqual(refusal('service_unavailable'));
+  await documents.close();
+});
