@@ -1,6 +1,7 @@
 import type {
   AddonChange,
   CouponChange,
+  GroupingChange,
   InheritanceChange,
   LineItemChange,
   LineItemEnding,
@@ -18,7 +19,7 @@ import { changeQuantities } from '../db/stores/quantity-change.ts';
 import { changeAddon } from '../db/stores/subscription-addon-change.ts';
 import type { ChangeContent, ChangeOrder } from '../db/stores/subscription-change.ts';
 import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
-import { changeInheritance } from '../db/stores/subscription-hierarchy-modify.ts';
+import { changeGrouping, changeInheritance } from '../db/stores/subscription-hierarchy-modify.ts';
 import { changeCoupon, changeTax, changeTrialEnd } from '../db/stores/subscription-modify.ts';
 import { replaceSubscription } from '../db/stores/subscription-replace.ts';
 import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
@@ -69,6 +70,9 @@ export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }
     changeCoupon: changing<CouponChange>((tx, order, input) => changeCoupon(tx, tx.scope, order, input)),
     changeTax: changing<TaxChange>(changeTax),
     changeAddon: changing<AddonChange>((tx, order, input) => changeAddon(tx, tx.scope, order, input, readUsage)),
+    changeGrouping: changing<GroupingChange>((tx, order, input) =>
+      changeGrouping(tx, tx.scope, order, input, readUsage),
+    ),
     changeInheritance: changing<InheritanceChange>((tx, order, input) =>
       changeInheritance(tx, tx.scope, order, input, readUsage),
     ),

@@ -32,15 +32,34 @@ export function applyLineCoupons(
 }
 
 /**
- * Invoice coupons one after the other on what the earlier ones left, then their sum distributed over the lines.
- * spec: subscriptions-and-invoicing §2.16 steps 3 and 4
+ * Invoice coupons one after the other on what the earlier ones left, then their sum distributed over the lines. Those for some of
+ * the lines come first, each set of lines by itself. spec: subscriptions-and-invoicing §2.16 steps 3 and 4, §2.13
  */
 export function applyInvoiceCoupons(
   lines: DiscountedLine[],
   coupons: readonly InvoiceCoupon[],
   currency: string,
 ): { applications: CouponApplicationAmounts[]; total: Decimal } {
-  let running = sum(lines.map((line) => line.amount.minus(line.lineItemDiscount)));
+  const ofSome = coupons.filter(({ lineIds }) => lineIds !== undefined);
+  const sets = [...Map.groupBy(ofSome, ({ lineIds }) => lineIds!.join(' ')).values()].map((own) => ({
+    own,
+    lines: lines.filter(({ id }) => own[0]!.lineIds!.includes(id)),
+  }));
+  const whole = { own: coupons.filter(({ lineIds }) => lineIds === undefined), lines };
+  const results = [...sets, whole].map((set) => applyToLines(set.lines, set.own, currency));
+  return {
+    applications: results.flatMap(({ applications }) => applications),
+    total: sum(results.map(({ total }) => total)),
+  };
+}
+
+function applyToLines(
+  lines: DiscountedLine[],
+  coupons: readonly InvoiceCoupon[],
+  currency: string,
+): { applications: CouponApplicationAmounts[]; total: Decimal } {
+  const nets = lines.map((line) => line.amount.minus(line.lineItemDiscount).minus(line.invoiceLevelDiscount));
+  let running = sum(nets);
   let total = zero;
   const applications: CouponApplicationAmounts[] = [];
   for (const coupon of coupons) {
@@ -51,12 +70,10 @@ export function applyInvoiceCoupons(
     total = total.plus(discount);
     applications.push(application(coupon, base, discount, running, currency));
   }
-  const shares = distribute(
-    lines.map((line) => line.amount.minus(line.lineItemDiscount)),
-    total,
-    currency,
-  );
-  for (const [position, line] of lines.entries()) line.invoiceLevelDiscount = shares[position]!;
+  const shares = distribute(nets, total, currency);
+  for (const [position, line] of lines.entries()) {
+    line.invoiceLevelDiscount = line.invoiceLevelDiscount.plus(shares[position]!);
+  }
   return { applications, total };
 }
 

@@ -12,10 +12,11 @@ export interface InvoiceInputLine {
   priceType: 'FIXED' | 'USAGE';
 }
 
-/** A coupon in order of application. `lineId` null is an invoice coupon. */
+/** A coupon in order of application. `lineId` null is an invoice coupon, for the lines of `lineIds` where those are given. */
 export interface InvoiceCoupon {
   id: string;
   lineId: string | null;
+  lineIds?: readonly string[];
   type: 'fixed' | 'percentage';
   amountOff?: string | null;
   percentageOff?: string | null;

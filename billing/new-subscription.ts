@@ -152,6 +152,10 @@ export interface NewHierarchy {
   parentSubscriptionId: string | null;
   /** Its invoices go to whom the parent's go. */
   isInvoicedToParent: boolean;
+  /** Subscriptions that are invoiced with it. */
+  groupedIds: string[];
+  /** Subscriptions of other customers that are created with it and invoiced with it. */
+  groupedChildren: { customerExternalId: string; creation: NewSubscription }[];
 }
 
 /** A coupon that a creation redeems, named by id or by code. spec: subscriptions-and-invoicing §1.2 subscription_coupons */

@@ -114,3 +114,12 @@ export interface InheritanceChange {
   action: 'add' | 'remove';
   externalIds: string[];
 }
+
+/** Subscriptions that are to be invoiced with a parent, or no longer. spec: subscriptions-and-invoicing §1.8 grouped_invoicing */
+export interface GroupingChange {
+  action: 'add' | 'remove';
+  /** Where the changed subscription is the child and is added: the parent. */
+  parentId: string | null;
+  /** Where the changed subscription is the parent; empty where it is the child. */
+  childIds: string[];
+}

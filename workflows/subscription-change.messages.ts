@@ -15,3 +15,4 @@ export const changeCoupon = change('changeCoupon');
 export const changeTax = change('changeTax');
 export const changeAddon = change('changeAddon');
 export const changeInheritance = change('changeInheritance');
+export const changeGrouping = change('changeGrouping');

@@ -6,6 +6,7 @@ import {
   addLineItem,
   changeAddon,
   changeCoupon,
+  changeGrouping,
   changeInheritance,
   changePlan,
   changeQuantities,
@@ -61,6 +62,9 @@ export function handleChanges(
   );
   setHandler(changeAddon, async (command) =>
     changed(await lifecycle.command('changeAddon', command.at, () => local.changeAddon({ ...self, command }))),
+  );
+  setHandler(changeGrouping, async (command) =>
+    changed(await lifecycle.command('changeGrouping', command.at, () => local.changeGrouping({ ...self, command }))),
   );
   setHandler(changeInheritance, async (command) =>
     changed(

@@ -1,8 +1,7 @@
-import { refuse } from '../../billing/refusal.ts';
 import { changeQuantities } from '../../db/stores/quantity-change.ts';
 import { changeAddon } from '../../db/stores/subscription-addon-change.ts';
 import type { ChangeOrder, ChangeOutcome } from '../../db/stores/subscription-change.ts';
-import { changeInheritance } from '../../db/stores/subscription-hierarchy-modify.ts';
+import { changeGrouping, changeInheritance } from '../../db/stores/subscription-hierarchy-modify.ts';
 import { changeCoupon, changeTax, changeTrialEnd } from '../../db/stores/subscription-modify.ts';
 import { findSubscription } from '../../db/stores/subscription-read.ts';
 import type { AttendedSubscription } from '../../db/stores/subscription-snapshot.ts';
@@ -20,6 +19,7 @@ import { idParams } from '../schemas/scalars.ts';
 import {
   addonChange,
   couponChange,
+  groupingChange,
   inheritanceChange,
   type ModifyBody,
   modifyAnswer,
@@ -126,9 +126,9 @@ function modificationOf(
         changeInheritance(tx, tx.scope, order, input, readUsage),
       );
     default:
-      throw refuse('not_implemented', `type ${body.type} is not available yet`, {
-        fields: { type: 'not available yet' },
-      });
+      return modification(messages.changeGrouping, groupingChange(body, id), (tx, order, input) =>
+        changeGrouping(tx, tx.scope, order, input, readUsage),
+      );
   }
 }
 

@@ -15,8 +15,6 @@ import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../schemas/scalars.ts';
 import {
-  activateSubscriptionBody,
-  cancelSubscriptionBody,
   createSubscriptionBody,
   creationOf,
   subscriptionExpandQuery,
@@ -26,6 +24,7 @@ import {
   updateSubscriptionBody,
 } from '../schemas/subscription.ts';
 import { cancelResult } from '../schemas/subscription-cancellation.ts';
+import { activateSubscriptionBody, cancelSubscriptionBody } from '../schemas/subscription-end.ts';
 import { subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
 import { commandSubscription } from '../subscription-command.ts';
 import { viewCancellation } from './subscription-cancellation.ts';

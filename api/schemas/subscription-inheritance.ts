@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import type { NewHierarchy } from '../../billing/new-subscription.ts';
-import { refuse } from '../../billing/refusal.ts';
 import { badField } from '../../db/record.ts';
-import { notInThisRelease } from './scalars.ts';
+import { childInput } from './subscription-child.ts';
 
 const id = z.string().min(1).max(255);
-const later = z.unknown().optional().describe(notInThisRelease);
-const laterParts = ['subscriptions_ids_for_grouped_invoicing', 'grouped_invoicing_children_to_create'] as const;
 
 /** External ids of customers, each once. */
 export const externalIdsInput = z.array(id).max(100, 'must name at most 100 customers');
@@ -26,8 +23,16 @@ export const inheritanceInput = z.object({
     .max(255)
     .nullish()
     .describe('An active subscription this one is linked to; each is invoiced by itself.'),
-  subscriptions_ids_for_grouped_invoicing: later,
-  grouped_invoicing_children_to_create: later,
+  subscriptions_ids_for_grouped_invoicing: z
+    .array(id)
+    .max(100, 'must name at most 100 subscriptions')
+    .nullish()
+    .describe('Standalone subscriptions of the same periods whose lines are on the invoices of this one from then on.'),
+  grouped_invoicing_children_to_create: z
+    .array(childInput)
+    .max(100, 'must have at most 100 children')
+    .nullish()
+    .describe('Subscriptions of other customers that are created with this one and are on its invoices.'),
 });
 
 /** Fields of older clients beside `inheritance`. spec: §1.2 inheritance */
@@ -46,16 +51,10 @@ interface HierarchyInput {
 }
 
 /**
- * The hierarchy a creation asks for. Throws `validation_error` for parts that exclude each other and for two different parents,
- * `not_implemented` for groups. spec: subscriptions-and-invoicing §2.13
+ * The hierarchy a creation asks for. Throws `validation_error` for parts that exclude each other and for two different parents.
+ * spec: subscriptions-and-invoicing §2.13
  */
-export function newHierarchy({ inheritance, ...old }: HierarchyInput): NewHierarchy {
-  for (const part of laterParts) {
-    if (!isGiven(inheritance?.[part])) continue;
-    throw refuse('not_implemented', `inheritance.${part} is not available yet; leave it out or empty`, {
-      fields: { [`inheritance.${part}`]: 'not available yet' },
-    });
-  }
+export function newHierarchy({ inheritance, ...old }: HierarchyInput): Omit<NewHierarchy, 'groupedChildren'> {
   refusePairs(inheritance);
   const parent = inheritance?.parent_subscription_id || old.parent_subscription_id || null;
   if (old.parent_subscription_id && old.parent_subscription_id !== parent) {
@@ -75,6 +74,7 @@ export function newHierarchy({ inheritance, ...old }: HierarchyInput): NewHierar
     heirExternalIds: inheritance?.external_customer_ids_to_inherit_subscription ?? [],
     parentSubscriptionId: parent,
     isInvoicedToParent,
+    groupedIds: inheritance?.subscriptions_ids_for_grouped_invoicing ?? [],
   };
 }
 

@@ -3,6 +3,7 @@ import { refuse } from '../../billing/refusal.ts';
 import type {
   AddonChange,
   CouponChange,
+  GroupingChange,
   InheritanceChange,
   QuantityChanges,
   TaxChange,
@@ -59,7 +60,13 @@ export const modifyBody = z
         external_customer_ids_to_remove: externalIdsInput.nullish(),
       })
       .nullish(),
-    grouped_invoicing_params: z.record(z.string(), z.unknown()).nullish(),
+    grouped_invoicing_params: z
+      .object({
+        action: action.nullish().describe('add unless told otherwise.'),
+        parent_subscription_id: id.nullish().describe('With add; the modified subscription unless told otherwise.'),
+        child_subscription_ids: z.array(id).max(100).nullish(),
+      })
+      .nullish(),
     trial_end_params: z
       .object({ action: z.enum(['immediate', 'scheduled_date']), new_trial_end: timestampInput().nullish() })
       .nullish(),
@@ -147,6 +154,33 @@ export function inheritanceChange(body: ModifyBody): InheritanceChange {
     throw badField(`inheritance_params.${field}`, `must name at least one customer with action ${change}`);
   }
   return { action: change, externalIds };
+}
+
+/** The group that changes; a body that names no children is about the modified subscription as the child. spec: §1.8, §2.13 */
+export function groupingChange(body: ModifyBody, subscriptionId: string): GroupingChange {
+  const params = paramsOf(body, 'grouped_invoicing');
+  const change = params.action ?? 'add';
+  const parentId = params.parent_subscription_id ?? null;
+  if (change === 'remove' && parentId !== null) {
+    throw badField('grouped_invoicing_params.parent_subscription_id', 'goes with action add only; leave it out');
+  }
+  const childIds = params.child_subscription_ids ?? [];
+  const isOfChild = childIds.length === 0 || (childIds.length === 1 && childIds[0] === subscriptionId);
+  const isOfParent = childIds.length > 0 && (parentId ?? subscriptionId) === subscriptionId;
+  if (change === 'add' && isOfChild && parentId === null) {
+    throw badField(
+      'grouped_invoicing_params.child_subscription_ids',
+      'must name the subscriptions to invoice with this one',
+    );
+  }
+  if (!isOfChild && !isOfParent) {
+    const where = `ask subscription ${parentId} for that, or name ${subscriptionId} alone`;
+    throw badField(
+      'grouped_invoicing_params.child_subscription_ids',
+      `names others than the modified subscription; ${where}`,
+    );
+  }
+  return { action: change, parentId: isOfChild ? parentId : null, childIds: isOfChild ? [] : childIds };
 }
 
 export function trialEndChange(body: ModifyBody): TrialEndChange {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NewSubscription } from '../../billing/new-subscription.ts';
+import type { NewHierarchy, NewSubscription } from '../../billing/new-subscription.ts';
 import { refuseDraftPhases } from '../../billing/phase.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { badField } from '../../db/record.ts';
@@ -150,11 +150,30 @@ export function creationOf(
     commitment: newCommitment(body),
     ...itemsOf(body),
     invoicingExternalId: body.inheritance?.invoicing_customer_external_id || null,
-    hierarchy: newHierarchy(body),
+    hierarchy: { ...newHierarchy(body), groupedChildren: childrenOf(body, facts.at, newId) },
     creditGrants: body.credit_grants?.map((grant, index) => newGrant(grant, `credit_grants[${index}].`)) ?? null,
     addons: (body.addons ?? []).map((addon, index) => newAttachment(addon, newId('addon_assoc'), `addons[${index}].`)),
     phases: (body.phases ?? []).map((phase, index) => newPhase(phase, newId('phase'), `phases[${index}].`)),
   };
+}
+
+/** The children that are created along, each with the terms of its parent's periods. spec: subscriptions-and-invoicing §2.13 */
+function childrenOf(
+  body: z.output<typeof createSubscriptionBody>,
+  at: string,
+  newId: (prefix: string) => string,
+): NewHierarchy['groupedChildren'] {
+  return (body.inheritance?.grouped_invoicing_children_to_create ?? []).map((child) => {
+    const { currency, billing_period, billing_period_count, billing_cycle, billing_anchor, start_date, end_date } =
+      body;
+    const cadence = { billing_period, billing_period_count, billing_cycle, billing_anchor };
+    const terms = { currency, ...cadence, start_date, end_date, trial_period_days: 0 };
+    const facts = { subscriptionId: newId('subs'), at, customerId: '' };
+    return {
+      customerExternalId: child.external_customer_id,
+      creation: creationOf({ ...child, ...terms }, facts, newId),
+    };
+  });
 }
 
 /** The status is derived, unless a draft is asked for. spec: subscriptions-and-invoicing §1.2, §3 row 13 */
@@ -210,24 +229,6 @@ export function updateOf(
     ...(status ? { subscriptionStatus: status } : {}),
   };
 }
-
-export const activateSubscriptionBody = z
-  .object({ start_date: timestampInput().describe('When the subscription begins; everything on it moves along.') })
-  .meta({ examples: [{ start_date: '2026-05-01T00:00:00Z' }] });
-
-export const cancelSubscriptionBody = z
-  .object({
-    cancellation_type: z.enum(['immediate', 'scheduled_date', 'end_of_period'], {
-      error: 'must be immediate, scheduled_date or end_of_period',
-    }),
-    cancel_at: timestampInput().nullish(),
-    proration_behavior: z.enum(['create_prorations', 'none']).nullish(),
-    cancel_immediately_invoice_policy: z.enum(['skip', 'generate_invoice']).nullish(),
-    /** The published misspelling; the correct one wins. */
-    cancel_immediately_inovice_policy: z.enum(['skip', 'generate_invoice']).nullish(),
-    reason: z.string().max(1000).nullish(),
-  })
-  .meta({ examples: [{ cancellation_type: 'end_of_period', reason: 'moving to annual billing' }] });
 
 const expandable = [
   'customer',

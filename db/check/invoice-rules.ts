@@ -29,8 +29,9 @@ export const invoiceRules: readonly InvariantRule[] = [
         a.detail ->> 'period_start', a.detail ->> 'period_end') as problem
       from audit_entry a
       where a.object_type = 'subscription' and a.action like 'period closed%' and not exists (
-        select from invoice i where i.environment_id = a.environment_id and i.subscription_id = a.object_id
-          and i.billing_reason = 'SUBSCRIPTION_CYCLE' and i.period_start = (a.detail ->> 'period_start')::timestamptz
+        select from invoice i where i.environment_id = a.environment_id
+          and i.subscription_id = coalesce(a.detail ->> 'merged_into', a.object_id) and i.billing_reason = 'SUBSCRIPTION_CYCLE'
+          and (a.detail ? 'merged_into' or i.period_start = (a.detail ->> 'period_start')::timestamptz)
           and i.period_end = (a.detail ->> 'period_end')::timestamptz)`,
   },
   {

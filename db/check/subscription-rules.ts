@@ -2,7 +2,7 @@ import type { InvariantRule } from './invariant.ts';
 
 /**
  * I3. The periods of a subscription are those of its cycle and intermediate invoices, voided and skipped ones included, those
- * that a pause closed, and the one it is in; with a trial behind it, they begin at the trial's end.
+ * that a pause closed, those that are on its parent's invoices, and the one it is in; with a trial behind it, they begin at the trial's end.
  */
 export const subscriptionRules: readonly InvariantRule[] = [
   {
@@ -15,6 +15,10 @@ export const subscriptionRules: readonly InvariantRule[] = [
         where i.billing_reason in ('SUBSCRIPTION_CYCLE', 'AUTO_INVOICE_THRESHOLD') and i.subscription_id is not null
         union
         select subscription_id, original_period_start, pause_start from subscription_pause where original_period_start < pause_start
+        union
+        select object_id, (detail ->> 'period_start')::timestamptz, (detail ->> 'period_end')::timestamptz from audit_entry
+        where object_type = 'subscription' and (action like 'period closed%' or action = 'resumed') and detail ? 'merged_into'
+          and detail ->> 'period_start' < detail ->> 'period_end'
         union
         select id, current_period_start, current_period_end from subscription
       ), line as (

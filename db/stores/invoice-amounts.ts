@@ -13,6 +13,8 @@ import {
   readInvoiceTerms,
   replaceApplied,
 } from './invoice-terms.ts';
+import { childIdsOf, termsWithChildren } from './subscription-group.ts';
+import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /** A draft as its amounts are computed from it. */
 export interface DraftRow {
@@ -50,6 +52,7 @@ export interface DraftRow {
     priceId: string | null;
     subscriptionLineItemId: string | null;
     priceUnitId: string | null;
+    subscriptionId?: string | null;
   }[];
   [column: string]: unknown;
 }
@@ -63,7 +66,7 @@ select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reas
   (select s.plan_id from subscription s where s.id = i.subscription_id) as plan_id,
   (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type,
-    'priceUnitId', l.price_unit_id, 'priceId', l.price_id, 'subscriptionLineItemId', l.subscription_line_item_id) order by l.position, l.id)
+    'priceUnitId', l.price_unit_id, 'priceId', l.price_id, 'subscriptionLineItemId', l.subscription_line_item_id, 'subscriptionId', l.subscription_id) order by l.position, l.id)
     from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
 from invoice i where i.environment_id = $1 and i.id = any($2) order by i.id for update of i`;
 
@@ -78,15 +81,28 @@ export async function termsOfDrafts(
   scope: Scope,
   drafts: readonly DraftRow[],
 ): Promise<Map<string, InvoiceTerms | undefined>> {
-  const bySubscription = await readInvoiceTerms(
-    sql,
-    scope.environmentId,
-    drafts.flatMap((draft) => draft.subscription_id ?? []),
-  );
+  const children = await mergedChildren(sql, scope, drafts);
+  const bySubscription = await readInvoiceTerms(sql, scope.environmentId, [
+    ...drafts.flatMap((draft) => draft.subscription_id ?? []),
+    ...children.keys(),
+  ]);
   const own = await readOwnTerms(sql, scope.environmentId, drafts, bySubscription);
   return new Map(
-    drafts.map((draft) => [draft.id, own.get(draft.id) ?? bySubscription.get(draft.subscription_id ?? '')]),
+    drafts.map((draft) => {
+      const merged = childIdsOf(draft).flatMap((id) => children.get(id) ?? []);
+      const terms = termsWithChildren(bySubscription, draft.subscription_id ?? '', merged);
+      return [draft.id, own.get(draft.id) ?? terms];
+    }),
   );
+}
+
+async function mergedChildren(
+  sql: Sql,
+  scope: Scope,
+  drafts: readonly DraftRow[],
+): Promise<Map<string, SubscriptionRow>> {
+  const ids = drafts.flatMap(childIdsOf);
+  return ids.length === 0 ? new Map() : readSubscriptions(sql, scope.environmentId, ids);
 }
 
 /** The amounts of a draft from its lines under its terms, through the one pipeline. spec: subscriptions-and-invoicing §2.16 */

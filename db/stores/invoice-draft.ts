@@ -147,7 +147,11 @@ function computedLines(
       subscriptionId: subscription.id,
       planId: subscription.planId,
       customerId: subscription.customerId,
-      lines: request.lines.map((line, index) => ({ ...line, id: ids[index] as string })),
+      lines: request.lines.map((line, index) => ({
+        ...line,
+        id: ids[index] as string,
+        subscriptionId: (line.child?.subscription ?? subscription).id,
+      })),
       at: request.at,
     },
     request.terms,

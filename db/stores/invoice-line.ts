@@ -60,7 +60,8 @@ export function lineRecord(
   on: { invoiceId: string; subscription: SubscriptionRow; planName: string; position: number },
   line: BilledLine,
 ): Record<string, unknown> {
-  const { invoiceId, subscription, planName, position } = on;
+  const { invoiceId, position } = on;
+  const { subscription, planName } = line.child ?? on;
   const now = new Date().toISOString();
   return {
     tenantId: scope.tenantId,
@@ -70,7 +71,7 @@ export function lineRecord(
     updatedAt: now,
     updatedBy: scope.actor,
     invoiceId,
-    customerId: subscription.invoicingCustomerId,
+    customerId: on.subscription.invoicingCustomerId,
     subscriptionId: subscription.id,
     subscriptionLineItemId: line.subscriptionLineItemId,
     position,

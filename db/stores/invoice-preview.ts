@@ -11,6 +11,7 @@ import type { UsageReader } from '../usage-reader.ts';
 import { readBillingContext } from './billing-context.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice } from './invoice-draft.ts';
 import { computeCharges } from './subscription-charge.ts';
+import { groupedChildren, mergedLines, termsWithChildren } from './subscription-group.ts';
 import { periodOf } from './subscription-period.ts';
 import { withComingPhases } from './subscription-phase-cross.ts';
 import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
@@ -23,6 +24,8 @@ export interface PreviewRequest {
   /** Leaves out USAGE lines of quantity 0 and amount 0. */
   hideZeroCharges: boolean;
 }
+
+type PreviewedPeriod = Pick<PreviewRequest, 'periodStart' | 'periodEnd'>;
 
 /** What an invoice bills and why, before anything is computed. */
 interface PreviewedInvoice {
@@ -53,34 +56,44 @@ export async function previewInvoice(
   const previewed = previewedInvoice(row, request);
   const { subscription, period, reason } = previewed;
   const at = await customerNow(tx, row.customerId);
-  const charge = {
-    key: row.id,
-    subscription,
-    reason: previewed.charges,
-    elapsed: previewed.elapsed,
-    next: previewed.next,
+  const children = await groupedChildren(tx, environmentId, [row]);
+  const merged = children.filter((child) => child.currentPeriodEnd <= row.currentPeriodEnd);
+  const invoices = [previewed, ...merged.map((child) => previewedInvoice(child, currentPeriod))];
+  const requests = invoices.map((one) => ({
+    key: one.subscription.id,
+    subscription: one.subscription,
+    reason: one.charges,
+    elapsed: one.elapsed,
+    next: one.next,
     usageUntil: earlier(at, period.end),
     withoutBilled: true,
-  };
-  const { lines, config, planNames, terms } = await withComingPhases(tx, tx.scope, row, period.end, async () => ({
-    lines: (await computeCharges(tx, tx.scope, [charge], readUsage)).get(row.id) ?? [],
-    ...(await readBillingContext(tx, environmentId, [row])),
   }));
+  const { charges, config, planNames, terms } = await withComingPhases(tx, tx.scope, row, period.end, async () => ({
+    charges: await computeCharges(tx, tx.scope, requests, readUsage),
+    ...(await readBillingContext(tx, environmentId, [row, ...merged])),
+  }));
+  const planName = ({ planId }: SubscriptionRow) => planNames.get(planId) ?? '';
+  const lines = [
+    ...(charges.get(row.id) ?? []),
+    ...merged.flatMap((child) => mergedLines(child, planName(child), charges.get(child.id) ?? [])),
+  ];
   const draft = draftInvoice(tx.scope, {
     subscription,
-    planName: planNames.get(row.planId) ?? '',
+    planName: planName(row),
     reason,
     period,
     lines: request.hideZeroCharges ? lines.filter((line) => !isZeroUsage(line)) : lines,
     billingSequence: 0,
     config,
-    terms: terms.get(row.id),
+    terms: termsWithChildren(terms, row.id, merged),
     at,
   });
   return { ...draft, row: { ...draft.row, invoiceStatus: 'DRAFT', paymentStatus: 'PENDING' } };
 }
 
-function previewedInvoice(row: SubscriptionRow, request: PreviewRequest): PreviewedInvoice {
+const currentPeriod = { periodStart: null, periodEnd: null };
+
+function previewedInvoice(row: SubscriptionRow, request: PreviewedPeriod): PreviewedInvoice {
   if (row.status === 'draft' || row.status === 'cancelled') {
     throw refuse(
       'validation_error',
@@ -91,7 +104,7 @@ function previewedInvoice(row: SubscriptionRow, request: PreviewRequest): Previe
   return row.status === 'trialing' ? afterTrial(row, request) : ofPeriod(row, request);
 }
 
-function afterTrial(row: SubscriptionRow, request: PreviewRequest): PreviewedInvoice {
+function afterTrial(row: SubscriptionRow, request: PreviewedPeriod): PreviewedInvoice {
   const field = request.periodStart !== null ? 'period_start' : 'period_end';
   if (request.periodStart !== null || request.periodEnd !== null) {
     throw badField(field, 'must be left out during a trial: the preview shows the invoice at its end');
@@ -108,7 +121,7 @@ function afterTrial(row: SubscriptionRow, request: PreviewRequest): PreviewedInv
   };
 }
 
-function ofPeriod(row: SubscriptionRow, request: PreviewRequest): PreviewedInvoice {
+function ofPeriod(row: SubscriptionRow, request: PreviewedPeriod): PreviewedInvoice {
   const start = request.periodStart ?? row.currentPeriodStart;
   if (start < row.startDate)
     throw badField('period_start', `must not be before ${row.startDate}, the subscription's start`);

@@ -9,6 +9,7 @@ import type { UsageReader } from '../usage-reader.ts';
 import { readBillingContext } from './billing-context.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice } from './invoice-draft.ts';
 import { type BilledLine, computeCharges } from './subscription-charge.ts';
+import { mergedLines, termsWithChildren } from './subscription-group.ts';
 import { freeLine } from './subscription-opening.ts';
 import { periodOf } from './subscription-period.ts';
 import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
@@ -39,11 +40,19 @@ export async function rebuildInvoice(
   const subscription = (await readSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);
   if (!subscription) throw missing('subscription', subscriptionId, 'subscription_id');
   const period = { start: instantText(row.period_start ?? at), end: instantText(row.period_end ?? at) };
-  const charged = chargedPeriods(subscription, row.billing_reason, period);
-  const request = { key: row.id, subscription, ownInvoiceId: row.id, ...charged };
-  const lines = (await computeCharges(sql, scope, [request], readUsage)).get(row.id) ?? [];
+  const children = await childrenOn(sql, scope, row);
+  const requests = [subscription, ...children].map((one) => {
+    const charged = chargedPeriods(one, row.billing_reason, period);
+    return { key: one.id, subscription: one, ownInvoiceId: row.id, ...charged };
+  });
+  const charges = await computeCharges(sql, scope, requests, readUsage);
   const trial = row.billing_reason === 'SUBSCRIPTION_TRIAL_START';
-  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [subscription]);
+  const context = await readBillingContext(sql, scope.environmentId, [subscription, ...children]);
+  const { config, planNames, terms } = context;
+  const merged = children.flatMap((child) =>
+    mergedLines(child, planNames.get(child.planId) ?? '', charges.get(child.id) ?? []),
+  );
+  const lines = [...(charges.get(subscription.id) ?? []), ...merged];
   const kept = keepsId ? await lineIds(sql, scope, row.id) : null;
   return draftInvoice(scope, {
     subscription,
@@ -53,10 +62,26 @@ export async function rebuildInvoice(
     lines: trial ? lines.map(freeLine) : lines,
     billingSequence: row.billing_sequence ?? 0,
     config,
-    terms: terms.get(subscription.id),
+    terms: termsWithChildren(terms, subscription.id, children),
     at,
     ...(kept ? { existing: { id: row.id, lineId: (line: BilledLine) => kept.get(chargeOf(line)) ?? null } } : {}),
   });
+}
+
+/** Subscriptions that are invoiced with this one's, by the lines the invoice has. spec: §2.13 */
+async function childrenOn(sql: Sql, scope: Scope, { id, subscription_id }: RebuildableRow): Promise<SubscriptionRow[]> {
+  const found = await sql.rows<{ id: string }>(
+    `select distinct subscription_id as id from invoice_line_item where environment_id = $1 and invoice_id = $2
+       and status = 'published' and subscription_id <> $3 and metadata ? 'child_customer_id' order by 1`,
+    [scope.environmentId, id, subscription_id],
+  );
+  if (found.length === 0) return [];
+  const rows = await readSubscriptions(
+    sql,
+    scope.environmentId,
+    found.map((child) => child.id),
+  );
+  return found.flatMap((child) => rows.get(child.id) ?? []);
 }
 
 interface ChargedPeriods {
@@ -74,6 +99,9 @@ function chargedPeriods(row: SubscriptionRow, reason: string, period: { start: s
     case 'SUBSCRIPTION_TRIAL_END':
       return { reason: 'opening', elapsed: null, next: own };
     case 'SUBSCRIPTION_CYCLE': {
+      // The trial of a child ends with a period of its parent.
+      const opened = row.trialEnd === period.end ? periodOf(row, period.end, row.currentPeriodEnd) : null;
+      if (opened) return { reason: 'opening', elapsed: null, next: { ...opened, end: opened.full.end } };
       const then = {
         ...row,
         status: 'active' as const,

@@ -25,6 +25,13 @@ import {
 export interface InvoiceTerms {
   taxes: SubscriptionTaxes;
   coupons: readonly SubscriptionCoupon[];
+  /** The coupons of subscriptions that are invoiced with this one, for their lines. */
+  children?: readonly {
+    subscriptionId: string;
+    planId: string;
+    customerId: string;
+    coupons: readonly SubscriptionCoupon[];
+  }[];
   /** What the invoice itself was given, which then holds alone. */
   own?: OwnTerms;
 }
@@ -46,6 +53,8 @@ export interface ComputableInvoice {
     priceType: 'FIXED' | 'USAGE';
     priceId: string | null;
     subscriptionLineItemId: string | null;
+    /** Whose charge it is; absent is the invoice's own subscription. */
+    subscriptionId?: string | null;
   }[];
   adjustmentAmount?: string;
   amountPaid?: string;
@@ -99,7 +108,7 @@ export function computeAmounts(
     amounts,
     applied: {
       taxes: appliedTaxes(scope, invoice, amounts, taxes),
-      coupons: couponApplications(scope, invoice, amounts, own?.coupons ?? terms?.coupons),
+      coupons: couponApplications(scope, invoice, amounts, own?.coupons ?? everyCoupon(terms)),
     },
   };
 }
@@ -107,7 +116,18 @@ export function computeAmounts(
 function couponsOf(invoice: ComputableInvoice, terms: InvoiceTerms | undefined): InvoiceCoupon[] {
   const { period } = invoice;
   if (terms?.own?.coupons) return ownCoupons(terms.own.coupons, invoice);
-  return period ? couponInput(terms?.coupons, { ...invoice, period }) : [];
+  if (!period) return [];
+  const ofChildren = (terms?.children ?? []).flatMap(({ subscriptionId, planId, customerId, coupons }) => {
+    const lines = invoice.lines.filter((line) => line.subscriptionId === subscriptionId);
+    const lineIds = lines.map(({ id }) => id);
+    const input = couponInput(coupons, { ...invoice, period, planId, customerId, lines });
+    return input.map((coupon) => (coupon.lineId === null ? { ...coupon, lineIds } : coupon));
+  });
+  return [...ofChildren, ...couponInput(terms?.coupons, { ...invoice, period })];
+}
+
+function everyCoupon(terms: InvoiceTerms | undefined): SubscriptionCoupon[] {
+  return [...(terms?.coupons ?? []), ...(terms?.children ?? []).flatMap(({ coupons }) => coupons)];
 }
 
 /** Writes what coupons and taxes came to; a statement a table for any number of invoices. */

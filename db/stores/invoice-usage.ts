@@ -8,6 +8,7 @@ import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { insertLines, lineRecord, priceUnitColumns } from './invoice-line.ts';
 import { type BilledLine, computeCharges } from './subscription-charge.ts';
+import { childIdsOf, mergedLine } from './subscription-group.ts';
 import { periodOf } from './subscription-period.ts';
 import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
@@ -24,6 +25,7 @@ export interface RefreshableDraft {
       priceId: string | null;
       subscriptionLineItemId: string | null;
       priceUnitId: string | null;
+      subscriptionId?: string | null;
     }[];
   };
 }
@@ -57,24 +59,35 @@ export async function refreshUsageLines(
   const invoiceIds = drafts.map(({ draft }) => draft.id);
   const lines = await sql.rows<StoredLine>(storedLinesText, [scope.environmentId, invoiceIds]);
   if (lines.length === 0) return;
+  const byInvoice = Map.groupBy(lines, (line) => line.invoice_id);
+  // The subscription of the invoice, and those that are invoiced with it.
+  const billedIds = (draft: RefreshableDraft['draft']): string[] => [
+    draft.subscription_id as string,
+    ...childIdsOf(draft),
+  ];
   const subscriptions = await readSubscriptions(
     sql,
     scope.environmentId,
-    drafts.map(({ draft }) => draft.subscription_id as string),
+    drafts.flatMap(({ draft }) => billedIds(draft)),
   );
-  const byInvoice = Map.groupBy(lines, (line) => line.invoice_id);
   const requests = drafts.flatMap(({ draft }) => {
-    const row = subscriptions.get(draft.subscription_id as string);
-    const own = byInvoice.get(draft.id)?.[0];
-    if (!row || !own) return [];
-    const elapsed = periodOf(row, instantText(own.invoice_start), instantText(own.invoice_end));
-    return [
-      { key: draft.id, subscription: row, reason: 'cycle' as const, elapsed, next: null, ownInvoiceId: draft.id },
-    ];
+    const stored = byInvoice.get(draft.id)?.[0];
+    if (!stored) return [];
+    return billedIds(draft).flatMap((id) => {
+      const row = subscriptions.get(id);
+      if (!row) return [];
+      const elapsed = periodOf(row, instantText(stored.invoice_start), instantText(stored.invoice_end));
+      const asked = { subscription: row, reason: 'cycle' as const, elapsed, next: null };
+      return [{ key: `${draft.id} ${id}`, ...asked, ownInvoiceId: draft.id }];
+    });
   });
   const charges = await computeCharges(sql, scope, requests, readUsage);
   const remeasured = drafts.map(({ draft }) =>
-    measuredAgain(draft, byInvoice.get(draft.id) ?? [], charges.get(draft.id) ?? []),
+    measuredAgain(
+      draft,
+      byInvoice.get(draft.id) ?? [],
+      billedIds(draft).flatMap((id) => charges.get(`${draft.id} ${id}`) ?? []),
+    ),
   );
   await writeRows(
     sql,
@@ -86,15 +99,14 @@ export async function refreshUsageLines(
     scope,
     remeasured.flatMap(({ removed }) => removed),
   );
-  const added = remeasured.flatMap((one, index) =>
-    addedRows(scope, drafts[index]!.draft, one, subscriptions.get(drafts[index]!.draft.subscription_id ?? '')),
-  );
+  const added = remeasured.flatMap((one, index) => addedRows(scope, drafts[index]!.draft, one, subscriptions));
   if (added.length > 0) await insertLines(sql, added);
 }
 
 interface StoredLine {
   id: string;
   invoice_id: string;
+  subscription_id: string;
   subscription_line_item_id: string | null;
   plan_display_name: string | null;
   position: number;
@@ -109,7 +121,7 @@ interface StoredLine {
 type Role = 'charge' | 'overage' | 'true_up';
 
 const storedLinesText = `
-select l.id, l.invoice_id, l.subscription_line_item_id, l.plan_display_name, l.position, l.period_start,
+select l.id, l.invoice_id, l.subscription_id, l.subscription_line_item_id, l.plan_display_name, l.position, l.period_start,
   case when l.metadata ->> 'is_overage' = 'true' then 'overage' when l.metadata ->> 'is_commitment_trueup' = 'true' then 'true_up'
     else 'charge' end as role,
   i.period_start as invoice_start, i.period_end as invoice_end
@@ -179,16 +191,20 @@ function addedRows(
   scope: Scope,
   draft: RefreshableDraft['draft'],
   { added, stored }: Remeasured,
-  subscription: SubscriptionRow | undefined,
+  subscriptions: ReadonlyMap<string, SubscriptionRow>,
 ): object[] {
-  if (!subscription) return [];
-  return added.map((line) => {
-    const near = stored.find((other) => other.subscription_line_item_id === line.subscriptionLineItemId);
+  const own = subscriptions.get(draft.subscription_id ?? '');
+  if (!own) return [];
+  return added.map((added) => {
+    const near = stored.find((other) => other.subscription_line_item_id === added.subscriptionLineItemId);
+    const child = near && near.subscription_id !== own.id ? subscriptions.get(near.subscription_id) : undefined;
+    const line = child ? mergedLine(child, near?.plan_display_name ?? '', added) : added;
     const position = near?.position ?? draft.lines.length;
     const id = newId('inv_line');
-    draft.lines.push({ ...line, id, priceUnitId: linePriceUnit(line.derivation)?.priceUnitId ?? null });
+    const priceUnitId = linePriceUnit(line.derivation)?.priceUnitId ?? null;
+    draft.lines.push({ ...line, id, priceUnitId, subscriptionId: (child ?? own).id });
     const planName = stored[0]?.plan_display_name ?? '';
     const zeros = { lineItemDiscount: '0', invoiceLevelDiscount: '0', prepaidCreditsApplied: '0' };
-    return { ...lineRecord(scope, { invoiceId: draft.id, subscription, planName, position }, line), id, ...zeros };
+    return { ...lineRecord(scope, { invoiceId: draft.id, subscription: own, planName, position }, line), id, ...zeros };
   });
 }

@@ -48,8 +48,10 @@ export async function readCharged(
 
 const roomText = `
 select coalesce((select sum(l.amount - l.line_item_discount - l.invoice_level_discount)
-    from invoice i join invoice_line_item l on l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
-    where i.environment_id = $1 and i.subscription_id = $2 and i.invoice_status in ('DRAFT', 'FINALIZED') and l.price_type = 'FIXED'
+    from subscription_line_item s join invoice_line_item l on l.environment_id = s.environment_id and l.subscription_line_item_id = s.id
+      and l.status = 'published'
+    join invoice i on i.environment_id = l.environment_id and i.id = l.invoice_id
+    where s.environment_id = $1 and s.subscription_id = $2 and i.invoice_status in ('DRAFT', 'FINALIZED') and l.price_type = 'FIXED'
       and l.invoice_cadence = 'ADVANCE' and l.period_end > $3::timestamptz), 0)
   - coalesce((select sum(returned_amount) from (
       select distinct change_key, returned_amount from subscription_proration

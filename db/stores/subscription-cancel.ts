@@ -1,5 +1,5 @@
 import { earlier } from '../../billing/calendar.ts';
-import { refuseInherited } from '../../billing/hierarchy.ts';
+import { refuseChild, refuseInherited } from '../../billing/hierarchy.ts';
 import type { ProrationBehavior } from '../../billing/proration.ts';
 import {
   type Cancellation,
@@ -21,7 +21,9 @@ import { lockCaughtUp } from './subscription-catch-up.ts';
 import { computeCharges } from './subscription-charge.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { demoteParentOf } from './subscription-family.ts';
 import { followParents } from './subscription-follow.ts';
+import { releaseChildren } from './subscription-group-leave.ts';
 import { periodOf } from './subscription-period.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 import { cancelSchedules, isCancellationScheduled, scheduleCancellation } from './subscription-schedule.ts';
@@ -47,6 +49,7 @@ export async function cancelSubscription(
   const due = input.cancellationType === 'immediate' ? earlier(input.cancelAt ?? input.at, input.at) : input.at;
   const before = await lockCaughtUp(sql, scope, { subscriptionId: input.subscriptionId, at: due }, readUsage);
   refuseInherited(before, 'cancelled');
+  refuseOwnEnd(before, input);
   const pending = await isCancellationScheduled(sql, scope.environmentId, before.id);
   const decided = decideCancellation(before, input, input.at, pending);
   const row = cancelledRow(before, decided, input);
@@ -80,7 +83,15 @@ export async function cancelSubscription(
     },
   ]);
   await followParents(sql, scope, [{ row: billed, at: input.at }]);
+  if (billed.status === 'cancelled') await demoteParentOf(sql, scope, billed);
   return one(await refreshAgendas(sql, scope.environmentId, [billed]));
+}
+
+/** What is invoiced with another subscription ends with a period of that one, or at once without an invoice of its own. spec: §2.13 */
+function refuseOwnEnd(row: SubscriptionRow, { cancellationType, invoicePolicy }: CancelInput): void {
+  if (cancellationType === 'end_of_period' || row.subscriptionType !== 'grouped_invoicing') return;
+  if (cancellationType === 'scheduled_date') refuseChild(row, 'cancelled at a date');
+  if (invoicePolicy === 'generate_invoice') refuseChild(row, 'cancelled with an invoice');
 }
 
 /** An end takes an open pause with it. */
@@ -115,6 +126,7 @@ async function closeAt(sql: Sql, scope: Scope, closing: Closing): Promise<Subscr
   const effective = decided.effectiveDate;
   const { at, prorationBehavior: behavior } = input;
   await creditUnused(sql, scope, { row: before, action: 'cancellation', behavior, effectiveAt: effective, at });
+  await releaseChildren(sql, scope, closing.row, at);
   const ended = [{ subscriptionId: before.id, at: effective }];
   await endSubscriptionParts(sql, scope, ended);
   await cancelSchedules(sql, scope.environmentId, before.id, input.at);

@@ -47,7 +47,13 @@ export interface ChargeRequest {
 }
 
 /** A computed line with what stays on the invoice besides. */
-export type BilledLine = ChargeLine & BilledFacts;
+export type BilledLine = ChargeLine & BilledFacts & { child?: MergedChild };
+
+/** Of a line of a child on its parent's invoice: whose it is. spec: subscriptions-and-invoicing §2.13 */
+export interface MergedChild {
+  subscription: SubscriptionRow;
+  planName: string;
+}
 
 /**
  * Computes the lines of any number of invoices of one environment: items, prices, allowances and usage are each read once
@@ -82,7 +88,7 @@ async function priceRequests(
   const parts = await meteredParts(sql, scope.environmentId, ids);
   const partsOf = Map.groupBy(parts, (part) => part.subscriptionId);
   const billed = requests.some((request) => !request.withoutBilled)
-    ? await readBilled(sql, scope.environmentId, ids, earliest(requests))
+    ? await readBilled(sql, scope.environmentId, [...subscriptions.values()], earliest(requests))
     : [];
 
   const itemsOf = ({ terms, subscription, lineItemIds }: ChargeRequest): ChargedItem[] =>
@@ -181,12 +187,23 @@ function earliest(requests: readonly ChargeRequest[]): string | null {
   return requests.flatMap(({ elapsed }) => elapsed?.start ?? []).sort()[0] ?? null;
 }
 
+const mergedText = `
+select l.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end, false
+from subscription_line_item s join invoice_line_item l on l.environment_id = s.environment_id and l.subscription_line_item_id = s.id
+join invoice i on i.environment_id = l.environment_id and i.id = l.invoice_id
+where s.environment_id = $1 and s.subscription_id = any($4) and i.subscription_id <> s.subscription_id
+  and i.invoice_status in ('DRAFT', 'FINALIZED') and l.period_start is not null and l.amount >= 0
+  and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'`;
+
 async function readBilled(
   sql: Sql,
   environmentId: string,
-  subscriptionIds: string[],
+  subscriptions: readonly SubscriptionRow[],
   since: string | null,
 ): Promise<BilledRow[]> {
+  const subscriptionIds = subscriptions.map(({ id }) => id);
+  // What is or was invoiced with another subscription has lines on the invoices of that one.
+  const merged = subscriptions.filter((row) => row.inHierarchy).map(({ id }) => id);
   const rows = await sql.rows<{
     subscription_id: string;
     invoice_id: string;
@@ -195,14 +212,14 @@ async function readBilled(
     period_end: string;
     intermediate: boolean;
   }>(
-    `select i.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end,
+    `select l.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end,
        i.billing_reason = 'AUTO_INVOICE_THRESHOLD' as intermediate
      from invoice i join invoice_line_item l on l.invoice_id = i.id and l.environment_id = i.environment_id
      where i.environment_id = $1 and i.subscription_id = any($2) and i.invoice_status in ('DRAFT', 'FINALIZED')
        and greatest(i.period_end, l.period_end) >= least((select min(s.current_period_start) from subscription s where s.id = i.subscription_id), $3::timestamptz) - interval '1 day'
        and l.subscription_line_item_id is not null and l.period_start is not null and l.amount >= 0
-       and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'`,
-    [environmentId, subscriptionIds, since],
+       and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'${merged.length === 0 ? '' : ` union all ${mergedText}`}`,
+    [environmentId, subscriptionIds, since, ...(merged.length === 0 ? [] : [merged])],
   );
   return rows.map((row) => ({
     subscriptionId: row.subscription_id,

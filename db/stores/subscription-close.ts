@@ -1,21 +1,26 @@
-import type { ChargeReason } from '../../billing/charge.ts';
 import { isChild } from '../../billing/hierarchy.ts';
-import { type ClosedPeriod, closePeriod, endTrial, type SubscriptionStatus } from '../../billing/subscription.ts';
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
-import { type OutboundEvent, writeEvents } from '../outbox.ts';
+import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { readBillingContext } from './billing-context.ts';
-import { type BillingReason, type DraftInvoice, draftInvoice, insertDrafts } from './invoice-draft.ts';
-import { invoiceEvents } from './invoice-event.ts';
+import { insertDrafts } from './invoice-draft.ts';
 import { issueInvoices } from './invoice-issue.ts';
-import { type BilledLine, type ChargeRequest, computeCharges } from './subscription-charge.ts';
+import { computeCharges } from './subscription-charge.ts';
+import {
+  type Boundary,
+  type Crossing,
+  chargeRequest,
+  childCrossings,
+  crossed,
+  periodBoundary,
+  trialBoundary,
+} from './subscription-crossing.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
-import { subscriptionEvent } from './subscription-event.ts';
 import { followParents } from './subscription-follow.ts';
-import { periodOf } from './subscription-period.ts';
+import { releaseChildren, tellChildren } from './subscription-group-leave.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
@@ -32,12 +37,6 @@ export interface BoundaryRequest {
   at: string;
 }
 
-interface Crossing {
-  row: SubscriptionRow;
-  closed: ClosedPeriod;
-  at: string;
-}
-
 /**
  * Closes the oldest elapsed period of each subscription: draft cycle invoice, next period, agenda, events and audit, for
  * any number of subscriptions of one environment in the statements of one. Asked again it changes nothing.
@@ -49,12 +48,7 @@ export async function closePeriods(
   requests: readonly BoundaryRequest[],
   readUsage: UsageReader,
 ) {
-  return crossBoundaries(sql, scope, requests, readUsage, {
-    statuses: ['active', 'paused'],
-    cross: closePeriod,
-    reason: 'SUBSCRIPTION_CYCLE',
-    action: 'period closed',
-  });
+  return crossBoundaries(sql, scope, requests, readUsage, periodBoundary);
 }
 
 /**
@@ -62,19 +56,7 @@ export async function closePeriods(
  * spec: subscriptions-and-invoicing §2.10
  */
 export async function endTrials(sql: Sql, scope: Scope, requests: readonly BoundaryRequest[], readUsage: UsageReader) {
-  return crossBoundaries(sql, scope, requests, readUsage, {
-    statuses: ['trialing'],
-    cross: (row) => endTrial(row, waitsForPayment(row) ? 'incomplete' : 'active'),
-    reason: 'SUBSCRIPTION_TRIAL_END',
-    action: 'trial ended',
-  });
-}
-
-interface Boundary {
-  statuses: readonly SubscriptionStatus[];
-  cross(row: SubscriptionRow): ClosedPeriod;
-  reason: BillingReason;
-  action: string;
+  return crossBoundaries(sql, scope, requests, readUsage, trialBoundary);
 }
 
 async function crossBoundaries(
@@ -93,9 +75,10 @@ async function crossBoundaries(
     const row = rows.get(request.subscriptionId);
     // A child's boundary is its parent's.
     const due = row && !isChild(row) && boundary.statuses.includes(row.status) && row.currentPeriodEnd <= request.at;
-    return due ? [{ row, closed: boundary.cross(row), at: request.at }] : [];
+    return due ? [{ row, boundary, closed: boundary.cross(row), parentId: null, at: request.at }] : [];
   });
-  const changed = await bill(sql, scope, crossings, readUsage, boundary);
+  const all = [...crossings, ...(await childCrossings(sql, scope, crossings))];
+  const changed = await bill(sql, scope, all, readUsage);
   const untouched = [...rows.values()].filter((row) => !crossings.some((crossing) => crossing.row.id === row.id));
   return [
     ...(await refreshAgendas(sql, scope.environmentId, changed)),
@@ -103,28 +86,16 @@ async function crossBoundaries(
   ];
 }
 
-async function bill(
-  sql: Sql,
-  scope: Scope,
-  crossings: readonly Crossing[],
-  readUsage: UsageReader,
-  boundary: Boundary,
-) {
+async function bill(sql: Sql, scope: Scope, crossings: readonly Crossing[], readUsage: UsageReader) {
   if (crossings.length === 0) return [];
-  const charges = await computeCharges(
-    sql,
-    scope,
-    crossings.map((crossing) => chargeRequest(crossing, boundary)),
-    readUsage,
-  );
+  const charges = await computeCharges(sql, scope, crossings.map(chargeRequest), readUsage);
   const context = await readBillingContext(
     sql,
     scope.environmentId,
     crossings.map(({ row }) => row),
   );
-  const results = crossings.map((crossing) =>
-    crossed(scope, crossing, charges.get(crossing.row.id) ?? [], boundary, context),
-  );
+  const billing = { charges, context, children: crossings.filter(({ parentId }) => parentId !== null) };
+  const results = crossings.map((crossing) => crossed(scope, crossing, billing));
   const drafts = results.flatMap((result) => result.draft ?? []);
   await insertDrafts(sql, drafts);
   const changed = results.map((result) => result.row);
@@ -149,18 +120,21 @@ async function bill(
     results.map(({ row, crossing }) => ({
       objectType: 'subscription',
       objectId: row.id,
-      action: row.status === 'cancelled' ? `${boundary.action}, cancelled` : boundary.action,
+      action: `${crossing.boundary.action}${row.status === 'cancelled' ? ', cancelled' : ''}`,
       version: row.version,
       occurredAt: crossing.closed.elapsed.end,
-      detail: { period_start: crossing.closed.elapsed.start, period_end: crossing.closed.elapsed.end },
+      detail: {
+        period_start: crossing.closed.elapsed.start,
+        period_end: crossing.closed.elapsed.end,
+        ...(crossing.parentId === null ? {} : { merged_into: crossing.parentId }),
+      },
     })),
   );
-  if (boundary.reason === 'SUBSCRIPTION_TRIAL_END') {
-    const opened = results.flatMap(({ draft, crossing }) =>
-      draft ? [{ invoiceId: draft.row.id, at: crossing.closed.elapsed.end }] : [],
-    );
-    await issueInvoices(sql, scope, opened, null);
-  }
+  const opened = results.flatMap(({ draft, crossing }) =>
+    draft && crossing.boundary === trialBoundary ? [{ invoiceId: draft.row.id, at: crossing.closed.elapsed.end }] : [],
+  );
+  await issueInvoices(sql, scope, opened, null);
+  await leaveChildren(sql, scope, results);
   await followParents(
     sql,
     scope,
@@ -169,78 +143,18 @@ async function bill(
   return changed;
 }
 
-function chargeRequest({ row, closed }: Crossing, boundary: Boundary): ChargeRequest {
-  // A paused stretch bills nothing, behind the boundary or ahead. spec: §2.11
-  if (row.status === 'paused') return { key: row.id, subscription: row, reason: 'cycle', elapsed: null, next: null };
-  const opening = boundary.reason === 'SUBSCRIPTION_TRIAL_END';
-  const reason: ChargeReason = closed.next === null ? 'last' : opening ? 'opening' : 'cycle';
-  return {
-    key: row.id,
-    subscription: opening ? { ...row, ...closed.state } : row,
-    reason,
-    // During a trial usage is recorded and not billed.
-    elapsed: opening ? null : periodOf(row, closed.elapsed.start, closed.elapsed.end),
-    next: closed.next && periodOf({ ...row, ...closed.state }, closed.next.start, closed.next.end),
-  };
-}
-
-function crossed(
-  scope: Scope,
-  crossing: Crossing,
-  lines: BilledLine[],
-  boundary: Boundary,
-  { config, planNames, terms }: Awaited<ReturnType<typeof readBillingContext>>,
-): { row: SubscriptionRow; crossing: Crossing; draft: DraftInvoice | null; events: OutboundEvent[] } {
-  const { closed } = crossing;
-  const opening = boundary.reason === 'SUBSCRIPTION_TRIAL_END';
-  const bills = crossing.row.status !== 'trialing' || closed.next !== null;
-  const row: SubscriptionRow = {
-    ...crossing.row,
-    ...closed.state,
-    billingSequence: crossing.row.billingSequence + (bills ? 1 : 0),
-    version: crossing.row.version + 1,
-  };
-  const period = opening && closed.next ? closed.next : closed.elapsed;
-  const draft = bills
-    ? draftInvoice(scope, {
-        subscription: row,
-        planName: planNames.get(row.planId) ?? '',
-        reason: boundary.reason,
-        period,
-        lines,
-        billingSequence: row.billingSequence,
-        config,
-        terms: terms.get(row.id),
-        at: closed.elapsed.end,
-        paused: crossing.row.status === 'paused',
-      })
-    : null;
-  // A trial's end that leaves nothing to pay makes the subscription active whatever it was to wait for.
-  if (row.status === 'cancelled') Object.assign(row, { pauseStatus: 'none', activePauseId: '' });
-  if (row.status === 'incomplete' && draft?.row.invoiceStatus === 'SKIPPED') row.status = 'active';
-  return { row, crossing, draft, events: crossingEvents(row, closed, draft, opening) };
-}
-
-function crossingEvents(
-  row: SubscriptionRow,
-  closed: ClosedPeriod,
-  draft: DraftInvoice | null,
-  opening: boolean,
-): OutboundEvent[] {
-  const at = closed.elapsed.end;
-  const events = draft ? invoiceEvents('invoice.update', draft.row.id, at) : [];
-  if (row.status === 'cancelled') {
-    events.push(
-      subscriptionEvent('subscription.updated', row, at),
-      subscriptionEvent('subscription.cancelled', row, at),
+/** Children of those that ended are left to themselves, and workflows of the others told of their next period. */
+async function leaveChildren(sql: Sql, scope: Scope, results: readonly { row: SubscriptionRow; crossing: Crossing }[]) {
+  for (const { row, crossing } of results) {
+    const at = crossing.closed.elapsed.end;
+    if (row.status === 'cancelled') await releaseChildren(sql, scope, row, at);
+    const children = results.filter(({ crossing: other }) => other.parentId === row.id);
+    await tellChildren(
+      sql,
+      scope,
+      row,
+      children.map((child) => child.row),
+      at,
     );
-  } else if (opening && row.status === 'active') {
-    events.push(subscriptionEvent('subscription.activated', row, at));
   }
-  return events;
-}
-
-/** Collection that must succeed before the subscription counts as active. spec: §2.3.4 */
-export function waitsForPayment(row: Pick<SubscriptionRow, 'paymentBehavior'>): boolean {
-  return row.paymentBehavior === 'allow_incomplete' || row.paymentBehavior === 'default_incomplete';
 }

@@ -9,7 +9,7 @@ import { openSubscription, type SubscriptionState } from '../../billing/subscrip
 import { writeAudit } from '../audit.ts';
 import { writeRows } from '../bulk.ts';
 import { writeEvents } from '../outbox.ts';
-import { badField, missing, takenKey } from '../record.ts';
+import { badField, takenKey } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
@@ -18,11 +18,29 @@ import { linkSubscriptionCoupons } from './coupon-link.ts';
 import { applyDueGrants } from './credit-grant-apply.ts';
 import { writeOverrides } from './entitlement-override.ts';
 import { newLineItems } from './new-line-items.ts';
+import {
+  type CustomerFacts,
+  checkPaymentMethod,
+  readCustomer,
+  readPayer,
+  readPlan,
+  timezoneOf,
+} from './new-subscription-facts.ts';
 import type { PaidOpening } from './opening-charge.ts';
-import { chargeableMethod } from './payment.ts';
 import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
 import { grantCredits } from './subscription-grant.ts';
-import { checkFamily, createFamily, hierarchyOf, payerOfParent, refuseHeir } from './subscription-hierarchy-create.ts';
+import { tellChildren } from './subscription-group-leave.ts';
+import {
+  checkFamily,
+  checkGrouped,
+  createFamily,
+  groupedCustomer,
+  hierarchyOf,
+  payerOfParent,
+  refuseHeir,
+  termsOfGroup,
+} from './subscription-hierarchy-create.ts';
 import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
 import { issueOpening } from './subscription-opening.ts';
 import { openingPeriod } from './subscription-period.ts';
@@ -51,9 +69,62 @@ export async function createSubscription(
 ): Promise<AttendedSubscription> {
   const existing = await readSubscriptions(sql, scope.environmentId, [input.subscriptionId]);
   if (existing.size > 0) return one(await readAgendas(sql, scope.environmentId, [...existing.values()]));
+  const { row, planName } = await writeSubscription(sql, scope, input, null);
+  const children = await createChildren(sql, scope, row, input);
+  if (input.draft) {
+    await createFamily(sql, scope, row, input, readUsage);
+    return one(await refreshAgendas(sql, scope.environmentId, [row]));
+  }
+  const opened = await issueOpening(sql, scope, {
+    row,
+    planName,
+    at: input.at,
+    period: openingPeriod(row),
+    readUsage,
+    paid,
+    children,
+    ...(input.replaces ? { replaces: input.replaces } : {}),
+  });
+  await applyDueGrants(sql, scope, opened, input.at);
+  await createFamily(sql, scope, opened, input, readUsage);
+  await followParents(sql, scope, [{ row: opened, at: input.at }]);
+  return one(await refreshAgendas(sql, scope.environmentId, [opened]));
+}
+
+/** Makes the subscriptions of other customers that are invoiced with this one from its opening on. spec: §2.3.1 step 15, §2.13 */
+async function createChildren(
+  sql: Sql,
+  scope: Scope,
+  parent: SubscriptionRow,
+  { hierarchy, draft, at }: NewSubscription,
+): Promise<SubscriptionRow[]> {
+  const wanted = hierarchy?.groupedChildren ?? [];
+  const name = 'inheritance.grouped_invoicing_children_to_create';
+  if (wanted.length > 0 && draft)
+    throw badField(name, 'cannot be combined with subscription_status draft; group them later');
+  const rows: SubscriptionRow[] = [];
+  for (const [index, { customerExternalId: externalId, creation }] of wanted.entries()) {
+    const customerId = await groupedCustomer(sql, scope, parent, { externalId, field: `${name}[${index}]` });
+    const { row } = await writeSubscription(sql, scope, { ...creation, at, customerId }, parent);
+    await checkGrouped(sql, row);
+    await applyDueGrants(sql, scope, row, at);
+    rows.push(row);
+  }
+  await tellChildren(sql, scope, parent, rows, at);
+  await refreshAgendas(sql, scope.environmentId, rows);
+  return rows;
+}
+
+/** Writes a subscription with all that hangs on it, before its opening invoice; `parent` is whose invoices it is on. */
+async function writeSubscription(
+  sql: Sql,
+  scope: Scope,
+  input: NewSubscription,
+  parent: SubscriptionRow | null,
+): Promise<{ row: SubscriptionRow; planName: string }> {
   const customer = await readCustomer(sql, scope, input.customerId);
   const plan = await readPlan(sql, scope, input.planId);
-  await refuseHeir(sql, scope, customer.id);
+  if (!parent) await refuseHeir(sql, scope, customer.id);
   const ofParent = await payerOfParent(sql, scope, input.hierarchy);
   const invoicingCustomerId = ofParent ?? (await readPayer(sql, scope, customer.id, input.invoicingExternalId ?? null));
   await checkPaymentMethod(sql, scope, invoicingCustomerId, input.gatewayPaymentMethodId);
@@ -72,6 +143,7 @@ export async function createSubscription(
     ...newRow(scope, input, customer, prices),
     invoicingCustomerId,
     syncedPriceSequence,
+    ...(parent ? termsOfGroup(parent) : {}),
   };
   await checkFamily(sql, row);
   await insertRow(sql, scope, row);
@@ -102,22 +174,7 @@ export async function createSubscription(
       detail: { plan_id: row.planId, status: row.status },
     },
   ]);
-  if (input.draft) {
-    await createFamily(sql, scope, row, input);
-    return one(await refreshAgendas(sql, scope.environmentId, [row]));
-  }
-  const opened = await issueOpening(sql, scope, {
-    row,
-    planName: plan.name,
-    at: input.at,
-    period: openingPeriod(row),
-    readUsage,
-    paid,
-    ...(input.replaces ? { replaces: input.replaces } : {}),
-  });
-  await applyDueGrants(sql, scope, opened, input.at);
-  await createFamily(sql, scope, opened, input);
-  return one(await refreshAgendas(sql, scope.environmentId, [opened]));
+  return { row, planName: plan.name };
 }
 
 /** Attaches the add-ons a subscription is created with, from its start on; the number of their line items. spec: §2.3.1 step 16 */
@@ -205,60 +262,6 @@ function commitmentOf({ commitment, billingPeriod, billingPeriodCount }: NewSubs
     overageFactor: commitment?.overageFactor ?? '1',
     enableTrueUp: commitment?.trueUp ?? false,
   };
-}
-
-/**
- * The zone of a new subscription: the customer's wins, the request's is used when the customer has none. A customer without a
- * zone is stored with UTC, so UTC counts as none. spec: subscriptions-and-invoicing §1.2 timezone
- */
-function timezoneOf(customer: CustomerFacts, requested: string | null): string {
-  return customer.timezone !== 'UTC' ? customer.timezone : (requested ?? 'UTC');
-}
-
-interface CustomerFacts {
-  id: string;
-  timezone: string;
-  testClockId: string | null;
-}
-
-async function readCustomer(sql: Sql, scope: Scope, customerId: string): Promise<CustomerFacts> {
-  const [row] = await sql.rows<{ id: string; status: string; timezone: string; test_clock_id: string | null }>(
-    'select id, status, timezone, test_clock_id from customer where environment_id = $1 and id = $2 for share',
-    [scope.environmentId, customerId],
-  );
-  if (!row) throw missing('customer', customerId, 'customer_id');
-  if (row.status !== 'published')
-    throw badField('customer_id', `names customer ${customerId}, which is ${row.status}; create or choose another`);
-  return { id: row.id, timezone: row.timezone, testClockId: row.test_clock_id };
-}
-
-/** Who is invoiced: the customer of the external id, or the subscriber. spec: subscriptions-and-invoicing §2.13 */
-async function readPayer(sql: Sql, scope: Scope, customerId: string, externalId: string | null): Promise<string> {
-  if (externalId === null) return customerId;
-  const [payer] = await sql.rows<{ id: string }>(
-    "select id from customer where environment_id = $1 and external_id = $2 and status = 'published' for share",
-    [scope.environmentId, externalId],
-  );
-  if (!payer) throw missing('customer', externalId, 'inheritance.invoicing_customer_external_id');
-  return payer.id;
-}
-
-async function readPlan(sql: Sql, scope: Scope, planId: string): Promise<{ name: string }> {
-  const [row] = await sql.rows<{ name: string; status: string }>(
-    'select name, status from plan where environment_id = $1 and id = $2 for share',
-    [scope.environmentId, planId],
-  );
-  if (!row) throw missing('plan', planId, 'plan_id');
-  if (row.status !== 'published')
-    throw badField('plan_id', `names plan ${planId}, which is ${row.status}; choose a published plan`);
-  return row;
-}
-
-/** A method that is not the customer's could never be charged, so naming one is refused at once. spec: §1.2 gateway_payment_method_id */
-async function checkPaymentMethod(sql: Sql, scope: Scope, customerId: string, id: string | null): Promise<void> {
-  if (id === null) return;
-  const method = await chargeableMethod({ rows: sql.rows, scope }, customerId, id);
-  if (!method) throw missing('payment method', id, 'gateway_payment_method_id');
 }
 
 async function insertRow(sql: Sql, scope: Scope, row: SubscriptionRow): Promise<void> {

@@ -3,7 +3,7 @@ import { decimalText, instantText } from '../columns.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import type { InheritedUsage } from '../usage-reader.ts';
-import { lockSubscriptions, type SubscriptionRow } from './subscription-row.ts';
+import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /**
  * Locks the live children of subscriptions, by parent. Whoever changes parent and child locks the parent first, so that no two
@@ -95,4 +95,11 @@ export async function demoteChildless(sql: Sql, scope: Scope, parents: readonly 
   );
   const ids = new Set(demoted.map(({ id }) => id));
   for (const row of candidates) if (ids.has(row.id)) row.subscriptionType = 'standalone';
+}
+
+/** The parent of a child that just ended by itself is standalone again when that was its last. spec: subscriptions-and-invoicing §2.13 */
+export async function demoteParentOf(sql: Sql, scope: Scope, child: SubscriptionRow): Promise<void> {
+  if (child.subscriptionType !== 'grouped_invoicing' || child.parentSubscriptionId === null) return;
+  const parents = await readSubscriptions(sql, scope.environmentId, [child.parentSubscriptionId]);
+  await demoteChildless(sql, scope, [...parents.values()]);
 }

@@ -10,6 +10,7 @@ import { completePause, insertPause } from './pause-write.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { demoteChildless, lockChildren } from './subscription-family.ts';
+import { tellChildren } from './subscription-group-leave.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 import { refreshAgendas } from './subscription-snapshot.ts';
 
@@ -40,11 +41,27 @@ export async function followParents(sql: Sql, scope: Scope, changed: readonly Fo
     return isSame(before, after) ? [] : [{ before, after: { ...after, version: before.version + 1 }, at }];
   });
   await writeFollowings(sql, scope, followings);
+  await activateGroups(sql, scope, [...parents.values()]);
   await demoteChildless(
     sql,
     scope,
     [...parents.values()].map(({ row }) => row),
   );
+}
+
+/** Children of a group that waited for the opening invoice of their parent begin with it. spec: subscriptions-and-invoicing §2.13 */
+async function activateGroups(sql: Sql, scope: Scope, parents: readonly Followed[]): Promise<void> {
+  for (const { row: parent, at } of parents.filter(({ row }) => row.status === 'active')) {
+    const waiting = await lockChildren(sql, scope.environmentId, [parent.id], 'grouped_invoicing');
+    const before = waiting.filter(({ status }) => status === 'incomplete');
+    const followings = before.map((row) => ({
+      before: row,
+      after: { ...row, status: 'active' as const, version: row.version + 1 },
+      at,
+    }));
+    await writeFollowings(sql, scope, followings);
+    await tellChildren(sql, scope, parent, before, at);
+  }
 }
 
 function followed(before: SubscriptionRow, parent: SubscriptionRow): SubscriptionRow {

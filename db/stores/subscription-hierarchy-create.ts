@@ -1,19 +1,24 @@
 import { checkParent } from '../../billing/hierarchy.ts';
+import { decimal } from '../../billing/money.ts';
 import type { NewHierarchy, NewSubscription } from '../../billing/new-subscription.ts';
 import { badField, missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import type { UsageReader } from '../usage-reader.ts';
 import { thresholdOf } from './subscription-family.ts';
+import { groupSubscriptions } from './subscription-grouping.ts';
 import { inheritSubscription } from './subscription-inheritance.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
+const groupedField = 'inheritance.subscriptions_ids_for_grouped_invoicing';
 const heirsField = 'inheritance.external_customer_ids_to_inherit_subscription';
 
 /** What a creation makes the subscription in a hierarchy. spec: subscriptions-and-invoicing §2.13 */
 export function hierarchyOf(
   hierarchy: NewHierarchy | undefined,
 ): Pick<SubscriptionRow, 'subscriptionType' | 'parentSubscriptionId' | 'inHierarchy'> {
-  const leads = (hierarchy?.heirExternalIds.length ?? 0) > 0;
+  const { heirExternalIds = [], groupedIds = [], groupedChildren = [] } = hierarchy ?? {};
+  const leads = heirExternalIds.length + groupedIds.length + groupedChildren.length > 0;
   return {
     subscriptionType: leads ? 'parent' : 'standalone',
     parentSubscriptionId: hierarchy?.parentSubscriptionId ?? null,
@@ -57,17 +62,67 @@ export async function payerOfParent(
   return hierarchy.isInvoicedToParent ? parent.payer : null;
 }
 
-/** Makes the children a subscription is created with. spec: subscriptions-and-invoicing §2.3.1 step 25 */
+/**
+ * Makes the children that inherit a subscription from its creation on, and groups those it is to be invoiced with.
+ * spec: subscriptions-and-invoicing §2.3.1 step 25, §2.13
+ */
 export async function createFamily(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
   { hierarchy, at }: NewSubscription,
+  readUsage: UsageReader,
 ): Promise<void> {
-  const externalIds = hierarchy?.heirExternalIds ?? [];
-  if (externalIds.length === 0) return;
-  const wanted = { externalIds, at, field: heirsField, parentField: 'inheritance', creating: true };
-  await inheritSubscription(sql, scope, row, wanted);
+  const { heirExternalIds: externalIds = [], groupedIds: ids = [] } = hierarchy ?? {};
+  const made = { at, parentField: 'inheritance', creating: true };
+  if (externalIds.length > 0) await inheritSubscription(sql, scope, row, { ...made, externalIds, field: heirsField });
+  if (ids.length === 0) return;
+  if (row.status !== 'active' && row.status !== 'trialing') {
+    throw badField(groupedField, `needs a subscription that is active or trialing; this one is ${row.status}`);
+  }
+  await groupSubscriptions(sql, scope, row, { ...made, ids, field: groupedField }, readUsage);
+}
+
+/** What a child that is created with its parent has of that one: periods, trial, status, time zone. spec: §2.13 */
+export function termsOfGroup(parent: SubscriptionRow): Partial<SubscriptionRow> {
+  const { status, billingAnchor, timezone, startDate, endDate, currentPeriodStart, currentPeriodEnd } = parent;
+  const { trialStart, trialEnd, collectionMethod, paymentTerms } = parent;
+  return {
+    ...{ status, billingAnchor, timezone, startDate, endDate, currentPeriodStart, currentPeriodEnd },
+    ...{ trialStart, trialEnd, collectionMethod, paymentTerms },
+    subscriptionType: 'grouped_invoicing',
+    parentSubscriptionId: parent.id,
+    inHierarchy: true,
+  };
+}
+
+/** The customer of a child that is created with its parent. Throws `not_found`, and `validation_error` on another clock. spec: §2.13 */
+export async function groupedCustomer(
+  sql: Sql,
+  scope: Scope,
+  parent: SubscriptionRow,
+  { externalId, field }: { externalId: string; field: string },
+): Promise<string> {
+  const [customer] = await sql.rows<{ id: string; clock: string | null }>(
+    `select id, test_clock_id as clock from customer where environment_id = $1 and external_id = $2 and status = 'published'`,
+    [scope.environmentId, externalId],
+  );
+  if (!customer) throw missing('customer', externalId, `${field}.external_customer_id`);
+  if (customer.clock === parent.testClockId) return customer.id;
+  throw badField(
+    `${field}.external_customer_id`,
+    `names customer ${externalId}, who does not live on the clock of the parent`,
+  );
+}
+
+/** Refuses a child whose usage is invoiced at a threshold. spec: subscriptions-and-invoicing §2.13 */
+export async function checkGrouped(sql: Sql, row: SubscriptionRow): Promise<void> {
+  const threshold = await thresholdOf(sql, row);
+  if (threshold === null || decimal(threshold).isZero()) return;
+  throw badField(
+    'inheritance.grouped_invoicing_children_to_create',
+    `names plan ${row.planId}, which has an auto_invoice_threshold`,
+  );
 }
 
 /** Refuses children of a subscription whose usage is invoiced at a threshold. spec: §2.3.1 step 12, §2.13 */

@@ -13,6 +13,7 @@ import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
 import { type PaidOpening, payOpening } from './opening-charge.ts';
 import { type BilledLine, computeCharges } from './subscription-charge.ts';
+import { mergedLines, termsWithChildren } from './subscription-group.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 
 export interface Opening {
@@ -21,6 +22,8 @@ export interface Opening {
   at: string;
   period: BillingPeriodInterval;
   readUsage: UsageReader;
+  /** Created with it and invoiced with it. */
+  children?: readonly SubscriptionRow[];
   /** Set for a subscription that takes another one's place. spec: §2.9.2 */
   replaces?: { credit: string };
   /** The charge that was made before, where the payment belongs to the creation. spec: §2.3.4 */
@@ -37,15 +40,26 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
   const trial = row.status === 'trialing';
   const first: BillingReason = opening.replaces ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATE';
   const reason: BillingReason = trial ? 'SUBSCRIPTION_TRIAL_START' : first;
+  const children = opening.children ?? [];
   const charges = await computeCharges(
     sql,
     scope,
-    [{ key: row.id, subscription: row, reason: 'opening', elapsed: null, next: period }],
+    [row, ...children].map((subscription) => ({
+      key: subscription.id,
+      subscription,
+      reason: 'opening' as const,
+      elapsed: null,
+      next: period,
+    })),
     opening.readUsage,
   );
   const charged = charges.get(row.id) ?? [];
-  const lines = opening.replaces ? lessCredit(charged, opening.replaces.credit, row.currency) : charged;
-  const { config, terms } = await readBillingContext(sql, scope.environmentId, [row]);
+  const own = opening.replaces ? lessCredit(charged, opening.replaces.credit, row.currency) : charged;
+  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row, ...children]);
+  const merged = children.flatMap((child) =>
+    mergedLines(child, planNames.get(child.planId) ?? '', charges.get(child.id) ?? []),
+  );
+  const lines = [...own, ...merged];
   const opened: SubscriptionRow = { ...row, billingSequence: 1 };
   const draft = draftInvoice(scope, {
     subscription: opened,
@@ -55,7 +69,7 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
     lines: trial ? lines.map(freeLine) : lines,
     billingSequence: 1,
     config,
-    terms: terms.get(row.id),
+    terms: termsWithChildren(terms, row.id, children),
     at: opening.at,
   });
   if (draft.row.invoiceStatus === 'SKIPPED' && opened.status === 'incomplete') opened.status = 'active';

@@ -16,9 +16,11 @@ import { issueInvoices } from './invoice-issue.ts';
 import { readPauses } from './pause-read.ts';
 import { insertPause } from './pause-write.ts';
 import { lockCaughtUp } from './subscription-catch-up.ts';
-import { computeCharges } from './subscription-charge.ts';
+import { type ChargeRequest, computeCharges } from './subscription-charge.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { followParents } from './subscription-follow.ts';
+import { mergedLines, termsWithChildren } from './subscription-group.ts';
+import { type InterruptedChild, pauseChildren, writeChildTransitions } from './subscription-group-pause.ts';
 import { periodOf } from './subscription-period.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
 import { type AttendedSubscription, one, refreshAgendas } from './subscription-snapshot.ts';
@@ -66,6 +68,7 @@ export async function pauseSubscription(
     at,
   });
   await insertPause(sql, scope, before, input);
+  const children = await pauseChildren(sql, scope, before, input);
   const row = await issueInterruption(sql, scope, {
     before,
     row: paused,
@@ -74,7 +77,9 @@ export async function pauseSubscription(
     changeId: input.pauseId,
     at,
     readUsage,
+    children,
   });
+  await writeChildTransitions(sql, scope, row, children, { at, event: 'subscription.paused', action: 'paused' });
   return writeTransition(sql, scope, { row, at, event: 'subscription.paused', action: 'paused', until: at });
 }
 
@@ -88,6 +93,8 @@ interface Interruption {
   changeId: string;
   at: string;
   readUsage: UsageReader;
+  /** Interrupted with it and invoiced with it. */
+  children?: readonly InterruptedChild[];
 }
 
 /**
@@ -95,21 +102,17 @@ interface Interruption {
  * pause has nothing to bill, none when a resume has not. spec: subscriptions-and-invoicing §2.11
  */
 export async function issueInterruption(sql: Sql, scope: Scope, change: Interruption): Promise<SubscriptionRow> {
-  const { before, row, period, reason, at, resume } = change;
-  const billed = periodOf(before, period.start, period.end);
-  const whole = wholeAdvancePeriodAt(before, period.start);
-  const request = {
-    key: row.id,
-    subscription: before,
-    reason,
-    elapsed: reason === 'closing' ? billed : null,
-    next: reason === 'resume' ? { ...billed, full: whole } : null,
-    ...(resume ? { resume } : { pauses: true }),
-  };
-  const charges = await computeCharges(sql, scope, [request], change.readUsage);
-  const lines = charges.get(row.id) ?? [];
+  const { row, period, reason, at } = change;
+  const children = change.children ?? [];
+  const requests = [change, ...children].map((one) => interruptionCharge(reason, one));
+  const charges = await computeCharges(sql, scope, requests, change.readUsage);
+  const rows = children.map((child) => child.row);
+  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row, ...rows]);
+  const lines = [
+    ...(charges.get(row.id) ?? []),
+    ...rows.flatMap((child) => mergedLines(child, planNames.get(child.planId) ?? '', charges.get(child.id) ?? [])),
+  ];
   if (reason === 'resume' && lines.every((line) => decimal(line.amount).isZero())) return row;
-  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row]);
   const sequenced = { ...row, billingSequence: row.billingSequence + 1 };
   const draft = draftInvoice(scope, {
     subscription: sequenced,
@@ -119,7 +122,7 @@ export async function issueInterruption(sql: Sql, scope: Scope, change: Interrup
     lines,
     billingSequence: sequenced.billingSequence,
     config,
-    terms: terms.get(row.id),
+    terms: termsWithChildren(terms, row.id, rows),
     at,
     interruptionId: change.changeId,
   });
@@ -127,6 +130,22 @@ export async function issueInterruption(sql: Sql, scope: Scope, change: Interrup
   await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, at));
   await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at }], null);
   return sequenced;
+}
+
+function interruptionCharge(
+  reason: Interruption['reason'],
+  { before, row, period, resume }: Pick<Interruption, 'before' | 'row' | 'period' | 'resume'>,
+): ChargeRequest {
+  const billed = periodOf(before, period.start, period.end);
+  const whole = wholeAdvancePeriodAt(before, period.start);
+  return {
+    key: row.id,
+    subscription: before,
+    reason,
+    elapsed: reason === 'closing' ? billed : null,
+    next: reason === 'resume' ? { ...billed, full: whole } : null,
+    ...(resume ? { resume } : { pauses: true }),
+  };
 }
 
 interface WrittenTransition {

@@ -6,6 +6,7 @@ import type { Sql } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { completePause } from './pause-write.ts';
 import { lockCaughtUp } from './subscription-catch-up.ts';
+import { resumeChildren, writeChildTransitions } from './subscription-group-pause.ts';
 import { issueInterruption, writeTransition } from './subscription-pause.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 import type { AttendedSubscription } from './subscription-snapshot.ts';
@@ -45,6 +46,7 @@ export async function resumeSubscription(
   };
   if (skipped) row = await skipStretch(sql, scope, row, { pauseId, period: skipped, at });
   const pauseStart = await completePause(sql, scope, before.activePauseId, input);
+  const children = await resumeChildren(sql, scope, before, input);
   const resume: ResumeTerms = {
     behavior: input.prorationBehavior ?? before.prorationBehavior,
     now: at,
@@ -54,8 +56,19 @@ export async function resumeSubscription(
   };
   if (resume.behavior === 'create_prorations' || resume.wholeStart === at) {
     const period = { start: at, end: row.currentPeriodEnd };
-    const invoice = { before: row, row, period, reason: 'resume', resume, changeId: pauseId, at, readUsage } as const;
+    const invoice = {
+      before: row,
+      row,
+      period,
+      reason: 'resume',
+      resume,
+      changeId: pauseId,
+      at,
+      readUsage,
+      children,
+    } as const;
     row = await issueInterruption(sql, scope, invoice);
   }
+  await writeChildTransitions(sql, scope, row, children, { at, event: 'subscription.resumed', action: 'resumed' });
   return writeTransition(sql, scope, { row, at, event: 'subscription.resumed', action: 'resumed', until: at });
 }

@@ -115,12 +115,16 @@ export function subscriptionRecord(row: SubscriptionRow, actor: string, recorded
   };
 }
 
+// Whoever is invoiced for the parent is invoiced for its group; the child's own payer is kept for when it leaves.
+const payer = `case when subscription_type = 'grouped_invoicing' then (select p.invoicing_customer_id from subscription p
+  where p.id = subscription.parent_subscription_id) else invoicing_customer_id end as invoicing_customer_id`;
+
 const selectedColumns = [
   ...Object.keys(creationColumns).filter(
     (member) => !['createdAt', 'createdBy', 'updatedAt', 'updatedBy'].includes(member),
   ),
 ]
-  .map(columnName)
+  .map((member) => (member === 'invoicingCustomerId' ? payer : columnName(member)))
   .join(', ');
 
 /** Locks the subscriptions, in id order so that two transactions cannot deadlock, and returns them by id. */

@@ -1,4 +1,4 @@
-import { refuseInherited } from '../../billing/hierarchy.ts';
+import { refuseChild, refuseInherited } from '../../billing/hierarchy.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { cancelSubscription as decideCancellation, keepSubscription } from '../../billing/subscription-cancel.ts';
 import { type AuditRecord, writeAudit } from '../audit.ts';
@@ -51,7 +51,8 @@ export async function updateSubscription(
       `must be ${before.status}, which the subscription is; pause, resume, activate and cancel have operations of their own`,
     );
   }
-  if (input.cancelAt !== undefined || input.cancelAtPeriodEnd !== undefined) refuseInherited(before, 'cancelled');
+  if (input.cancelAtPeriodEnd !== undefined) refuseInherited(before, 'cancelled');
+  if (input.cancelAt !== undefined) refuseChild(before, 'cancelled at a date');
   if (input.cancelAtPeriodEnd !== undefined && input.cancelAtPeriodEnd !== before.cancelAtPeriodEnd) {
     await changePeriodEnd(sql, scope, input, readUsage);
   }

@@ -66,14 +66,20 @@ async function answeredBy<T>(
   }
 }
 
-/** Questions about expressions that are on their way are PostgreSQL's, the others are not. */
-function readAll(
+/** Questions about expressions that are on their way are PostgreSQL's, and those that cut single customers' time; the others are not. */
+async function readAll(
   options: ClickHouseUsageOptions,
   sql: Sql,
   scope: Scope,
   questions: readonly UsageQuestion[],
 ): Promise<Map<string, UsageAnswer>> {
   const { clickhouse, postgres } = options;
+  const timed = questions.filter(({ inherited = [] }) => inherited.length > 0);
+  if (timed.length > 0) {
+    const whole = questions.filter((question) => !timed.includes(question));
+    const others = whole.length === 0 ? [] : await readAll(options, sql, scope, whole);
+    return new Map([...(await postgres.usage(sql, scope, timed)), ...others]);
+  }
   return answeredBy(
     options,
     () => readUsage(clickhouse, sql, scope, questions),

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { attachmentInput } from './addon-association.ts';
+import { subscriptionGrantInput } from './credit-grant.ts';
+import { overridesInput } from './entitlement-override.ts';
+import { metadataInput } from './scalars.ts';
+import { commitmentFields } from './subscription-commitment.ts';
+import { couponFields } from './subscription-coupon.ts';
+import { itemFields } from './subscription-item.ts';
+
+const id = z.string().min(1).max(255);
+
+/** A subscription that is created with its parent and invoiced with it; currency, periods and trial are the parent's. spec: §2.13 */
+export const childInput = z.object({
+  plan_id: id,
+  external_customer_id: id,
+  lookup_key: z.string().max(255).nullish(),
+  metadata: metadataInput().nullish(),
+  include_price_ids: z.array(id).max(1000).nullish(),
+  ...couponFields,
+  ...commitmentFields,
+  ...itemFields,
+  credit_grants: z.array(subscriptionGrantInput).max(100).nullish(),
+  override_entitlements: overridesInput.nullish(),
+  addons: z.array(attachmentInput).max(100).nullish(),
+});
