@@ -3,9 +3,10 @@ import {
   WithStartWorkflowOperation,
   type WorkflowHandle,
   WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { UpdateDefinition } from '@temporalio/common';
+import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { refuse } from '../billing/refusal.ts';
 import type { Scope } from '../db/scope.ts';
 import { type LifecycleStart, rowChanged } from '../workflows/lifecycle.messages.ts';
@@ -19,6 +20,8 @@ import type { Caller } from '../workflows/subscription.messages.ts';
 
 const commandTimeoutMs = 30_000;
 const signalTimeoutMs = 5_000;
+/** A command that is handed back untouched is sent again, up to this often. */
+const mostSendings = 8;
 
 /** What every command to a workflow carries: who asks, and the customer's present when the request came. */
 interface Command {
@@ -65,11 +68,12 @@ export async function updateObject<Answer, Message extends Command>(
     creating: object.creating ?? false,
   };
   const args: [Message] = [{ ...message, caller: callerOf(scope), at: object.at } as Message];
-  const startWorkflowOperation = new WithStartWorkflowOperation(
-    lifecycleKinds[object.kind].workflowType,
-    lifecycleStartOptions(object.kind, start, lifecycleTaskQueue),
-  );
-  const send = () => temporal.workflow.executeUpdateWithStart(update, { startWorkflowOperation, args });
+  const { workflowType } = lifecycleKinds[object.kind];
+  const options = lifecycleStartOptions(object.kind, start, lifecycleTaskQueue);
+  const send = () => {
+    const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, options);
+    return temporal.workflow.executeUpdateWithStart(update, { startWorkflowOperation, args });
+  };
   return answered(temporal, object, answerWithinMs, send);
 }
 
@@ -142,14 +146,29 @@ async function answered<Answer>(
   answerWithinMs: number,
   send: () => Promise<Answer>,
 ): Promise<Answer> {
-  try {
-    return await temporal.withDeadline(Date.now() + answerWithinMs, send);
-  } catch (error) {
-    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
-    throw refuse(
-      'service_unavailable',
-      `The workflow of ${kind} ${id} did not answer within ${answerWithinMs / 1000} seconds. The request may still be carried out: read the ${kind} before sending it again.`,
-      { [`${kind}_id`]: id },
-    );
+  const end = Date.now() + answerWithinMs;
+  for (let sent = 1; ; sent += 1) {
+    try {
+      return await temporal.withDeadline(end, send);
+    } catch (error) {
+      if (isHandedBack(error)) {
+        if (sent < mostSendings && Date.now() < end) continue;
+        throw refuse('service_unavailable', `The ${kind} ${id} is busy and took nothing of this; send it again.`, {
+          [`${kind}_id`]: id,
+        });
+      }
+      if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
+      throw refuse(
+        'service_unavailable',
+        `The workflow of ${kind} ${id} did not answer within ${answerWithinMs / 1000} seconds. The request may still be carried out: read the ${kind} before sending it again.`,
+        { [`${kind}_id`]: id },
+      );
+    }
   }
+}
+
+/** The server takes a command back, of which nothing was done, when a worker completes a task without having looked at it. */
+function isHandedBack(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError)) return false;
+  return error.cause instanceof ApplicationFailure && error.cause.type === 'UnprocessedUpdate';
 }

@@ -11,6 +11,7 @@ import { cancelPriceSync, priceSyncWorkflowId } from '../../workflows/price-sync
 import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
 import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
 import { changeScenarios } from './change-scenarios.ts';
+import { hierarchyScenarios } from './hierarchy-scenarios.ts';
 import { importScenario } from './import-scenario.ts';
 import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
@@ -139,6 +140,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'price-sync-parked-and-retried': priceSyncParked,
   ...changeScenarios,
   ...lifeScenarios,
+  ...hierarchyScenarios,
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
   'events-dropped': retentionScenario,
