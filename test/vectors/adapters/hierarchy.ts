@@ -1,7 +1,7 @@
 import { planCharges, priceCharges } from '../../../billing/charge.ts';
-import { rolledUp } from '../../../billing/inherited-usage.ts';
 import type { Adapters, Given } from '../adapter.ts';
 import { fixedItem } from './charge.ts';
+import { bucketsOf } from './metering.ts';
 
 /** One line of the parent over what it and its children used. */
 function inheritedUsageRollup(given: Given): unknown {
@@ -25,7 +25,17 @@ function inheritedUsageRollup(given: Given): unknown {
     allowances: {},
     billed: [],
   });
-  const usage = rolledUp(given.usage.map(({ quantity }: Given) => ({ quantity: String(quantity) })));
+  // The engine unites what the customers used and aggregates it once.
+  const { value } = bucketsOf({
+    aggregation: { type: 'SUM', field: 'quantity' },
+    period: { start, end },
+    events: given.usage.map(({ customer, quantity }: Given) => ({
+      id: customer,
+      timestamp: start,
+      properties: { quantity: String(quantity) },
+    })),
+  });
+  const usage = { quantity: value };
   const [line] = priceCharges(planned, { [planned[0]!.questions[0]!.key]: usage });
   return { parent_line: { quantity: line!.quantity, amount: line!.amount }, child_invoices: 0 };
 }
