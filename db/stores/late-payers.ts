@@ -1,7 +1,9 @@
 import type { Scope } from '../scope.ts';
-import type { Sql } from '../transaction.ts';
+import { type Sql, violatedUniqueIndex } from '../transaction.ts';
 import { lockSubscriptions } from './subscription-row.ts';
 import { refreshAgendas } from './subscription-snapshot.ts';
+
+const mostTries = 5;
 
 /**
  * Writes the agendas of subscriptions with unpaid invoices, or paused for one, after the settings changed that say what follows
@@ -21,9 +23,22 @@ export async function refreshLatePayers(sql: Sql, scope: Scope): Promise<string[
   return ids;
 }
 
-/** Writes the agendas of subscriptions from outside their workflows, under their locks: theirs may be written at this moment too. */
+/**
+ * Writes the agendas of subscriptions from outside their workflows, under their locks. A workflow that writes its own at this moment is
+ * waited for, and what it wrote is read again.
+ */
 export async function refreshLocked(sql: Sql, scope: Scope, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const locked = await lockSubscriptions(sql, scope.environmentId, ids);
-  await refreshAgendas(sql, scope.environmentId, [...locked.values()]);
+  for (let tries = 1; ; tries += 1) {
+    await sql.rows('savepoint agendas');
+    try {
+      const locked = await lockSubscriptions(sql, scope.environmentId, ids);
+      await refreshAgendas(sql, scope.environmentId, [...locked.values()]);
+      await sql.rows('release savepoint agendas');
+      return;
+    } catch (error) {
+      if (tries === mostTries || !violatedUniqueIndex(error)?.startsWith('agenda_entry')) throw error;
+      await sql.rows('rollback to savepoint agendas');
+    }
+  }
 }
