@@ -4,8 +4,7 @@ import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { findOpenCharge } from '../db/stores/opening-charge.ts';
 import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
-import { readSubscriptions } from '../db/stores/subscription-row.ts';
-import { type AttendedSubscription, one, refreshAgendas } from '../db/stores/subscription-snapshot.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../db/stores/subscription-snapshot.ts';
 import {
   refreshStep,
   type SubscriptionMoment,
@@ -78,9 +77,8 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     });
 
   const load = async (tx: SqlTransaction, subscriptionId: string) => {
-    const rows = await readSubscriptions(tx, tx.scope.environmentId, [subscriptionId]);
-    const found =
-      rows.size === 0 ? null : snapshot(one(await refreshAgendas(tx, tx.scope.environmentId, [...rows.values()])));
+    const [attended] = await refreshSubscriptions(tx, tx.scope.environmentId, [subscriptionId]);
+    const found = attended ? snapshot(attended) : null;
     // A command that is under way holds the loop, so a charge seen here belongs to a run that was lost.
     const lost = await findOpenCharge(tx, tx.scope, subscriptionId);
     if (!lost) return found;

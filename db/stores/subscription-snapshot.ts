@@ -12,7 +12,7 @@ import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
 import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from './late-payment.ts';
 import { phasesOfRow, phasesText } from './subscription-phase.ts';
-import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
+import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /** A subscription and what time will bring to it. */
 export interface AttendedSubscription {
@@ -121,13 +121,16 @@ export async function refreshAgendas(
   return attended;
 }
 
-/** Reads subscriptions whose invoices or payments changed and writes their agendas down. */
+/**
+ * Reads subscriptions whose invoices or payments changed and writes their agendas down, under their locks: whoever else writes an
+ * agenda of theirs meanwhile has read what this does not know.
+ */
 export async function refreshSubscriptions(
   sql: Sql,
   environmentId: string,
   ids: readonly string[],
 ): Promise<AttendedSubscription[]> {
-  const rows = await readSubscriptions(sql, environmentId, ids);
+  const rows = await lockSubscriptions(sql, environmentId, ids);
   return refreshAgendas(sql, environmentId, [...rows.values()]);
 }
 
@@ -157,10 +160,12 @@ export async function refreshIncomplete(
   );
   if (ids.length === 0) return;
   const rows = await readSubscriptions(sql, environmentId, ids);
-  await refreshAgendas(
+  const incomplete = [...rows.values()].filter((row) => row.status === 'incomplete');
+  if (incomplete.length === 0) return;
+  await refreshSubscriptions(
     sql,
     environmentId,
-    [...rows.values()].filter((row) => row.status === 'incomplete'),
+    incomplete.map((row) => row.id),
   );
 }
 
