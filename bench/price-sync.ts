@@ -74,6 +74,9 @@ async function makeSubscribers(
   const { planId, usagePriceId } = await makePlan(platform.api, { fee: '30', perCall: '0.10', eventName: 'call' });
   await subscribeDirectly(platform, { count: 1, planId, start: new Date().toISOString() });
   await owner.query(`update subscription set subscription_status = 'draft'`);
+  await owner.query(
+    `update outbox_event set event_name = 'subscription.draft.created' where event_name = 'subscription.created'`,
+  );
   await owner.query('delete from agenda_entry');
   for (const text of copies) await owner.query(text, [subscriptions - 1]);
   await owner.query('analyze');
