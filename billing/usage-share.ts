@@ -32,8 +32,11 @@ export function usageShares<Part extends UsedPart>(
     .map((cost, index) => ({ index, rest: cost.dividedBy(unit).minus(costs[index]!).abs() }))
     .sort((a, b) => b.rest.comparedTo(a.rest) || a.index - b.index);
   const step = missing.isNegative() ? decimal(-1) : decimal(1);
-  for (const { index } of byRemainder.slice(0, missing.abs().ceil().toNumber())) {
+  let left = missing.abs();
+  for (const { index } of byRemainder) {
+    if (left.lessThanOrEqualTo(0)) break;
     costs[index] = costs[index]!.plus(step);
+    left = left.minus(1);
   }
   return parts.map((part, index) => ({
     ...part,
