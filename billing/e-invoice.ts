@@ -1,3 +1,4 @@
+import { wholeShares } from './largest-remainder.ts';
 import { currencyPrecision, type Decimal, decimal, decimalString, greatest, hundred, sum, zero } from './money.ts';
 import { refuse } from './refusal.ts';
 
@@ -123,19 +124,11 @@ function isInclusive(rate: { taxBehavior: string }): boolean {
   return rate.taxBehavior === 'inclusive';
 }
 
-/** Parts of `gross` brought down to parts of `base`: each rounded down, what is missing given to the largest remainders. */
+/** Parts of `gross` brought down to parts of `base`, which add up to it. */
 function withoutTax(parts: readonly Decimal[], gross: Decimal, base: Decimal, digits: number): Decimal[] {
   const unit = decimal(10).pow(-digits);
   const exact = parts.map((part) => part.times(base).dividedBy(gross).dividedBy(unit));
-  const units = exact.map((value) => value.floor());
-  const missing = base.dividedBy(unit).minus(sum(units));
-  const order = exact
-    .map((value, position) => ({ rest: value.minus(units[position]!), position }))
-    .sort((a, b) => b.rest.comparedTo(a.rest) || a.position - b.position);
-  for (const [rank, { position }] of order.entries()) {
-    if (missing.greaterThan(rank)) units[position] = units[position]!.plus(1);
-  }
-  return units.map((count) => count.times(unit));
+  return wholeShares(exact, base.dividedBy(unit)).map((count) => count.times(unit));
 }
 
 /** A line whose quantity times price, less its allowance, is exactly its net amount. */

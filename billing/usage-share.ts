@@ -1,3 +1,4 @@
+import { wholeShares } from './largest-remainder.ts';
 import { currencyPrecision, decimal, decimalString, greatest, sum, zero } from './money.ts';
 
 /** What a source or group used of an invoice line. */
@@ -25,19 +26,10 @@ export function usageShares<Part extends UsedPart>(
   const weights = parts.map(({ usage }) => greatest(decimal(usage), zero));
   const whole = sum(weights);
   const unit = decimal(10).pow(-currencyPrecision(currency));
-  const exact = weights.map((weight) => (whole.isZero() ? zero : decimal(amount).times(weight).dividedBy(whole)));
-  const costs = exact.map((cost) => cost.dividedBy(unit).truncated());
-  const missing = whole.isZero() ? zero : decimal(amount).dividedBy(unit).minus(sum(costs));
-  const byRemainder = exact
-    .map((cost, index) => ({ index, rest: cost.dividedBy(unit).minus(costs[index]!).abs() }))
-    .sort((a, b) => b.rest.comparedTo(a.rest) || a.index - b.index);
-  const step = missing.isNegative() ? decimal(-1) : decimal(1);
-  let left = missing.abs();
-  for (const { index } of byRemainder) {
-    if (left.lessThanOrEqualTo(0)) break;
-    costs[index] = costs[index]!.plus(step);
-    left = left.minus(1);
-  }
+  const units = whole.isZero() ? zero : decimal(amount).dividedBy(unit);
+  const exact = weights.map((weight) => (whole.isZero() ? zero : units.abs().times(weight).dividedBy(whole)));
+  // Of a credit as of a charge: shares are cut without their sign.
+  const costs = wholeShares(exact, units.abs()).map((cost) => (units.isNegative() ? cost.negated() : cost));
   return parts.map((part, index) => ({
     ...part,
     percentage: decimalString(whole.isZero() ? zero : weights[index]!.times(100).dividedBy(whole).toDecimalPlaces(2)),
