@@ -1,13 +1,9 @@
-import { writeAudit } from '../audit.ts';
-import { writeRows } from '../bulk.ts';
 import { newId } from '../id.ts';
-import { writeEvents } from '../outbox.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
-import { subscriptionEvent } from './subscription-event.ts';
+import { writeChanged } from './subscription-changed.ts';
 import { groupedChildren } from './subscription-group.ts';
-import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
-import { refreshAgendas } from './subscription-snapshot.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
 
 /** A parent that ends leaves the children of its group to themselves, each for the whole of its current period. spec: §2.13 */
 export async function releaseChildren(sql: Sql, scope: Scope, parent: SubscriptionRow, at: string): Promise<void> {
@@ -37,7 +33,7 @@ export async function release(
   await writeMembers(sql, scope, parent, rows, { action: 'ungrouped', at, tells });
 }
 
-/** Writes subscriptions that came to a group or left it, with events, audit and agendas. spec: §2.13; platform §17.3 */
+/** Writes subscriptions that came to a group or left it, and has their workflows told. spec: §2.13 */
 export async function writeMembers(
   sql: Sql,
   scope: Scope,
@@ -45,32 +41,8 @@ export async function writeMembers(
   rows: readonly SubscriptionRow[],
   { action, at, tells }: { action: string; at: string; tells: boolean },
 ): Promise<void> {
-  if (rows.length === 0) return;
-  const now = new Date().toISOString();
-  await writeRows(
-    sql,
-    updateSubscriptions,
-    rows.map((row) => subscriptionRecord(row, scope.actor, now)),
-  );
-  await writeEvents(
-    sql,
-    scope,
-    rows.map((row) => subscriptionEvent('subscription.updated', row, at)),
-  );
-  await writeAudit(
-    sql,
-    scope,
-    rows.map((row) => ({
-      objectType: 'subscription',
-      objectId: row.id,
-      action,
-      version: row.version,
-      occurredAt: at,
-      detail: { parent_subscription_id: parent.id },
-    })),
-  );
+  await writeChanged(sql, scope, rows, { action, at, detail: () => ({ parent_subscription_id: parent.id }) });
   if (tells) await tellChildren(sql, scope, parent, rows, at);
-  await refreshAgendas(sql, scope.environmentId, rows);
 }
 
 /**

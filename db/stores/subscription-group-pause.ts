@@ -5,20 +5,16 @@ import {
 } from '../../billing/pause.ts';
 import type { Period } from '../../billing/subscription.ts';
 import { wholePeriodAt } from '../../billing/whole-period.ts';
-import { writeAudit } from '../audit.ts';
-import { writeRows } from '../bulk.ts';
 import { newId } from '../id.ts';
-import { writeEvents } from '../outbox.ts';
 import { badField } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { readPauses } from './pause-read.ts';
 import { completePause, insertPause } from './pause-write.ts';
-import { subscriptionEvent } from './subscription-event.ts';
+import { writeChanged } from './subscription-changed.ts';
 import { groupedChildren } from './subscription-group.ts';
 import { tellChildren } from './subscription-group-leave.ts';
-import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
-import { refreshAgendas } from './subscription-snapshot.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
 import { creditedByPause, creditUnused } from './unused-charge.ts';
 
 /** A child that is paused or resumed with the parent it is invoiced with: what it charges is on the parent's invoice. spec: §2.11 Hierarchy */
@@ -97,31 +93,9 @@ export async function writeChildTransitions(
   children: readonly InterruptedChild[],
   { at, event, action }: { at: string; event: 'subscription.paused' | 'subscription.resumed'; action: string },
 ): Promise<void> {
-  if (children.length === 0) return;
-  const now = new Date().toISOString();
   const rows = children.map(({ row }) => row);
-  await writeRows(
-    sql,
-    updateSubscriptions,
-    rows.map((row) => subscriptionRecord(row, scope.actor, now)),
-  );
-  await writeEvents(
-    sql,
-    scope,
-    rows.flatMap((row) => [subscriptionEvent('subscription.updated', row, at), subscriptionEvent(event, row, at)]),
-  );
-  await writeAudit(
-    sql,
-    scope,
-    children.map(({ row, from }) => ({
-      objectType: 'subscription',
-      objectId: row.id,
-      action,
-      version: row.version,
-      occurredAt: at,
-      detail: { period_start: from, period_end: at, merged_into: parent.id },
-    })),
-  );
+  const from = new Map(children.map((child) => [child.row.id, child.from]));
+  const detail = ({ id }: SubscriptionRow) => ({ period_start: from.get(id), period_end: at, merged_into: parent.id });
+  await writeChanged(sql, scope, rows, { action, at, event, detail });
   await tellChildren(sql, scope, parent, rows, at);
-  await refreshAgendas(sql, scope.environmentId, rows);
 }

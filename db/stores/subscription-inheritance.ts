@@ -6,15 +6,10 @@ import { writeEvents } from '../outbox.ts';
 import { badField, missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import { writeChanged } from './subscription-changed.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { lockChildren, thresholdOf } from './subscription-family.ts';
-import {
-  insertSubscriptions,
-  type SubscriptionRow,
-  subscriptionRecord,
-  updateSubscriptions,
-} from './subscription-row.ts';
-import { refreshAgendas } from './subscription-snapshot.ts';
+import { insertSubscriptions, type SubscriptionRow, subscriptionRecord } from './subscription-row.ts';
 
 /** Customers who shall inherit a subscription. */
 export interface Inheriting {
@@ -157,19 +152,19 @@ async function writeChildren(sql: Sql, scope: Scope, rows: readonly Subscription
   await writeAudit(
     sql,
     scope,
-    rows.map((row) => auditOf(row, 'inherited', at)),
+    rows.map((row) => ({
+      objectType: 'subscription',
+      objectId: row.id,
+      action: 'inherited',
+      version: row.version,
+      occurredAt: at,
+      detail: detailOf(row),
+    })),
   );
 }
 
-function auditOf(row: SubscriptionRow, action: string, at: string) {
-  return {
-    objectType: 'subscription',
-    objectId: row.id,
-    action,
-    version: row.version,
-    occurredAt: at,
-    detail: { parent_subscription_id: row.parentSubscriptionId, cancel_at: row.cancelAt },
-  };
+function detailOf(row: SubscriptionRow) {
+  return { parent_subscription_id: row.parentSubscriptionId, cancel_at: row.cancelAt };
 }
 
 /** Takes back that children are to be removed; the ids of those it was taken back of. */
@@ -184,7 +179,7 @@ async function keepChildren(
   const children = await lockChildren(sql, scope.environmentId, [parent.id], 'inherited');
   const leaving = children.filter((row) => ids.includes(row.id) && row.cancelAt !== null);
   const rows = leaving.map((row) => ({ ...row, cancelAt: null, cancelAtPeriodEnd: false, version: row.version + 1 }));
-  await writeChanged(sql, scope, rows, { action: 'inheritance kept', at });
+  await writeChanged(sql, scope, rows, { action: 'inheritance kept', at, detail: detailOf });
   return rows.map(({ id }) => id);
 }
 
@@ -210,32 +205,6 @@ export async function removeHeirs(
   const rows = leaving
     .filter((row) => row.cancelAt === null)
     .map((row) => ({ ...row, cancelAt: end, cancelAtPeriodEnd: true, version: row.version + 1 }));
-  await writeChanged(sql, scope, rows, { action: 'inheritance ends', at: wanted.at });
+  await writeChanged(sql, scope, rows, { action: 'inheritance ends', at: wanted.at, detail: detailOf });
   return rows.map(({ id }) => id);
-}
-
-async function writeChanged(
-  sql: Sql,
-  scope: Scope,
-  rows: readonly SubscriptionRow[],
-  { action, at }: { action: string; at: string },
-): Promise<void> {
-  if (rows.length === 0) return;
-  const now = new Date().toISOString();
-  await writeRows(
-    sql,
-    updateSubscriptions,
-    rows.map((row) => subscriptionRecord(row, scope.actor, now)),
-  );
-  await writeEvents(
-    sql,
-    scope,
-    rows.map((row) => subscriptionEvent('subscription.updated', row, at)),
-  );
-  await writeAudit(
-    sql,
-    scope,
-    rows.map((row) => auditOf(row, action, at)),
-  );
-  await refreshAgendas(sql, scope.environmentId, rows);
 }
