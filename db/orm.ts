@@ -1,6 +1,6 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
+import pg, { type Pool } from 'pg';
 import { entities } from './entities/all.ts';
 import { migrations } from './migrations/all.ts';
 
@@ -8,6 +8,8 @@ import { migrations } from './migrations/all.ts';
 export interface Database {
   readonly orm: MikroORM;
   readonly pool: Pool;
+  /** Connections of `inReadTransaction`: statements asked at once travel at once. They cannot COPY or stream. */
+  readonly readPool: Pool;
   close(): Promise<void>;
 }
 
@@ -45,7 +47,22 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const pool = (await (
     orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
   ).getNativeClient()) as Pool;
-  return { orm, pool, close: () => orm.close(true) };
+  const readPool = readPoolLike(pool);
+  const close = async () => {
+    await readPool.end();
+    await orm.close(true);
+  };
+  return { orm, pool, readPool, close };
+}
+
+const readers = 4;
+
+/** Connects to where `pool` does when it is first asked. A connection that was lost is replaced by the next one asked for. */
+function readPoolLike({ options }: Pool): Pool {
+  const pool = new pg.Pool({ ...options, password: options.password, min: 0, max: readers, pipeline: true });
+  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('error', () => {});
+  return pool;
 }
 
 /** Brings the schema up to date with the owner's role and returns the names of the migrations that ran. */

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type ControlledTransaction } from 'kysely';
 import type { PoolClient, QueryResultRow } from 'pg';
+import { refusalIn } from '../billing/refusal.ts';
 import type { Database } from './orm.ts';
 import type { Scope } from './scope.ts';
 
@@ -80,14 +81,39 @@ export async function inSqlTransaction<T>(
   }
 }
 
+/**
+ * Like `inSqlTransaction` for work that only reads and is asked all the time: what `work` asks at once is one round trip, the first
+ * of it together with the beginning, and the answer does not wait for the end. A write is refused by the database.
+ */
+export async function inReadTransaction<T>(
+  database: Database,
+  scope: Scope,
+  work: (tx: SqlTransaction) => Promise<T>,
+): Promise<T> {
+  const client = await database.readPool.connect();
+  const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+    (await client.query<Row>(text, values as unknown[])).rows;
+  const read = [client.query(beginText(scope, 'begin read only')), work({ client, scope, rows })] as const;
+  const outcome = Promise.all(read).then(([, result]) => result);
+  // After a failure that nobody foresaw, more of the work may be on its way: its connection is not used again.
+  void outcome
+    .catch((error: Error) => refusalIn(error) ?? Promise.reject(error))
+    .then(() => client.query('rollback'))
+    .then(
+      () => client.release(),
+      (error: Error) => client.release(error),
+    );
+  return outcome;
+}
+
 const scopeIdPattern = /^[A-Za-z0-9_*-]{1,255}$/;
 
 /** `begin` and the two settings in one round trip; ids are our own and checked, because a simple query has no parameters. */
-function beginText(scope: Scope): string {
+function beginText(scope: Scope, begin = 'begin'): string {
   for (const id of [scope.tenantId, scope.environmentId]) {
     if (!scopeIdPattern.test(id)) throw new Error(`not an id of a scope: ${id}`);
   }
-  return `begin; set local perennial.tenant_id = '${scope.tenantId}'; set local perennial.environment_id = '${scope.environmentId}'`;
+  return `${begin}; set local perennial.tenant_id = '${scope.tenantId}'; set local perennial.environment_id = '${scope.environmentId}'`;
 }
 
 function isConnectionLost(error: Error): boolean {

@@ -9,7 +9,7 @@ import {
 } from '../../db/stores/entitlement-read.ts';
 import { listSubscriptions } from '../../db/stores/subscription-read.ts';
 import { subscriptionUsage as readSubscriptionUsage } from '../../db/stores/subscription-usage.ts';
-import { inSqlTransaction, type Transaction } from '../../db/transaction.ts';
+import { inReadTransaction, type Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -138,7 +138,7 @@ function entitlementRoutes(app: Api): void {
     query: z.output<typeof customerEntitlementsQuery>,
   ) => {
     const filters = { featureIds: query.feature_ids, subscriptionIds: query.subscription_ids };
-    const found = await inSqlTransaction(app.dependencies.database, scope, (tx) =>
+    const found = await inReadTransaction(app.dependencies.database, scope, (tx) =>
       readCustomerEntitlements(tx, customer, filters),
     );
     return viewCustomerEntitlements(found.customerId, found.features, found.subscriptions);
@@ -182,7 +182,7 @@ function entitlementRoutes(app: Api): void {
     config: { permission: 'subscription:read' },
     handler: async ({ params, query, scope }) => {
       const filters = { featureIds: query.feature_ids };
-      const { subscription, features } = await inSqlTransaction(app.dependencies.database, scope, (tx) =>
+      const { subscription, features } = await inReadTransaction(app.dependencies.database, scope, (tx) =>
         readSubscriptionEntitlements(tx, params.id, filters),
       );
       return {

@@ -35,17 +35,23 @@ export async function customerEntitlements(
   named: { id: string } | { externalId: string },
   filters: FeatureFilters & { subscriptionIds?: readonly string[] | undefined },
 ): Promise<{ customerId: string; subscriptions: SubscriptionContent[]; features: AggregatedFeature[] }> {
-  const customer = await customerWithClock(tx, named);
-  const at = presentOf(customer);
-  const rows = await plainRows<Subscription & Beside>(tx, 'entitlements-subscriptions', subscriptionsText, [
-    tx.scope.environmentId,
-    customer.id,
-    grantingStatuses,
-    at,
-    filters.subscriptionIds?.length ? filters.subscriptionIds : null,
+  const now = realNow();
+  const customerIs = 'id' in named ? 'id' : 'external_id';
+  const [customer, rows] = await Promise.all([
+    customerWithClock(tx, named),
+    plainRows<Subscription & Beside>(tx, `entitlements-subscriptions-${customerIs}`, subscriptionsText(customerIs), [
+      tx.scope.environmentId,
+      nameOf(named),
+      grantingStatuses,
+      now,
+      filters.subscriptionIds?.length ? filters.subscriptionIds : null,
+    ]),
   ]);
-  const features = await aggregatedFeatures(tx, rows, filters, at);
-  return { customerId: customer.id, features, subscriptions: await contentOf(tx, customer, rows) };
+  const [features, subscriptions] = await Promise.all([
+    aggregatedFeatures(tx, rows, filters, presentOf(customer, now)),
+    contentOf(tx, customer, rows),
+  ]);
+  return { customerId: customer.id, features, subscriptions };
 }
 
 /**
@@ -68,7 +74,7 @@ export async function subscriptionEntitlements(
     [tx.scope.environmentId, id],
   );
   if (!subscription) throw missing('subscription', id);
-  const at = later(presentOf(subscription), subscription.startDate);
+  const at = later(presentOf(subscription, realNow()), subscription.startDate);
   return { subscription, features: await aggregatedFeatures(tx, [subscription], filters, at) };
 }
 
@@ -76,32 +82,43 @@ async function customerWithClock(
   tx: SqlTransaction,
   named: { id: string } | { externalId: string },
 ): Promise<CustomerRow> {
-  const byId = 'id' in named;
+  const customerIs = 'id' in named ? 'id' : 'external_id';
   const [customer] = await plainRows<CustomerRow>(
     tx,
-    byId ? 'entitlements-customer' : 'entitlements-external-customer',
+    `entitlements-customer-${customerIs}`,
     `select c.*, clock.frozen_time from customer c left join test_clock clock on clock.id = c.test_clock_id
-     where c.environment_id = $1 and ${byId ? 'c.id = $2' : `c.external_id = $2 and c.status = 'published'`}`,
-    [tx.scope.environmentId, byId ? named.id : named.externalId],
+     where c.environment_id = $1 and ${namedCustomer[customerIs]}`,
+    [tx.scope.environmentId, nameOf(named)],
   );
-  if (!customer) throw byId ? missing('customer', named.id) : missing('customer', named.externalId, 'external_id');
+  if (!customer) throw missing('customer', nameOf(named), customerIs);
   return customer;
 }
 
-function presentOf({ frozenTime }: { frozenTime: string | null }): string {
-  return frozenTime ? instantText(frozenTime) : realNow();
+const namedCustomer = { id: 'c.id = $2', external_id: `c.external_id = $2 and c.status = 'published'` };
+
+function nameOf(named: { id: string } | { externalId: string }): string {
+  return 'id' in named ? named.id : named.externalId;
 }
 
-const subscriptionsText = `
+function presentOf({ frozenTime }: { frozenTime: string | null }, now: string): string {
+  return frozenTime ? instantText(frozenTime) : now;
+}
+
+const subscriptionsText = (customerIs: keyof typeof namedCustomer) => `
 select s.*,
   exists (select from coupon_association a where a.environment_id = $1 and a.subscription_id = s.id and a.status = 'published') as has_coupons,
   exists (select from credit_grant g where g.environment_id = $1 and g.subscription_id = s.id and g.status = 'published') as has_credit_grants,
   exists (select from subscription_pause p where p.environment_id = $1 and p.subscription_id = s.id) as has_pauses,
   exists (select from subscription_phase f where f.environment_id = $1 and f.subscription_id = s.id and f.status = 'published') as has_phases
-from subscription s
-where s.environment_id = $1 and s.status = 'published' and s.customer_id = $2 and s.subscription_status = any($3) and s.start_date <= $4
+from customer c
+left join test_clock clock on clock.id = c.test_clock_id
+join subscription s on s.environment_id = $1 and s.customer_id = c.id
+where c.environment_id = $1 and ${namedCustomer[customerIs]} and s.status = 'published'
+  and s.subscription_status = any($3) and s.start_date <= coalesce(clock.frozen_time, $4)
   and ($5::text[] is null or s.id = any($5))
 order by s.start_date, s.id`;
+
+const publishedItems = `from subscription_line_item where environment_id = $1 and subscription_id = any($2) and status = 'published'`;
 
 /** The same as `withContent` reads through the mapper. */
 async function contentOf(
@@ -111,18 +128,16 @@ async function contentOf(
 ): Promise<SubscriptionContent[]> {
   if (rows.length === 0) return [];
   const of = [tx.scope.environmentId, rows.map((row) => row.id)];
-  const items = await plainRows<SubscriptionLineItem>(
-    tx,
-    'entitlements-items',
-    `select * from subscription_line_item where environment_id = $1 and subscription_id = any($2) and status = 'published'
-     order by start_date, id`,
-    of,
-  );
-  const prices = await byId<Price>(
-    tx,
-    'price',
-    items.map((item) => item.priceId),
-  );
+  const [items, ofItems] = await Promise.all([
+    plainRows<SubscriptionLineItem>(tx, 'entitlements-items', `select * ${publishedItems} order by start_date, id`, of),
+    plainRows<Price>(
+      tx,
+      'entitlements-prices',
+      `select * from price where environment_id = $1 and id in (select price_id ${publishedItems})`,
+      of,
+    ),
+  ]);
+  const prices = new Map(ofItems.map((price) => [price.id, price]));
   const units = await byId<PriceUnit>(
     tx,
     'price_unit',
@@ -188,7 +203,7 @@ async function contentOf(
 
 async function byId<Row extends { id: string }>(
   tx: SqlTransaction,
-  table: 'price' | 'price_unit' | 'coupon',
+  table: 'price_unit' | 'coupon',
   ids: readonly string[],
 ): Promise<Map<string, Row>> {
   if (ids.length === 0) return new Map();
