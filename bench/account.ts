@@ -1,3 +1,4 @@
+import { sandboxCardNumber } from '../integrations/sandbox-gateway/card.ts';
 import type { BenchPlatform } from './platform.ts';
 
 type Api = BenchPlatform['api'];
@@ -63,6 +64,19 @@ export async function makeCustomer(api: Api, customer: NewCustomer): Promise<str
 /** A monthly subscription in usd. */
 export function makeSubscription(api: Api, body: Record<string, unknown>): Promise<{ id: string }> {
   return api('POST', '/subscriptions', { currency: 'usd', billing_period: 'MONTHLY', ...body });
+}
+
+/** Customers on a clock, each with a card that succeeds and a subscription to one plan: 30 a month in advance and 0.10 a call. */
+export async function subscribeMany(api: Api, clockId: string, count: number): Promise<void> {
+  const { planId } = await makePlan(api, { fee: '30', perCall: '0.10', eventName: 'call' });
+  const waiting = Array.from({ length: count }, (_, index) => `customer-${index}`).values();
+  const worker = async () => {
+    for (const externalId of waiting) {
+      const customerId = await makeCustomer(api, { externalId, clockId, card: sandboxCardNumber('succeeds') });
+      await makeSubscription(api, { customer_id: customerId, plan_id: planId });
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
 }
 
 /** Advances a test clock and returns when everything due until then is done. A clock that needs longer is an error. */

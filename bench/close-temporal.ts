@@ -3,11 +3,10 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { prepareNamespace } from '../dev/temporal-namespace.ts';
-import { sandboxCardNumber } from '../integrations/sandbox-gateway/card.ts';
 import { type LifecycleStart, settle } from '../workflows/lifecycle.messages.ts';
 import { lifecycleStartOptions } from '../workflows/start.messages.ts';
 import { type SubscriptionSnapshot, subscriptionWorkflowType } from '../workflows/subscription.messages.ts';
-import { advanceClock, makeCustomer, makePlan, makeSubscription } from './account.ts';
+import { advanceClock, subscribeMany } from './account.ts';
 import { compare, rateOf } from './measure.ts';
 import { type BenchPlatform, withBenchPlatform } from './platform.ts';
 
@@ -27,7 +26,7 @@ export async function run(): Promise<void> {
   await withBenchPlatform(async (platform) => {
     await platform.startWorkers();
     const clock = await platform.api('POST', '/test-clocks', { frozen_time: firstStart });
-    await subscribe(platform, clock.id);
+    await subscribeMany(platform.api, clock.id, subscriptions);
     const empty = await startEmpty(platform);
     try {
       let month = 0;
@@ -47,18 +46,6 @@ export async function run(): Promise<void> {
     await checkInvoices(platform);
     await platform.checkInvariants();
   });
-}
-
-async function subscribe({ api }: BenchPlatform, clockId: string): Promise<void> {
-  const { planId } = await makePlan(api, { fee: '30', perCall: '0.10', eventName: 'call' });
-  const waiting = Array.from({ length: subscriptions }, (_, index) => `customer-${index}`).values();
-  const worker = async () => {
-    for (const externalId of waiting) {
-      const customerId = await makeCustomer(api, { externalId, clockId, card: sandboxCardNumber('succeeds') });
-      await makeSubscription(api, { customer_id: customerId, plan_id: planId });
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, worker));
 }
 
 /** The renewal notice before and finalization and payment after the boundary are not measured. */

@@ -1,5 +1,6 @@
 /** Every bench by name; each module measures when it is called. design: quality.md Benches */
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  'clock-year': () => import('./clock-year.ts'),
   'close-paid': () => import('./close-paid.ts'),
   'close-sql': () => import('./close-sql.ts'),
   'close-temporal': () => import('./close-temporal.ts'),
