@@ -12,27 +12,31 @@ const requests = 200;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 /**
- * What a customer may use, with 100 features of its plan: p50 of one request after another, with authentication, against a bare
+ * What a subscription grants, and what its customer may use, with 100 features of its plan: p50 of one request after another, with authentication, against a bare
  * Fastify that sends the rows of one select. The compared figures are milliseconds. Fails unless every feature is answered.
  */
 export async function run(): Promise<void> {
   const server = await startBenchServer();
   const pool = new pg.Pool({ connectionString: server.ownerUrl, max: 1 });
-  const { planId, customerId } = await entitlementSubject(server);
+  const { planId, customerId, subscriptionId } = await entitlementSubject(server);
   const bare = await bareServer(pool, planId);
   const headers = { 'x-api-key': server.sandbox.apiKey };
   try {
-    for (const path of [`/v1/customers/${customerId}/entitlements`, `/v1/plans/${planId}/entitlements`]) {
-      const shown = JSON.parse(await get(server.port, path, headers)) as { features?: unknown[]; items?: unknown[] };
-      if ((shown.features ?? shown.items)?.length !== features) throw new Error(`${path} does not show every feature`);
+    const barePort = (bare.server.address() as AddressInfo).port;
+    for (const path of [
+      `/v1/subscriptions/${subscriptionId}/entitlements`,
+      `/v1/customers/${customerId}/entitlements`,
+    ]) {
+      const shown = JSON.parse(await get(server.port, path, headers)) as { features: unknown[] };
+      if (shown.features.length !== features) throw new Error(`${path} does not show every feature`);
+      await compare({
+        bench: path.startsWith('/v1/customers') ? 'entitlement-read' : 'entitlement-read of one subscription',
+        pairs: 7,
+        warmUps: 2,
+        reference: () => medianMs(() => get(barePort, '/', {})),
+        product: () => medianMs(() => get(server.port, path, headers)),
+      });
     }
-    await compare({
-      bench: 'entitlement-read',
-      pairs: 7,
-      warmUps: 2,
-      reference: () => medianMs(() => get((bare.server.address() as AddressInfo).port, '/', {})),
-      product: () => medianMs(() => get(server.port, `/v1/customers/${customerId}/entitlements`, headers)),
-    });
   } finally {
     agent.destroy();
     await bare.close();
@@ -42,7 +46,9 @@ export async function run(): Promise<void> {
 }
 
 /** A plan with a hundred features, half of them metered, and a customer who is subscribed to it. */
-export async function entitlementSubject(server: BenchServer): Promise<{ planId: string; customerId: string }> {
+export async function entitlementSubject(
+  server: BenchServer,
+): Promise<{ planId: string; customerId: string; subscriptionId: string }> {
   const post = async (path: string, body: object): Promise<{ id: string }> =>
     JSON.parse(await send(server.port, 'POST', `/v1${path}`, { 'x-api-key': server.sandbox.apiKey }, body));
   const { id: planId } = await post('/plans', { name: 'Bench' });
@@ -66,7 +72,7 @@ export async function entitlementSubject(server: BenchServer): Promise<{ planId:
   }
   const base = { database: server.database, scope: workflowScope(server.sandbox), metering: server.store };
   const [made] = await subscribeDirectly(base, { count: 1, planId, start: new Date().toISOString() });
-  return { planId, customerId: made!.customerId };
+  return { planId, customerId: made!.customerId, subscriptionId: made!.subscriptionId };
 }
 
 /** The least that could answer: one select of the same hundred rows, sent as they are. */
