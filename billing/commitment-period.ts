@@ -1,5 +1,6 @@
 import { cadenceRelation } from './cadence.ts';
 import { type BillingPeriod, type Cadence, type Interval, periodContaining, previousBoundary } from './calendar.ts';
+import type { ChargePeriod, ChargeReason } from './charge-input.ts';
 import { refuse } from './refusal.ts';
 
 /** What decides the commitment periods of a subscription; straight from its row. */
@@ -43,6 +44,38 @@ export function commitmentPeriod(
     instant: billed.start,
   });
   return { ...(period?.full ?? billed.full), cumulative: true };
+}
+
+/** An invoice that usage is held against a commitment on. */
+export interface CommittedStretch {
+  reason: ChargeReason;
+  elapsed: ChargePeriod;
+  /** True for the closing of a pause. */
+  pauses: boolean;
+  /** Paused stretches of the subscription that are over. */
+  paused: readonly Interval[];
+}
+
+/** The commitment period of a billed stretch, and whether what is missing of the commitment is due with it. */
+export interface CommitmentStanding {
+  period: CommitmentPeriod;
+  last: boolean;
+}
+
+/**
+ * Where a commitment stands on an invoice; null where it is not held against it. What a pause compared with the commitment of one
+ * billing period is not compared again after a resume in the same period; one of several goes on counting, as it counts what
+ * earlier invoices used. spec: subscriptions-and-invoicing §2.7.1, §2.7.2, §2.11
+ */
+export function commitmentStanding(
+  subscription: CommittedCadence,
+  duration: BillingPeriod | null,
+  { reason, elapsed, pauses, paused }: CommittedStretch,
+): CommitmentStanding | null {
+  const period = commitmentPeriod(subscription, duration, elapsed);
+  if (period.cumulative) return { period, last: elapsed.end >= period.end };
+  if (paused.some(({ start, end }) => end === elapsed.start && start >= elapsed.full.start)) return null;
+  return { period, last: pauses || ['cycle', 'last', 'preview'].includes(reason) };
 }
 
 /** True when a commitment runs over several billing periods. */

@@ -1,4 +1,3 @@
-import type { Interval } from '../../billing/calendar.ts';
 import {
   type BilledService,
   type ChargeLine,
@@ -94,11 +93,7 @@ async function priceRequests(
   const itemsOf = ({ terms, subscription, lineItemIds }: ChargeRequest): ChargedItem[] =>
     [...(terms?.items ?? items.get(subscription.id) ?? [])].filter(({ item }) => lineItemIds?.has(item.id) ?? true);
   const paused = await readPausedStretches(sql, scope.environmentId, ids);
-  // What a pause compared with the commitment is not compared again after a resume in the same period. spec: §2.11
-  const compared = requests.filter(
-    ({ subscription, elapsed }) => !resumedWithin(paused.get(subscription.id) ?? [], elapsed),
-  );
-  const commitments = await readCommitments(sql, scope.environmentId, compared, itemsOf);
+  const commitments = await readCommitments(sql, scope.environmentId, requests, itemsOf, paused);
   const intermediate = await readIntermediateInvoices(sql, scope.environmentId, requests.flatMap(startsOf));
 
   const plans = requests.map((request) => {
@@ -152,11 +147,6 @@ async function priceRequests(
       return [request.key, lines.map((line) => ({ ...line, ...factsOf(line, facts, request.subscription) }))];
     }),
   );
-}
-
-/** Whether a period begins with a resume from a pause that began in the same whole period. */
-function resumedWithin(stretches: readonly Interval[], period: ChargePeriod | null): boolean {
-  return stretches.some(({ start, end }) => end === period?.start && start >= period.full.start);
 }
 
 /** A line without an item, which is the true-up of a commitment, is the plan's. */

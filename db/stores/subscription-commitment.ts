@@ -1,9 +1,9 @@
-import type { BillingPeriod } from '../../billing/calendar.ts';
+import type { BillingPeriod, Interval } from '../../billing/calendar.ts';
 import type { ChargeLine } from '../../billing/charge.ts';
 import { commitCharges } from '../../billing/charge-overage.ts';
 import type { SubscriptionCommitment } from '../../billing/commitment.ts';
 import { isActive } from '../../billing/commitment.ts';
-import { type CommitmentPeriod, commitmentPeriod } from '../../billing/commitment-period.ts';
+import { type CommitmentStanding, commitmentStanding } from '../../billing/commitment-period.ts';
 import { decimal, decimalString } from '../../billing/money.ts';
 import { decimalText } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
@@ -19,11 +19,9 @@ export interface RequestCommitments {
 }
 
 /** A commitment and where it stands; `lineItemId` null is that of the subscription. */
-interface Committed {
+interface Committed extends CommitmentStanding {
   request: ChargeRequest;
   lineItemId: string | null;
-  period: CommitmentPeriod;
-  last: boolean;
 }
 
 /**
@@ -36,8 +34,11 @@ export async function readCommitments(
   environmentId: string,
   requests: readonly ChargeRequest[],
   itemsOf: (request: ChargeRequest) => readonly ChargedItem[],
+  paused: ReadonlyMap<string, readonly Interval[]>,
 ): Promise<Map<string, RequestCommitments>> {
-  const committed = requests.flatMap((request) => committedBy(request, itemsOf(request)));
+  const committed = requests.flatMap((request) =>
+    committedBy(request, itemsOf(request), paused.get(request.subscription.id) ?? []),
+  );
   if (committed.length === 0) return new Map();
   const planNames = await readPlanNames(sql, environmentId, committed);
   const priors = await readPriors(sql, environmentId, committed);
@@ -62,22 +63,20 @@ export async function readCommitments(
   );
 }
 
-function committedBy(request: ChargeRequest, items: readonly ChargedItem[]): Committed[] {
-  const { elapsed, subscription } = request;
+function committedBy(request: ChargeRequest, items: readonly ChargedItem[], paused: readonly Interval[]): Committed[] {
+  const { elapsed, subscription, reason, pauses = false } = request;
   if (elapsed === null || request.lineItemIds) return [];
-  const stands = (lineItemId: string | null, duration: BillingPeriod | null): Committed => {
-    const period = commitmentPeriod(subscription, duration, elapsed);
-    const settles = request.pauses || ['cycle', 'last', 'preview'].includes(request.reason);
-    const last = period.cumulative ? elapsed.end >= period.end : settles;
-    return { request, lineItemId, period, last };
+  const stands = (lineItemId: string | null, duration: BillingPeriod | null): Committed[] => {
+    const standing = commitmentStanding(subscription, duration, { reason, elapsed, pauses, paused });
+    return standing ? [{ request, lineItemId, ...standing }] : [];
   };
   const { commitmentAmount: amount, overageFactor, commitmentDuration } = subscription;
-  const own = amount !== null && isActive({ amount, overageFactor }) ? [stands(null, commitmentDuration)] : [];
-  const ofItems = items.flatMap(({ item }) => {
-    if (!item.commitment?.duration) return [];
-    const committed = stands(item.id, item.commitment.duration);
-    return committed.period.cumulative ? [committed] : [];
-  });
+  const own = amount !== null && isActive({ amount, overageFactor }) ? stands(null, commitmentDuration) : [];
+  const ofItems = items.flatMap(({ item }) =>
+    item.commitment?.duration
+      ? stands(item.id, item.commitment.duration).filter(({ period }) => period.cumulative)
+      : [],
+  );
   return [...own, ...ofItems];
 }
 
@@ -95,14 +94,18 @@ async function readPlanNames(sql: Sql, environmentId: string, committed: readonl
   return new Map(rows.map((row) => [row.id, row.name]));
 }
 
-/** Sums what live invoice lines keep in their derivations, from the start of the commitment period to that of the billed one. */
+/**
+ * Sums what live invoice lines keep in their derivations, of billed times from the start of the commitment period to that of the
+ * billed one; a line of a longer cadence belongs to the time it is billed with.
+ */
 const priorsText = `
 select t.key, sum((part -> 'commitment' ->> 'base')::numeric)::text as base
 from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[]) as t(key, subscription_id, line_item_id, begun, before)
 join invoice_line_item l on l.environment_id = $1 and l.subscription_id = t.subscription_id and l.status = 'published'
-  and l.price_type = 'USAGE' and l.period_start >= t.begun and l.period_start < t.before
+  and l.price_type = 'USAGE'
   and (t.line_item_id = '' or l.subscription_line_item_id = t.line_item_id)
 join invoice i on i.environment_id = $1 and i.id = l.invoice_id and i.invoice_status in ('DRAFT', 'FINALIZED')
+  and i.period_start >= t.begun and i.period_start < t.before
 cross join lateral jsonb_array_elements(l.derivation -> 'parts') as part
 where part ? 'commitment' group by t.key`;
 

@@ -19,6 +19,35 @@ export interface Offer {
   price: OraclePrice;
   /** What a usage price counts. */
   meter: string | null;
+  /** The bucket size of its meter; null when usage is priced as one quantity. */
+  bucket: BucketSize | null;
+  /** What the first item of it is committed to; only usage of the plan it begins with. */
+  commitment: LineCommitment | null;
+}
+
+export type BucketSize = 'HOUR' | '6HOUR' | 'DAY';
+
+/** A time of the day in minutes of UTC, over midnight where it ends before it begins, with its price and commitment. */
+export interface TimeBucket {
+  from: number;
+  to: number;
+  kind: 'amount' | 'quantity';
+  value: string;
+  factor: string;
+  trueUp: boolean;
+  price: OraclePrice;
+}
+
+export interface LineCommitment {
+  kind: 'amount' | 'quantity';
+  value: string;
+  factor: string;
+  trueUp: boolean;
+  /** Null: a billing period. */
+  duration: Unit | null;
+  /** Judged by bucket of the meter. */
+  windowed: boolean;
+  times: TimeBucket[];
 }
 
 /** What is asked of the subscription, and when. */
@@ -45,6 +74,8 @@ export interface Life {
   trialDays: number;
   prorate: boolean;
   folded: boolean;
+  /** Of the whole subscription; then no line has one. */
+  commitment: { amount: string; factor: string; trueUp: boolean; duration: Unit | null } | null;
   /** The plans; the first is the one it begins with. */
   plans: Offer[][];
   /** Every meter is summed. */
@@ -57,13 +88,15 @@ export interface Life {
   until: number;
 }
 
-/** A line as an invoice shows it: `offer#version`, the time it pays for, and money in minor units. */
+/** A line as an invoice shows it: the item, the time it pays for, and money in minor units. */
 export interface SimulatedLine {
   item: string;
   start: number;
   end: number;
   quantity: string;
   amount: bigint;
+  /** What is utilized of the line's commitment, what is above it and what is missing; absent without one. */
+  committed?: string;
 }
 
 /** What a life brought about, by whoever computed it. */

@@ -1,16 +1,8 @@
 import { rounded } from '../support/invoice-oracle.ts';
-import {
-  decimalsOf,
-  type Fraction,
-  fixed,
-  fraction,
-  nothing,
-  oracleCost,
-  plain,
-  plus,
-} from '../unit/billing/rating-oracle.ts';
-import type { Cadence, Life, Offer, SimulatedLine } from './life.ts';
+import { decimalsOf, fixed, fraction, nothing, plain, plus } from '../unit/billing/rating-oracle.ts';
+import type { Cadence, Life, LineCommitment, Offer } from './life.ts';
 import { clockOf, nextOf, type OracleCadence, previousOf } from './oracle-clock.ts';
+import { committedLine, costOf, metered, type OracleLine, type Standing, toMinor, total } from './oracle-commitment.ts';
 
 /** What an item charges for a time, read from the chapter alone. spec: subscriptions-and-invoicing §2.6.1 – §2.6.3 */
 export interface OracleItem {
@@ -19,6 +11,7 @@ export interface OracleItem {
   start: number;
   end: number | null;
   quantity: string;
+  commitment: LineCommitment | null;
 }
 
 export interface Span {
@@ -30,6 +23,8 @@ export interface Span {
 export interface Share extends Span {
   part: number;
   whole: number;
+  /** Where the charge window ends, whether or not the item is there until then. */
+  until: number;
 }
 
 /** A billed time, and the whole period its FIXED amounts pay for: in arrear, and in advance (§2.2.4). */
@@ -81,7 +76,7 @@ export function ordinaryShares(item: OracleItem, time: BilledTime, timeline: Tim
 
 function sharesIn(item: OracleItem, span: Span, whole: Span): Share[] {
   const { start, end } = activeIn(item, span);
-  return start < end ? [{ start, end, part: end - start, whole: whole.end - whole.start }] : [];
+  return start < end ? [{ start, end, part: end - start, whole: whole.end - whole.start, until: span.end }] : [];
 }
 
 /** A longer cadence runs periods of its own from the item's start, or the trial's end. §2.6.3 */
@@ -103,45 +98,62 @@ export function shareOfOwn(item: OracleItem, own: Span, from: number): Share[] {
   return sharesIn(item, { start: Math.max(own.start, from), end: own.end }, own);
 }
 
-const costs = new WeakMap<object, Map<string, Fraction>>();
-
-function costOf(offer: Offer, quantity: string): Fraction {
-  const known = costs.get(offer.price) ?? new Map<string, Fraction>();
-  costs.set(offer.price, known);
-  const cost = known.get(quantity) ?? oracleCost(offer.price, quantity);
-  if (known.size < 1000) known.set(quantity, cost);
-  return cost;
-}
-
 /** FIXED: the share of cost(quantity), rounded once. §2.6.2 */
 export function fixedAmount(item: OracleItem, share: Share, currency: string): bigint {
-  const { n, d } = costOf(item.offer, item.quantity);
+  const { n, d } = costOf(item.offer.price, item.quantity);
   const minor = 10n ** BigInt(decimalsOf(currency));
   return rounded(n * minor * BigInt(share.part), d * BigInt(share.whole));
 }
 
+/** How commitments are held against the lines of an invoice. */
+export interface Holding {
+  /** Of the item's commitment where it lasts several billing periods. */
+  standing: Standing | null;
+  /** The invoice closes a part of a period that is not over. */
+  closes: boolean;
+}
+
+const plainly: Holding = { standing: null, closes: false };
+
 /** USAGE: the cost of what was metered, never prorated by time. §2.6.2 */
-function usageOf(item: OracleItem, share: Share, life: Life): { quantity: string; amount: bigint } {
-  const counted = life.usage.filter(
-    ({ meter, at }) => meter === item.offer.meter && at >= share.start && at < share.end,
-  );
-  const quantity = plain(counted.map((event) => fraction(event.quantity)).reduce(plus, nothing), 15);
-  const { n, d } = costOf(item.offer, quantity);
-  return { quantity, amount: rounded(n * 10n ** BigInt(decimalsOf(life.currency)), d) };
+function usageLine(item: OracleItem, share: Share, life: Life, time: Span, holding: Holding): OracleLine {
+  const { start, end } = share;
+  const { commitment, offer } = item;
+  const usage = metered(item, share, life);
+  const isDue = !holding.closes || share.until < time.end;
+  const { amount, committed } = commitment
+    ? committedLine({ ...item, commitment }, share, life, usage, { standing: holding.standing, isDue })
+    : { amount: toMinor(usage.cost, life.currency), committed: undefined };
+  const unit = offer.price.billing_model === 'FLAT_FEE' ? fraction(offer.price.amount!) : null;
+  const line = { item: item.id, start, end, quantity: usage.quantity, amount, cost: usage.cost, unit };
+  return committed === undefined ? line : { ...line, committed };
 }
 
 /** The lines of an item for its shares; folded: one line with the sums of the rounded windows. §2.6.3 */
-export function linesOf(item: OracleItem, shares: readonly Share[], time: Span, { life }: Timeline): SimulatedLine[] {
-  const lines = shares.map((share) => {
+export function linesOf(
+  item: OracleItem,
+  shares: readonly Share[],
+  time: Span,
+  { life }: Timeline,
+  holding: Holding = plainly,
+): OracleLine[] {
+  const lines = shares.map((share): OracleLine => {
     const { start, end } = share;
-    if (item.offer.type === 'USAGE') return { item: item.id, start, end, ...usageOf(item, share, life) };
+    if (item.offer.type === 'USAGE') return usageLine(item, share, life, time, holding);
     return { item: item.id, start, end, quantity: item.quantity, amount: fixedAmount(item, share, life.currency) };
   });
-  if (lines.length === 0 || !life.folded || relationOf(item.offer, life.cadence) !== 'shorter') return lines;
+  const [first] = lines;
+  if (!first || !life.folded || relationOf(item.offer, life.cadence) !== 'shorter') return lines;
   const quantity = plain(lines.map((line) => fraction(line.quantity)).reduce(plus, nothing), 15);
   const amount = lines.reduce((all, line) => all + line.amount, 0n);
-  return [{ item: item.id, start: time.start, end: time.end, quantity, amount }];
+  const folded = { ...first, start: time.start, end: time.end, quantity, amount };
+  if (first.cost) folded.cost = total(lines.map(({ cost }) => cost!));
+  if (first.committed !== undefined) folded.committed = addedUp(lines.map(({ committed }) => committed!));
+  return [folded];
 }
+
+const addedUp = (all: readonly string[]): string =>
+  [0, 1, 2].map((part) => all.reduce((sum, text) => sum + BigInt(text.split(' ')[part]!), 0n)).join(' ');
 
 /** Order of lines: FIXED by start and id, then USAGE. §2.6.4 */
 export function inOrder(items: readonly OracleItem[]): OracleItem[] {

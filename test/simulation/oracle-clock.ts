@@ -1,5 +1,5 @@
 import { shownAt } from '../support/local-clock.ts';
-import type { Cadence } from './life.ts';
+import type { BucketSize, Cadence } from './life.ts';
 
 /**
  * Wall clocks and boundaries for the oracle, from the chapter alone: offsets are what Intl shows, found once a zone by looking
@@ -141,3 +141,52 @@ export const clockOf = (instant: number, timezone: string): number => {
   const local = shown(instant, timezone);
   return local - Math.floor(local / dayMs) * dayMs;
 };
+
+const hourMs = 3_600_000;
+const wallMs = { '6HOUR': 6 * hourMs, DAY: dayMs };
+
+/** Changes of the clock by a part of an hour. */
+const oddChanges = (timezone: string): number[] => {
+  if (timezone === 'UTC') return [];
+  const all = changes(timezone);
+  return all.flatMap(({ at, offset }, index) => {
+    const before = all[index + 1]?.offset ?? offset;
+    return (offset - before) % hourMs === 0 ? [] : [at];
+  });
+};
+
+/** The bucket that holds an instant: hours by the clock in force, longer ones between local times. catalogue-and-metering §7.2 */
+export function windowStart(at: number, size: BucketSize, timezone: string): number {
+  const local = shown(at, timezone);
+  if (size === 'HOUR') {
+    const start = at - (((local % hourMs) + hourMs) % hourMs);
+    return Math.max(start, ...oddChanges(timezone).filter((change) => change <= at));
+  }
+  const floor = Math.floor(local / wallMs[size]) * wallMs[size];
+  // Where the clock went back over a boundary, its first instant counts.
+  const [first, next] = [instantOf(floor, timezone), instantOf(floor + wallMs[size], timezone)];
+  return next <= at ? next : first;
+}
+
+/** The starts of all buckets that a time touches. */
+export function windowsOf(
+  { start, end }: { start: number; end: number },
+  size: BucketSize,
+  timezone: string,
+): number[] {
+  const starts = [windowStart(start, size, timezone)];
+  for (let at = starts[0]!; at < end; ) {
+    let next: number;
+    if (size === 'HOUR') {
+      const odd = oddChanges(timezone).filter((change) => change > at);
+      const local = shown(at, timezone);
+      next = Math.min(at + hourMs - (((local % hourMs) + hourMs) % hourMs), ...odd);
+    } else {
+      const floor = Math.round(shown(at, timezone) / wallMs[size]) * wallMs[size];
+      next = instantOf(floor + wallMs[size], timezone);
+    }
+    if (next < end) starts.push(next);
+    at = next;
+  }
+  return starts;
+}

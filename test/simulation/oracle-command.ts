@@ -46,7 +46,7 @@ function pause(life: OracleLife, at: number, prorate: boolean): boolean {
   if (life.pauses.some(({ start, end }) => start === at || end === at)) return false;
   if (prorate) giveBack(life, at, `pause ${at}`);
   const elapsed = life.timeOf(life.start, at);
-  life.invoice('SUBSCRIPTION_UPDATE', elapsed, life.linesFor({ arrear: elapsed, closing: true }));
+  life.invoice('SUBSCRIPTION_UPDATE', elapsed, life.linesFor({ arrear: elapsed, closing: true, settles: true }));
   life.status = 'paused';
   life.start = at;
   life.pauseStart = at;

@@ -17,6 +17,18 @@ import {
 import { calendarAnchor, clockOf, nextOf, previousOf, trialEndOf } from './oracle-clock.ts';
 import { obey } from './oracle-command.ts';
 import { Books } from './oracle-credit.ts';
+import { Commitments } from './oracle-standing.ts';
+
+/** What an invoice is made of. */
+export interface Bill {
+  advance?: BilledTime | null;
+  arrear?: BilledTime | null;
+  opening?: boolean;
+  last?: boolean;
+  closing?: boolean;
+  /** What is missing of the subscription's commitment is due. */
+  settles?: boolean;
+}
 
 type Status = 'trialing' | 'active' | 'paused' | 'cancelled';
 type Direction = 'advance' | 'arrear' | 'onetime';
@@ -35,6 +47,7 @@ export function oracleBilled(life: Life): Billed {
 export class OracleLife {
   readonly life: Life;
   readonly books = new Books();
+  readonly commitments = new Commitments(this);
   readonly result: Billed = { invoices: [], returned: [], accepted: [], status: 'active', endedAt: null };
   readonly billedSpans: (Span & { item: string })[] = [];
   readonly pauses: Span[] = [];
@@ -58,7 +71,7 @@ export class OracleLife {
     this.life = life;
     this.start = life.start;
     this.endsAt = life.end;
-    this.items = life.plans[0]!.map((offer) => this.itemOf(offer, life.start));
+    this.items = life.plans[0]!.map((offer) => ({ ...this.itemOf(offer, life.start), commitment: offer.commitment }));
     this.trialEnd = trialEndOf(life.start, life.trialDays, life.timezone);
     if (life.end !== null) this.trialEnd = Math.min(this.trialEnd, life.end);
     const anchor = life.calendar
@@ -71,7 +84,8 @@ export class OracleLife {
   itemOf(offer: OracleItem['offer'], start: number): OracleItem {
     this.made += 1;
     const id = `${String(this.made).padStart(3, '0')} ${offer.id}`;
-    return { id, offer, start, end: this.life.end, quantity: offer.type === 'USAGE' ? '0' : offer.quantity };
+    const quantity = offer.type === 'USAGE' ? '0' : offer.quantity;
+    return { id, offer, start, end: this.life.end, quantity, commitment: null };
   }
 
   timelineFrom(begins: number, anchor: number, clock: number): Timeline {
@@ -143,7 +157,7 @@ export class OracleLife {
     if (!ends) [this.start, this.end] = [b, this.nextEnd(b)];
     const paused = this.status === 'paused';
     const ahead = ends ? null : this.timeOf(b, this.end);
-    const lines = paused ? [] : this.linesFor({ advance: ahead, arrear: elapsed, last: ends });
+    const lines = paused ? [] : this.linesFor({ advance: ahead, arrear: elapsed, last: ends, settles: true });
     this.invoice('SUBSCRIPTION_CYCLE', { start, end: b }, lines);
     if (ends) this.finish(b);
   }
@@ -165,26 +179,17 @@ export class OracleLife {
   }
 
   /** The lines of an invoice; each time is left out that an invoice has already. §2.6.1 */
-  linesFor(bill: {
-    advance?: BilledTime | null;
-    arrear?: BilledTime | null;
-    opening?: boolean;
-    last?: boolean;
-    closing?: boolean;
-  }): SimulatedLine[] {
-    return this.inOrder().flatMap((item) => {
+  linesFor(bill: Bill): SimulatedLine[] {
+    const lines = this.inOrder().flatMap((item) => {
       const direction = this.directionOf(item);
       if (direction === 'onetime') return bill.closing ? [] : this.onetime(item, bill);
       const time = direction === 'advance' ? bill.advance : bill.arrear;
       if (!time || time.start >= time.end) return [];
       const shares = this.sharesOf(item, time, bill.closing === true || bill.last === true);
-      return linesOf(
-        item,
-        shares.filter((share) => !this.isBilled(item, share)),
-        time,
-        this.timeline,
-      );
+      const free = shares.filter((share) => !this.isBilled(item, share));
+      return linesOf(item, free, time, this.timeline, this.commitments.holdingOf(item, time, bill.closing === true));
     });
+    return this.commitments.applied(lines, bill);
   }
 
   inOrder(): OracleItem[] {
@@ -214,19 +219,16 @@ export class OracleLife {
       const done = [...this.billedSpans.filter((span) => span.item === item.id), ...this.pauses].map(({ end }) => end);
       const from = Math.max(own.start, ...done.filter((end) => end <= ends));
       if (from >= ends || ends <= time.start || ends > time.end) return [];
-      return [{ start: from, end: ends, part: ends - from, whole: own.end - own.start }];
+      return [{ start: from, end: ends, part: ends - from, whole: own.end - own.start, until: ends }];
     });
   }
 
-  onetime(
-    item: OracleItem,
-    { arrear, advance, opening, last }: Parameters<OracleLife['linesFor']>[0],
-  ): SimulatedLine[] {
+  onetime(item: OracleItem, { arrear, advance, opening, last }: Bill): SimulatedLine[] {
     const { start } = item;
     const due = opening
       ? advance != null && start <= advance.start
       : arrear != null && start >= arrear.start && (start < arrear.end || (start === arrear.end && !last));
-    const span = { start, end: start + 1000, part: 1, whole: 1 };
+    const span = { start, end: start + 1000, part: 1, whole: 1, until: start + 1000 };
     if (!due || this.isBilled(item, span) || (item.end !== null && item.end <= start)) return [];
     return linesOf(item, [span], span, this.timeline);
   }
@@ -235,12 +237,12 @@ export class OracleLife {
   invoice(reason: string, { start, end }: Span, lines: SimulatedLine[]): void {
     const { life } = this;
     const digits = decimalsOf(life.currency);
-    const itemOf = (line: SimulatedLine) => this.items.find(({ id }) => id === line.item)!;
+    const itemOf = (line: SimulatedLine) => this.items.find(({ id }) => id === line.item.replace(' overage', ''));
     const amounts = oracleAmounts({
       digits,
       lines: lines.map((line) => ({
         amount: line.amount * 10n ** BigInt(6 - digits),
-        isUsage: itemOf(line).offer.type === 'USAGE',
+        isUsage: itemOf(line)?.offer.type === 'USAGE',
       })),
       coupons: life.discount === null ? [] : [{ line: null, percentage: life.discount, amountOff: null }],
       wallets: [],
@@ -252,9 +254,11 @@ export class OracleLife {
     this.result.invoices.push({ reason, start, end, skipped, lines, total: amounts.total });
     if (skipped) return;
     for (const [index, line] of lines.entries()) {
-      const { offer } = itemOf(line);
+      const item = itemOf(line);
+      if (!item) continue;
+      const { offer } = item;
       const net = line.amount - amounts.shares[index]!;
-      if (line.amount >= 0n) this.billedSpans.push({ item: line.item, start: line.start, end: line.end });
+      if (line.amount >= 0n) this.billedSpans.push({ item: item.id, start: line.start, end: line.end });
       if (offer.type === 'FIXED' && offer.advance) this.books.charged.push({ ...line, amount: net, cause: reason });
     }
   }

@@ -74,7 +74,7 @@ function pause(life: ProductLife, at: string, behavior: Behavior): void {
   const { state, closing } = pauseSubscription(before, at, pauses);
   creditUnused(life, 'pause', behavior, at, Date.parse(at));
   const elapsed = periodOf(before, closing.start, closing.end);
-  const lines = life.linesFor({ reason: 'closing', elapsed, next: null });
+  const lines = life.linesFor({ reason: 'closing', elapsed, next: null, pauses: true });
   life.row = { ...before, ...state };
   life.pauseStart = at;
   life.invoice('SUBSCRIPTION_UPDATE', closing, lines);

@@ -7,11 +7,10 @@ import {
   type ChargePlanInput,
   planCharges,
   priceCharges,
-  type UsageAnswer,
   usageQuestions,
 } from '../../billing/charge.ts';
 import { computedStatus, computeInvoice } from '../../billing/invoice.ts';
-import { type Decimal, decimal, sum } from '../../billing/money.ts';
+import { type Decimal, decimal } from '../../billing/money.ts';
 import type { PriceTerms } from '../../billing/price.ts';
 import type { ProratedChange } from '../../billing/proration-change.ts';
 import { type ClosedPeriod, closePeriod, endTrial, openSubscription, type Period } from '../../billing/subscription.ts';
@@ -20,6 +19,7 @@ import { openingPeriod, periodOf } from '../../db/stores/subscription-period.ts'
 import type { SubscriptionRow } from '../../db/stores/subscription-row.ts';
 import type { Billed, Life, Offer, SimulatedLine } from './life.ts';
 import { obey } from './product-command.ts';
+import { answersOf, commitmentOf, ProductCommitments } from './product-commitment.ts';
 
 /** What was charged or given back of an item's time, as the rows of invoices and prorations keep it. */
 export interface Kept {
@@ -53,6 +53,7 @@ export class ProductLife {
   readonly netted: Kept[] = [];
   readonly credited: Credit[] = [];
   readonly returned: Kept[] = [];
+  readonly commitments = new ProductCommitments(this);
   row: SubscriptionRow;
   items: { item: ChargeItem; offer: Offer }[];
   pauseStart = '';
@@ -85,9 +86,16 @@ export class ProductLife {
       currency: life.currency,
       prorationBehavior: life.prorate ? 'create_prorations' : 'none',
       lineItemGrouping: life.folded ? 'per_billing_period' : 'per_charge_period',
+      commitmentAmount: life.commitment?.amount ?? null,
+      overageFactor: life.commitment?.factor ?? '1',
+      enableTrueUp: life.commitment?.trueUp ?? false,
+      commitmentDuration: life.commitment?.duration ?? null,
     };
     this.row = { ...state, ...terms } as SubscriptionRow;
-    this.items = life.plans[0]!.map((offer) => ({ offer, item: this.itemOf(offer, this.row.startDate) }));
+    this.items = life.plans[0]!.map((offer) => ({
+      offer,
+      item: { ...this.itemOf(offer, this.row.startDate), commitment: commitmentOf(offer) },
+    }));
   }
 
   itemOf(offer: Offer, startDate: string): ChargeItem {
@@ -105,7 +113,7 @@ export class ProductLife {
       endDate: this.life.end === null ? null : text(this.life.end),
       meterId: offer.meter,
       price: offer.price as PriceTerms,
-      bucketSize: null,
+      bucketSize: offer.bucket,
       resetUsage: 'BILLING_PERIOD',
     };
   }
@@ -174,23 +182,20 @@ export class ProductLife {
       elapsed: ChargePeriod | null;
       next: ChargePeriod | null;
       subscription?: SubscriptionRow;
+      pauses?: boolean;
     },
   ): ChargeLine[] {
+    const { pauses: _, ...input } = bill;
     const planned = planCharges({
       subscription: this.row,
-      ...bill,
-      items: this.items.map(({ item }) => item),
+      ...input,
+      items: this.items.map(({ item }) => this.commitments.standingItem(item, bill)),
       allowances: {},
       billed: this.billedServices,
       paused: this.paused,
     });
-    const answers: Record<string, UsageAnswer> = {};
-    for (const { key, meterId, from, to } of usageQuestions(planned)) {
-      const [first, last] = [Date.parse(from), Date.parse(to)];
-      const counted = this.life.usage.filter(({ meter, at }) => meter === meterId && at >= first && at < last);
-      answers[key] = { quantity: sum(counted.map(({ quantity }) => decimal(quantity))).toFixed() };
-    }
-    return priceCharges(planned, answers);
+    const answers = answersOf(this.life, usageQuestions(planned));
+    return this.commitments.held(priceCharges(planned, answers), bill);
   }
 
   /** Sums an invoice up and keeps what later ones look at. */
@@ -218,9 +223,11 @@ export class ProductLife {
       total: minor(amounts.total),
     });
     if (skipped) return;
+    this.commitments.count(lines, start);
     for (const [index, line] of lines.entries()) {
       const { periodStart, periodEnd } = line;
-      const item = line.subscriptionLineItemId as string;
+      const item = line.subscriptionLineItemId;
+      if (item === null) continue;
       const net = decimal(line.amount).minus(amounts.lines[index]!.invoiceLevelDiscount);
       if (!decimal(line.amount).isNegative()) {
         this.billedServices.push({ subscriptionLineItemId: item, periodStart, periodEnd });
@@ -245,12 +252,20 @@ export class ProductLife {
 }
 
 function shown(line: ChargeLine, amount: string): SimulatedLine {
+  const name = line.subscriptionLineItemId ?? 'true-up';
+  const info = line.commitmentInfo;
+  const committed = info && [
+    info.computed_commitment_utilized_amount,
+    info.computed_overage_amount,
+    info.computed_true_up_amount,
+  ];
   return {
-    item: line.subscriptionLineItemId as string,
+    item: line.metadata.is_overage ? `${name} overage` : name,
     start: Date.parse(line.periodStart),
     end: Date.parse(line.periodEnd),
     quantity: line.quantity,
     amount: minor(amount),
+    ...(committed ? { committed: committed.map((part) => String(minor(part))).join(' ') } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Random, seededRandom } from '../faults/random.ts';
 import type { OraclePrice } from '../unit/billing/rating-oracle.ts';
 import type { Cadence, Command, Life, Offer, Unit } from './life.ts';
+import { randomCommitments } from './random-commitment.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -16,7 +17,7 @@ const roughDays: Record<Unit, number> = {
   HALF_YEARLY: 182,
   ANNUAL: 365,
 };
-const monthUnits: Unit[] = ['MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'];
+export const monthUnits: Unit[] = ['MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'];
 
 /** A catalogue, a subscription and what happens to it, all from one seed. */
 export function randomLife(seed: number): Life {
@@ -42,6 +43,7 @@ export function randomLife(seed: number): Life {
     trialDays: chance(20) ? whole(40) + 1 : 0,
     prorate: chance(65),
     folded: chance(40),
+    commitment: null,
     plans,
     usage: [],
     discount: chance(30) ? BigInt(whole(10_000) + 1) : null,
@@ -49,6 +51,7 @@ export function randomLife(seed: number): Life {
     commands: [],
     until,
   };
+  if (chance(30)) randomCommitments(random, life);
   life.usage = randomUsage(random, life);
   life.commands = randomCommands(random, life);
   return life;
@@ -109,6 +112,8 @@ function randomOffer(random: Random, id: string, own: Cadence, currency: string,
     quantity: String(whole(100) < 10 ? 0 : whole(100) < 50 ? 1 : whole(2000) / 100),
     price: randomPrice(random, currency),
     meter: type === 'USAGE' ? `meter ${id}` : null,
+    bucket: null,
+    commitment: null,
   };
 }
 
@@ -123,7 +128,7 @@ function otherCadence({ whole, oneOf }: Random, own: Cadence): Cadence {
   return { unit: oneOf(fitting), count: 1 };
 }
 
-function randomPrice({ whole, oneOf }: Random, currency: string): OraclePrice {
+export function randomPrice({ whole, oneOf }: Random, currency: string): OraclePrice {
   const money = (most: number) => String(whole(most * 1000) / 1000);
   const tiers = () => {
     const ends = [whole(50) + 1, whole(100) + 60];

@@ -1,0 +1,121 @@
+import type {
+  ChargeItem,
+  ChargeLine,
+  ChargePeriod,
+  ChargeReason,
+  UsageAnswer,
+  UsageQuestion,
+} from '../../billing/charge.ts';
+import type { ItemCommitment } from '../../billing/charge-commitment.ts';
+import { commitCharges } from '../../billing/charge-overage.ts';
+import { isActive } from '../../billing/commitment.ts';
+import { commitmentStanding } from '../../billing/commitment-period.ts';
+import { decimal, sum } from '../../billing/money.ts';
+import type { PriceTerms } from '../../billing/price.ts';
+import { windowBounds } from '../../billing/window.ts';
+import type { BucketSize, Life, Offer } from './life.ts';
+import type { ProductLife } from './product.ts';
+
+interface Billing {
+  reason: ChargeReason;
+  elapsed: ChargePeriod | null;
+  pauses?: boolean;
+}
+
+/** Commitments as db/stores/subscription-commitment.ts reads them: what earlier invoices used of each. */
+export class ProductCommitments {
+  readonly life: ProductLife;
+  readonly used: { item: string; at: string; base: string }[] = [];
+
+  constructor(life: ProductLife) {
+    this.life = life;
+  }
+
+  standing(duration: ItemCommitment['duration'], { reason, elapsed, pauses = false }: Billing) {
+    const { row, paused } = this.life;
+    return elapsed && commitmentStanding(row, duration, { reason, elapsed, pauses, paused });
+  }
+
+  prior(begun: string, before: string, item: string | null): string {
+    const earlier = this.used.filter(
+      ({ at, item: of }) => at >= begun && at < before && (item === null || of === item),
+    );
+    return sum(earlier.map(({ base }) => decimal(base))).toFixed();
+  }
+
+  standingItem(item: ChargeItem, bill: Billing): ChargeItem {
+    const { commitment } = item;
+    const standing = commitment?.duration ? this.standing(commitment.duration, bill) : null;
+    if (!commitment || !standing?.period.cumulative) return item;
+    const prior = this.prior(standing.period.start, bill.elapsed!.start, item.id);
+    return { ...item, commitment: { ...commitment, cumulative: { prior, last: standing.last } } };
+  }
+
+  held(lines: ChargeLine[], bill: Billing): ChargeLine[] {
+    const { commitmentAmount: amount, overageFactor, commitmentDuration, enableTrueUp, currency } = this.life.row;
+    if (amount === null || !isActive({ amount, overageFactor }) || !bill.elapsed) return lines;
+    const standing = this.standing(commitmentDuration, bill);
+    if (!standing) return lines;
+    const { period, last } = standing;
+    const { start, end } = bill.elapsed;
+    const prior = this.prior(period.start, start, null);
+    return commitCharges(lines, {
+      commitment: { amount, overageFactor, trueUp: enableTrueUp, prior, cumulative: period.cumulative, last },
+      currency,
+      planName: 'plan',
+      periodStart: start,
+      periodEnd: end,
+    });
+  }
+
+  /** What the derivations of lines keep. */
+  count(lines: readonly ChargeLine[], at: string): void {
+    for (const { priceType, derivation, subscriptionLineItemId } of lines) {
+      if (priceType !== 'USAGE') continue;
+      for (const { commitment } of derivation.parts) {
+        if (commitment) this.used.push({ item: subscriptionLineItemId!, at, base: commitment.base });
+      }
+    }
+  }
+}
+
+export function commitmentOf({ commitment, id }: Offer): ItemCommitment | null {
+  if (!commitment) return null;
+  const { kind, value, factor, trueUp, duration, windowed, times } = commitment;
+  return {
+    type: kind,
+    value,
+    overageFactor: factor,
+    trueUp,
+    duration,
+    windowed,
+    cumulative: null,
+    timeBuckets: times.map((time, index) => ({
+      id: `${id} ${index}`,
+      type: time.kind,
+      value: time.value,
+      overageFactor: time.factor,
+      trueUp: time.trueUp,
+      startMinute: time.from,
+      endMinute: time.to,
+      price: time.price as PriceTerms,
+    })),
+  };
+}
+
+/** What the usage store would answer. */
+export function answersOf(life: Life, questions: readonly UsageQuestion[]): Record<string, UsageAnswer> {
+  return Object.fromEntries(questions.map((question) => [question.key, answerOf(life, question)]));
+}
+
+function answerOf({ usage, timezone }: Life, { meterId, from, to, bucketSize }: UsageQuestion): UsageAnswer {
+  const [first, last] = [Date.parse(from), Date.parse(to)];
+  const counted = usage.filter(({ meter, at }) => meter === meterId && at >= first && at < last);
+  const added = (events: typeof counted) => sum(events.map(({ quantity }) => decimal(quantity))).toFixed();
+  const quantity = added(counted);
+  if (bucketSize === null) return { quantity };
+  const windowSize = bucketSize as BucketSize;
+  const startOf = (at: number) => windowBounds({ timestamp: new Date(at).toISOString(), windowSize, timezone }).start;
+  const buckets = [...Map.groupBy(counted, ({ at }) => startOf(at))].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { quantity, buckets: buckets.map(([start, events]) => ({ start, group: '', value: added(events) })) };
+}
