@@ -55,6 +55,8 @@ export function smallest(life: Life, fails: (life: Life) => boolean): Life {
   return least;
 }
 
+const texts = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+
 const without = <Item>(all: readonly Item[], index: number): Item[] => all.filter((_, position) => position !== index);
 
 function* smallerLives(life: Life): Generator<Life> {
@@ -73,7 +75,15 @@ function* smallerLives(life: Life): Generator<Life> {
       if (offers.length > 0) yield { ...life, plans: life.plans.with(plan, offers) };
     }
   }
+  for (const [index, phase] of life.phases.entries()) {
+    for (const gone of phase.items.keys()) {
+      yield { ...life, phases: life.phases.with(index, { ...phase, items: without(phase.items, gone) }) };
+    }
+  }
+  if (life.phases.length > 1) yield { ...life, phases: life.phases.slice(0, -1) };
   const plain: Partial<Life>[] = [
+    { phases: [] },
+    { commitment: null },
     { discount: null },
     { tax: null },
     { end: null },
@@ -86,7 +96,7 @@ function* smallerLives(life: Life): Generator<Life> {
   ];
   for (const members of plain) {
     const key = Object.keys(members)[0] as keyof Life;
-    if (life[key] !== members[key]) yield { ...life, ...members };
+    if (JSON.stringify(life[key], texts) !== JSON.stringify(members[key])) yield { ...life, ...members };
   }
   const last = life.commands.at(-1)?.at ?? life.start;
   for (const until of [last, last + (life.until - last) / 2]) {
@@ -107,11 +117,12 @@ export function told(life: Life): string {
     const isInstant = ['start', 'at', 'end', 'until', 'anchor'].includes(key) && typeof value === 'number';
     return isInstant ? instant(value) : value;
   };
-  const { commands, usage, plans, ...terms } = life;
+  const { commands, usage, plans, phases, ...terms } = life;
   const line = (value: unknown) => `  ${JSON.stringify(value, readable)}`;
   return [
     line(terms),
     ...plans.flat().map(line),
+    ...phases.map(line),
     ...usage.map(line),
     ...commands.map((command: Command) => line(command)),
   ].join('\n');

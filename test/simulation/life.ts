@@ -50,6 +50,13 @@ export interface LineCommitment {
   times: TimeBucket[];
 }
 
+/** What a phase charges beside the plan, and in place of which of its prices. */
+export interface SimulatedPhase {
+  start: number;
+  end: number | null;
+  items: { replaces: string | null; offer: Offer }[];
+}
+
 /** What is asked of the subscription, and when. */
 export type Command = { at: number } & (
   | { kind: 'pause' | 'resume'; prorate: boolean }
@@ -78,6 +85,8 @@ export interface Life {
   commitment: { amount: string; factor: string; trueUp: boolean; duration: Unit | null } | null;
   /** The plans; the first is the one it begins with. */
   plans: Offer[][];
+  /** One after the other from the start; only the last may be without an end. Then plans do not change. */
+  phases: SimulatedPhase[];
   /** Every meter is summed. */
   usage: { meter: string; at: number; quantity: string }[];
   /** In hundredths of a percent. */

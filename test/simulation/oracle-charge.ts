@@ -12,6 +12,8 @@ export interface OracleItem {
   end: number | null;
   quantity: string;
   commitment: LineCommitment | null;
+  /** False where the plan itself brought it. */
+  isOfPhase: boolean;
 }
 
 export interface Span {

@@ -1,4 +1,5 @@
 import { rounded } from '../support/invoice-oracle.ts';
+import { fraction, nothing, plain, plus } from '../unit/billing/rating-oracle.ts';
 import type { Command, Offer, SimulatedLine } from './life.ts';
 import type { OracleLife } from './oracle.ts';
 import {
@@ -78,12 +79,14 @@ function chargedAgain(life: OracleLife, item: OracleItem, at: number, prorate: b
   if (relationOf(item.offer, life.life.cadence) === 'longer') {
     return ownPeriods(item, life.end, life.timeline).flatMap((own) => {
       if (!prorate && own.start < at) return [];
-      const paid = own.start <= life.pauseStart;
+      const paid = Math.max(own.start, item.start) <= life.pauseStart;
       return shareOfOwn(item, own, at).filter((share) => (!paid && !life.isBilled(item, share)) || credited(share));
     });
   }
   const sameFullPeriod = life.pauseStart >= time.arrear.start;
-  return ordinaryShares(item, time, life.timeline).filter((share) => !sameFullPeriod || credited(share));
+  // What came into force during the pause was not paid for before it.
+  const isPaid = sameFullPeriod && item.start <= life.pauseStart;
+  return ordinaryShares(item, time, life.timeline).filter((share) => !isPaid || credited(share));
 }
 
 /** §2.12 immediate */
@@ -145,7 +148,8 @@ function changeQuantity(life: OracleLife, at: number, wanted: { offer: string; q
   if (!old || life.status !== 'active' || old.offer.type === 'USAGE' || old.offer.cadence === null) return false;
   if (old.quantity === wanted.quantity) return true;
   if (prorate && old.offer.advance && relationOf(old.offer, cadence) !== 'equal') return false;
-  const copy = { ...life.itemOf(old.offer, at), end: old.end, quantity: wanted.quantity };
+  const { isOfPhase, end } = old;
+  const copy = { ...life.itemOf(old.offer, at), end, isOfPhase, quantity: wanted.quantity };
   settle(life, at, { ended: [old], started: [copy], capped: false, prorate });
   old.end = at;
   life.items.push(copy);
@@ -156,7 +160,7 @@ function changeQuantity(life: OracleLife, at: number, wanted: { offer: string; q
 function changePlan(life: OracleLife, at: number, { plan, prorate }: { plan: number; prorate: boolean }): boolean {
   const { cadence, plans } = life.life;
   const changeable = life.status === 'active' || life.status === 'trialing';
-  if (plan === life.plan || !changeable || life.cancelAt !== null) return false;
+  if (plan === life.plan || !changeable || life.cancelAt !== null || life.life.phases.length > 0) return false;
   const ofPlan = (offer: Offer) => !['longer', 'finer'].includes(relationOf(offer, cadence));
   // Without a list only prices of the subscription's own cadence are attached, and one-time ones. §2.3.2
   const free = plans[plan]!.filter((offer) => ['equal', 'onetime'].includes(relationOf(offer, cadence)));
@@ -228,30 +232,38 @@ interface Exchange {
 }
 
 /** One settlement of what ends and what begins. §2.8.3 */
-function settle(life: OracleLife, at: number, { ended, started, capped, prorate }: Exchange): void {
+export function settle(life: OracleLife, at: number, { ended, started, capped, prorate }: Exchange): void {
   if (!prorate) return;
   const credits = ended.flatMap((item) => creditsOf(life, item, at, 'change', capped));
   const time = life.timeOf(life.start, life.end);
   const charges = started.flatMap((item) =>
     restOf(item, time, at, life.timeline).map((share) => {
       const amount = fixedAmount(item, share, life.life.currency);
-      return { item: item.id, start: share.start, end: share.end, amount, quantity: item.quantity };
+      return { item: item.id, start: share.start, end: share.end, amount, cause: 'change' };
     }),
   );
   const net = charges.reduce((all, { amount }) => all + amount, 0n) - add(credits);
   if (net > 0n) {
-    const quantities = new Map(ended.map(({ id, quantity }) => [id, quantity]));
-    const negative = credits.map(({ cause: _, ...note }) => {
-      return { ...note, amount: -note.amount, quantity: quantities.get(note.item)! };
-    });
+    const lines = [
+      ...started.flatMap((item) => lineOf(item, charges, 1n)),
+      ...ended.flatMap((item) => lineOf(item, credits, -1n)),
+    ];
     life.items.push(...started);
-    life.invoice('SUBSCRIPTION_UPDATE', { start: at, end: life.end }, [...charges, ...negative]);
+    life.invoice('SUBSCRIPTION_UPDATE', { start: at, end: life.end }, lines);
     life.items.splice(life.items.length - started.length);
     life.books.credited.push(...credits);
     return;
   }
-  const notes = [...charges.map((charge) => ({ ...charge, cause: 'change' }))];
-  if (credits.length + notes.length === 0) return;
+  if (credits.length + charges.length === 0) return;
   returnTo(life, at, at, credits, -net);
-  life.books.netted.push(...notes);
+  life.books.netted.push(...charges);
+}
+
+/** An item has one line in a settlement, folded where it is charged by windows. §2.6.3 */
+function lineOf({ id, quantity }: OracleItem, notes: readonly Note[], sign: bigint): SimulatedLine[] {
+  const own = notes.filter(({ item }) => item === id);
+  const [first] = own;
+  if (!first) return [];
+  const whole = plain(own.map(() => fraction(quantity)).reduce(plus, nothing));
+  return [{ item: id, start: first.start, end: own.at(-1)!.end, quantity: whole, amount: sign * add(own) }];
 }

@@ -17,6 +17,7 @@ import {
 import { calendarAnchor, clockOf, nextOf, previousOf, trialEndOf } from './oracle-clock.ts';
 import { obey } from './oracle-command.ts';
 import { Books } from './oracle-credit.ts';
+import { crossPhase, firstItems, nextMoment } from './oracle-phase.ts';
 import { Commitments } from './oracle-standing.ts';
 
 /** What an invoice is made of. */
@@ -66,12 +67,14 @@ export class OracleLife {
   pauseStart = 0;
   plan = 0;
   made = 0;
+  /** How many phases are over. */
+  phase = 0;
 
   constructor(life: Life) {
     this.life = life;
     this.start = life.start;
     this.endsAt = life.end;
-    this.items = life.plans[0]!.map((offer) => ({ ...this.itemOf(offer, life.start), commitment: offer.commitment }));
+    this.items = firstItems(this);
     this.trialEnd = trialEndOf(life.start, life.trialDays, life.timezone);
     if (life.end !== null) this.trialEnd = Math.min(this.trialEnd, life.end);
     const anchor = life.calendar
@@ -85,7 +88,11 @@ export class OracleLife {
     this.made += 1;
     const id = `${String(this.made).padStart(3, '0')} ${offer.id}`;
     const quantity = offer.type === 'USAGE' ? '0' : offer.quantity;
-    return { id, offer, start, end: this.life.end, quantity, commitment: null };
+    return { id, offer, start, end: this.life.end, quantity, commitment: null, isOfPhase: false };
+  }
+
+  committedItem(offer: OracleItem['offer'], start: number): OracleItem {
+    return { ...this.itemOf(offer, start), commitment: offer.commitment };
   }
 
   timelineFrom(begins: number, anchor: number, clock: number): Timeline {
@@ -142,7 +149,12 @@ export class OracleLife {
   }
 
   passTo(instant: number): void {
-    while (this.status !== 'cancelled' && this.end <= instant) this.boundary();
+    while (this.status !== 'cancelled') {
+      const moment = nextMoment(this);
+      if (moment !== null && moment <= Math.min(instant, this.end)) crossPhase(this, moment);
+      else if (this.end <= instant) this.boundary();
+      else return;
+    }
   }
 
   boundary(): void {

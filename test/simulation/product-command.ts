@@ -151,7 +151,7 @@ function endTrialNow(life: ProductLife, at: string): void {
 function changeQuantity(life: ProductLife, at: string, wanted: { offer: string; quantity: string }): void {
   const held = life.items.filter(({ item, offer }) => offer.id === wanted.offer && isActiveAt(item, at)).at(-1);
   if (!held) refuseHere();
-  const { item: old, offer } = held;
+  const { item: old, offer, isOfPhase } = held;
   const term = { start: old.startDate, end: old.endDate, isOneTime: old.billingPeriod === 'ONETIME' };
   refuseQuantity(life.row, { ...term, id: old.id, priceType: old.priceType }, at, 'line_items[0]');
   if (decimal(old.quantity).equals(wanted.quantity)) return;
@@ -161,7 +161,7 @@ function changeQuantity(life: ProductLife, at: string, wanted: { offer: string; 
   const copy = { ...old, id, startDate: at, quantity: wanted.quantity };
   const change = prorated(life, 'quantity_change', behavior, at, [old], [copy]);
   old.endDate = at;
-  life.items.push({ item: copy, offer });
+  life.items.push({ item: copy, offer, isOfPhase });
   settle(life, change, behavior, at);
 }
 
@@ -170,7 +170,7 @@ function changePlan(life: ProductLife, at: string, { plan, prorate }: { plan: nu
   const { row } = life;
   const behavior = behaviorOf(prorate);
   const changeable = row.status === 'active' || row.status === 'trialing';
-  if (plan === life.plan || !changeable || row.cancelAt !== null) refuseHere();
+  if (plan === life.plan || !changeable || row.cancelAt !== null || life.life.phases.length > 0) refuseHere();
   const ofPlan = (item: ChargeItem) => !['longer', 'finer'].includes(cadenceRelation(item, row));
   const present = life.items.filter(({ item }) => ofPlan(item) && isActiveAt(item, at));
   const priced = life.life.plans[plan]!.map((offer) => ({ id: offer.id, offer, ...cadenceOf(offer) }));
@@ -195,7 +195,7 @@ function changePlan(life: ProductLife, at: string, { plan, prorate }: { plan: nu
   }
   const started = change.started.map((item) => {
     const { offer } = offered.find((one) => one.item === item)!;
-    return { offer, item: life.itemOf(offer, at) };
+    return { offer, item: life.itemOf(offer, at), isOfPhase: false };
   });
   const settled = prorated(
     life,

@@ -20,6 +20,7 @@ import type { SubscriptionRow } from '../../db/stores/subscription-row.ts';
 import type { Billed, Life, Offer, SimulatedLine } from './life.ts';
 import { obey } from './product-command.ts';
 import { answersOf, commitmentOf, ProductCommitments } from './product-commitment.ts';
+import { crossPhase, firstItems, phasesOf } from './product-phase.ts';
 
 /** What was charged or given back of an item's time, as the rows of invoices and prorations keep it. */
 export interface Kept {
@@ -31,6 +32,13 @@ export interface Kept {
 export interface Credit extends Kept {
   start: string;
   cause: string;
+}
+
+/** A line item, what offers it, and whether a phase brought it. */
+export interface HeldItem {
+  item: ChargeItem;
+  offer: Offer;
+  isOfPhase: boolean;
 }
 
 const text = (instant: number): string => new Date(instant).toISOString();
@@ -55,10 +63,12 @@ export class ProductLife {
   readonly returned: Kept[] = [];
   readonly commitments = new ProductCommitments(this);
   row: SubscriptionRow;
-  items: { item: ChargeItem; offer: Offer }[];
+  items: HeldItem[];
   pauseStart = '';
   plan = 0;
   made = 0;
+  /** The phase that began last; as many as there are when the last has ended. */
+  phase = 0;
   /** Of a pending cancellation. */
   before: { cancelAt: string | null; endDate: string | null } | null = null;
 
@@ -92,10 +102,11 @@ export class ProductLife {
       commitmentDuration: life.commitment?.duration ?? null,
     };
     this.row = { ...state, ...terms } as SubscriptionRow;
-    this.items = life.plans[0]!.map((offer) => ({
-      offer,
-      item: { ...this.itemOf(offer, this.row.startDate), commitment: commitmentOf(offer) },
-    }));
+    this.items = firstItems(this);
+  }
+
+  committedItem(offer: Offer, startDate: string): HeldItem {
+    return { offer, item: { ...this.itemOf(offer, startDate), commitment: commitmentOf(offer) }, isOfPhase: false };
   }
 
   itemOf(offer: Offer, startDate: string): ChargeItem {
@@ -140,11 +151,13 @@ export class ProductLife {
         renewalNoticedFor: this.row.currentPeriodEnd,
         finalizationDelayMs: 0,
         openingPaidAt: null,
+        phases: phasesOf(this),
       });
       const [due] = agenda;
       if (!due || due.at > instant) return;
       if (due.kind === 'endTrial') this.cross(endTrial(this.row, 'active'), 'SUBSCRIPTION_TRIAL_END');
       else if (due.kind === 'closePeriod') this.cross(closePeriod(this.row), 'SUBSCRIPTION_CYCLE');
+      else if (due.kind === 'startPhase' || due.kind === 'endPhase') crossPhase(this, due.kind, due.ref, due.at);
       else throw new Error(`no life has a ${due.kind}`);
     }
   }

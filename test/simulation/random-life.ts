@@ -2,6 +2,7 @@ import { type Random, seededRandom } from '../faults/random.ts';
 import type { OraclePrice } from '../unit/billing/rating-oracle.ts';
 import type { Cadence, Command, Life, Offer, Unit } from './life.ts';
 import { randomCommitments } from './random-commitment.ts';
+import { randomPhases } from './random-phase.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -44,6 +45,7 @@ export function randomLife(seed: number): Life {
     prorate: chance(65),
     folded: chance(40),
     commitment: null,
+    phases: [],
     plans,
     usage: [],
     discount: chance(30) ? BigInt(whole(10_000) + 1) : null,
@@ -51,7 +53,8 @@ export function randomLife(seed: number): Life {
     commands: [],
     until,
   };
-  if (chance(30)) randomCommitments(random, life);
+  if (chance(22)) randomCommitments(random, life);
+  if (life.end === null && chance(14)) life.phases = randomPhases(random, life);
   life.usage = randomUsage(random, life);
   life.commands = randomCommands(random, life);
   return life;
@@ -99,7 +102,7 @@ function randomPlans(random: Random, cadence: Cadence, currency: string): Offer[
 const isSold = (offer: Offer, { unit, count }: Cadence): boolean =>
   offer.cadence === null || (offer.cadence.unit === unit && offer.cadence.count === count);
 
-function randomOffer(random: Random, id: string, own: Cadence, currency: string, any: boolean): Offer {
+export function randomOffer(random: Random, id: string, own: Cadence, currency: string, any: boolean): Offer {
   const { whole } = random;
   const type = whole(100) < 40 ? 'USAGE' : 'FIXED';
   const once = type === 'FIXED' && whole(100) < 10;
@@ -149,9 +152,13 @@ export function randomPrice({ whole, oneOf }: Random, currency: string): OracleP
   return { billing_model: 'TIERED', currency, tier_mode: model, tiers: tiers() };
 }
 
+function offersOf({ plans, phases }: Life): Offer[] {
+  return [...plans.flat(), ...phases.flatMap(({ items }) => items.map(({ offer }) => offer))];
+}
+
 function randomUsage({ whole }: Random, life: Life): Life['usage'] {
   const length = life.until - life.start;
-  const meters = new Set(life.plans.flat().flatMap(({ meter }) => meter ?? []));
+  const meters = new Set(offersOf(life).flatMap(({ meter }) => meter ?? []));
   return [...meters].flatMap((meter) =>
     Array.from({ length: whole(40) }, () => ({
       meter,
@@ -204,7 +211,7 @@ function randomCommand({ whole, oneOf }: Random, life: Life, kind: Command['kind
     case 'cancelNow':
       return { at, kind, prorate, invoice: whole(2) === 0, back: whole(3) === 0 ? whole(90) * dayMs : 0 };
     case 'quantity':
-      return { at, kind, offer: oneOf(life.plans.flat()).id, quantity: String(whole(2000) / 100) };
+      return { at, kind, offer: oneOf(offersOf(life)).id, quantity: String(whole(2000) / 100) };
     default:
       return { at, kind };
   }
