@@ -1,5 +1,5 @@
 import type { Random } from '../faults/random.ts';
-import type { Life, LineCommitment, Offer, TimeBucket, Unit } from './life.ts';
+import type { BucketSize, Life, LineCommitment, Offer, TimeBucket, Unit } from './life.ts';
 import { monthUnits, randomPrice } from './random-life.ts';
 
 const monthsOf: Partial<Record<Unit, number>> = { MONTHLY: 1, QUARTERLY: 3, HALF_YEARLY: 6, ANNUAL: 12 };
@@ -38,10 +38,12 @@ function commit(random: Random, life: Life, offer: Offer): void {
   };
   offer.commitment = commitment;
   if (!windowed) return;
-  offer.bucket = oneOf(['DAY', 'DAY', 'DAY', '6HOUR', 'HOUR']);
-  if (offer.bucket !== 'DAY' && whole(2) === 0) commitment.times = timesOf(random, life, offer.bucket);
+  const bucket = oneOf<BucketSize>(['DAY', 'DAY', 'DAY', '6HOUR', 'HOUR']);
+  // Plans that sell the same count it alike.
+  for (const other of life.plans.flat()) if (other.meter === offer.meter) other.bucket = bucket;
+  if (bucket !== 'DAY' && whole(2) === 0) commitment.times = timesOf(random, life, bucket);
   // Hours are many: some months of them are enough.
-  const days = { DAY: 1500, '6HOUR': 400, HOUR: 100 }[offer.bucket];
+  const days = { DAY: 1500, '6HOUR': 400, HOUR: 100 }[bucket];
   life.until = Math.min(life.until, life.start + (whole(days) + 30) * dayMs);
 }
 

@@ -13,6 +13,8 @@ export interface Simulated {
   /** Commands that were carried out, by kind. */
   commands: Record<string, number>;
   refused: number;
+  /** Lives with commitments of the whole, of lines, by windows; and with phases. */
+  terms: Record<'committed' | 'committedLines' | 'windowed' | 'phased', number>;
   /** The first life on which product and oracle differ, and how, in words; null where they agree to the cent. */
   failure: string | null;
 }
@@ -21,7 +23,17 @@ const yearMs = 365.25 * 86_400_000;
 
 /** Bills random lives twice, one seed after the other, until they cover so many subscription-years or two bills differ. */
 export function simulate(firstSeed: number, years: number): Simulated {
-  const done: Simulated = { lives: 0, years: 0, invoices: 0, lines: 0, commands: {}, refused: 0, failure: null };
+  const terms = { committed: 0, committedLines: 0, windowed: 0, phased: 0 };
+  const done: Simulated = {
+    lives: 0,
+    years: 0,
+    invoices: 0,
+    lines: 0,
+    commands: {},
+    refused: 0,
+    terms,
+    failure: null,
+  };
   for (let seed = firstSeed; done.years < years && done.failure === null; seed += 1) {
     const life = randomLife(seed);
     const compared = compare(life);
@@ -37,6 +49,11 @@ function count(done: Simulated, life: Life, oracle: ReturnType<typeof oracleBill
   done.years += Math.max(until - life.start, 0) / yearMs;
   done.invoices += oracle.invoices.length;
   done.lines += oracle.invoices.reduce((all, invoice) => all + invoice.lines.length, 0);
+  const lines = life.plans[0]!.flatMap(({ commitment }) => commitment ?? []);
+  if (life.commitment) done.terms.committed += 1;
+  if (lines.some(({ windowed }) => !windowed)) done.terms.committedLines += 1;
+  if (lines.some(({ windowed }) => windowed)) done.terms.windowed += 1;
+  if (life.phases.length > 0) done.terms.phased += 1;
   for (const [index, { kind }] of life.commands.entries()) {
     if (oracle.accepted[index]) done.commands[kind] = (done.commands[kind] ?? 0) + 1;
     else done.refused += 1;

@@ -26,6 +26,7 @@ test(`product and oracle bill ${years} subscription-years alike, to the cent (se
     'endTrial',
   ];
   for (const kind of kinds) expect(done.commands[kind], kind).toBeGreaterThan(20);
+  for (const [term, lives] of Object.entries(done.terms)) expect(lives, term).toBeGreaterThan(100);
   console.log(JSON.stringify({ seed, ...done }));
 }, 600_000);
 
