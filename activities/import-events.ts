@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/promises';
 import type { RowError } from '../db/entities/task.ts';
 import type { Database } from '../db/orm.ts';
 import type { Scope } from '../db/scope.ts';
@@ -34,6 +34,7 @@ interface ImportRun {
 
 /** Larger batches cost less a record; a killed worker repeats one at most. spec: platform §18 speaks of 1 000, own: more */
 const chunkRecords = 20_000;
+const slice = 1_000;
 const fetchTries = 3;
 
 /**
@@ -123,15 +124,17 @@ async function storeRecords(
 }
 
 /** The records behind the first `skipped`, in chunks. */
-async function* chunks(records: AsyncIterable<FileRecord>, skipped: number): AsyncGenerator<FileRecord[]> {
+async function* chunks(blocks: AsyncIterable<FileRecord[]>, skipped: number): AsyncGenerator<FileRecord[]> {
   let chunk: FileRecord[] = [];
-  for await (const record of records) {
-    if (record.number === 1) checkColumns(record);
-    if (record.number <= skipped) continue;
-    chunk.push(record);
-    if (chunk.length < chunkRecords) continue;
-    yield chunk;
-    chunk = [];
+  for await (const block of blocks) {
+    for (const record of block) {
+      if (record.number === 1) checkColumns(record);
+      if (record.number <= skipped) continue;
+      chunk.push(record);
+      if (chunk.length < chunkRecords) continue;
+      yield chunk;
+      chunk = [];
+    }
   }
   if (chunk.length > 0) yield chunk;
 }
@@ -151,7 +154,9 @@ interface Chunk {
 async function prepareChunk(database: Database, scope: Scope, records: readonly FileRecord[]): Promise<Chunk> {
   const externalIds = await externalIdsOf(database, scope, records);
   const chunk: Chunk = { events: [], errors: [] };
-  for (const record of records) {
+  for (const [index, record] of records.entries()) {
+    // What waits for an answer of the database meanwhile gets its turn.
+    if (index % slice === slice - 1) await othersTurn();
     const { number, line } = record;
     const made =
       'problem' in record ? record : eventOfRecord(record.values, (id) => externalIds.get(id), parseExactJson);

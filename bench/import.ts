@@ -40,7 +40,7 @@ export async function run(): Promise<void> {
   }
 }
 
-async function importRows(server: BenchServer, files: FileServer): Promise<number> {
+export async function importRows(server: BenchServer, files: FileServer): Promise<number> {
   const lines = makeEvents().map((event) => JSON.stringify(event));
   const scope = { ...server.sandbox, actor: 'bench', requestId: 'bench' };
   const id = newId('task');

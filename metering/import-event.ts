@@ -65,11 +65,13 @@ function propertiesOf(
   if (typeof given !== 'object' || given === null || Array.isArray(given) || JSON.isRawJSON(given)) {
     return 'properties must be a JSON object';
   }
-  const properties = { ...given } as Record<string, unknown>;
-  for (const [name, value] of Object.entries(values)) {
-    if (name.startsWith(ownProperty) && name.length > ownProperty.length && value !== '' && value !== undefined) {
-      properties[name.slice(ownProperty.length)] = value;
-    }
+  let properties = given as Record<string, unknown>;
+  for (const name in values) {
+    const value = values[name];
+    if (!name.startsWith(ownProperty) || name.length === ownProperty.length || value === '' || value === undefined)
+      continue;
+    if (properties === given) properties = { ...properties };
+    properties[name.slice(ownProperty.length)] = value;
   }
   return properties;
 }

@@ -13,6 +13,8 @@ const numeral = /^([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9
 const maxLength = 10_000;
 const hugeExponent = /[eE][+-]?0*[1-9][0-9]{3,}$/;
 
+const powers = Array.from({ length: quantityDecimals + 1 }, (_, exponent) => 10n ** BigInt(exponent));
+
 /** True for a number that no arithmetic here takes: it counts as zero and keeps its own text. */
 export function isUnusableNumber(text: string): boolean {
   return text.length > maxLength || hugeExponent.test(text);
@@ -34,7 +36,8 @@ export function scaledInteger(text: string, decimals: number): bigint | null {
   const fraction = match[3] ?? match[4] ?? '';
   const shift = decimals - fraction.length + Number(match[5] ?? 0);
   const digits = BigInt(whole + fraction || '0');
-  const size = shift >= 0 ? digits * 10n ** BigInt(shift) : divideRounded(digits, 10n ** BigInt(-shift));
+  const size =
+    shift >= 0 ? digits * (powers[shift] ?? 10n ** BigInt(shift)) : divideRounded(digits, 10n ** BigInt(-shift));
   return match[1] === '-' ? -size : size;
 }
 

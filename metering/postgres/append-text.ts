@@ -4,20 +4,17 @@
  * contribution: 11 ord, 12 meter, 13 meter version, 14 quantity, 15 digest of the distinct value, 16 true where the latest
  * value is kept, 17 minutes of a roll-up row, 18 group. `keepsLatest` is true when any contribution has the third last,
  * `bucketed` when any has a group or rows of less than an hour: the plain statement, without 17 and 18, is the cheaper one.
- * `staged` reads both from the tables of `stageBatch`; its one parameter is the environment.
  *
  * The insert of keys alone decides what is new; everything else is joined to its result, so roll-ups and events cannot
  * disagree. Every insert is in the order of its primary key, so writers that meet wait for each other and never
  * deadlock. A copy is stamped after the wait for its rival: the effective event is the oldest. design: usage.md Writing
  */
-export function appendText(keepsLatest: boolean, bucketed: boolean, source: 'sent' | 'staged' = 'sent'): string {
-  const sentGains = `unnest($11::int[], $12::int[], $13::int[], $14::numeric[], $15::uuid[], $16::boolean[]${bucketed ? ', $17::int[], $18::text[]' : ''})
+export function appendText(keepsLatest: boolean, bucketed: boolean): string {
+  const gains = `unnest($11::int[], $12::int[], $13::int[], $14::numeric[], $15::uuid[], $16::boolean[]${bucketed ? ', $17::int[], $18::text[]' : ''})
     as c(ord, meter, version, q, h, latest${bucketed ? ', grain, g' : ''})`;
-  const events = source === 'staged' ? 'pg_temp.incoming_event i' : sentEvents;
-  const gains = source === 'staged' ? 'pg_temp.incoming_gain c' : sentGains;
   return `
 with input as materialized (
-  select i.*, coalesce(i.at, now()) as ts from ${events}
+  select i.*, coalesce(i.at, now()) as ts from ${sentEvents}
 ), fresh as (
   insert into usage.event_key (env, key) select $1, key from input where not repeat order by key
   on conflict do nothing returning key, seq
@@ -54,7 +51,7 @@ const sentEvents = `unnest($2::int[], $3::uuid[], $4::text[], $5::bigint[], $6::
     as i(ord, key, event_id, subject, event_name, at, source, props, repeat)`;
 
 /** Adds a roll-up row to the one that is there, without and with the latest value. */
-const added = `on conflict (env, meter, version, subject, bucket, group_key) do update set
+export const added = `on conflict (env, meter, version, subject, bucket, group_key) do update set
     n = r.n + excluded.n, s = r.s + excluded.s, st = r.st + excluded.st,
     mx = greatest(r.mx, excluded.mx), mn = least(r.mn, excluded.mn)`;
 export const addedWithLatest = `${added},
@@ -69,13 +66,13 @@ const rolled = `), rolled as (
   ${added}`;
 
 const rolledWithLatest = `), last as (
-  select distinct on (meter, subject, bucket) meter, subject, bucket, ts, ord, id, q from gain where latest
-  order by meter, subject, bucket, ts desc, ord desc
+  select distinct on (meter, version, subject, bucket) meter, version, subject, bucket, ts, ord, id, q from gain where latest
+  order by meter, version, subject, bucket, ts desc, ord desc
 ), rolled as (
   insert into usage.rollup as r (env, meter, version, subject, bucket, group_key, n, s, st, mx, mn, lt, li, lid, lv)
   select $1, g.meter, g.version, g.subject, g.bucket, g.group_key, count(*), sum(g.q), sum(g.q * extract(epoch from g.ts)), max(g.q),
     min(g.q), max(l.ts), max(now() + l.ord * interval '1 microsecond'), max(l.id), max(l.q)
-  from gain g left join last l on l.meter = g.meter and l.subject = g.subject and l.bucket = g.bucket
+  from gain g left join last l on l.meter = g.meter and l.version = g.version and l.subject = g.subject and l.bucket = g.bucket
   group by g.meter, g.version, g.subject, g.bucket, g.group_key
   order by g.meter, g.version, g.subject, g.bucket, g.group_key collate "C"
   ${addedWithLatest}`;

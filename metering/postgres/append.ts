@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inSqlTransaction, type ScopedSql, type Sql, type SqlTransaction } from '../../db/transaction.ts';
@@ -7,8 +8,8 @@ import { appendText } from './append-text.ts';
 import { type EventContribution, eventRows, gainRows, parametersOf } from './batch-columns.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
 import { markCustomers } from './dirty-customer.ts';
+import { loadBatch } from './load-batch.ts';
 import { recordRejected } from './rejected-event.ts';
-import { stageBatch } from './stage-batch.ts';
 
 const appendPlain = { name: 'usage-append', text: appendText(false, false) };
 const appendWithLatest = { name: 'usage-append-latest', text: appendText(true, false) };
@@ -64,17 +65,21 @@ export async function appendIn(
   const catalogue = await cache.locked(tx, scope);
   const subjects = await resolveSubjects(tx, catalogue, events);
   const eventNames = await resolveEventNames(tx, catalogue, events);
-  const contributions = contributionsOf(events, catalogue);
-  const subjectOf = (text: string) => catalogue.subjects.get(text) ?? subjects.get(text);
-  const eventsToStore = eventRows(events, {
-    subjectOf: (text) => found(subjectOf(text)),
-    eventNameOf: (text) => found(catalogue.eventNames.get(text) ?? eventNames.get(text)),
-  });
-  await write(tx, catalogue, { events: eventsToStore, gains: gainRows(contributions) }, turn);
+  const contributions = await contributionsOf(events, catalogue);
+  const keys = {
+    subjectOf: (text: string) => found(subjects.get(text)),
+    eventNameOf: (text: string) => found(eventNames.get(text)),
+  };
+  if ('client' in tx && events.length >= loadedFrom) {
+    await loadBatch(tx, { env: catalogue.env, events, keys, contributions }, turn);
+  } else {
+    await turn;
+    await write(tx, catalogue, { events: eventRows(events, keys), gains: gainRows(contributions) });
+  }
   if (catalogue.reportsRejected) await recordRejected(tx, catalogue, events, contributions);
   if (catalogue.watchesUsage) {
     const marked = events.map((event) => ({
-      subject: found(subjectOf(event.externalCustomerId)),
+      subject: keys.subjectOf(event.externalCustomerId),
       timestamp: event.timestamp,
     }));
     await markCustomers(tx, catalogue.env, marked);
@@ -82,8 +87,8 @@ export async function appendIn(
   return { catalogue, subjects, eventNames };
 }
 
-/** From so many events on a batch is copied into tables of the connection instead of being sent as parameters. */
-const copiedFrom = 5_000;
+/** From so many events on a batch is copied into a table of the connection instead of being sent as parameters. */
+const loadedFrom = 5_000;
 
 type Rows = ReturnType<typeof eventRows>;
 
@@ -92,18 +97,10 @@ async function write(
   tx: ScopedSql | SqlTransaction,
   { env, metersByEventName }: Catalogue,
   batch: { events: Rows; gains: Rows },
-  turn: Promise<unknown> | undefined,
 ): Promise<void> {
   const meters = [...metersByEventName.values()].flat();
   const keepsLatest = meters.some((meter) => meter.keepsLatest) && batch.gains.some((gain) => gain[5] === true);
   const bucketed = batch.gains.some((gain) => gain[6] !== plainRollupMinutes);
-  if ('client' in tx && batch.events.length >= copiedFrom) {
-    await stageBatch(tx, batch.events, batch.gains);
-    await turn;
-    await tx.client.query(appendText(keepsLatest, bucketed, 'staged'), [env]);
-    return;
-  }
-  await turn;
   const values: unknown[] = [env, ...parametersOf(batch.events, batch.gains)];
   const prepared = bucketed
     ? { ...(keepsLatest ? appendBucketedWithLatest : appendBucketed), values }
@@ -111,17 +108,17 @@ async function write(
   await ('client' in tx ? tx.client.query(prepared) : tx.rows(prepared.text, prepared.values));
 }
 
-/** Makes the subjects this process has not met yet. Texts are sorted, so two writers wait in one order. */
+/** The subjects of a batch. Makes those this process has not met yet, sorted, so two writers wait in one order. */
 async function resolveSubjects(
   tx: Sql,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
 ): Promise<ReadonlyMap<string, string>> {
-  const missing = missingTexts(
+  const { known, missing } = sortedOut(
     events.map((event) => event.externalCustomerId),
     catalogue.subjects,
   );
-  if (missing.length === 0) return new Map();
+  if (missing.length === 0) return known;
   await tx.rows(
     `insert into usage.subject (env, external_id) select $1, text from unnest($2::text[]) as t(text)
      on conflict (env, external_id) where holder is null do nothing`,
@@ -131,7 +128,8 @@ async function resolveSubjects(
     'select external_id, number::text from usage.subject where env = $1 and external_id = any($2) and holder is null',
     [catalogue.env, missing],
   );
-  return new Map(rows.map((row) => [row.external_id, row.number]));
+  for (const row of rows) known.set(row.external_id, row.number);
+  return known;
 }
 
 async function resolveEventNames(
@@ -139,11 +137,11 @@ async function resolveEventNames(
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
 ): Promise<ReadonlyMap<string, number>> {
-  const missing = missingTexts(
+  const { known, missing } = sortedOut(
     events.map((event) => event.eventName),
     catalogue.eventNames,
   );
-  if (missing.length === 0) return new Map();
+  if (missing.length === 0) return known;
   await tx.rows(
     'insert into usage.event_name (env, name) select $1, text from unnest($2::text[]) as t(text) on conflict do nothing',
     [catalogue.env, missing],
@@ -152,11 +150,23 @@ async function resolveEventNames(
     'select name, number from usage.event_name where env = $1 and name = any($2)',
     [catalogue.env, missing],
   );
-  return new Map(rows.map((row) => [row.name, row.number]));
+  for (const row of rows) known.set(row.name, row.number);
+  return known;
 }
 
-function missingTexts(texts: readonly string[], known: ReadonlyMap<string, unknown>): string[] {
-  return [...new Set(texts)].filter((text) => !known.has(text)).sort();
+/** Short keys of texts, taken out of the cache because other batches may empty it meanwhile, and the texts without one. */
+function sortedOut<T>(
+  texts: readonly string[],
+  cached: ReadonlyMap<string, T>,
+): { known: Map<string, T>; missing: string[] } {
+  const known = new Map<string, T>();
+  const missing: string[] = [];
+  for (const text of new Set(texts)) {
+    const key = cached.get(text);
+    if (key === undefined) missing.push(text);
+    else known.set(text, key);
+  }
+  return { known, missing: missing.sort() };
 }
 
 /** A short key that this transaction has just looked up or made. */
@@ -165,11 +175,15 @@ function found<T>(number: T | undefined): T {
   return number;
 }
 
+/** A large batch is looked at in slices of so many events, so that other work gets its turn. */
+const slice = 2_000;
+
 /** What each event adds to each meter; repeats inside the batch add nothing. */
-function contributionsOf(events: readonly PreparedEvent[], catalogue: Catalogue): EventContribution[] {
+async function contributionsOf(events: readonly PreparedEvent[], catalogue: Catalogue): Promise<EventContribution[]> {
   const contributions: EventContribution[] = [];
   const met = new Set<string>();
   for (const [ord, event] of events.entries()) {
+    if (ord % slice === slice - 1) await othersTurn();
     if (met.size === met.add(event.key).size) continue;
     for (const meter of catalogue.metersByEventName.get(event.eventName) ?? []) {
       const contribution = meter.contribution(event.properties);

@@ -1,57 +1,56 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { from } from 'pg-copy-streams';
 import type { SqlTransaction } from '../../db/transaction.ts';
+import type { PreparedEvent } from '../event.ts';
+import type { ShortKeys } from './batch-columns.ts';
 
-type Cell = string | number | boolean | null;
-
-/** Rows sent in one piece: the memory a batch takes besides itself stays small. */
-const rowsAPiece = 2_000;
+/** Rows sent in one piece: the memory a batch takes besides itself stays small, and other work gets its turn between them. */
+const rowsAPiece = 1_000;
 
 /**
- * Tables of the connection alone that a large batch is copied into, gone with the transaction. Their columns are those that
- * `appendText` reads. design: usage.md Writing
+ * A table of the connection alone that large batches are copied into, empty again after each transaction. `is_copy` begins
+ * as true for a repeat inside the batch. Places in the order of events are given here, in the order of the batch.
  */
 const stagingText = `
-create temp table incoming_event (ord int, key uuid, event_id text, subject bigint, event_name int, at timestamptz, source text,
-  props text, repeat boolean) on commit drop;
-create temp table incoming_gain (ord int, meter int, version int, q numeric, h uuid, latest boolean, grain int, g text) on commit drop`;
+set local client_min_messages = warning;
+create temp table if not exists incoming_event (ord int, key uuid, event_id text, subject bigint, event_name int, ts timestamptz,
+  source text, props json, is_copy boolean, seq bigint default nextval('usage.event_seq')) on commit delete rows`;
 
-/** Copies the columns of a batch, and of what its events add to meters, into the staging tables. */
+const copyText = `copy pg_temp.incoming_event (ord, key, event_id, subject, event_name, ts, source, props, is_copy) from stdin`;
+
+/** Copies a batch into the staging table and returns how many of its events have a key of their own in it. */
 export async function stageBatch(
   tx: SqlTransaction,
-  events: readonly (readonly Cell[])[],
-  gains: readonly (readonly Cell[])[],
-): Promise<void> {
+  events: readonly PreparedEvent[],
+  keys: ShortKeys & { timeOf(event: PreparedEvent): string },
+): Promise<number> {
   await tx.client.query(stagingText);
-  await copyRows(tx, 'incoming_event', events);
-  await copyRows(tx, 'incoming_gain', gains);
-  // The sizes decide how the one statement joins them; a few hundred rows tell enough, the default looks at all of them.
-  await tx.client.query(
-    'set local default_statistics_target = 1; analyze pg_temp.incoming_event; analyze pg_temp.incoming_gain',
-  );
-}
-
-async function copyRows(tx: SqlTransaction, table: string, rows: readonly (readonly Cell[])[]): Promise<void> {
-  if (rows.length === 0) return;
-  const into = tx.client.query(from(`copy pg_temp.${table} from stdin`));
-  await pipeline(Readable.from(pieces(rows)), into);
-}
-
-function* pieces(rows: readonly (readonly Cell[])[]): Generator<string> {
-  for (let start = 0; start < rows.length; start += rowsAPiece) {
-    yield rows
-      .slice(start, start + rowsAPiece)
-      .map((row) => `${row.map(cellText).join('\t')}\n`)
-      .join('');
+  const met = new Set<string>();
+  async function* pieces(): AsyncGenerator<string> {
+    for (let start = 0; start < events.length; start += rowsAPiece) {
+      let piece = '';
+      for (const [place, event] of events.slice(start, start + rowsAPiece).entries()) {
+        const { id, key, source, propertiesText } = event;
+        const isRepeat = met.size === met.add(key).size;
+        const subject = keys.subjectOf(event.externalCustomerId);
+        const name = keys.eventNameOf(event.eventName);
+        piece += `${start + place}\t${key}\t${id === key ? absent : cellText(id)}\t${subject}\t${name}\t${keys.timeOf(event)}\t${cellText(source)}\t${cellText(propertiesText)}\t${isRepeat ? 't' : 'f'}\n`;
+      }
+      yield piece;
+      await othersTurn();
+    }
   }
+  await pipeline(Readable.from(pieces()), tx.client.query(from(copyText)));
+  return met.size;
 }
 
+const absent = '\\N';
 const special = /[\\\t\n\r]/;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-function cellText(cell: Cell): string {
-  if (cell === null) return '\\N';
-  if (typeof cell !== 'string') return String(cell);
-  return special.test(cell) ? cell.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? character) : cell;
+function cellText(text: string | null): string {
+  if (text === null) return absent;
+  return special.test(text) ? text.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? character) : text;
 }

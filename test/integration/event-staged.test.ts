@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inSqlTransaction } from '../../db/transaction.ts';
-import { prepareEvent } from '../../metering/event.ts';
+import { newEventId, prepareEvent } from '../../metering/event.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { testDatabase } from '../support/database.ts';
 import { newMeter, usageOf } from '../support/metering.ts';
@@ -57,6 +57,60 @@ test('a batch that is copied in counts, keeps and leaves out what one that is se
     });
     expect(JSON.parse(found?.event.properties ?? '')).toEqual({ n: 2_000, text: 'a\tb\\c\nd', kind: 2 });
   });
+});
+
+test('sums of a copied batch are those of its events: negative, tiny and huge values, any time, any group', async () => {
+  const eventName = 'summed';
+  for (const type of ['COUNT', 'SUM', 'AVG', 'MAX', 'LATEST', 'WEIGHTED_SUM', 'COUNT_UNIQUE']) {
+    const field = type === 'COUNT' ? null : 'n';
+    await newMeter(database, scope, { type, field }, { eventName, filters: [{ key: 'kind', values: ['1', '2'] }] });
+  }
+  for (const bucket_size of ['MINUTE', 'HOUR']) {
+    await newMeter(database, scope, { type: 'MAX', field: 'n', bucket_size, group_by: 'group' }, { eventName });
+  }
+  const numbers = ['0', '-4', '-0.000000000000001', '123456789012345678.5', '1e2', 'none', '7.25', '-1e29'];
+  const groups = ['', 'é "quoted"\t\\', 'x'.repeat(2_000), 'NULL', '{,}'];
+  const times = [
+    '0001-01-01T00:00:00Z',
+    '1969-12-31T23:59:59.999999Z',
+    '2026-03-29T02:59:59.5+02:00',
+    '9999-12-31T23:59:59Z',
+    null,
+  ];
+  const at = <T>(list: readonly T[], n: number) => list[n % list.length];
+  const made = Array.from({ length: 5_500 }, (_, n) => {
+    const properties = { n: at(numbers, n * 5 + (n % 3)), kind: n % 4, group: at(groups, n * 3 + (n % 2)) };
+    const event_id = n % 6 === 0 ? newEventId() : `summed-${n % 5_400}`;
+    return event(n, { event_id, event_name: eventName, timestamp: at(times, n * 7 + (n % 4)), properties });
+  });
+  await store.append(scope, made.slice(0, 200));
+  await store.load(scope, made, async () => undefined);
+  await inSqlTransaction(database, scope, async (tx) => {
+    expect(await store.verify(tx, scope)).toEqual([]);
+    const rows = await tx.rows<{ events: number; copies: number }>(
+      `select (select count(*)::int from usage.event where event_name = n.number) as events,
+         (select count(*)::int from usage.event_copy c where c.event_name = n.name) as copies
+       from usage.event_name n where name = $1`,
+      [eventName],
+    );
+    const ids = new Set(made.map(({ id }) => id));
+    expect(rows).toEqual([{ events: ids.size, copies: 200 + made.length - ids.size }]);
+  });
+});
+
+test('batches follow their turn: what the first one fails at keeps the next one out', async () => {
+  const meter = await newMeter(database, scope, { type: 'COUNT' }, { eventName: 'turn' });
+  const eventsFrom = (first: number) =>
+    Array.from({ length: 5_000 }, (_, n) => event(n, { event_id: `turn-${first + n}`, event_name: 'turn' }));
+  const failure = new Error('told to');
+  const turn = store.load(scope, eventsFrom(0), () => Promise.reject(failure));
+  const next = store.load(scope, eventsFrom(4_000), async () => undefined, turn);
+  await expect(turn).rejects.toBe(failure);
+  await expect(next).rejects.toBe(failure);
+  expect(await measured(meter)).toBe('0');
+  const again = store.load(scope, eventsFrom(0), async () => undefined);
+  await store.load(scope, eventsFrom(4_000), async () => undefined, again);
+  expect(await measured(meter)).toBe('9000');
 });
 
 test('a copied batch whose transaction fails leaves nothing', async () => {

@@ -5,6 +5,7 @@ import type { Meter, MeterFilter } from '../../db/entities/meter.ts';
 import { extendMeterFilters } from '../../db/stores/meter.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';
+import { prepareEvent } from '../../metering/event.ts';
 import { buildChunk, dropEarlierVersions, pendingBuilds, switchVersion } from '../../metering/postgres/meter-build.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { meterBuildWorkflowId } from '../../workflows/meter-build.messages.ts';
@@ -177,3 +178,26 @@ test('the workflow builds and switches; what was not started is started by recon
   expect(await value(left.meter)).toBe('1');
   expect(await verify()).toEqual([]);
 });
+
+// The last one: its many events take as many places in the order that builds go through.
+test.each([2, 6_000])(
+  'in a batch of %i events that comes meanwhile, each version has the latest value of the events it counts',
+  async (size) => {
+    const { meter, eventName } = await european({ type: 'LATEST', field: 'n' }, []);
+    await extend(meter, everywhere);
+    const events = Array.from({ length: size }, (_, n) =>
+      prepareEvent({
+        event_id: `${eventName}-of-${size}-${n}`,
+        event_name: eventName,
+        external_customer_id: 'acme',
+        timestamp: '2026-01-05T10:20:00Z',
+        properties: { region: n % 2 === 0 ? 'eu' : 'us', n },
+      }),
+    );
+    await store.load(scope, events, async () => undefined);
+    expect(await value(meter)).toBe(String(size - 2));
+    expect(await verify()).toEqual([]);
+    await finish(meter);
+    expect(await value(meter)).toBe(String(size - 1));
+  },
+);
