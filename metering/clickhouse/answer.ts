@@ -82,20 +82,30 @@ function passOn(
 }
 
 /** A statement holds so many selects, and their text. */
-const rulesAStatement = 50;
+const selectsAStatement = 50;
+
+/** The rows of several selects; the text of one is made when it is its turn. */
+export async function readSelects<Row extends readonly unknown[]>(
+  clickhouse: ClickHouse,
+  texts: readonly (() => string)[],
+): Promise<Row[]> {
+  const statements: Row[][] = [];
+  for (let at = 0; at < texts.length; at += selectsAStatement) {
+    const some = texts.slice(at, at + selectsAStatement).map((text) => text());
+    statements.push(await clickhouse.rows<Row>(some.join('\nunion all\n')));
+  }
+  return statements.flat();
+}
 
 /** The rows of each cut, in the cuts' order; more than `limit` of one mean that there are more. */
 export async function readCuts(prepared: Prepared, cuts: readonly Cut[], limit: number): Promise<CutRow[][]> {
   const slots = slotsOf(cuts);
   const rows = new Map<number, CutRow[]>();
-  const rules = rulesOf([...slots.values()]);
-  for (let at = 0; at < rules.length; at += rulesAStatement) {
-    const texts = rules.slice(at, at + rulesAStatement).map((rule) => ruleText(rule, prepared, limit));
-    for (const row of await prepared.clickhouse.rows<CutRow>(texts.join('\nunion all\n'))) {
-      const known = rows.get(row[0]);
-      if (known) known.push(row);
-      else rows.set(row[0], [row]);
-    }
+  const texts = rulesOf([...slots.values()]).map((rule) => () => ruleText(rule, prepared, limit));
+  for (const row of await readSelects<CutRow>(prepared.clickhouse, texts)) {
+    const known = rows.get(row[0]);
+    if (known) known.push(row);
+    else rows.set(row[0], [row]);
   }
   return cuts.map((cut) => rows.get(slots.get(slotKey(cut))?.slot ?? -1) ?? []);
 }
@@ -116,7 +126,7 @@ function slotsOf(cuts: readonly Cut[]): Map<string, Slot> {
 }
 
 function slotKey(cut: Cut): string {
-  return keyOf([ruleKey(cut), cut.question.subjects, cut.from, cut.to]);
+  return keyOf([ruleKey(cut), cut.question.subjects, cut.question.spans, cut.from, cut.to]);
 }
 
 function ruleKey({ question, grid, sources, groups, watermark }: Cut): string {

@@ -61,23 +61,36 @@ export function ruleText(rule: CutRule, context: CutContext, limit: number): str
 }
 
 /** The events of a rule, each once for every slot that it is in. */
-function slottedText({ cut, slots }: CutRule, context: CutContext): string {
+export function slottedText({ cut, slots }: CutRule, context: CutContext): string {
   const source = sourceText(cut, context);
   const [first] = slots;
-  if (slots.length === 1) return `select *, toInt32(${integer(first?.slot ?? 0)}) as slot from (${source})`;
-  const rows = slots.flatMap(({ slot, cut: { question, from, to } }) =>
-    (question.subjects ?? []).map((subject) => JSON.stringify([slot, subject, String(from), String(to)])),
+  if (slots.length === 1 && first?.cut.question.spans === null) {
+    return `select *, toInt32(${integer(first.slot)}) as slot from (${source})`;
+  }
+  const rows = slots.flatMap(({ slot, cut: timed }) =>
+    spansOf(timed).map(({ subject, from, to }) => JSON.stringify([slot, subject, String(from), String(to)])),
   );
   return `select r.*, q.slot as slot from (${source}) as r inner join (select * from format(JSONCompactEachRow,
       'slot Int32, owner Int64, began Int64, ended Int64', ${textLiteral(rows.join('\n'))})) as q on r.subject = q.owner
     where r.ts >= q.began and r.ts < q.ended`;
 }
 
+/** Whose events of what time a cut is about: a subject with a time of its own counts in that part of the cut's. */
+function spansOf({ question: { subjects, spans }, from, to }: Cut) {
+  if (spans === null) return (subjects ?? []).map((subject) => ({ subject, from, to }));
+  return spans.map(({ subject, since, until }) => ({
+    subject,
+    from: since !== null && since > from ? since : from,
+    to: until !== null && until < to ? until : to,
+  }));
+}
+
 function formOf(property: string): string {
   return `forms[${textLiteral(property)}]`;
 }
 
-function valueText({ expressionMeter, field }: ResolvedQuestion): string {
+/** The value of an event for the measure of a question. */
+export function valueText({ expressionMeter, field }: ResolvedQuestion): string {
   if (expressionMeter !== 0) return 'quantity';
   return field === null ? 'toDecimal256(0, 15)' : `quantities[${textLiteral(field)}]`;
 }
@@ -112,13 +125,15 @@ function sourceText(cut: Cut, context: CutContext): string {
     union all select ${columns} from format(JSONCompactEachRow, ${textLiteral(readStructure)}, ${lines}))${where}`;
 }
 
+/** The conditions on an event that filters are, each of which holds. */
+export function conditionTexts(filters: ResolvedQuestion['filters']): string[] {
+  return filters.map(
+    ({ key, values }) => `(mapContains(forms, ${textLiteral(key)}) and ${isOneOf(formOf(key), values)})`,
+  );
+}
+
 function filterTexts({ question, sources }: Cut): string[] {
-  return [
-    ...question.filters.map(
-      ({ key, values }) => `(mapContains(forms, ${textLiteral(key)}) and ${isOneOf(formOf(key), values)})`,
-    ),
-    ...(sources.length === 0 ? [] : [isOneOf('source', sources)]),
-  ];
+  return [...conditionTexts(question.filters), ...(sources.length === 0 ? [] : [isOneOf('source', sources)])];
 }
 
 /** What a watermark knew: the transactions its snapshot saw and, after a restore into another cluster, its time. */

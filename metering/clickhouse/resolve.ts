@@ -23,8 +23,17 @@ export interface ResolvedQuestion {
   readonly beganText: string;
   /** Null for everybody. */
   readonly subjects: readonly string[] | null;
+  /** Each subject with its own time; null where all of them count in all of the question's. */
+  readonly spans: readonly SubjectSpan[] | null;
   /** Events of its interval were dropped by retention, before or after they were fed. */
   readonly lacksEvents: boolean;
+}
+
+/** From when until when a subject counts, in microseconds; null for no limit. */
+export interface SubjectSpan {
+  readonly subject: string;
+  readonly since: bigint | null;
+  readonly until: bigint | null;
 }
 
 interface ResolvedRow {
@@ -40,6 +49,7 @@ interface ResolvedRow {
   began: string;
   began_text: string;
   subjects: string[] | null;
+  spans: [subject: string, since: string | null, until: string | null][] | null;
   lacks_events: boolean;
   [column: string]: unknown;
 }
@@ -68,8 +78,13 @@ export async function resolveQuestions(
     began: row.began,
     beganText: row.began_text,
     subjects: isEverybody(questions[row.ord]!) ? null : (row.subjects ?? []),
+    spans: row.spans?.some(([, since, until]) => since !== null || until !== null) ? row.spans.map(spanOf) : null,
     lacksEvents: row.lacks_events,
   }));
+}
+
+function spanOf([subject, since, until]: [string, string | null, string | null]): SubjectSpan {
+  return { subject, since: since === null ? null : BigInt(since), until: until === null ? null : BigInt(until) };
 }
 
 const resolvedText = `
@@ -79,12 +94,15 @@ with asked as materialized (${askedText}
   left join usage.event_name name on name.env = $1 and name.name = asked.event_text
 ), ${memberText}
 ), owned as (
-  select ord, array_agg(subject::text) as subjects from member group by ord
+  select ord, array_agg(distinct subject::text) as subjects, json_agg(json_build_array(subject::text,
+    (extract(epoch from since) * 1000000)::bigint::text, (extract(epoch from until) * 1000000)::bigint::text)) as spans
+  from member group by ord
 )
 select q.ord, q.event_text, q.event_name, q.type, q.field, q.multiplier, q.group_by, q.filters,
   case when q.program is null then 0 else q.meter end as expression_meter,
   (extract(epoch from q.began) * 1000000)::bigint::text as began,
-  to_char(q.began at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as began_text, owned.subjects,
+  to_char(q.began at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as began_text,
+  owned.subjects, owned.spans,
   exists (select from usage.dropped_usage d where d.env = $1 and d.event_name = q.event_name and d.dropped_until > q.began
     and (owned.subjects is null or d.subject = any(owned.subjects::bigint[]))) as lacks_events
 from question q left join owned using (ord)

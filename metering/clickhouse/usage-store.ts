@@ -4,6 +4,7 @@ import type { UsageAnswer, UsageQuestion, UsageStore } from '../usage-store.ts';
 import { NotAnswered } from './answer.ts';
 import { type ClickHouse, ClickHouseFailed } from './connection.ts';
 import { readBreakdown, readBucketBreakdown } from './read-breakdown.ts';
+import { readEachEvent } from './read-each-event.ts';
 import { readSeries } from './read-series.ts';
 import { readUsage } from './read-usage.ts';
 
@@ -27,6 +28,11 @@ export function openClickHouseUsageStore(options: ClickHouseUsageOptions): Usage
   return {
     ...postgres,
     usage: (sql, scope, questions) => readAll(options, sql, scope, questions),
+    eachEvent: (sql, scope, questions) =>
+      answered(
+        () => readEachEvent(clickhouse, sql, scope, questions),
+        () => postgres.eachEvent(sql, scope, questions),
+      ),
     series: (sql, scope, question, windows) =>
       answered(
         () => readSeries(clickhouse, sql, scope, question, windows),
@@ -66,7 +72,7 @@ async function answeredBy<T>(
   }
 }
 
-/** Questions about expressions that are on their way are PostgreSQL's, and those that cut single customers' time; the others are not. */
+/** Questions that only PostgreSQL can answer are PostgreSQL's; the others of the call are not. */
 async function readAll(
   options: ClickHouseUsageOptions,
   sql: Sql,
@@ -74,12 +80,6 @@ async function readAll(
   questions: readonly UsageQuestion[],
 ): Promise<Map<string, UsageAnswer>> {
   const { clickhouse, postgres } = options;
-  const timed = questions.filter(({ inherited = [] }) => inherited.length > 0);
-  if (timed.length > 0) {
-    const whole = questions.filter((question) => !timed.includes(question));
-    const others = whole.length === 0 ? [] : await readAll(options, sql, scope, whole);
-    return new Map([...(await postgres.usage(sql, scope, timed)), ...others]);
-  }
   return answeredBy(
     options,
     () => readUsage(clickhouse, sql, scope, questions),

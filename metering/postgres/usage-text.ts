@@ -174,7 +174,7 @@ select q.ord, q.event_text as event_name, case when q.type = 'SUM_WITH_MULTIPLIE
 from question q
 join unnest((select $3::int[]), (select $21::jsonb[])) as own(ord, filters) using (ord)
 left join lateral (
-  select json_agg(json_build_array(at, id, case when q.type = 'COUNT' then '1' else v::text end, is_own)
+  select json_agg(json_build_array(at, id, case when q.type = 'COUNT' then '1' else trim_scale(v)::text end, is_own)
     order by at, id collate "C") as events
   from (
     select ${time} as at, coalesce(e.event_id, e.key::text) as id, ${measuredValue('edge')} as v,

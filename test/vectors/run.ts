@@ -1,15 +1,22 @@
-import { isDeepStrictEqual } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { usageEngines } from '../support/tested-engine.ts';
 import { outcome } from './adapter.ts';
-import { adapters, stopAdapters } from './adapters/index.ts';
+import { adapters } from './adapters/index.ts';
 import { matches } from './compare.ts';
+import { answerBy, endRun } from './installation.ts';
 import { readVectors, type Vector } from './read.ts';
 
-const path = process.argv[2];
-if (path === undefined) {
-  console.error('usage: npm run vectors -- <file or folder of vectors>');
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { engine: { type: 'string' } } });
+const [path] = positionals;
+const engine = usageEngines.find((name) => name === values.engine) ?? null;
+if (path === undefined || (values.engine !== undefined && engine === null)) {
+  console.error(`usage: npm run vectors -- [--engine ${usageEngines.join('|')}] <file or folder of vectors>`);
   process.exit(1);
 }
 
+/** With an engine, what vectors ask about events is answered by it; without one, by the definition in memory. */
+const answers = engine && (await answerBy(engine));
+const answered = new Map<string, number>();
 let passed = 0;
 let failed = 0;
 const skipped = new Map<string, number>();
@@ -20,7 +27,9 @@ for (const vector of readVectors(path)) {
     skip(vector.kind);
     continue;
   }
+  const askedBefore = answers?.asked ?? 0;
   const actual = await run(() => adapter(vector.given));
+  if (answers && answers.asked > askedBefore) answered.set(vector.kind, (answered.get(vector.kind) ?? 0) + 1);
   const missing = notImplemented(actual);
   if (missing !== null) {
     skip(`${vector.kind} with ${missing}`);
@@ -33,8 +42,9 @@ for (const vector of readVectors(path)) {
   }
 }
 
-await stopAdapters();
+await endRun();
 
+for (const [kind, count] of [...answered].sort()) console.log(`${kind} (${count}): answered by ${engine}`);
 for (const [kind, count] of [...skipped].sort()) console.log(`skipped ${kind} (${count}): not built yet`);
 const skippedCount = [...skipped.values()].reduce((all, count) => all + count, 0);
 console.log(`${passed} passed, ${failed} failed, ${skippedCount} skipped`);

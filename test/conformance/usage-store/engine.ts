@@ -22,6 +22,9 @@ export interface SuiteEngine extends TestedEngine {
   series(question: Asked, windows: Partial<SeriesWindows> & { windowSize: string }): Promise<Record<string, string>>;
   breakdown(request: Partial<BreakdownRequest>): Promise<string[]>;
   bucketBreakdown(request: Partial<BucketBreakdownRequest>): Promise<string[]>;
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** An answer that is the same before the engine has taken in what was appended and afterwards. */
+  settled<T>(ask: () => Promise<T>, comparable?: (answer: T) => unknown): Promise<T>;
 }
 
 /** Opens the engine of a file of the suite. */
@@ -45,6 +48,8 @@ export async function suiteEngine(engine: UsageEngine): Promise<SuiteEngine> {
     ...tested,
     database,
     scope,
+    read,
+    settled,
     append: (events) => append(store, scope, events),
     usage: (question) =>
       settled(

@@ -21,7 +21,7 @@ const item = (given: Given, start: string): ChargeItem => ({
 });
 
 /** The line of one period whose usage is the vector's events. */
-function chargeLine(given: Given) {
+async function chargeLine(given: Given) {
   const start = canonicalInstant(given.period.start)!;
   const end = canonicalInstant(given.period.end)!;
   const planned = planCharges({
@@ -49,7 +49,7 @@ function chargeLine(given: Given) {
           },
     billed: [],
   });
-  const { value, buckets } = bucketsOf(given);
+  const { value, buckets } = await bucketsOf(given);
   const [main] = usageQuestions(planned).filter((question) => question.to > question.from);
   const [line] = priceCharges(planned, {
     [main?.key ?? '']: { quantity: value, buckets: buckets ?? [] },
@@ -59,14 +59,14 @@ function chargeLine(given: Given) {
   return { line, part };
 }
 
-function bucketedCost(given: Given): unknown {
-  const { line, part } = chargeLine(given);
+async function bucketedCost(given: Given): Promise<unknown> {
+  const { line, part } = await chargeLine(given);
   const rows = part.buckets?.map(({ start, group, value }) => ({ start, group, value }));
   return { rows, quantity: line.quantity, cost: part.cost, line_amount: line.amount };
 }
 
-function bucketedEntitlement(given: Given): unknown {
-  const { line, part } = chargeLine(given);
+async function bucketedEntitlement(given: Given): Promise<unknown> {
+  const { line, part } = await chargeLine(given);
   const rows = part.buckets?.map(({ start, group, value, billable }) => ({ start, group, value, billable }));
   return {
     rows,

@@ -3,11 +3,12 @@ import { type GrantTerms, meterGrants } from '../../../billing/grant.ts';
 import { measureGrants } from '../../../billing/grant-usage.ts';
 import { decimal, decimalString, roundToCurrency, sum } from '../../../billing/money.ts';
 import { costOfQuantity } from '../../../billing/price.ts';
-import { evaluateEvents } from '../../../metering/evaluate.ts';
 import { utcInstant } from '../../../metering/timestamp.ts';
 import type { Adapters, Given } from '../adapter.ts';
+import { usageSource } from '../usage-source.ts';
+import { copiesOf } from './metering.ts';
 
-function measured(given: Given, grants: Given[]) {
+async function measured(given: Given, grants: Given[]) {
   const parts = grants.map((grant) => ({
     id: grant.id ?? 'grant',
     isEnabled: true,
@@ -15,12 +16,6 @@ function measured(given: Given, grants: Given[]) {
     grant: grantTerms(grant),
   }));
   const cycle = { start: utcInstant(given.cycle.start)!, end: utcInstant(given.cycle.end)! };
-  const events = given.events.map((event: Given) => ({
-    id: event.id,
-    timestamp: event.timestamp,
-    ingestedAt: event.ingested_at ?? event.timestamp,
-    properties: event.properties ?? {},
-  }));
   const evaluation = { aggregation: given.aggregation, filters: given.filters ?? [], from: cycle.start, to: cycle.end };
   const question = {
     grants: meterGrants(parts)!,
@@ -29,7 +24,7 @@ function measured(given: Given, grants: Given[]) {
     multiplier: given.aggregation.type === 'SUM_WITH_MULTIPLIER' ? String(given.aggregation.multiplier) : null,
     costOf: (quantity: Parameters<typeof costOfQuantity>[1]) => costOfQuantity(given.price, quantity).cost,
   };
-  return measureGrants(question, evaluateEvents(events, evaluation));
+  return measureGrants(question, await usageSource().eachEvent(copiesOf(given.events), evaluation));
 }
 
 function grantTerms(grant: Given): GrantTerms {
@@ -42,8 +37,8 @@ function grantTerms(grant: Given): GrantTerms {
   };
 }
 
-function grantWindows(given: Given): unknown {
-  const { windows, billable } = measured(given, [given.grant]);
+async function grantWindows(given: Given): Promise<unknown> {
+  const { windows, billable } = await measured(given, [given.grant]);
   const cost = () => (given.grant.grant_measure === 'amount' ? billable : costOfQuantity(given.price, billable).cost);
   return {
     windows: windows.map((window) => ({
@@ -59,8 +54,8 @@ function grantWindows(given: Given): unknown {
   };
 }
 
-function grantParallelOverage(given: Given): unknown {
-  const { windows, billable } = measured(given, given.grants);
+async function grantParallelOverage(given: Given): Promise<unknown> {
+  const { windows, billable } = await measured(given, given.grants);
   const overage = Object.fromEntries(given.grants.map((grant: Given) => [grant.id, '0']));
   for (const [id, own] of Map.groupBy(windows, (window) => window.entitlementId)) {
     overage[id] = decimalString(sum(own.map((window) => decimal(window.overage))));

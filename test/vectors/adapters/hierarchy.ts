@@ -4,7 +4,7 @@ import { fixedItem } from './charge.ts';
 import { bucketsOf } from './metering.ts';
 
 /** One line of the parent over what it and its children used. */
-function inheritedUsageRollup(given: Given): unknown {
+async function inheritedUsageRollup(given: Given): Promise<unknown> {
   const [start, end] = ['2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'] as const;
   const cadence = { billing_period: 'MONTHLY', billing_period_count: 1 };
   const item = fixedItem({ ...given, ...cadence, price_type: 'USAGE' }, start, '0', String(given.unit_amount));
@@ -26,11 +26,12 @@ function inheritedUsageRollup(given: Given): unknown {
     billed: [],
   });
   // The engine unites what the customers used and aggregates it once.
-  const { value } = bucketsOf({
+  const { value } = await bucketsOf({
     aggregation: { type: 'SUM', field: 'quantity' },
     period: { start, end },
-    events: given.usage.map(({ customer, quantity }: Given) => ({
-      id: customer,
+    events: given.usage.map(({ customer, quantity }: Given, place: number) => ({
+      id: `${place}`,
+      user: String(customer),
       timestamp: start,
       properties: { quantity: String(quantity) },
     })),

@@ -8,15 +8,15 @@ import { Feature } from '../../../db/entities/feature.ts';
 import { Meter } from '../../../db/entities/meter.ts';
 import { Plan } from '../../../db/entities/plan.ts';
 import { type Database, openDatabase } from '../../../db/orm.ts';
-import { applicationRole } from '../../../db/prepare.ts';
 import { newRecord } from '../../../db/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import { createSandbox } from '../../../db/stores/tenant.ts';
 import { inTransaction, type Transaction } from '../../../db/transaction.ts';
 import { prepareNamespace } from '../../../dev/temporal-namespace.ts';
 import { openPostgresUsageStore } from '../../../metering/postgres/usage-store.ts';
-import { applicationPassword, type ServersOfRun, startServers, templateDatabase } from '../../support/servers.ts';
+import type { ServersOfRun } from '../../support/servers.ts';
 import type { Adapters, Given } from '../adapter.ts';
+import { endWithRun, newDatabase, serversOfRun } from '../installation.ts';
 
 /** The real API over a database of this run, started by the first vector that needs it. */
 interface Running {
@@ -25,27 +25,16 @@ interface Running {
   owner: pg.Client;
   apiKey: string;
   scope: Scope;
-  stop(): Promise<void>;
 }
 
 let running: Promise<Running> | undefined;
 
 async function start(): Promise<Running> {
-  const servers = await startServers();
-  try {
-    return await openApi(servers);
-  } catch (error) {
-    await servers.stop();
-    throw error;
-  }
-}
-
-async function openApi(servers: ServersOfRun): Promise<Running> {
-  const { ownerUrl, applicationUrl } = await cloneTemplate(servers.postgresUrl);
+  const { ownerUrl, applicationUrl } = await newDatabase();
   const owner = new pg.Client({ connectionString: ownerUrl });
   await owner.connect();
   const database = await openDatabase({ url: applicationUrl });
-  const { address, namespace } = await temporalOfRun(servers);
+  const { address, namespace } = await temporalOfRun(await serversOfRun());
   const connection = Connection.lazy({ address });
   const metering = openPostgresUsageStore(database);
   const app = await buildApp({
@@ -58,15 +47,14 @@ async function openApi(servers: ServersOfRun): Promise<Running> {
   });
   const { apiKey, tenantId, environmentId, userId } = await createSandbox(database, { tenantName: 'Vectors' });
   const scope = { tenantId, environmentId, actor: userId, requestId: '' };
-  const stop = async () => {
+  endWithRun(async () => {
     await app.close();
     await metering.close();
     await connection.close();
     await database.close();
     await owner.end();
-    await servers.stop();
-  };
-  return { app, database, owner, apiKey, scope, stop };
+  });
+  return { app, database, owner, apiKey, scope };
 }
 
 /** A Temporal where workflows start and, because no worker runs, stay as they began. */
@@ -75,26 +63,6 @@ async function temporalOfRun({ controlUrl }: ServersOfRun): Promise<{ address: s
   const namespace = `vectors-${randomUUID()}`;
   await prepareNamespace(address, namespace);
   return { address, namespace };
-}
-
-async function cloneTemplate(postgresUrl: string): Promise<{ ownerUrl: string; applicationUrl: string }> {
-  const name = `vectors_${randomUUID().replaceAll('-', '')}`;
-  const superuser = new pg.Client({ connectionString: postgresUrl });
-  await superuser.connect();
-  await superuser.query(`create database ${name} template ${templateDatabase}`);
-  await superuser.end();
-  const url = new URL(postgresUrl);
-  url.pathname = name;
-  const ownerUrl = url.href;
-  url.username = applicationRole;
-  url.password = applicationPassword;
-  return { ownerUrl, applicationUrl: url.href };
-}
-
-/** Stops what the vectors of this file started; nothing if they started nothing. */
-export async function stopHttpAdapters(): Promise<void> {
-  const api = await running?.catch(() => undefined);
-  await api?.stop();
 }
 
 /** The API with an empty catalogue and then what `fill` writes. */

@@ -1,6 +1,5 @@
 import type { Adapters } from '../adapter.ts';
 import { autoInvoiceThresholdAdapters } from './auto-invoice-threshold.ts';
-import { bucketAdapters } from './bucket.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
@@ -9,11 +8,8 @@ import { costsheetAdapters } from './costsheet.ts';
 import { creditGrantAdapters } from './credit-grant.ts';
 import { creditNoteAdapters } from './credit-note.ts';
 import { entitlementAdapters } from './entitlement.ts';
-import { grantAdapters } from './grant.ts';
-import { hierarchyAdapters } from './hierarchy.ts';
-import { httpAdapters, stopHttpAdapters } from './http.ts';
+import { httpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
-import { meteringAdapters } from './metering.ts';
 import { pauseAdapters } from './pause.ts';
 import { paymentAdapters } from './payment.ts';
 import { planChangeAdapters } from './plan-change.ts';
@@ -22,6 +18,7 @@ import { priceSyncAdapters } from './price-sync.ts';
 import { priceUnitAdapters } from './price-unit.ts';
 import { prorationAdapters } from './proration.ts';
 import { subscriptionAdapters } from './subscription.ts';
+import { usageAdapters } from './usage.ts';
 import { walletAdapters } from './wallet.ts';
 import { walletStoreAdapters } from './wallet-store.ts';
 
@@ -29,19 +26,15 @@ import { walletStoreAdapters } from './wallet-store.ts';
 export const adapters: Adapters = {
   ...autoInvoiceThresholdAdapters,
   ...creditGrantAdapters,
-  ...hierarchyAdapters,
   ...catalogueAdapters,
-  ...bucketAdapters,
   ...calendarAdapters,
   ...chargeAdapters,
   ...commitmentAdapters,
   ...costsheetAdapters,
   ...creditNoteAdapters,
   ...entitlementAdapters,
-  ...grantAdapters,
   ...httpAdapters,
   ...invoiceAdapters,
-  ...meteringAdapters,
   ...pauseAdapters,
   ...paymentAdapters,
   ...planChangeAdapters,
@@ -50,11 +43,7 @@ export const adapters: Adapters = {
   ...prorationAdapters,
   ...portalAdapters,
   ...subscriptionAdapters,
+  ...usageAdapters,
   ...walletAdapters,
   ...walletStoreAdapters,
 };
-
-/** Stops the servers that adapters started; call it after the last vector. */
-export async function stopAdapters(): Promise<void> {
-  await stopHttpAdapters();
-}

@@ -1,25 +1,20 @@
-import {
-  type EvaluatedUsage,
-  type Evaluation,
-  type EventCopy,
-  evaluateSeries,
-  evaluateUsage,
-} from '../../../metering/evaluate.ts';
-import { eventPageSize, pageKeys, parseEventCursor, selectEventPage } from '../../../metering/event-page.ts';
+import type { EvaluatedUsage, Evaluation } from '../../../metering/evaluate.ts';
+import { eventPageSize, pageKeys, parseEventCursor } from '../../../metering/event-page.ts';
 import { utcInstant } from '../../../metering/timestamp.ts';
 import type { Adapters, Given } from '../adapter.ts';
+import { usageSource, type VectorEvent } from '../usage-source.ts';
 
-function aggregate(given: Given): unknown {
-  return { value: evaluateUsage(copiesOf(given.events), evaluationOf(given)).value };
+async function aggregate(given: Given): Promise<unknown> {
+  return { value: (await bucketsOf(given)).value };
 }
 
-/** The rows of the given events by bucket and group. */
-export function bucketsOf(given: Given): EvaluatedUsage {
-  return evaluateUsage(copiesOf(given.events), evaluationOf(given));
+/** The usage of the given events, with its rows by bucket and group. */
+export function bucketsOf(given: Given): Promise<EvaluatedUsage> {
+  return usageSource().usage(copiesOf(given.events), evaluationOf(given));
 }
 
-function windowedUsage(given: Given): unknown {
-  const points = evaluateSeries(copiesOf(given.events), evaluationOf(given), {
+async function windowedUsage(given: Given): Promise<unknown> {
+  const points = await usageSource().series(copiesOf(given.events), evaluationOf(given), {
     windowSize: given.window_size,
     timezone: given.timezone ?? 'UTC',
     billingAnchor: given.billing_anchor ?? null,
@@ -38,10 +33,10 @@ function evaluationOf({ aggregation, filters, period, timezone, billing_anchor, 
   };
 }
 
-function eventPage(given: Given): unknown {
-  const rows = given.events.map((event: Given) => ({ id: event.id, timestamp: instant(event.timestamp) }));
+async function eventPage(given: Given): Promise<unknown> {
+  const events = copiesOf(given.events).map((event) => ({ ...event, timestamp: instant(event.timestamp) }));
   const { iter_last_key: last, iter_first_key: first } = given;
-  const page = selectEventPage<{ id: string; timestamp: string }>(rows, {
+  const page = await usageSource().page(events, {
     pageSize: eventPageSize(given.page_size),
     ...(last ? { before: parseEventCursor(last, 'iter_last_key') } : {}),
     ...(first ? { after: parseEventCursor(first, 'iter_first_key') } : {}),
@@ -49,17 +44,18 @@ function eventPage(given: Given): unknown {
   return {
     ids: page.rows.map((row) => row.id),
     has_more: page.hasMore,
-    total_count: rows.length,
+    total_count: page.totalCount,
     ...pageKeys(page.rows, page.hasMore),
   };
 }
 
-function copiesOf(events: Given): EventCopy[] {
+export function copiesOf(events: Given): VectorEvent[] {
   return events.map((event: Given) => ({
     id: event.id,
     timestamp: event.timestamp,
     ingestedAt: event.ingested_at ?? event.timestamp,
     properties: event.properties ?? {},
+    ...(event.user ? { user: event.user } : {}),
   }));
 }
 
