@@ -1,6 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Database } from '../db/orm.ts';
+import type { ClickHouse } from '../metering/clickhouse/connection.ts';
+import { dropUnkept, untakenReason } from '../metering/clickhouse/retention.ts';
 import { dropKept, dropOldestMonth } from '../metering/postgres/retention.ts';
 import {
   type DroppedMonth,
@@ -14,14 +16,28 @@ export type EventRetentionActivities = ReturnType<typeof createEventRetentionAct
 
 const dayMs = 86_400_000;
 
-/** What the retention of events does. Each step is one transaction and harmless to repeat. */
-export function createEventRetentionActivities({ database }: { database: Database }) {
+/**
+ * What the retention of events does. Each step is one transaction and harmless to repeat. With a second engine nothing is dropped
+ * that it has not taken, and what was dropped goes from it with the last step.
+ */
+export function createEventRetentionActivities(dependencies: { database: Database; clickhouse: ClickHouse | null }) {
+  const { database, clickhouse } = dependencies;
+  const guard = clickhouse ? untakenReason : undefined;
   return {
     dropOldestMonth: (start: RetentionStart): Promise<DroppedMonth | null> =>
-      whileBeating(() => dropOldestMonth(database, keptFrom(start))),
+      whileBeating(async () => warned(await dropOldestMonth(database, keptFrom(start), guard))),
     dropKeptEvents: (start: RetentionStart): Promise<DroppedMonth> =>
-      whileBeating(() => dropKept(database, keptFrom(start))),
+      whileBeating(async () => {
+        const dropped = warned(await dropKept(database, keptFrom(start), guard));
+        if (clickhouse) await dropUnkept({ database, clickhouse });
+        return dropped;
+      }),
   };
+}
+
+function warned<T extends DroppedMonth | null>(month: T): T {
+  if (month?.waitsFor) Context.current().log.warn('events wait to be dropped', { ...month });
+  return month;
 }
 
 function keptFrom({ days }: RetentionStart): string {

@@ -147,7 +147,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     activities: {
       ...createPriceSyncActivities({ database }),
       ...createEventReprocessActivities({ database, metering }),
-      ...createEventRetentionActivities({ database }),
+      ...createEventRetentionActivities({ database, clickhouse: dependencies.clickhouse ?? null }),
       ...createUsageFeedActivities({ database, clickhouse: dependencies.clickhouse ?? null }),
       ...createMeterBuildActivities({ database }),
       ...task,

@@ -10,4 +10,6 @@ export interface RetentionStart {
 export interface DroppedMonth {
   partition: string;
   eventCount: number;
+  /** Why nothing was dropped of it though it is old enough; the next run tries again. */
+  waitsFor?: string;
 }

@@ -8,38 +8,53 @@ export interface DroppedMonth {
   /** `event_202601`; `event_default` holds what was kept of months dropped before. */
   readonly partition: string;
   readonly eventCount: number;
+  /** Why nothing was dropped of it though it is old enough. */
+  readonly waitsFor?: string;
 }
+
+/** Says why events of a partition from before an instant must not be dropped yet; null when they may. */
+export type DropGuard = (sql: Sql, partition: string, before: string) => Promise<string | null>;
+
+const unguarded: DropGuard = async () => null;
 
 /**
  * Drops what is not needed any more of the oldest month that ended before `before`, in one transaction: null when there is
  * none. Kept are events that tell a time from `before` on, and those of a time that is not final yet for their customer; roll-ups,
- * keys and what was billed stay. Harmless to repeat. Throws what PostgreSQL answers when the lock is not to be had within two
- * seconds; nothing has happened then. design: usage.md Tables
+ * keys and what was billed stay. Nothing is dropped of what `guard` holds back. Harmless to repeat. Throws what PostgreSQL
+ * answers when the lock is not to be had within two seconds; nothing has happened then. design: usage.md Tables
  */
-export async function dropOldestMonth(database: Database, before: string): Promise<DroppedMonth | null> {
+export async function dropOldestMonth(
+  database: Database,
+  before: string,
+  guard: DropGuard = unguarded,
+): Promise<DroppedMonth | null> {
   return inSqlTransaction(database, systemScope, async (tx) => {
     const [oldest] = await tx.rows<{ part: string }>(oldestText, [before]);
-    if (!oldest) return null;
-    return { partition: oldest.part, eventCount: await drop(tx, oldest.part, before) };
+    return oldest ? drop(tx, oldest.part, before, guard) : null;
   });
 }
 
 /** Drops what was kept of earlier months and is not needed any more, and the copies of events from before `before`. */
-export async function dropKept(database: Database, before: string): Promise<DroppedMonth> {
+export async function dropKept(
+  database: Database,
+  before: string,
+  guard: DropGuard = unguarded,
+): Promise<DroppedMonth> {
   return inSqlTransaction(database, systemScope, async (tx) => {
-    const partition = 'event_default';
-    const eventCount = await drop(tx, partition, before);
+    const dropped = await drop(tx, 'event_default', before, guard);
     for (const [table, column, where] of leftovers) {
       await tx.rows(`delete from usage.${table} where ${column} < $1 ${where}`, [before]);
     }
-    return { partition, eventCount };
+    return dropped;
   });
 }
 
-async function drop(sql: Sql, partition: string, before: string): Promise<number> {
+async function drop(sql: Sql, partition: string, before: string, guard: DropGuard): Promise<DroppedMonth> {
+  const waitsFor = await guard(sql, partition, before);
+  if (waitsFor !== null) return { partition, eventCount: 0, waitsFor };
   const values = [partition, before];
   const [row] = await sql.rows<{ count: string }>('select usage.drop_old_events($1, $2) as count', values);
-  return Number(row?.count ?? 0);
+  return { partition, eventCount: Number(row?.count ?? 0) };
 }
 
 // Never billed, and of no use without the events they stand beside. Raw events that became none wait on.

@@ -10,6 +10,7 @@ import { retentionScheduleId } from '../../workflows/event-retention.messages.ts
 import { bulkTaskQueue } from '../../workflows/start.messages.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, subscribe, testPlatform } from '../support/billing.ts';
 import { append, newCustomer, newMeter, usageOf } from '../support/metering.ts';
+import { makeIngestedIn } from '../support/old-event.ts';
 
 const { api, base, temporal } = await testPlatform();
 const { database, scope } = base;
@@ -34,15 +35,7 @@ const stored = async (ids: readonly string[]) =>
   );
 const verify = () => inSqlTransaction(database, scope, (tx) => store.verify(tx, scope));
 
-/** Makes it so that the events of the given ids were ingested in that month. */
-async function ingestedIn(month: string, ids: readonly string[]): Promise<void> {
-  const next = new Date(`${month}-01T00:00:00Z`);
-  next.setUTCMonth(next.getUTCMonth() + 1);
-  const part = `usage.event_${month.replace('-', '')}`;
-  await owner.query(`create table ${part} (like usage.event including all); alter table ${part} enable row level security;
-    alter table usage.event attach partition ${part} for values from ('${month}-01T00:00:00Z') to ('${next.toISOString()}')`);
-  await owner.query('update usage.event set ingested_at = $1 where event_id = any($2)', [`${month}-20T00:00:00Z`, ids]);
-}
+const ingestedIn = (month: string, ids: readonly string[]) => makeIngestedIn(base.ownerUrl, month, ids);
 
 async function dropAll(): Promise<string[]> {
   const parts: string[] = [];

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, expect, test } from 'vitest';
+import { createEventRetentionActivities } from '../../activities/event-retention.ts';
 import { createUsageFeedActivities } from '../../activities/usage-feed.ts';
 import { poll } from '../../dev/processes.ts';
+import { retentionScheduleId, retentionWorkflowType } from '../../workflows/event-retention.messages.ts';
 import {
   type UsageFeedStart,
   usageFeedStartOptions,
@@ -10,13 +12,14 @@ import {
 } from '../../workflows/usage-feed.messages.ts';
 import { testDatabase } from '../support/database.ts';
 import { append, newMeter, usageOf } from '../support/metering.ts';
+import { makeIngestedIn } from '../support/old-event.ts';
 import { testTemporal, workflowBundle } from '../support/temporal.ts';
 import { openEngine } from '../support/usage-engines.ts';
 
 const base = await testDatabase();
 const temporal = await testTemporal();
-const { database, scope } = base;
-const { store, behind } = await openEngine('clickhouse', database);
+const { database, scope, ownerUrl } = base;
+const { store, settle, behind } = await openEngine('clickhouse', database);
 const { server, clickhouse } = behind!;
 
 const connection = await NativeConnection.connect({ address: temporal.address });
@@ -25,14 +28,17 @@ const code = readFileSync(await workflowBundle(), 'utf8');
 let isSwitchedOff = false;
 const [on, off] = [clickhouse, null].map((engine) => createUsageFeedActivities({ database, clickhouse: engine }));
 
-/** A worker that feeds until it is stopped. */
+/** A worker that feeds and drops until it is stopped. */
 async function feeder(): Promise<() => Promise<void>> {
   const worker = await Worker.create({
     connection,
     namespace: temporal.namespace,
     taskQueue: usageFeedStartOptions().taskQueue,
     workflowBundle: { code },
-    activities: { feedUsage: (start: UsageFeedStart) => (isSwitchedOff ? off! : on!).feedUsage(start) },
+    activities: {
+      ...createEventRetentionActivities({ database, clickhouse }),
+      feedUsage: (start: UsageFeedStart) => (isSwitchedOff ? off! : on!).feedUsage(start),
+    },
   });
   const running = worker.run();
   return async () => {
@@ -68,4 +74,19 @@ test('the workflow feeds what arrives, goes on with another worker, and ends whe
   isSwitchedOff = true;
   await temporal.client.workflow.getHandle(run.workflowId).result();
   await stopSecond();
+});
+
+test('retention tells what waits for the feed, and drops it from both engines once it was taken', async () => {
+  await append(store, scope, [{ event_id: 'old', timestamp: '2024-02-05T00:00:00Z' }]);
+  await makeIngestedIn(ownerUrl, '2024-02', ['old']);
+  const run = { workflowId: retentionScheduleId, taskQueue: usageFeedStartOptions().taskQueue, args: [{ days: 400 }] };
+  const dropped = () => temporal.client.workflow.execute(retentionWorkflowType, run);
+  const stop = await feeder();
+  const month = { partition: 'event_202402', eventCount: 0 };
+  expect(await dropped()).toEqual([{ ...month, waitsFor: 'the usage feed has not taken all of its events' }]);
+  await settle();
+  expect(fedRows()).toBe(8);
+  expect(await dropped()).toEqual([{ ...month, eventCount: 1 }]);
+  expect(fedRows()).toBe(7);
+  await stop();
 });

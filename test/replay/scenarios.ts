@@ -17,7 +17,7 @@ import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { personal } from './personal.ts';
 import { refundScenario } from './refund-scenario.ts';
-import { usageFeedScenario } from './usage-feed-scenario.ts';
+import { heldBackScenario, usageFeedScenario } from './usage-feed-scenario.ts';
 import { meterBuildScenario, rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
 
 /** A platform with a plan, and what scenarios do with it. */
@@ -144,6 +144,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
   'events-dropped': retentionScenario,
+  'events-held-back': heldBackScenario,
   'meter-built': meterBuildScenario,
   'usage-fed': usageFeedScenario,
   'usage-watched': thresholdScenario,
