@@ -14,6 +14,8 @@ export interface NewTimeBucket {
   end: ClockTime;
   /** Pricing members as the store of prices takes them, over those of the line's price. */
   terms: object;
+  /** Of one that is there already: its id stays, and its price where that is named. */
+  kept?: { id: string; priceId: string | null };
 }
 
 export interface ClockTime {

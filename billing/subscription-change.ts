@@ -1,3 +1,4 @@
+import type { CommitmentChange } from './commitment-change.ts';
 import type { NewItemCommitment } from './commitment-rules.ts';
 import type { NewAttachment } from './new-subscription.ts';
 import type { ProrationBehavior } from './proration.ts';
@@ -26,6 +27,8 @@ export interface LineItemChange {
   lineItemId: string;
   /** Pricing members of the price. */
   terms: Record<string, unknown>;
+  /** Null: its commitment stays; orders of before have none. */
+  commitment?: CommitmentChange | null;
   metadata: Record<string, string> | null;
   /** Null: now. */
   effectiveFrom: string | null;

@@ -1,30 +1,15 @@
 import { z } from 'zod';
-import { refuse } from '../../billing/refusal.ts';
 import type { LineItemChange, NewLineItem } from '../../billing/subscription-change.ts';
 import type { LineItemFilters } from '../../db/stores/line-item-list.ts';
 import { listOf, searchBody } from '../list.ts';
+import { changedCommitmentFields, commitmentChange } from './line-item-commitment.ts';
 import { billingPeriods, newPrice, priceChange, subscriptionPriceBody, updatePriceBody } from './price-input.ts';
-import { decimalInput, idListInput, metadataInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { decimalInput, idListInput, metadataInput, timestampInput } from './scalars.ts';
 import { addedCommitment, itemCommitmentFields } from './subscription-item.ts';
 import { lineItem } from './subscription-view.ts';
 
 const id = z.string().min(1).max(255);
-const later = z.unknown().optional().describe(notInThisRelease);
 export const prorationBehavior = z.union([z.literal(''), z.enum(['create_prorations', 'none'])]);
-const laterFields = [
-  'commitment_amount',
-  'commitment_quantity',
-  'commitment_type',
-  'commitment_duration',
-  'commitment_overage_factor',
-  'commitment_true_up_enabled',
-  'commitment_windowed',
-  'commitment_time_buckets',
-] as const;
-const commitments = Object.fromEntries(laterFields.map((field) => [field, later])) as Record<
-  (typeof laterFields)[number],
-  typeof later
->;
 
 export const addLineItemBody = z
   .object({
@@ -63,7 +48,7 @@ export const updateLineItemBody = updatePriceBody
     metadata: true,
     effective_from: true,
   })
-  .extend(commitments)
+  .extend(changedCommitmentFields)
   .meta({ examples: [{ amount: '25.00', effective_from: '2026-06-01T00:00:00Z' }] });
 
 export const endLineItemBody = z
@@ -90,7 +75,7 @@ export const lineItemSearchBody = searchBody(
 
 export const lineItemList = listOf(lineItem, 'ListSubscriptionLineItemsResponse');
 
-/** The line item as the workflow takes it. Throws `not_implemented` for parts that are not built. */
+/** The line item as the workflow takes it. Throws `validation_error` for members that contradict each other. */
 export function newLineItem(body: z.output<typeof addLineItemBody>): NewLineItem {
   return {
     priceId: body.price_id ?? null,
@@ -106,28 +91,16 @@ export function newLineItem(body: z.output<typeof addLineItemBody>): NewLineItem
   };
 }
 
-/** The change as the workflow takes it. Throws `not_implemented` for parts that are not built. */
+/** The change as the workflow takes it. Throws `validation_error` for members that contradict each other. */
 export function lineItemChange(lineItemId: string, body: z.output<typeof updateLineItemBody>): LineItemChange {
-  refuseLater(body);
   const { terms, effectiveFrom, metadata } = priceChange(body);
   return {
     lineItemId,
     terms: { ...terms },
+    commitment: commitmentChange(body),
     metadata: metadata ?? null,
     effectiveFrom: effectiveFrom ?? null,
   };
-}
-
-function refuseLater(body: Record<string, unknown>): void {
-  for (const field of laterFields) {
-    const value = body[field];
-    const empty = value == null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
-    if (!empty) {
-      throw refuse('not_implemented', `${field} is not available yet; leave it out or empty`, {
-        fields: { [field]: 'not available yet' },
-      });
-    }
-  }
 }
 
 /** The filters of a search body in the words of the store. */

@@ -24,7 +24,7 @@ const pricing = updatePriceBody.pick({
 const clock = z.object({ hour: z.int().min(0).max(24), minute: z.int().min(0).max(59).default(0) });
 
 /** A time of the day (UTC) with its own price and commitment; the price says what differs from that of the line. */
-const timeBucket = z.object({
+export const timeBucket = z.object({
   commitment_type: commitmentType,
   commitment_value: decimalInput(),
   overage_factor: decimalInput(),
@@ -185,7 +185,8 @@ function newItemCommitment(
   };
 }
 
-function newTimeBucket(sent: z.output<typeof timeBucket>): NewTimeBucket {
+/** A time bucket as the store takes it. */
+export function newTimeBucket(sent: z.output<typeof timeBucket>): NewTimeBucket {
   return {
     type: sent.commitment_type,
     value: sent.commitment_value,

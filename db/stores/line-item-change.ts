@@ -1,11 +1,13 @@
 import { later } from '../../billing/calendar.ts';
 import type { ChargeItem } from '../../billing/charge.ts';
+import { changesCommitment } from '../../billing/commitment-change.ts';
 import { lineItemEnd, refuseUnchangeable, versionStart } from '../../billing/line-item.ts';
 import type { LineItemChange, LineItemEnding } from '../../billing/subscription-change.ts';
 import { Price } from '../entities/price.ts';
 import { missing } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import type { ChargedItem } from './charged-item.ts';
+import { commitNextVersion } from './line-item-commitment-change.ts';
 import { chargedItemOf, copyLineItem, termOf, updateLineItemRow } from './line-item-row.ts';
 import { termsOver } from './own-price.ts';
 import { auditPrice, insertPrice } from './price.ts';
@@ -30,8 +32,9 @@ export async function updateLineItem(
 ): Promise<AttendedSubscription> {
   return carryOut(tx, tx.scope, order, input, async (before, at): Promise<Decided | null> => {
     const old = await chargedItemOf(tx, tx.scope.environmentId, before.id, input.lineItemId);
-    const supersedes = Object.values(input.terms).some((value) => value !== undefined);
-    if (supersedes) return supersede(tx, before, old, input, at);
+    const commits = input.commitment && changesCommitment(input.commitment, !!old.item.commitment);
+    const supersedes = commits || Object.values(input.terms).some((value) => value !== undefined);
+    if (supersedes) return supersede(tx, before, old, commits ? input : { ...input, commitment: null }, at);
     if (input.metadata === null) return null;
     await updateLineItemRow(tx, tx.scope, input.lineItemId, { metadata: input.metadata });
     return {
@@ -59,8 +62,11 @@ async function supersede(
   const from = versionStart(termOf(item), input.effectiveFrom ?? at);
   const priceId = await ownPrice(tx, before, item.priceId, input.terms as SomeTerms, from);
   const own = input.metadata === null ? {} : { metadata: input.metadata };
-  const lineItemId = await copyLineItem(tx, tx.scope, item.id, { start_date: from, price_id: priceId, ...own });
-  const next = await chargedItemOf(tx, tx.scope.environmentId, before.id, lineItemId);
+  const next = { lineItemId: item.id, priceId };
+  const committed = input.commitment ? await commitNextVersion(tx, tx.scope, before, next, input.commitment) : null;
+  const columns = { start_date: from, price_id: priceId, ...own };
+  const lineItemId = await copyLineItem(tx, tx.scope, item.id, columns, committed);
+  const version = await chargedItemOf(tx, tx.scope.environmentId, before.id, lineItemId);
   const planned = await planProration(tx, tx.scope, {
     row: before,
     action: 'lateral',
@@ -68,7 +74,7 @@ async function supersede(
     effectiveAt: later(from, before.currentPeriodStart),
     at,
     ended: [old],
-    started: [next],
+    started: [version],
   });
   await endLineItemsAt(tx, tx.scope, [{ lineItemId: item.id, endDate: from }]);
   const settled = await settleProration(tx, tx.scope, planned);
@@ -85,7 +91,7 @@ async function supersede(
     ],
     invoiceIds: settled.invoiceId === null ? [] : [settled.invoiceId],
     returned: settled.returned,
-    detail: { line_item_id: lineItemId, replaces: item.id },
+    detail: { line_item_id: lineItemId, replaces: item.id, ...(committed ? { commitment: committed } : {}) },
   };
 }
 

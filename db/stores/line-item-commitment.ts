@@ -57,9 +57,8 @@ export async function commitItem(
   const timeBuckets: StoredTimeBucket[] = [];
   for (const [index, bucket] of commitment.timeBuckets.entries()) {
     const path = `${field}.commitment_time_buckets[${index}].price.`;
-    const own = await overridePrice(sql, scope, row.id, price, bucket.terms as SentTerms, path);
-    await insertOwnPrices(sql, scope, [own]);
-    timeBuckets.push(storedBucket(bucket, own.id));
+    const priceId = bucket.kept?.priceId ?? (await bucketPrice(sql, scope, { row, price }, bucket, path));
+    timeBuckets.push(storedBucket(bucket, priceId));
   }
   return {
     commitmentType: commitment.type,
@@ -73,9 +72,21 @@ export async function commitItem(
   };
 }
 
+async function bucketPrice(
+  sql: Sql,
+  scope: Scope,
+  { row, price }: Pick<CommittableItem, 'row' | 'price'>,
+  bucket: NewTimeBucket,
+  path: string,
+): Promise<string> {
+  const own = await overridePrice(sql, scope, row.id, price, bucket.terms as SentTerms, path);
+  await insertOwnPrices(sql, scope, [own]);
+  return own.id;
+}
+
 function storedBucket(bucket: NewTimeBucket, priceId: string): StoredTimeBucket {
   return {
-    id: newId('bucket'),
+    id: bucket.kept?.id ?? newId('bucket'),
     price_id: priceId,
     commitment_type: bucket.type,
     commitment_value: bucket.value,

@@ -1,9 +1,11 @@
 import type { ChargeItem } from '../../billing/charge.ts';
+import { columnName } from '../bulk.ts';
 import { newId } from '../id.ts';
 import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { type ChargedItem, readItems } from './charged-item.ts';
+import type { CommitmentColumns } from './line-item-commitment.ts';
 
 /** The published line item of a subscription with its price. Throws `not_found`. */
 export async function chargedItemOf(
@@ -41,7 +43,7 @@ export interface CopiedColumns {
 }
 
 /**
- * A copy of a line item under a new id, with some columns of its own; whatever else a line item has, it has too. The coupons
+ * A copy of a line item under a new id, with some columns of its own, and another commitment where one is given; whatever else a line item has, it has too. The coupons
  * of the old one go on with the new one. Gives the id.
  */
 export async function copyLineItem(
@@ -49,10 +51,20 @@ export async function copyLineItem(
   scope: Scope,
   lineItemId: string,
   columns: CopiedColumns,
+  commitment: CommitmentColumns | null = null,
 ): Promise<string> {
   const id = newId('subs_line');
   const now = new Date().toISOString();
-  const own = { ...columns, id, created_at: now, created_by: scope.actor, updated_at: now, updated_by: scope.actor };
+  const committed = Object.entries(commitment ?? {}).map(([member, value]) => [columnName(member), value]);
+  const own = {
+    ...columns,
+    ...Object.fromEntries(committed),
+    id,
+    created_at: now,
+    created_by: scope.actor,
+    updated_at: now,
+    updated_by: scope.actor,
+  };
   await sql.rows(
     `insert into subscription_line_item
      select (jsonb_populate_record(null::subscription_line_item, to_jsonb(l) || $3::jsonb)).* from subscription_line_item l
