@@ -1,5 +1,5 @@
 import { cadenceRelation } from './cadence.ts';
-import type { BillingPeriod, BillingPeriodInterval, Interval } from './calendar.ts';
+import type { BillingPeriod, Interval } from './calendar.ts';
 import { monthsOfPeriod } from './calendar.ts';
 import {
   dateOf,
@@ -12,7 +12,8 @@ import {
   monthsLater,
   weekdayOf,
 } from './local-time.ts';
-import { type Decimal, decimal, decimalString, greatest, least, storedDecimal, zero } from './money.ts';
+import { type Decimal, decimal, greatest, least, storedDecimal, zero } from './money.ts';
+import type { SharedLimit } from './period-limit.ts';
 
 /** The aggregated, enabled metered entitlement of a meter's feature. spec: catalogue-and-metering §8.3, §8.4 */
 export interface Allowance {
@@ -20,6 +21,8 @@ export interface Allowance {
   usageLimit: string | null;
   /** DAILY … ANNUAL, NEVER; null is the billing period. */
   usageResetPeriod: BillingPeriod | 'NEVER' | null;
+  /** Where a window's limit may be another one: after a change of plan, and in a first calendar period. */
+  shared?: SharedLimit;
 }
 
 /**
@@ -48,6 +51,8 @@ export interface WindowUsage {
   total: Decimal;
   aheadBefore?: Decimal;
   aheadTotal?: Decimal;
+  /** In place of the allowance's. */
+  limit?: string | null;
 }
 
 export interface BillableQuantity {
@@ -136,10 +141,15 @@ export function billableQuantity(
   windows: readonly WindowUsage[],
 ): BillableQuantity {
   if (!allowance) return { billable: raw, adjusted: zero, ofWindow: [] };
-  if (allowance.usageLimit === null) return { billable: zero, adjusted: raw, ofWindow: windows.map(() => zero) };
-  const limit = storedDecimal(allowance.usageLimit);
-  const over = (usage: Decimal): Decimal => greatest(usage.minus(limit), zero);
-  const ofWindow = windows.map(({ before, total, aheadBefore = zero, aheadTotal = zero }) => {
+  const limitOf = ({ limit = allowance.usageLimit }: Pick<WindowUsage, 'limit'>): string | null => limit;
+  if (limitOf({}) === null && windows.every((window) => limitOf(window) === null)) {
+    return { billable: zero, adjusted: raw, ofWindow: windows.map(() => zero) };
+  }
+  const ofWindow = windows.map((window) => {
+    const limit = limitOf(window);
+    if (limit === null) return zero;
+    const { before, total, aheadBefore = zero, aheadTotal = zero } = window;
+    const over = (usage: Decimal): Decimal => greatest(usage.minus(storedDecimal(limit)), zero);
     const atEnd = over(aheadTotal.plus(total)).minus(over(aheadTotal));
     const atStart = over(aheadBefore.plus(before)).minus(over(aheadBefore));
     return atEnd.minus(atStart);
@@ -188,16 +198,4 @@ export function bucketWindows(starts: readonly string[], windows: readonly Inter
     }
     return low;
   });
-}
-
-/**
- * The limit of a first calendar period with create_prorations: limit × the period's share of the full one, rounded half up to
- * a whole unit. Unlimited stays unlimited. spec: subscriptions-and-invoicing §2.3.6
- */
-export function firstPeriodLimit(limit: string | null, period: BillingPeriodInterval): string | null {
-  if (limit === null) return null;
-  const part = epochMs(period.end) - epochMs(period.start);
-  const whole = epochMs(period.full.end) - epochMs(period.full.start);
-  if (part === whole) return decimalString(storedDecimal(limit));
-  return decimalString(storedDecimal(limit).times(part).dividedBy(whole).toDecimalPlaces(0));
 }

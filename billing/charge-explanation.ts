@@ -2,6 +2,7 @@ import { explainCommitment } from './commitment-explanation.ts';
 import type {
   Derivation,
   DerivedAllowance,
+  DerivedAllowanceWindow,
   DerivedPart,
   DerivedProration,
   DerivedUsage,
@@ -107,28 +108,44 @@ function explainUsage(usage: DerivedUsage, meterName: string | null, words: Expl
 
 function explainAllowance(allowance: DerivedAllowance | null, words: ExplanationWords): ExplanationStep[] {
   if (allowance === null) return [];
-  if (allowance.limit === null) {
+  if (allowance.limit === null && allowance.windows.every(({ limit }) => limit == null)) {
     return [{ kind: 'allowance', sentence: 'The entitlement includes unlimited usage, so nothing of it is billed.' }];
   }
   const { quantity } = words;
   const every = allowance.resetPeriod === null ? 'billing period' : `reset period (${allowance.resetPeriod})`;
-  const windows = allowance.windows.map((window): ExplanationStep => {
+  const windows = allowance.windows.flatMap((window): ExplanationStep[] => {
     const ahead =
       window.aheadTotal === '0'
         ? ''
         : `, after other lines of the meter had used ${quantity(window.aheadBefore)} before and ${quantity(window.aheadTotal)} by its end`;
     const used = `usage went from ${quantity(window.usageBefore)} to ${quantity(window.usageTotal)}${ahead}`;
     const sentence = `${capital(spanText(window.start, window.end, words))} ${used}: ${quantity(window.billable)} is billable.`;
-    return { kind: 'allowance', sentence };
+    return [...explainLimit(window, words), { kind: 'allowance', sentence }];
   });
+  const whole = allowance.limit === null ? 'unlimited usage' : quantity(allowance.limit);
   return [
-    { kind: 'allowance', sentence: `The entitlement includes ${quantity(allowance.limit)} per ${every}.` },
+    { kind: 'allowance', sentence: `The entitlement includes ${whole} per ${every}.` },
     ...windows,
     {
       kind: 'allowance',
       sentence: `The entitlement took ${quantity(allowance.adjusted)} off; ${quantity(allowance.billable)} is billed.`,
     },
   ];
+}
+
+/** The limit of a window that is not the whole one: of a first calendar period, or around a change of plan. spec: §2.3.6 */
+function explainLimit(
+  { start, end, limit, shares = [] }: DerivedAllowanceWindow,
+  words: ExplanationWords,
+): ExplanationStep[] {
+  if (limit === undefined) return [];
+  const included = (text: string | null): string => (text === null ? 'unlimited usage' : words.quantity(text));
+  const parts = shares.map(
+    (share) =>
+      `${included(share.share)} ${spanText(share.start, share.end, words)}, its share of ${included(share.limit)}`,
+  );
+  const sentence = `${capital(spanText(start, end, words))} ${included(limit)} is included: ${parts.join('; ') || 'no plan included any'}.`;
+  return [{ kind: 'allowance', sentence }];
 }
 
 function capital(text: string): string {

@@ -1,8 +1,16 @@
 import { earlier, type Interval, later, nextBoundary } from './calendar.ts';
-import type { ChargeItem, ChargePlanInput, PlannedGrants, PlannedUsage, UsageAnswer } from './charge-input.ts';
+import type {
+  ChargeItem,
+  ChargePlanInput,
+  GrantCycle,
+  PlannedGrants,
+  PlannedUsage,
+  UsageAnswer,
+} from './charge-input.ts';
 import type { Service } from './charge-window.ts';
 import type { DerivedGrants, DerivedUsage } from './derivation.ts';
 import type { MeterGrants } from './grant.ts';
+import { grantTenures } from './grant-tenure.ts';
 import { type MeasuredGrant, measureGrants, meteredValue } from './grant-usage.ts';
 import { toMicrosecond } from './grant-window.ts';
 import { cutPeriodStart } from './intermediate-invoice.ts';
@@ -42,12 +50,12 @@ export function grantsOfLine(item: ChargeItem, input: ChargePlanInput): MeterGra
  * invoices cut a period, its budgets are those of the whole of it, whichever piece is billed. spec: catalogue-and-metering §9.2,
  * subscriptions-and-invoicing §2.14.1
  */
-export function grantCycles(service: Service, input: ChargePlanInput): Interval[] {
+export function grantCycles(service: Service, input: ChargePlanInput): GrantCycle[] {
   const { subscription } = input;
   const elapsed = uncutPeriod(input);
   if (elapsed && service.start >= elapsed.start) return [elapsed];
   const cadence = { ...subscription, anchor: subscription.billingAnchor };
-  const cycles: Interval[] = [];
+  const cycles: GrantCycle[] = [];
   const until = elapsed ? elapsed.start : service.end;
   let start = service.start;
   for (let step = 0; step < walkBound && start < until; step += 1) {
@@ -58,10 +66,12 @@ export function grantCycles(service: Service, input: ChargePlanInput): Interval[
   return elapsed ? [...cycles, elapsed] : cycles;
 }
 
-function uncutPeriod({ elapsed, intermediate = [], reason }: ChargePlanInput): Interval | null {
+function uncutPeriod({ elapsed, intermediate = [], reason }: ChargePlanInput): GrantCycle | null {
   if (!elapsed) return null;
   const start = cutPeriodStart(elapsed.start, intermediate) ?? elapsed.start;
-  return { start, end: reason === 'threshold' ? later(elapsed.full.end, elapsed.end) : elapsed.end };
+  const fullEnd = later(elapsed.full.end, elapsed.end);
+  const end = reason === 'threshold' ? fullEnd : elapsed.end;
+  return end === fullEnd ? { start, end } : { start, end, fullEnd };
 }
 
 /** What budgets make of a usage part. */
@@ -89,10 +99,11 @@ export function measureGranted(
   const multiplier = answer.multiplier ?? null;
   const rated = pricerOf(price);
   const costOf = (quantity: Decimal): Decimal => costInCurrency(rated(quantity).cost, price);
-  const measured = planned.grants.cycles.map((cycle) => {
+  const tenures = planned.grants.cycles.flatMap((cycle) => grantTenures(grants, cycle));
+  const measured = tenures.map(({ grants: held, cycle }) => {
     const billed = { start: later(planned.from, cycle.start), end: earlier(planned.to, cycle.end) };
-    const question = { grants, cycle, timezone, multiplier, costOf };
-    return { cycle, ...measureGrants(question, answer.events ?? [], billed) };
+    const question = { grants: held, cycle, timezone, multiplier, costOf };
+    return { cycle, held, ...measureGrants(question, answer.events ?? [], billed) };
   });
   const over = sum(measured.map(({ billable }) => billable));
   const raw = ownUsage(planned, answer, multiplier);
@@ -106,10 +117,10 @@ export function measureGranted(
     money: isMoney ? over : null,
     usage: { meterId, from, to, quantity: decimalString(raw), watermark: answer.watermark ?? null, bucketing: null },
     derived: derivedGrants(grants, windows, over),
-    cycles: measured.map(({ cycle, windows: own }) => ({
+    cycles: measured.map(({ cycle, held, windows: own }) => ({
       cycle,
       measure: grants.measure,
-      entitlementIds: grants.configurations.map(({ entitlementId }) => entitlementId),
+      entitlementIds: held.configurations.map(({ entitlementId }) => entitlementId),
       windows: own,
     })),
   };

@@ -6,6 +6,7 @@ import type { Bucketing, Derivation, DerivedProration } from './derivation.ts';
 import type { MeterGrants } from './grant.ts';
 import type { MeteredEvent } from './grant-usage.ts';
 import type { ResumeTerms } from './pause.ts';
+import type { LimitShare } from './period-limit.ts';
 import type { PriceTerms } from './price.ts';
 
 /** Which invoice is being filled. spec: subscriptions-and-invoicing §2.6.1 */
@@ -30,6 +31,8 @@ export interface ChargeSubscription {
   billingAnchor: string;
   timezone: string;
   lineItemGrouping: 'per_charge_period' | 'per_billing_period';
+  /** Absent where nothing was paused. */
+  startDate?: string;
   /** Where charging begins after a trial; items of a longer cadence run their own periods from here at the earliest. */
   trialEnd?: string | null;
 }
@@ -145,6 +148,9 @@ export type QuestionKeys = string[];
 
 /** A reset window of an allowance and where its usage is answered. Empty keys mean nothing. */
 export interface PlannedWindow extends Interval {
+  /** In place of the allowance's, and what it is made of. */
+  limit?: string | null;
+  shares?: LimitShare[];
   before: QuestionKeys;
   total: QuestionKeys;
   aheadBefore: QuestionKeys;
@@ -169,8 +175,14 @@ export interface PlannedUsage {
 /** The budgets of a line and the billing periods they belong to. */
 export interface PlannedGrants {
   grants: MeterGrants;
-  cycles: Interval[];
+  cycles: GrantCycle[];
   timezone: string;
+}
+
+/** A billing period as far as it is billed. */
+export interface GrantCycle extends Interval {
+  /** Where it ends when nothing cuts it; absent where nothing does. */
+  fullEnd?: string;
 }
 
 /** One charge period of a line. */

@@ -4,6 +4,7 @@ import {
   billableBuckets,
   billableQuantity,
   bucketWindows,
+  type WindowUsage,
 } from './allowance.ts';
 import { amountOfCost } from './charge-amount.ts';
 import { priceBuckets } from './charge-bucketed.ts';
@@ -194,9 +195,9 @@ function grantedQuantity(
   return { billable, adjusted, usage, allowance: null, buckets: null, granted };
 }
 
-type Usages = { before: Decimal; total: Decimal; aheadBefore: Decimal; aheadTotal: Decimal }[];
+type Usages = Required<Omit<WindowUsage, 'limit'>> & Pick<WindowUsage, 'limit'>;
 
-function windowUsages(planned: PlannedUsage, rows: UsageAnswer['buckets'] | null, answers: Answers): Usages {
+function windowUsages(planned: PlannedUsage, rows: UsageAnswer['buckets'] | null, answers: Answers): Usages[] {
   const inWindow = planned.windows.map(() => zero);
   if (rows && planned.windows.length > 0) {
     const starts = rows.map((row) => row.start);
@@ -211,23 +212,25 @@ function windowUsages(planned: PlannedUsage, rows: UsageAnswer['buckets'] | null
       total: rows ? before.plus(inWindow[position]!) : added(window.total, answers),
       aheadBefore: added(window.aheadBefore, answers),
       aheadTotal: added(window.aheadTotal, answers),
+      ...(window.limit === undefined ? {} : { limit: window.limit }),
     };
   });
 }
 
 /** How much of each window's buckets the allowance takes away. */
-function forgivenOfWindows(planned: PlannedUsage, usages: Usages, result: BillableQuantity, raw: Decimal): Decimal[] {
+function forgivenOfWindows(planned: PlannedUsage, usages: Usages[], result: BillableQuantity, raw: Decimal): Decimal[] {
   if (planned.windows.length === 0) return [planned.allowance?.usageLimit === null ? raw : zero];
   return usages.map(({ before, total }, position) => total.minus(before).minus(result.ofWindow[position]!));
 }
 
-function derivedAllowance(planned: PlannedUsage, usages: Usages, result: BillableQuantity): DerivedAllowance {
+function derivedAllowance(planned: PlannedUsage, usages: Usages[], result: BillableQuantity): DerivedAllowance {
   return {
     limit: planned.allowance!.usageLimit,
     resetPeriod: planned.allowance!.usageResetPeriod,
-    windows: planned.windows.map(({ start, end }, position) => ({
+    windows: planned.windows.map(({ start, end, limit, shares }, position) => ({
       start,
       end,
+      ...(limit === undefined ? {} : { limit, shares: shares ?? [] }),
       usageBefore: decimalString(usages[position]!.before),
       usageTotal: decimalString(usages[position]!.total),
       aheadBefore: decimalString(usages[position]!.aheadBefore),

@@ -1,9 +1,11 @@
-import { resetWindows } from './allowance.ts';
+import { type Allowance, resetWindows } from './allowance.ts';
+import { cadenceRelation } from './cadence.ts';
 import { earlier, type Interval, later } from './calendar.ts';
 import { grantCycles, grantsOfLine } from './charge-grant.ts';
 import type { ChargeItem, ChargePlanInput, PlannedUsage, PlannedWindow, UsageQuestion } from './charge-input.ts';
 import type { Service } from './charge-window.ts';
 import type { Bucketing } from './derivation.ts';
+import { limitOfShares, limitPeriodOf, limitShares } from './period-limit.ts';
 
 /** Adds a question and gives its key; an empty time needs no question. */
 type Ask = (item: ChargeItem, from: string, to: string) => string[];
@@ -27,7 +29,7 @@ export function planUsage(
   const from = running ? item.startDate : service.start;
   const main = to > service.start ? ask(item, from, to) : [];
   const allowance = (item.meterId && input.allowances[item.meterId]) || null;
-  const limited = allowance !== null && allowance.usageLimit !== null && main.length > 0;
+  const limited = allowance !== null && (allowance.usageLimit !== null || !!allowance.shared) && main.length > 0;
   const planned = {
     meterId: item.meterId ?? '',
     from,
@@ -41,7 +43,8 @@ export function planUsage(
   const ahead = linesAhead(item, input);
   if (running) {
     const aheadTotal = ahead.flatMap((line) => ask(line, line.startDate, ending(line, to)));
-    return { ...planned, windows: [{ start: from, end: to, before: [], total: main, aheadBefore: [], aheadTotal }] };
+    const window = { start: from, end: to, ...windowLimit(allowance, service.window, item, service, input) };
+    return { ...planned, windows: [{ ...window, before: [], total: main, aheadBefore: [], aheadTotal }] };
   }
   const firstStart = ahead[0]?.startDate ?? item.startDate;
   const { subscription } = input;
@@ -55,8 +58,32 @@ export function planUsage(
   });
   return {
     ...planned,
-    windows: windows.map((window) => planWindow(window, item, ahead, { start: from, end: to }, ask)),
+    windows: windows.map((window) => ({
+      ...planWindow(window, item, ahead, { start: from, end: to }, ask),
+      ...windowLimit(allowance, window, item, service, input),
+    })),
   };
+}
+
+/** What is included in a window, where it is not the allowance's limit. spec: subscriptions-and-invoicing §2.3.6 */
+function windowLimit(
+  allowance: Allowance,
+  window: Interval,
+  item: ChargeItem,
+  service: Service,
+  { subscription }: ChargePlanInput,
+): Pick<PlannedWindow, 'limit' | 'shares'> {
+  if (!allowance.shared) return {};
+  const { portions, period: running } = allowance.shared;
+  const relation = cadenceRelation(item, subscription);
+  const uncut = window === service.window ? (service.uncut ?? window) : window;
+  const period = limitPeriodOf(uncut, allowance, { period: running, relation, cadence: subscription });
+  if (period === null) return {};
+  const shares = limitShares(portions, period);
+  const isWhole = shares.every(
+    ({ start, end, limit, share }) => start === period.start && end === period.end && share === limit,
+  );
+  return isWhole && shares.length > 0 ? {} : { limit: limitOfShares(shares), shares };
 }
 
 /** With budgets: every event of the billing periods that they belong to, which tells the line's own usage too. spec: §9 */

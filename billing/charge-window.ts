@@ -11,13 +11,15 @@ import {
 } from './calendar.ts';
 import type { ChargeItem, ChargePeriod, ChargePlanInput, ChargeReason } from './charge-input.ts';
 import type { DerivedProration, ProrationReason } from './derivation.ts';
-import { epochMs, instantText } from './local-time.ts';
+import { oneTimeServices } from './one-time.ts';
 import { chargesAtResume, type ResumableCharge, wasGivenBack } from './pause.ts';
 import { refuse } from './refusal.ts';
 
 /** A time an item is billed for, the charge window it lies in, and the share of the full price it pays. */
 export interface Service extends Interval {
   window: Interval;
+  /** The window of a shorter cadence as no boundary cuts it. */
+  uncut?: Interval;
   proration: DerivedProration | null;
 }
 
@@ -35,7 +37,6 @@ const billedBy: Record<ChargeReason, readonly Billed[]> = {
   threshold: ['arrear'],
 };
 
-const oneTimeServiceMs = 1000;
 const walkBound = 10_000;
 
 /**
@@ -111,22 +112,6 @@ function remainderOf(
   return [{ ...rest, window: service.window, proration: prorationOf(item, rest, service.full, 'partly_active') }];
 }
 
-/** Once, in full, when the item starts; never prorated. */
-function oneTimeServices(item: ChargeItem, input: ChargePlanInput): Service[] {
-  if (item.endDate !== null && item.endDate <= item.startDate) return [];
-  const start = item.startDate;
-  const { elapsed, next, reason } = input;
-  const due =
-    reason === 'opening'
-      ? next !== null && start <= next.start
-      : elapsed !== null &&
-        start >= elapsed.start &&
-        (start < elapsed.end || (start === elapsed.end && reason !== 'last'));
-  if (!due) return [];
-  const service = { start, end: instantText(epochMs(start) + oneTimeServiceMs) };
-  return [{ ...service, window: service, proration: null }];
-}
-
 /** Equal cadence, and days or weeks inside longer periods: one service, the part of the period in which the item is active. */
 function periodServices(item: ChargeItem, period: ChargePeriod): Service[] {
   const active = intersection(period, item);
@@ -165,6 +150,7 @@ function windowServices(item: ChargeItem, period: ChargePeriod, input: ChargePla
       services.push({
         ...active,
         window,
+        uncut: full,
         proration: prorationOf(item, active, full, cut ? 'partly_active' : 'charge_window_cut'),
       });
     }

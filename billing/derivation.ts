@@ -1,4 +1,5 @@
 import type { MeasuredGrant } from './grant-usage.ts';
+import type { LimitShare } from './period-limit.ts';
 import type { CostStep, PriceTerms } from './price.ts';
 
 /**
@@ -112,6 +113,9 @@ export interface DerivedAllowance {
 export interface DerivedAllowanceWindow {
   start: string;
   end: string;
+  /** What is included in it where that is not `limit` of the allowance, and what it is made of. spec: §2.3.6 */
+  limit?: string | null;
+  shares?: LimitShare[];
   usageBefore: string;
   usageTotal: string;
   aheadBefore: string;

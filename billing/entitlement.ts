@@ -1,4 +1,5 @@
 import type { GrantTerms } from './grant.ts';
+import { isHeldAt, type Tenure } from './plan-tenure.ts';
 
 /** What a subscription may override of an entitlement of its plan. spec: catalogue-and-metering §8.2 */
 export const overridableMembers = ['usage_limit', 'is_enabled', 'static_value', 'config_value'] as const;
@@ -27,6 +28,8 @@ export interface EntitlementPart {
   grant?: GrantTerms | null;
   startDate: string | null;
   endDate: string | null;
+  /** Of a plan's part: when the plan was the subscription's; absent or null is always. */
+  tenure?: Tenure | null;
 }
 
 /** What all parts of a feature grant together. */
@@ -51,19 +54,20 @@ const nothing: AggregatedEntitlement = {
 
 /**
  * The parts in force at an instant, from parts given oldest first: plan parts first, an override in the place of the plan
- * part it names, with that part's members where it has none of its own. An override without a live parent stands for itself.
- * spec: catalogue-and-metering §8.3
+ * part it names, with that part's members where it has none of its own. An override without a live parent stands for itself;
+ * one of a plan that the subscription has left goes with that plan. spec: catalogue-and-metering §8.3
  */
 export function partsInForce<Part extends EntitlementPart>(parts: readonly Part[], at: string): Part[] {
   const live = parts.filter(
-    ({ startDate, endDate }) => (startDate === null || startDate <= at) && (endDate === null || endDate > at),
+    ({ startDate, endDate, tenure }) =>
+      (startDate === null || startDate <= at) && (endDate === null || endDate > at) && isHeldAt(tenure, at),
   );
   const overrides = new Map<string, Part>();
   const standing: Part[] = [];
   for (const part of live) {
     const parent = live.find((other) => other.entityType === 'PLAN' && isOverride(part, other));
     if (parent) overrides.set(keyOf(parent), part);
-    else standing.push(part);
+    else if (!parts.some((other) => isOverride(part, other) && !isHeldAt(other.tenure, at))) standing.push(part);
   }
   const ordered = [
     ...standing.filter((part) => part.entityType === 'PLAN'),
@@ -140,6 +144,7 @@ function overridden<Part extends EntitlementPart>(parent: Part, override: Part |
     configValue: (sets('config_value') ? override : parent).configValue,
     isSoftLimit,
     usageResetPeriod,
+    ...(parent.tenure === undefined ? {} : { tenure: parent.tenure }),
     ...(parent.grant === undefined ? {} : { grant: parent.grant }),
     ...(parent.aggregationMode === undefined ? {} : { aggregationMode: parent.aggregationMode }),
   };

@@ -1,4 +1,5 @@
 import { decimalString, storedDecimal, sum } from './money.ts';
+import type { Tenure } from './plan-tenure.ts';
 import { compareText } from './text-order.ts';
 
 export const grantMeasures = ['quantity', 'amount'] as const;
@@ -26,7 +27,12 @@ export interface MeterGrants {
   mode: 'additive' | 'parallel';
   measure: GrantTerms['measure'];
   configurations: GrantConfiguration[];
+  /** Where plans gave different ones in a period: each one's and for which time, in the order of time; absent: always these. */
+  tenures?: TenuredGrants[];
 }
+
+/** Budgets of a plan, for as long as it was the subscription's. */
+export type TenuredGrants = Omit<MeterGrants, 'tenures'> & Tenure;
 
 /** A part as far as its budgets go. */
 export interface GrantingPart {

@@ -9,7 +9,7 @@ import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import { siblingDisagreement } from './entitlement-grant-rules.ts';
 import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
-import { meteredParts, type StoredPart } from './entitlement-part.ts';
+import { meteredPartsHeld, type StoredPart } from './entitlement-part.ts';
 import { refuseBothLevels } from './line-item-commitment.ts';
 import { committedBy, overridden, type Wanted, withCommitments } from './new-line-items.ts';
 import { grantAddonCredits } from './subscription-grant.ts';
@@ -166,7 +166,7 @@ async function refuseResetConflict(
     [environmentId, addonId],
   );
   if (added.length === 0) return;
-  const parts = await meteredParts(sql, environmentId, [row.id]);
+  const parts = await meteredPartsHeld(sql, environmentId, row.id);
   const sameAsBilling = (period: string) =>
     period !== 'NEVER' &&
     cadenceRelation({ billingPeriod: period as BillingPeriod, billingPeriodCount: 1 }, row) === 'equal';

@@ -1,4 +1,5 @@
 import { type AggregatedEntitlement, aggregateEntitlement, partsInForce } from '../../billing/entitlement.ts';
+import { shownParts } from '../../billing/shown-limit.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
 import { Subscription } from '../entities/subscription.ts';
@@ -11,7 +12,10 @@ export interface AggregatedFeature {
   feature: Feature;
   meter: Meter | null;
   entitlement: AggregatedEntitlement;
+  /** A metered one's limits are those of the present: of a part of a period its share. */
   sources: StoredPart[];
+  /** Everything that is granted of the feature at any time. */
+  parts: StoredPart[];
 }
 
 /** Absent, empty and null narrow nothing; ids and keys that exist nowhere match nothing. */
@@ -57,10 +61,11 @@ export async function aggregatedFeatures(
   const granted = [...byFeature.values()].flatMap(([first]) => first ?? []);
   const wanted = granted.filter(({ feature }) => isWanted(feature, filters)).sort(byTypeAndName);
   return wanted.flatMap(({ feature, meter }) => {
-    const sources = partsInForce(byFeature.get(feature.id) ?? [], at);
+    const parts = byFeature.get(feature.id) ?? [];
+    const sources = feature.type === 'metered' ? shownParts(parts, at) : partsInForce(parts, at);
     if (sources.length === 0) return [];
     const entitlement = aggregateEntitlement(feature.type, sources);
-    return [{ feature, meter, entitlement, sources }];
+    return [{ feature, meter, entitlement, sources, parts }];
   });
 }
 

@@ -5,7 +5,7 @@ import { Price } from '../entities/price.ts';
 import { badField } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { grantOf } from './entitlement-grant-terms.ts';
-import { meteredParts } from './entitlement-part.ts';
+import { meteredPartsHeld } from './entitlement-part.ts';
 
 /** The members of a grant configuration that a caller sent; absent ones are undefined. */
 export interface SentGrant {
@@ -144,7 +144,7 @@ async function siblingsOf(
   const { environmentId } = tx.scope;
   const { id, entityType, entityId, featureId, featureType } = holder;
   if (entityType === 'SUBSCRIPTION') {
-    const parts = await meteredParts(tx, environmentId, [entityId]);
+    const parts = await meteredPartsHeld(tx, environmentId, entityId);
     return parts.filter((part) => part.featureId === featureId && part.id !== id && part.parentEntitlementId === null);
   }
   const where = { environmentId, status: 'published', entityType, entityId, featureId };

@@ -1,7 +1,8 @@
 import type { UsageAnswer } from '../../billing/charge.ts';
-import { meterGrants } from '../../billing/grant.ts';
+import { grantTenures } from '../../billing/grant-tenure.ts';
 import { type MeasuredGrant, measureGrants } from '../../billing/grant-usage.ts';
 import { decimal, zero } from '../../billing/money.ts';
+import { grantsOver, heldParts } from '../../billing/period-allowance.ts';
 import { usagePercent } from '../../billing/usage-summary.ts';
 import type { Subscription } from '../entities/subscription.ts';
 import type { InheritedUsage, UsageReadQuestion } from '../usage-reader.ts';
@@ -30,17 +31,23 @@ export interface GrantedFeature {
  * units; of several subscriptions the oldest with budgets is shown. spec: catalogue-and-metering §7.7, §9.2
  */
 export function grantedFeature(
-  { feature, meter, sources }: AggregatedFeature,
+  { feature, meter, parts }: AggregatedFeature,
   subscriptions: readonly Subscription[],
   { customerId, others }: { customerId: string; others: readonly InheritedUsage[] },
   at: string,
 ): GrantedFeature | null {
   if (!meter || meter.aggregation.bucket_size || !countedTypes.includes(meter.aggregation.type)) return null;
   for (const subscription of subscriptions) {
-    const grants = meterGrants(sources.filter((source) => source.subscriptionId === subscription.id));
-    if (!grants) continue;
-    if (grants.measure !== 'quantity') return null;
-    const { currentPeriodStart: start, currentPeriodEnd: end, timezone, billingAnchor } = subscription;
+    const own = parts.filter((part) => part.subscriptionId === subscription.id);
+    const given = grantsOver(heldParts(own, at));
+    if (!given) continue;
+    if (given.measure !== 'quantity') return null;
+    const { timezone, billingAnchor } = subscription;
+    const period = { start: subscription.currentPeriodStart, end: subscription.currentPeriodEnd };
+    // Of several plans in the period, the budgets of the one that is held.
+    const held = grantTenures(given, period).find(({ cycle }) => cycle.start <= at && at < cycle.end);
+    const grants = held?.grants ?? given;
+    const { start, end } = held?.cycle ?? period;
     const counted = { customerId, ...withInherited(others, { from: start, to: at }) };
     const read = { meterId: meter.id, ...counted, from: start, to: at, filters: null, bucketSize: null };
     const question = { ...read, key: feature.id, timezone, billingAnchor, eachEvent: true as const };

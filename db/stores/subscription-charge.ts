@@ -206,7 +206,8 @@ async function readBilled(
        i.billing_reason = 'AUTO_INVOICE_THRESHOLD' as intermediate
      from invoice i join invoice_line_item l on l.invoice_id = i.id and l.environment_id = i.environment_id
      where i.environment_id = $1 and i.subscription_id = any($2) and i.invoice_status in ('DRAFT', 'FINALIZED')
-       and greatest(i.period_end, l.period_end) >= least((select min(s.current_period_start) from subscription s where s.id = i.subscription_id), $3::timestamptz) - interval '1 day'
+       and (greatest(i.period_end, l.period_end) >= least((select min(s.current_period_start) from subscription s where s.id = i.subscription_id), $3::timestamptz) - interval '1 day'
+         or l.period_end = l.period_start + interval '1 second')
        and l.subscription_line_item_id is not null and l.period_start is not null and l.amount >= 0
        and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'${merged.length === 0 ? '' : ` union all ${mergedText}`}`,
     [environmentId, subscriptionIds, since, ...(merged.length === 0 ? [] : [merged])],

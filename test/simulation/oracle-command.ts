@@ -49,6 +49,7 @@ function pause(life: OracleLife, at: number, prorate: boolean): boolean {
   const elapsed = life.timeOf(life.start, at);
   life.invoice('SUBSCRIPTION_UPDATE', elapsed, life.linesFor({ arrear: elapsed, closing: true, settles: true }));
   life.status = 'paused';
+  life.pauseSince = life.start;
   life.start = at;
   life.pauseStart = at;
   return true;
@@ -60,7 +61,7 @@ function resume(life: OracleLife, at: number, prorate: boolean): boolean {
   if (life.start < at) life.invoice('SUBSCRIPTION_CYCLE', { start: life.start, end: at }, []);
   life.status = 'active';
   life.start = at;
-  life.pauses.push({ start: life.pauseStart, end: at });
+  life.pauses.push({ start: life.pauseStart, end: at, since: life.pauseSince });
   const time = life.timeOf(at, life.end);
   if (!prorate && time.arrear.start !== at) return true;
   const lines = life.inOrder().flatMap((item): SimulatedLine[] => {

@@ -51,7 +51,8 @@ export class OracleLife {
   readonly commitments = new Commitments(this);
   readonly result: Billed = { invoices: [], returned: [], accepted: [], status: 'active', endedAt: null };
   readonly billedSpans: (Span & { item: string })[] = [];
-  readonly pauses: Span[] = [];
+  /** With the start of the period that each closed. */
+  readonly pauses: (Span & { since: number })[] = [];
   status: Status = 'active';
   items: OracleItem[];
   timeline: Timeline;
@@ -65,6 +66,7 @@ export class OracleLife {
   before: { cancelAt: number | null; endsAt: number | null } | null = null;
   trialEnd: number;
   pauseStart = 0;
+  pauseSince = 0;
   plan = 0;
   made = 0;
   /** How many phases are over. */
@@ -239,10 +241,20 @@ export class OracleLife {
     const { start } = item;
     const due = opening
       ? advance != null && start <= advance.start
-      : arrear != null && start >= arrear.start && (start < arrear.end || (start === arrear.end && !last));
+      : arrear != null &&
+        (start >= arrear.start || this.waited(start, arrear.start)) &&
+        (start < arrear.end || (start === arrear.end && !last));
     const span = { start, end: start + 1000, part: 1, whole: 1, until: start + 1000 };
     if (!due || this.isBilled(item, span) || (item.end !== null && item.end <= start)) return [];
     return linesOf(item, [span], span, this.timeline);
+  }
+
+  /** Whether what began before a period began in a pause that led to it, or in the part of a period that the pause closed. */
+  waited(start: number, before: number): boolean {
+    const pause = this.pauses.find((span) => span.end === before && span.start < before);
+    if (!pause) return false;
+    const resumed = this.pauses.some((span) => span.end === pause.since && span.start < pause.since);
+    return start > pause.since || (resumed && (start === pause.since || this.waited(start, pause.since)));
   }
 
   /** Totals and shares of discounts by the other oracle; what was charged goes to the books. §2.16 */

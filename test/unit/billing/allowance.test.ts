@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type Allowance,
-  allowanceOf,
-  billableBuckets,
-  billableQuantity,
-  firstPeriodLimit,
-} from '../../../billing/allowance.ts';
+import { type Allowance, allowanceOf, billableBuckets, billableQuantity } from '../../../billing/allowance.ts';
 import type { ChargeItem, ChargePlanInput } from '../../../billing/charge.ts';
 import { decimal, decimalString } from '../../../billing/money.ts';
 import { at, brief, flat, invoice, linesOf, meterOf, monthly, period, usageItem } from './charge-fixture.ts';
@@ -308,22 +302,5 @@ describe('bucketed meters', () => {
     ];
     const left = billableBuckets(values, windows, [decimal(5), decimal(5)]);
     expect(left.map((bucket) => decimalString(bucket.billable))).toEqual(['2', '2']);
-  });
-});
-
-describe('limit of a first calendar period (subscriptions-and-invoicing §2.3.6)', () => {
-  const cut = period('2026-03-17', '2026-04-01', '2026-03-01');
-
-  it.each([
-    ['31', '15'],
-    ['1', '0'],
-    ['0', '0'],
-    [null, null],
-  ])('%s becomes %s', (whole, part) => {
-    expect(firstPeriodLimit(whole, cut)).toBe(part);
-  });
-
-  it('a full period keeps it', () => {
-    expect(firstPeriodLimit('31.5', period('2026-03-01', '2026-04-01'))).toBe('31.5');
   });
 });

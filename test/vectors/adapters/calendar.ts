@@ -1,4 +1,3 @@
-import { firstPeriodLimit } from '../../../billing/allowance.ts';
 import {
   billingAnchor,
   type Cadence,
@@ -13,6 +12,7 @@ import { planCharges, priceCharges } from '../../../billing/charge.ts';
 import { couponApplies, couponAssociationEnd, couponPeriod } from '../../../billing/coupon.ts';
 import { computedStatus, computeInvoice } from '../../../billing/invoice.ts';
 import { decimal } from '../../../billing/money.ts';
+import { limitOfPart } from '../../../billing/period-limit.ts';
 import { trialStartInvoice } from '../../../billing/trial.ts';
 import { type Adapters, type Given, text } from '../adapter.ts';
 import { fixedItem } from './charge.ts';
@@ -161,7 +161,7 @@ function firstPeriodAllowance(given: Given): unknown {
     startDate: given.start_date,
     prorationBehavior: given.proration_behavior,
   });
-  return { usage_limit: firstPeriodLimit(text(given.usage_limit), period) };
+  return { usage_limit: limitOfPart(text(given.usage_limit), period) };
 }
 
 export const calendarAdapters: Adapters = {
