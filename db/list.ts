@@ -67,25 +67,30 @@ const recordColumnTypes: Readonly<Record<string, ColumnType>> = {
 
 /**
  * One page of an entity of the scope, with the count of all matches; ties are broken by id. `own` is what the resource
- * adds (ids, a lookup key). Throws `validation_error` for an unknown column or a condition that does not fit it.
- * spec: platform §1.5, catalogue-and-metering §2.1–2.2
+ * adds (ids, a lookup key); `total` is the count where the resource knows it without counting. Throws `validation_error` for
+ * an unknown column or a condition that does not fit it. spec: platform §1.5, catalogue-and-metering §2.1–2.2
  */
 export async function listPage<Row extends object>(
   tx: Transaction,
   definition: ListDefinition<Row>,
   query: ListQuery,
   own: Readonly<Record<string, unknown>> = {},
+  total: number | null = null,
 ): Promise<ListPage<Row>> {
   const columns = { ...recordColumnTypes, ...definition.columns };
   const where = {
     $and: [...standardConditions(tx, definition, query), ...query.filters.map((c, i) => condition(columns, c, i)), own],
   };
-  const [rows, total] = await tx.em.findAndCount(definition.entity, where as FilterQuery<NoInfer<Row>>, {
-    limit: query.limit,
-    offset: query.offset,
-    orderBy: ordering(columns, query) as QueryOrderMap<Row>[],
-  });
-  return { rows, total, limit: query.limit, offset: query.offset };
+  const matching = where as FilterQuery<NoInfer<Row>>;
+  const orderBy = ordering(columns, query) as QueryOrderMap<Row>[];
+  const options = { limit: query.limit, offset: query.offset, orderBy };
+  const page = { limit: query.limit, offset: query.offset };
+  if (total !== null) {
+    const isBeyond = query.offset >= total;
+    return { rows: isBeyond ? [] : await tx.em.find(definition.entity, matching, options), total, ...page };
+  }
+  const [rows, counted] = await tx.em.findAndCount(definition.entity, matching, options);
+  return { rows, total: counted, ...page };
 }
 
 /** A filter by ids; none given and an empty list restrict nothing. spec: platform §1.5 Id filters */

@@ -2,6 +2,7 @@ import type { Sql } from '../transaction.ts';
 import { deadlineRules } from './deadline-rules.ts';
 import { historyRules } from './history-rules.ts';
 import { type Finding, graceSetting, type InvariantRule, maxViolations, type Violation } from './invariant.ts';
+import { invoiceCountRules } from './invoice-count-rules.ts';
 import { invoiceRules } from './invoice-rules.ts';
 import { referenceRules } from './reference-rules.ts';
 import { refundRules } from './refund-rules.ts';
@@ -9,11 +10,12 @@ import { subscriptionRules } from './subscription-rules.ts';
 import { walletRules } from './wallet-rules.ts';
 
 /**
- * Every rule that rows alone decide. I4, I5, I9 and I20 need the usage engine, the gateway and Temporal (activities/check.ts).
+ * Every rule that rows alone decide. Of I4 what is about usage, I5, I9 and I20 need the usage engine, the gateway and Temporal (activities/check.ts).
  * The delivery half of I10 waits for webhooks and I12 for checkouts: nothing of them is stored yet.
  */
 export const rowRules: readonly InvariantRule[] = [
   ...invoiceRules,
+  ...invoiceCountRules,
   ...refundRules,
   ...subscriptionRules,
   ...historyRules,

@@ -22,6 +22,8 @@ import { IdempotentRequest } from './idempotent-request.ts';
 import { IntegrationMapping } from './integration-mapping.ts';
 import { Invoice } from './invoice.ts';
 import { InvoiceCommand } from './invoice-command.ts';
+import { InvoiceCount } from './invoice-count.ts';
+import { InvoiceCountChange } from './invoice-count-change.ts';
 import { InvoiceDocument } from './invoice-document.ts';
 import { InvoiceLineItem } from './invoice-line-item.ts';
 import { InvoiceNumberSequence } from './invoice-number-sequence.ts';
@@ -83,6 +85,8 @@ export const entities = [
   IntegrationMapping,
   Invoice,
   InvoiceCommand,
+  InvoiceCount,
+  InvoiceCountChange,
   InvoiceDocument,
   InvoiceLineItem,
   InvoiceNumberSequence,

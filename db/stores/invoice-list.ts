@@ -2,6 +2,7 @@ import { Customer } from '../entities/customer.ts';
 import { Invoice } from '../entities/invoice.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../list.ts';
 import type { Transaction } from '../transaction.ts';
+import { type InvoiceTotal, rankBelow, totalOfInvoices } from './invoice-count.ts';
 import { type InvoiceContent, type InvoiceParts, withContent } from './invoice-read.ts';
 
 const invoices: ListDefinition<Invoice> = {
@@ -72,7 +73,9 @@ export async function listInvoices(
   filters: InvoiceFilters,
   parts: InvoiceParts,
 ): Promise<ListPage<InvoiceContent>> {
-  const page = await listPage(tx, invoices, query, await conditions(tx, filters));
+  const counted = await totalOfInvoices(tx, query, filters);
+  const own = { $and: [await conditions(tx, filters), createdWithin(counted?.created ?? null)] };
+  const page = await listPage(tx, invoices, query, own, counted?.total ?? null);
   return { ...page, rows: await withContent(tx, page.rows, parts) };
 }
 
@@ -87,8 +90,8 @@ async function conditions(tx: Transaction, filters: InvoiceFilters): Promise<Rec
     equal('invoiceType', filters.invoiceType),
     equal('billingReason', filters.billingReason),
     equal('currency', filters.currency),
-    compared('amountDue', '$gt', filters.amountDueAbove),
-    compared('amountRemaining', '$gt', filters.amountRemainingAbove),
+    above('amountDue', filters.amountDueAbove),
+    above('amountRemaining', filters.amountRemainingAbove),
     compared('periodStart', '$gte', filters.periodStartFrom),
     compared('periodStart', '$lte', filters.periodStartUntil),
     compared('periodEnd', '$gte', filters.periodEndFrom),
@@ -112,6 +115,16 @@ function equal(property: string, value: Maybe<string>): Record<string, unknown> 
   return value ? { [property]: value } : {};
 }
 
-function compared(property: string, operator: '$gt' | '$gte' | '$lte', value: Maybe<string>): Record<string, unknown> {
+/** The rank says the same a little wider, in a form that an index is used for. */
+function above(property: string, amount: Maybe<string>): Record<string, unknown> {
+  return amount ? { [property]: { $gt: amount }, [`${property}Rank`]: { $gt: rankBelow(amount) } } : {};
+}
+
+/** Where in the order of lists the matches are: periods and amounts of a time may lie far from where a page begins. */
+function createdWithin(created: InvoiceTotal['created']): Record<string, unknown> {
+  return created ? { createdAt: { $gte: created.from, $lte: created.until } } : {};
+}
+
+function compared(property: string, operator: '$gte' | '$lte', value: Maybe<string>): Record<string, unknown> {
   return value ? { [property]: { [operator]: value } } : {};
 }

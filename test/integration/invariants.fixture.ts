@@ -28,6 +28,7 @@ export const plantings: Planting[] = [
     id: 'I1',
     what: 'a second live invoice of one period',
     sql: `drop index invoice_period_unique; create temp table twin on commit drop as select * from invoice where id = '$1';
+      alter table twin drop column amount_due_rank, drop column amount_remaining_rank;
       update twin set id = 'inv_zz', idempotency_key = 'zz', invoice_number = 'zz'; insert into invoice select * from twin`,
     by: 'invoiceId',
   },
@@ -63,6 +64,13 @@ export const plantings: Planting[] = [
     sql: `update invoice_number_sequence set last = last + 1 where environment_id = (select environment_id from invoice where id = '$1')`,
     by: 'invoiceId',
     names: /numbers up to/,
+  },
+  {
+    id: 'I4',
+    what: 'an invoice that totals of lists count as another kind',
+    sql: `update invoice set currency = 'xxx' where id = '$1'`,
+    by: 'invoiceId',
+    names: /xxx: 0 are counted and there are 1/,
   },
   {
     id: 'I3',

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
+import { applicationRole } from '../../db/prepare.ts';
 import { testDatabase } from '../support/database.ts';
 
 const base = await testDatabase();
@@ -17,8 +18,12 @@ const filters: [name: string, condition: string, index: string][] = [
   ['payment_status', "and payment_status in ('OVERPAID')", 'invoice_list_by_payment_status'],
   ['billing_reason', "and billing_reason = 'MANUAL'", 'invoice_list_by_reason'],
   ['currency', "and currency = 'eur'", 'invoice_list_by_currency'],
-  ['amount_due_gt', 'and amount_due > 19990', 'invoice_list_by_amount_due'],
-  ['amount_remaining_gt', 'and amount_remaining > 19990', 'invoice_list_by_amount_remaining'],
+  ['amount_due_gt', 'and amount_due > 19990 and amount_due_rank > 1999000', 'invoice_list_by_amount_due'],
+  [
+    'amount_remaining_gt',
+    'and amount_remaining > 19990 and amount_remaining_rank > 1999000',
+    'invoice_list_by_amount_remaining',
+  ],
   ['period_start_gte', "and period_start >= '2028-04-10'", 'invoice_list_by_period_start'],
   ['period_start_lte', "and period_start <= '2026-01-02'", 'invoice_list_by_period_start'],
   ['period_end_gte', "and period_end >= '2028-05-10'", 'invoice_list_by_period_end'],
@@ -43,6 +48,8 @@ it('a page of a list reads an index of its filter and no table of all invoices',
         '2026-01-01'::timestamptz + n * interval '1 hour', '2026-02-01'::timestamptz + n * interval '1 hour', '{}'
       from generate_series(1, 20000) n`);
     await owner.query('analyze invoice');
+    // As the application reads: behind row-level security, which keeps conditions that could leak away from indexes.
+    await owner.query(`set local role ${applicationRole}; set local perennial.environment_id = 'e'`);
     for (const [name, filter, index] of filters) {
       const { rows } = await owner.query<Record<string, string>>(
         `explain select * from invoice where environment_id = 'e' and status in ('published') ${filter}
