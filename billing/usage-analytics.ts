@@ -9,10 +9,11 @@ import { costInCurrency } from './price-unit.ts';
  */
 export function usageCost(
   price: PriceTerms,
-  measured: { readonly usage: string; readonly buckets: readonly string[] | null },
+  measured: { readonly usage: string; readonly buckets: readonly { readonly value: string }[] | null },
 ): string {
   const { usage, buckets } = measured;
-  const { cost } = buckets ? costOfBuckets(price, buckets) : costOfQuantity(price, usage);
+  const values = buckets?.map(({ value }) => value);
+  const { cost } = values ? costOfBuckets(price, values) : costOfQuantity(price, usage);
   return decimalString(costInCurrency(cost, price));
 }
 

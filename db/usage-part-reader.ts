@@ -41,8 +41,8 @@ export interface UsagePartition {
 export interface MeasuredUsage {
   usage: string;
   eventCount: number;
-  /** The value of each bucket (and group of the meter), whose sum `usage` is; null where it is one quantity. */
-  buckets: string[] | null;
+  /** Each bucket (and group of the meter), whose sum `usage` is, with where it begins by itself; null where it is one quantity. */
+  buckets: { start: string; value: string }[] | null;
 }
 
 /** A window with events, by its natural start. */

@@ -158,7 +158,7 @@ function added(rows: readonly BucketBreakdownRow[]): MeasuredUsage {
   return {
     usage: decimalString(sum(rows.map(({ value }) => decimal(value)))),
     eventCount: rows.reduce((count, row) => count + row.eventCount, 0),
-    buckets: rows.map(({ value }) => value),
+    buckets: rows.map(({ start, value }) => ({ start, value })),
   };
 }
 

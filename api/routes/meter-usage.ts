@@ -1,5 +1,10 @@
+import type { z } from 'zod';
+import { findCustomerByExternalId } from '../../db/stores/customer.ts';
+import { usageAnalytics } from '../../db/stores/usage-analytics.ts';
+import type { Transaction } from '../../db/transaction.ts';
 import { detailedUsage } from '../../metering/detailed-usage.ts';
 import { meterUsage } from '../../metering/meter-usage.ts';
+import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import {
@@ -14,12 +19,18 @@ import {
   viewDetailedUsage,
   viewMeterUsage,
 } from '../schemas/meter-usage.ts';
+import { usageAnalyticsRequest } from '../schemas/usage-analytics.ts';
 
 const tags = ['Meters'];
 
 /** How much of meters a customer used. spec: catalogue-and-metering §7.5 */
 export async function meterUsageRoutes(app: Api): Promise<void> {
   const { metering } = app.dependencies;
+  /** The customer's lines with what their time buckets used. */
+  const linesOf = async (tx: Transaction, body: z.output<typeof detailedUsageBody>) => {
+    const customer = await findCustomerByExternalId(tx, body.external_customer_id);
+    return (await usageAnalytics(tx, customer, usageAnalyticsRequest(body), usagePartReader(metering))).items;
+  };
 
   app.post('/meter-usage/query', {
     schema: {
@@ -63,7 +74,10 @@ export async function meterUsageRoutes(app: Api): Promise<void> {
     config: { permission: 'event:read' },
     handler: async ({ body, transaction }) => {
       const asked = detailedUsageRequest(body);
-      return transaction(async (tx) => viewDetailedUsage(await detailedUsage(tx, metering, asked), body));
+      return transaction(async (tx) => {
+        const items = await detailedUsage(tx, metering, asked);
+        return viewDetailedUsage(items, body, body.breakdown_bucket ? await linesOf(tx, body) : []);
+      });
     },
   });
 }

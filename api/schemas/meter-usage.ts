@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import type { AnalyticsItem } from '../../db/stores/usage-analytics.ts';
 import type { DetailedUsage, DetailedUsageRequest } from '../../metering/detailed-usage.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
 import type { MeterUsage, MeterUsageRequest } from '../../metering/meter-usage.ts';
 import { feature, viewFeature } from './feature.ts';
 import { meter, viewMeter, windowSizes } from './meter.ts';
 import { decimalOutput, idListInput, timestampInput } from './scalars.ts';
-import { analyticsFields, groupingOf, refuseTimeBuckets } from './usage-analytics.ts';
+import { analyticsFields, checkBreakdown, groupingOf } from './usage-analytics.ts';
+import { bucketSummaries, pointBuckets, viewBucketSummaries, viewPointBuckets } from './usage-time-bucket.ts';
 
 const questionFields = {
   external_customer_id: z.string().min(1, 'is required').max(255),
@@ -89,9 +91,9 @@ export const detailedUsageBody = z
   .meta({ id: 'MeterUsageDetailedAnalyticsRequest' });
 type DetailedUsageBody = z.output<typeof detailedUsageBody>;
 
-/** A body in the words of the engine. Throws `validation_error`, and `not_implemented` for time buckets. */
+/** A body in the words of the engine. Throws `validation_error`. */
 export function detailedUsageRequest(body: DetailedUsageBody): DetailedUsageRequest {
-  refuseTimeBuckets(body);
+  checkBreakdown(body);
   return {
     externalCustomerId: body.external_customer_id,
     meterIds: body.meter_ids ?? [],
@@ -123,7 +125,8 @@ export const detailedUsageAnswer = z
           latest_usage: decimalOutput(),
           count_unique_usage: z.int(),
           event_count: z.int(),
-          points: z.array(point),
+          points: z.array(point.extend({ buckets: pointBuckets.nullable() })),
+          bucket_summaries: bucketSummaries.nullable(),
           meter: meter.nullable(),
           feature: feature.nullable(),
         })
@@ -132,9 +135,11 @@ export const detailedUsageAnswer = z
   })
   .meta({ id: 'DetailedMeterUsageResponse' });
 
+/** `lines` are those of the customer where time buckets were asked for: a meter shows the buckets of all lines it measures. */
 export function viewDetailedUsage(
   items: readonly DetailedUsage[],
   { expand }: DetailedUsageBody,
+  lines: readonly AnalyticsItem[] = [],
 ): z.output<typeof detailedUsageAnswer> {
   return {
     items: items.map((item) => ({
@@ -148,9 +153,24 @@ export function viewDetailedUsage(
       latest_usage: item.latest,
       count_unique_usage: item.distinctCount,
       event_count: item.eventCount,
-      points: item.points.map(viewPoint),
+      ...viewTimeBuckets(item, lines),
       meter: expand?.includes('meter') ? viewMeter(item.meter) : null,
       feature: expand?.includes('feature') && item.feature ? viewFeature(item.feature, null) : null,
     })),
+  };
+}
+
+function viewTimeBuckets({ meter: { id }, points }: DetailedUsage, lines: readonly AnalyticsItem[]) {
+  const own = lines.filter((line) => line.line.meter.id === id);
+  const summaries = own.flatMap((line) => viewBucketSummaries(line) ?? []);
+  const bucketsAt = (timestamp: string) =>
+    own.flatMap((line) => {
+      const index = line.part.points.findIndex((each) => each.timestamp === timestamp);
+      return index < 0 ? [] : (viewPointBuckets(line, index) ?? []);
+    });
+  const isBroken = summaries.length > 0;
+  return {
+    points: points.map((each) => ({ ...viewPoint(each), buckets: isBroken ? bucketsAt(each.timestamp) : null })),
+    bucket_summaries: isBroken ? summaries : null,
   };
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { refuse } from '../../billing/refusal.ts';
 import type { AnalyticsAmounts } from '../../billing/usage-analytics.ts';
 import { reportedUsage } from '../../billing/usage-analytics.ts';
 import { badField } from '../../db/record.ts';
@@ -18,8 +17,10 @@ import { group, viewGroup } from './group.ts';
 import { meter, viewMeter, windowSizes } from './meter.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
 import { price, viewPrice } from './price.ts';
-import { decimalOutput, idListInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { decimalOutput, idListInput, timestampInput } from './scalars.ts';
+import { commitmentInfoOutput } from './subscription-commitment.ts';
 import { lineItem, viewLineItem } from './subscription-view.ts';
+import { bucketSummaries, pointBuckets, viewBucketSummaries, viewPointBuckets } from './usage-time-bucket.ts';
 
 const propertyKey = /^properties\.([A-Za-z0-9_.]+)$/;
 const groupings = ['source', 'feature_id', 'meter_id'];
@@ -56,7 +57,10 @@ export const analyticsFields = {
   expand: z.array(z.enum(analyticsExpansions)).max(20).nullish(),
   property_filters: propertyFiltersInput.nullish(),
   include_children: z.boolean().nullish(),
-  breakdown_bucket: z.boolean().nullish().describe(notInThisRelease),
+  breakdown_bucket: z
+    .boolean()
+    .nullish()
+    .describe('Takes usage apart by the time buckets of commitments; needs window_size and a line that has them.'),
 };
 
 /** spec: catalogue-and-metering §7.6 */
@@ -71,9 +75,9 @@ export const portalAnalyticsBody = z
   .nullish();
 type UsageAnalyticsBody = z.output<typeof usageAnalyticsBody>;
 
-/** A body in the words of the store. Throws `validation_error`, and `not_implemented` for time buckets. */
+/** A body in the words of the store. Throws `validation_error`. */
 export function usageAnalyticsRequest(body: Partial<UsageAnalyticsBody>): UsageAnalyticsRequest {
-  refuseTimeBuckets(body);
+  checkBreakdown(body);
   const { bySource, byProperties } = groupingOf(body.group_by);
   return {
     featureIds: body.feature_ids ?? [],
@@ -85,6 +89,7 @@ export function usageAnalyticsRequest(body: Partial<UsageAnalyticsBody>): UsageA
     bySource,
     byProperties,
     windowSize: body.window_size ?? null,
+    byTimeBucket: body.breakdown_bucket ?? false,
     listSources: body.expand?.includes('source') ?? false,
     withPlans: body.expand?.includes('plan') ?? false,
     withAddons: body.expand?.includes('addon') ?? false,
@@ -101,17 +106,9 @@ export function groupingOf(groupBy: readonly string[] | null | undefined) {
 }
 
 /** Time buckets belong to commitments of lines. spec: catalogue-and-metering §7.6 breakdown_bucket */
-export function refuseTimeBuckets(body: {
-  breakdown_bucket?: boolean | null | undefined;
-  window_size?: unknown;
-}): void {
-  if (!body.breakdown_bucket) return;
-  if (!body.window_size) throw badField('breakdown_bucket', 'needs window_size: send one, such as HOUR');
-  throw refuse(
-    'not_implemented',
-    'breakdown_bucket needs a line with commitment time buckets, which no line has in this release: leave it out',
-    { fields: { breakdown_bucket: 'is not available' } },
-  );
+export function checkBreakdown(body: { breakdown_bucket?: boolean | null | undefined; window_size?: unknown }): void {
+  if (!body.breakdown_bucket || body.window_size) return;
+  throw badField('breakdown_bucket', 'needs window_size: send one, such as HOUR');
 }
 
 const money = { subtotal: decimalOutput(), total_discount: decimalOutput(), total_cost: decimalOutput() };
@@ -124,10 +121,10 @@ const point = z
     discount: decimalOutput(),
     cost: decimalOutput(),
     event_count: z.int(),
-    computed_commitment_utilized_amount: z.null(),
-    computed_overage_amount: z.null(),
-    computed_true_up_amount: z.null(),
-    buckets: z.null(),
+    computed_commitment_utilized_amount: decimalOutput().nullable(),
+    computed_overage_amount: decimalOutput().nullable(),
+    computed_true_up_amount: decimalOutput().nullable(),
+    buckets: pointBuckets.nullable(),
   })
   .meta({ id: 'UsageAnalyticPoint' });
 
@@ -154,11 +151,11 @@ const item = z
     currency: z.string(),
     event_count: z.int(),
     properties: z.record(z.string(), z.string()),
-    commitment_info: z.null(),
+    commitment_info: commitmentInfoOutput.nullable(),
     window_size: z.enum(windowSizes).nullable(),
     group: group.nullable(),
     points: z.array(point),
-    bucket_summaries: z.null(),
+    bucket_summaries: bucketSummaries.nullable(),
     price: price.nullable(),
     meter: meter.nullable(),
     feature: feature.nullable(),
@@ -228,19 +225,23 @@ function viewItem(analyticsItem: AnalyticsItem, body: Partial<UsageAnalyticsBody
     currency: analyticsItem.currency,
     event_count: part.eventCount,
     properties: part.properties,
-    commitment_info: null,
+    commitment_info: analyticsItem.committed?.info ?? null,
     window_size: body.window_size ?? null,
     group: analyticsItem.group ? viewGroup(analyticsItem.group) : null,
-    points: part.points.map((each, index) => viewPoint(each, analyticsItem.pointAmounts[index]!)),
-    bucket_summaries: null,
+    points: part.points.map((each, index) => viewPoint(each, analyticsItem, index, body.breakdown_bucket === true)),
+    bucket_summaries: body.breakdown_bucket ? viewBucketSummaries(analyticsItem) : null,
     ...expansionsOf(analyticsItem, new Set(body.expand)),
   };
 }
 
 function viewPoint(
   { timestamp, usage, eventCount }: AnalyticsItem['part']['points'][number],
-  { subtotal, discount, cost }: AnalyticsAmounts,
+  analyticsItem: AnalyticsItem,
+  index: number,
+  byTimeBucket: boolean,
 ): z.output<typeof point> {
+  const { subtotal, discount, cost } = analyticsItem.pointAmounts[index]!;
+  const committed = analyticsItem.committed?.points?.[index];
   return {
     timestamp,
     usage,
@@ -248,10 +249,10 @@ function viewPoint(
     discount,
     cost,
     event_count: eventCount,
-    computed_commitment_utilized_amount: null,
-    computed_overage_amount: null,
-    computed_true_up_amount: null,
-    buckets: null,
+    computed_commitment_utilized_amount: committed?.utilized ?? null,
+    computed_overage_amount: committed?.overage ?? null,
+    computed_true_up_amount: committed?.trueUp ?? null,
+    buckets: byTimeBucket ? viewPointBuckets(analyticsItem, index) : null,
   };
 }
 

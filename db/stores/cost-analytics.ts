@@ -80,6 +80,7 @@ const notTakenApart = {
   bySource: false,
   byProperties: [],
   windowSize: null,
+  byTimeBucket: false,
   listSources: false,
   withPlans: false,
   withAddons: false,

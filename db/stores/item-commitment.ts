@@ -3,6 +3,7 @@ import type { ItemCommitment } from '../../billing/charge-commitment.ts';
 import type { TimeBucketTerms } from '../../billing/commitment-window.ts';
 import { decimalText } from '../columns.ts';
 import type { StoredTimeBucket } from '../entities/subscription-line-item.ts';
+import type { ScopedSql } from '../transaction.ts';
 import { ratedTerms } from './price-terms.ts';
 
 type RatedPrice = Parameters<typeof ratedTerms>[0];
@@ -43,6 +44,19 @@ export function itemCommitment(stored: StoredCommitment): ItemCommitment {
     timeBuckets: (stored.timeBuckets ?? []).map(timeBucket),
     cumulative: null,
   };
+}
+
+/** The commitments of line items by id; none for those without. spec: subscriptions-and-invoicing §2.7.3 – §2.7.5 */
+export async function commitmentsOfItems(
+  sql: ScopedSql,
+  itemIds: readonly string[],
+): Promise<Map<string, ItemCommitment>> {
+  if (itemIds.length === 0) return new Map();
+  const rows = await sql.rows<{ id: string; commitment: StoredCommitment | null }>(
+    `select l.id, ${commitmentColumn} from subscription_line_item l where l.environment_id = $1 and l.id = any($2)`,
+    [sql.scope.environmentId, itemIds],
+  );
+  return new Map(rows.flatMap(({ id, commitment }) => (commitment ? [[id, itemCommitment(commitment)]] : [])));
 }
 
 function timeBucket(stored: NonNullable<StoredCommitment['timeBuckets']>[number]): TimeBucketTerms {

@@ -1,4 +1,6 @@
-import type { Interval } from '../../billing/calendar.ts';
+import { committedAnalytics, type LineAnalytics } from '../../billing/analytics-commitment.ts';
+import type { BillingPeriod, Interval } from '../../billing/calendar.ts';
+import type { ItemCommitment } from '../../billing/charge-commitment.ts';
 import { compareText } from '../../billing/text-order.ts';
 import { type AnalyticsAmounts, amounts, analyticsTotals, usageCost } from '../../billing/usage-analytics.ts';
 import { customerNow, realNow } from '../clock.ts';
@@ -14,6 +16,7 @@ import { addonsById } from './addon.ts';
 import { type AnalyticsCustomers, type AnalyticsLine, analyticsLines, childrenOf } from './analytics-line.ts';
 import { type CustomAnalytic, customAnalytics } from './custom-analytics.ts';
 import { groupsById } from './group.ts';
+import { commitmentsOfItems } from './item-commitment.ts';
 import { plansById } from './plan.ts';
 import { ratedTerms } from './price-terms.ts';
 import { priceUnitsById } from './price-unit.ts';
@@ -35,6 +38,8 @@ export interface UsageAnalyticsRequest extends AnalyticsRequest {
   bySource: boolean;
   byProperties: readonly string[];
   windowSize: string | null;
+  /** Takes usage apart by the time buckets of commitments too. */
+  byTimeBucket: boolean;
   listSources: boolean;
   withPlans: boolean;
   withAddons: boolean;
@@ -47,6 +52,8 @@ export interface AnalyticsItem extends AnalyticsAmounts {
   part: UsagePart;
   /** What each point of the part costs, in their order. */
   pointAmounts: AnalyticsAmounts[];
+  /** What the commitment of the line made of its usage; null without one, and where something takes usage apart. */
+  committed: LineAnalytics | null;
   group: Group | null;
   plan: Plan | null;
   addon: Addon | null;
@@ -66,11 +73,11 @@ const sevenDaysMs = 7 * 24 * 3_600_000;
 /**
  * What a customer's usage is and costs before allowances, by line item, optionally by source, property and window. A line is
  * measured over the part of the interval in which it is in force, and appears with zeros unless something takes its usage
- * apart. Totals are in the currency of the customer's first subscription; items of another one are listed only. Coupons do
+ * apart. What is committed on a line applies unless something takes its usage apart. Totals are in the currency of the customer's first subscription; items of another one are listed only. Coupons do
  * not reach lines in this release, so every discount is 0.
  *
- * Throws `validation_error` for an interval that ends before it starts and for too many
- * groups or windows. The number of statements does not grow with lines, groups or windows. spec: catalogue-and-metering §7.6
+ * Throws `validation_error` for an interval that ends before it starts, for too many
+ * groups or windows, and for time buckets where no line has them. The number of statements does not grow with lines, groups or windows. spec: catalogue-and-metering §7.6
  */
 export async function usageAnalytics(
   tx: Transaction,
@@ -81,8 +88,12 @@ export async function usageAnalytics(
   const interval = await analyticsInterval(tx, customer.id, request);
   const children = request.includeChildren ? await childrenOf(tx, customer.id) : [];
   const found = await analyticsOf(tx, { customer, children }, interval, request, readParts);
+  if (request.byTimeBucket && !found.hasTimeBuckets) throw badField('breakdown_bucket', needsTimeBuckets);
   return { ...found, custom: await customAnalytics(tx, found.items, found.currency, interval) };
 }
+
+const needsTimeBuckets =
+  'needs a line with commitment_time_buckets: none of the lines asked about has them, so leave it out';
 
 /** The same for customers that were found already, null being everybody, without the figures of the setting. */
 export async function analyticsOf(
@@ -91,19 +102,21 @@ export async function analyticsOf(
   interval: Interval,
   request: UsageAnalyticsRequest,
   readParts: UsagePartReader,
-): Promise<Omit<UsageAnalytics, 'custom'>> {
+): Promise<Omit<UsageAnalytics, 'custom'> & { hasTimeBuckets: boolean }> {
   const { featureIds } = request;
   const { lines, currency } = await analyticsLines(tx, { whose, interval, featureIds });
   const timezone = whose?.customer.timezone ?? 'UTC';
   const parts = await readParts(tx, tx.scope, questions(lines, request), partition(timezone, interval, request));
   const beside = await readBeside(tx, lines, request);
+  const commitments = isTakenApart(request) ? null : await readCommitments(tx, whose, lines);
   const items = lines.flatMap((line) => {
     const own = parts.get(line.item.id) ?? [];
     const shown = isTakenApart(request) ? own.filter(({ eventCount }) => eventCount > 0) : own;
-    return shown.map((part) => itemOf(line, part, beside));
+    return shown.map((part) => itemOf(line, part, beside, commitments));
   });
   items.sort(byNameAndIds);
-  return { ...analyticsTotals(items, currency ?? ''), currency, interval, items };
+  const hasTimeBuckets = lines.some(({ item }) => (item.commitmentTimeBuckets ?? []).length > 0);
+  return { ...analyticsTotals(items, currency ?? ''), currency, interval, items, hasTimeBuckets };
 }
 
 function isTakenApart({ sources, bySource, byProperties, propertyFilters }: UsageAnalyticsRequest): boolean {
@@ -138,9 +151,8 @@ export function itemName({ feature, meter }: AnalyticsLine): string {
 }
 
 function questions(lines: readonly AnalyticsLine[], { propertyFilters }: UsageAnalyticsRequest) {
-  return lines.map(({ item, subscription, price, meter, customerIds, overlap }) => {
-    const size = price.bucketSize ?? meter.aggregation.bucket_size;
-    const { timezone, billingAnchor } = subscription;
+  return lines.map((line) => {
+    const { item, meter, price, customerIds, overlap } = line;
     return {
       key: item.id,
       meterId: meter.id,
@@ -148,10 +160,16 @@ function questions(lines: readonly AnalyticsLine[], { propertyFilters }: UsageAn
       from: overlap.start,
       to: overlap.end,
       startOfHistory: item.startDate,
-      bucketing: size ? { size, timezone, billingAnchor } : null,
+      bucketing: bucketingOf(line),
       filters: [...(price.filterValues ? [price.filterValues] : []), propertyFilters],
     };
   });
+}
+
+function bucketingOf({ price, meter, subscription }: AnalyticsLine) {
+  const size = price.bucketSize ?? meter.aggregation.bucket_size;
+  const { timezone, billingAnchor } = subscription;
+  return size ? { size, timezone, billingAnchor } : null;
 }
 
 function partition(timezone: string, interval: Interval, request: UsageAnalyticsRequest): UsagePartition {
@@ -191,17 +209,58 @@ async function readBeside(
   };
 }
 
-function itemOf(line: AnalyticsLine, part: UsagePart, { groups, plans, addons, units }: Beside): AnalyticsItem {
-  const { price } = line;
+/** What lines are committed to, and the present until which buckets are topped up. */
+interface Commitments {
+  byItem: ReadonlyMap<string, ItemCommitment>;
+  now: string;
+}
+
+async function readCommitments(
+  tx: Transaction,
+  whose: AnalyticsCustomers | null,
+  lines: readonly AnalyticsLine[],
+): Promise<Commitments> {
+  const committed = lines.filter(({ item }) => item.commitmentType !== null || item.commitmentTimeBuckets !== null);
+  const ids = committed.map(({ item }) => item.id);
+  if (ids.length === 0) return { byItem: new Map(), now: '' };
+  return {
+    byItem: await commitmentsOfItems(tx, ids),
+    now: whose ? await customerNow(tx, whose.customer.id) : realNow(),
+  };
+}
+
+function itemOf(
+  line: AnalyticsLine,
+  part: UsagePart,
+  { groups, plans, addons, units }: Beside,
+  commitments: Commitments | null,
+): AnalyticsItem {
+  const { price, item, subscription } = line;
   const unit = units.get(price.priceUnitId ?? '') ?? null;
   const terms = ratedTerms(price, unit?.conversionRate ?? null);
   const cost = (measured: MeasuredUsage) => amounts(usageCost(terms, measured));
+  const commitment = commitments?.byItem.get(item.id);
+  const judged = {
+    price: terms,
+    billingPeriod: subscription.billingPeriod as BillingPeriod,
+    billingPeriodCount: subscription.billingPeriodCount,
+    timezone: subscription.timezone,
+    currency: item.currency,
+    bucketing: bucketingOf(line),
+    interval: line.overlap,
+    now: commitments?.now ?? '',
+  };
+  const committed = commitment ? committedAnalytics({ ...judged, commitment }, part, part.points) : null;
   return {
-    ...cost(part),
+    ...(committed ? amounts(committed.cost) : cost(part)),
     line,
-    currency: line.item.currency,
+    currency: item.currency,
     part,
-    pointAmounts: part.points.map(cost),
+    pointAmounts: part.points.map((point, index) => {
+      const ofPoint = committed?.points?.[index];
+      return ofPoint ? amounts(ofPoint.cost) : cost(point);
+    }),
+    committed,
     group: groups.get(line.feature?.groupId ?? '') ?? null,
     plan: plans.get(planIdOf(line)[0] ?? '') ?? null,
     addon: addons.get(addonIdOf(line)[0] ?? '') ?? null,

@@ -399,18 +399,14 @@ describe('a question is refused', () => {
     ['property_filters', { property_filters: { region: 'eu' } }],
     ['feature_ids', { feature_ids: [''] }],
     ['breakdown_bucket', { breakdown_bucket: true }],
+    ['breakdown_bucket', { breakdown_bucket: true, window_size: 'HOUR' }],
     ['window_size', { window_size: 'MINUTE', start_time: '2020-01-01T00:00:00Z', end_time: '2026-01-01T00:00:00Z' }],
   ])('for its %s: %j', async (field, fields) => {
     expect(await asked(fields)).toEqual([400, 'validation_error', expect.stringContaining(field)]);
   });
 
-  test('without a customer, with an unknown one, and for time buckets of commitments', async () => {
+  test('without a customer, and with an unknown one', async () => {
     expect(await refused(path, {})).toEqual([400, 'validation_error', expect.stringContaining('external_customer_id')]);
     expect(await asked({ external_customer_id: 'nobody' })).toEqual([404, 'not_found', expect.any(String)]);
-    expect(await asked({ breakdown_bucket: true, window_size: 'HOUR' })).toEqual([
-      501,
-      'not_implemented',
-      expect.stringContaining('breakdown_bucket'),
-    ]);
   });
 });
