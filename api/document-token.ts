@@ -8,8 +8,12 @@ const audience = 'perennial:document';
 const algorithm = 'HS256';
 const lifetimeSeconds = 1_800;
 
+/** What of an invoice an address opens. */
+export type DocumentKind = 'pdf' | 'explanation';
+
 /** The document an address opens, and whose it is. */
 export interface DocumentClaims {
+  kind: DocumentKind;
   invoiceId: string;
   tenantId: string;
   environmentId: string;
@@ -27,6 +31,7 @@ export async function issueDocumentToken(config: PortalConfig, claims: DocumentC
   }
   const issuedAt = Math.floor(Date.parse(now) / 1000);
   return new SignJWT({
+    document: claims.kind,
     invoice_id: claims.invoiceId,
     tenant_id: claims.tenantId,
     environment_id: claims.environmentId,
@@ -40,9 +45,14 @@ export async function issueDocumentToken(config: PortalConfig, claims: DocumentC
 
 /**
  * What a token opens. The algorithm is ours to say, not the token's; every configured key is accepted, so that keys can be
- * exchanged. Throws `permission_denied` for one that ended or was not made here.
+ * exchanged. Throws `permission_denied` for one that ended, was not made here or opens another kind of document.
  */
-export async function readDocumentToken(config: PortalConfig, token: string, now: string): Promise<DocumentClaims> {
+export async function readDocumentToken(
+  config: PortalConfig,
+  token: string,
+  kind: DocumentKind,
+  now: string,
+): Promise<Omit<DocumentClaims, 'kind'>> {
   const keys = new Map((config.portalSigningKeys ?? []).map((key) => [keyId(key), secretOf(key)]));
   try {
     const { payload } = await jwtVerify(
@@ -54,6 +64,7 @@ export async function readDocumentToken(config: PortalConfig, token: string, now
       },
       { algorithms: [algorithm], audience, currentDate: new Date(now), requiredClaims: ['exp', 'iat'] },
     );
+    if (payload.document !== kind) throw new errors.JWTInvalid('the token is of another document');
     return {
       invoiceId: String(payload.invoice_id),
       tenantId: String(payload.tenant_id),

@@ -1,7 +1,8 @@
-import type { EInvoiceSource } from '../db/stores/e-invoice.ts';
+import { writtenMoney } from '../billing/written-money.ts';
+import type { ECreditNoteSource, EInvoiceSource } from '../db/stores/e-invoice.ts';
 import type { EInvoiceDocument, EInvoiceParty } from '../integrations/e-invoice/document.ts';
 import type { InvoicePage } from '../integrations/invoice-pdf/render.ts';
-import { invoicePage, pageText } from './invoice-page.ts';
+import { dateText, invoicePage, pageText } from './invoice-page.ts';
 
 /**
  * The page of an invoice as it was issued, which says to people what its e-invoice says to machines: nothing of payments and
@@ -35,6 +36,50 @@ export function issuedPage(source: EInvoiceSource, document: EInvoiceDocument): 
       ...(row.description ? [pageText(row.description)] : []),
       ...notes.filter((note) => note !== null).map(pageText),
     ],
+  };
+}
+
+/**
+ * The page of a credit note in the look of its invoice, which says to people what its e-invoice says to machines: which invoice
+ * it takes from, each line's amount, and the tax in the sum. spec: subscriptions-and-invoicing §2.19; Factur-X 1.0 §4
+ */
+export function creditNotePage(source: ECreditNoteSource, document: EInvoiceDocument): InvoicePage {
+  const { note, lines, invoice, seller, config } = source;
+  const { row, customer } = invoice;
+  const timezone = customer?.timezone ?? 'UTC';
+  const page = invoicePage({ invoice, seller, config });
+  const money = (amount: string) => writtenMoney(amount, note.currency);
+  const { tax, percent } = document.amounts;
+  const { exemption, buyerReference, purchaseOrder } = document;
+  const taxRow: InvoicePage['totals'][number] = [pageText(`Tax of ${percent} % (included)`), money(tax), false];
+  const notes = [
+    note.memo || null,
+    exemption && `No tax is charged: ${exemption.reason}.`,
+    buyerReference && `Your reference: ${buyerReference}`,
+    purchaseOrder && `Your order: ${purchaseOrder}`,
+  ];
+  return {
+    ...page,
+    title: 'Credit note',
+    number: note.creditNoteNumber,
+    stamp: null,
+    seller: { ...page.seller, lines: [...page.seller.lines, ...numbersOf(document.seller)] },
+    customer: {
+      ...page.customer,
+      label: 'Credited to',
+      lines: [...page.customer.lines, ...numbersOf(document.buyer)],
+    },
+    dates: [
+      ['Issue date', dateText(note.finalizedAt ?? note.createdAt, timezone)],
+      ['Of invoice', row.invoiceNumber ?? row.id],
+    ],
+    headline: ['Credited', money(note.totalAmount)],
+    lines: lines.map(({ displayName, amount }) => ({
+      ...{ name: pageText(displayName || 'Item'), note: '', period: '', quantity: '1' },
+      amount: money(amount),
+    })),
+    totals: [...(/[1-9]/.test(tax) ? [taxRow] : []), [pageText('Total credited'), money(note.totalAmount), true]],
+    notes: notes.filter((text) => text !== null).map(pageText),
   };
 }
 

@@ -23,6 +23,7 @@ export function invoicePage({ invoice, seller, config }: InvoicePageSource): Inv
     footer: config.footer || (seller?.name ?? ''),
     seller: { name: seller?.name ?? '', title: pageText(seller?.name ?? ''), lines: sellerLines(seller) },
     customer: {
+      label: 'Billed to',
       title: pageText(customer?.name || customer?.externalId || row.customerId),
       lines: customerLines(invoice),
     },
@@ -135,7 +136,8 @@ function notesOf(row: Row): PageText[] {
   return given(row.description, exempt);
 }
 
-function dateText(instant: string, timezone: string): string {
+/** The day of an instant as it is written on pages. */
+export function dateText(instant: string, timezone: string): string {
   return new Intl.DateTimeFormat('en-GB', { timeZone: timezone, dateStyle: 'long' }).format(new Date(instant));
 }
 

@@ -37,7 +37,7 @@ function pageOf(count: number): InvoicePage {
     stamp: 'PAID',
     footer: 'Acme Software GmbH',
     seller: { name: 'Acme Software GmbH', title: text('Acme Software GmbH'), lines: [text('Hauptstraße 1')] },
-    customer: { title: text(`Customer ${count}`), lines: [text('Rue de la Loi 1')] },
+    customer: { label: 'Billed to', title: text(`Customer ${count}`), lines: [text('Rue de la Loi 1')] },
     dates: [['Issue date', '15 February 2026']],
     headline: ['Amount due by 16 February 2026', '€1,234.56'],
     lines: Array.from({ length: lines }, (_, index) => ({

@@ -1,32 +1,63 @@
 import { z } from 'zod';
 import { realNow } from '../../db/clock.ts';
+import { readInvoiceEvidence } from '../../db/stores/invoice-explain.ts';
 import { readInvoicePage } from '../../db/stores/invoice-page.ts';
-import { inTransaction } from '../../db/transaction.ts';
+import { inTransaction, type Transaction } from '../../db/transaction.ts';
+import { renderExplanationPage } from '../../integrations/explanation-page/render.ts';
+import { lateUsageReader } from '../../metering/late-usage.ts';
 import type { Api } from '../app.ts';
-import { documentPath } from '../document-address.ts';
+import { documentPaths } from '../document-address.ts';
 import { documentFileName } from '../document-file.ts';
-import { readDocumentToken } from '../document-token.ts';
+import { type DocumentKind, readDocumentToken } from '../document-token.ts';
+import { explanationPage } from '../explanation-page.ts';
 import { invoicePage } from '../invoice-page.ts';
 
 const maxTokenLength = 2_048;
+const querystring = z.object({ token: z.string().max(maxTokenLength).default('') });
+const hidden = { schema: { hide: true, querystring } } as const;
 
 /** Documents behind signed addresses: the token is all that is needed, and all that is looked at. spec: platform §23 Files */
 export async function documentRoutes(app: Api): Promise<void> {
-  app.get(documentPath, {
-    schema: { hide: true, querystring: z.object({ token: z.string().max(maxTokenLength).default('') }) },
+  /** What `read` finds of the invoice that the token opens, in whose name it was signed. */
+  const opened = async <Found>(
+    request: { id: string; query: { token: string } },
+    kind: DocumentKind,
+    read: (tx: Transaction, invoiceId: string) => Promise<Found>,
+  ): Promise<Found> => {
+    const { config, database } = app.dependencies;
+    const { invoiceId, ...owner } = await readDocumentToken(config, request.query.token, kind, realNow());
+    const scope = { ...owner, actor: 'document', requestId: request.id };
+    return inTransaction(database, scope, (tx) => read(tx, invoiceId));
+  };
+  const attachment = (
+    { invoiceNumber, id }: { invoiceNumber?: string | null | undefined; id: string },
+    extension: string,
+  ) => `attachment; filename="${documentFileName(invoiceNumber ?? id)}.${extension}"`;
+
+  app.get(documentPaths.pdf, {
+    ...hidden,
     handler: async (request, reply) => {
-      const { config, database } = app.dependencies;
-      const { invoiceId, ...owner } = await readDocumentToken(config, request.query.token, realNow());
-      const scope = { ...owner, actor: 'document', requestId: request.id };
-      const source = await inTransaction(database, scope, (tx) => readInvoicePage(tx, invoiceId));
-      const { row } = source.invoice;
+      const source = await opened(request, 'pdf', readInvoicePage);
       const file = await app.documents.pdf(invoicePage(source));
       reply.header('cache-control', 'private, no-store');
-      reply.header(
-        'content-disposition',
-        `attachment; filename="${documentFileName(row.invoiceNumber ?? row.id)}.pdf"`,
-      );
+      reply.header('content-disposition', attachment(source.invoice.row, 'pdf'));
       return reply.type('application/pdf').send(file as never);
+    },
+  });
+
+  app.get(documentPaths.explanation, {
+    ...hidden,
+    handler: async (request, reply) => {
+      const readLate = lateUsageReader(app.dependencies.metering);
+      const { evidence, source } = await opened(request, 'explanation', async (tx, id) => ({
+        evidence: await readInvoiceEvidence(tx, id, readLate),
+        source: await readInvoicePage(tx, id),
+      }));
+      const page = renderExplanationPage(explanationPage(evidence, source));
+      reply.header('cache-control', 'private, no-store');
+      reply.header('content-security-policy', page.contentSecurityPolicy);
+      reply.header('content-disposition', attachment(source.invoice.row, 'html'));
+      return reply.type('text/html; charset=utf-8').send(page.html as never);
     },
   });
 }

@@ -2,7 +2,7 @@ import { readECreditNote, readEInvoice } from '../../db/stores/e-invoice.ts';
 import type { Api } from '../app.ts';
 import { documentFileName } from '../document-file.ts';
 import { eCreditNoteOf, eInvoiceOf } from '../e-invoice-document.ts';
-import { issuedPage } from '../e-invoice-page.ts';
+import { creditNotePage, issuedPage } from '../e-invoice-page.ts';
 import { errorResponses } from '../errors.ts';
 import { eCreditNoteQuery, eInvoiceFile, eInvoiceQuery } from '../schemas/e-invoice.ts';
 import { idParams } from '../schemas/scalars.ts';
@@ -49,8 +49,15 @@ export async function eInvoiceRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'creditnote:read' },
     handler: async ({ params, query, transaction }, reply) => {
-      const document = eCreditNoteOf(await transaction((tx) => readECreditNote(tx, params.id)));
-      reply.header('content-disposition', `attachment; filename="${documentFileName(document.number)}.xml"`);
+      const source = await transaction((tx) => readECreditNote(tx, params.id));
+      const document = eCreditNoteOf(source);
+      const name = documentFileName(document.number);
+      if (query.format === 'facturx') {
+        const file = await app.documents.facturx(creditNotePage(source, document), document);
+        reply.header('content-disposition', `attachment; filename="${name}.pdf"`);
+        return reply.type('application/pdf').send(file as never);
+      }
+      reply.header('content-disposition', `attachment; filename="${name}.xml"`);
       return reply.type(xmlType).send((await app.documents.eInvoice(document, query.format)) as never);
     },
   });

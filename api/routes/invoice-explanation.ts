@@ -2,16 +2,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { readInvoiceEvidence } from '../../db/stores/invoice-explain.ts';
 import { readInvoicePage } from '../../db/stores/invoice-page.ts';
+import { findInvoice } from '../../db/stores/invoice-read.ts';
 import { renderExplanationPage } from '../../integrations/explanation-page/render.ts';
 import { lateUsageReader } from '../../metering/late-usage.ts';
 import type { Api } from '../app.ts';
+import { documentAddress } from '../document-address.ts';
 import { errorResponses } from '../errors.ts';
 import { explanationPage } from '../explanation-page.ts';
 import { invoiceExplanation, viewInvoiceExplanation } from '../schemas/invoice-explanation.ts';
-import { idParams } from '../schemas/scalars.ts';
+import { presignedUrl } from '../schemas/invoice-pdf.ts';
+import { booleanQuery, idParams } from '../schemas/scalars.ts';
 
 const explainQuery = z.object({
   format: z.enum(['json', 'html']).optional().describe('Instead of what the Accept header asks for.'),
+  url: booleanQuery().optional().describe('true: an address of the page, which opens for 30 minutes without a key.'),
 });
 
 /** Why an invoice is what it is, for programs and for whoever pays it. design: architecture §7 */
@@ -25,13 +29,17 @@ export async function invoiceExplanationRoutes(app: Api): Promise<void> {
         'Reads the derivation that was stored when each line was computed; nothing is computed again. `late_usage` counts what arrived after the invoice was final, as of now. With `format=html`, or when `Accept` prefers `text/html`, the answer is a self-contained page to show or send to the customer.',
       params: idParams,
       querystring: explainQuery,
-      response: { 200: invoiceExplanation, ...errorResponses },
+      response: { 200: z.union([invoiceExplanation, presignedUrl]), ...errorResponses },
     },
     config: { permission: 'invoice:read' },
     handler: async (request, reply) => {
       const readLate = lateUsageReader(app.dependencies.metering);
       const { id } = request.params;
       reply.header('vary', 'accept');
+      if (request.query.url === true) {
+        const { row } = await request.transaction((tx) => findInvoice(tx, id, { lines: false, customer: false }));
+        return { presigned_url: await documentAddress(request, row.id, 'explanation') };
+      }
       if (!wantsPage(request, request.query.format)) {
         return request.transaction(async (tx) => viewInvoiceExplanation(await readInvoiceEvidence(tx, id, readLate)));
       }

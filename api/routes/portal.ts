@@ -171,4 +171,19 @@ function invoiceRoutes(app: Api): void {
       return { presigned_url: row.invoicePdfUrl || (await documentAddress(request, row.id)) };
     },
   });
+
+  app.get('/customer/portal/invoices/:id/explain', {
+    schema: {
+      ...common,
+      operationId: 'portalExplainInvoice',
+      summary: 'An address of the page that explains an invoice, which opens for 30 minutes',
+      params: idParams,
+      response: { 200: presignedUrl, ...errorResponses },
+    },
+    config: reading,
+    handler: async (request) => {
+      const { row } = await request.transaction((tx) => portalInvoice(tx, request.portalCustomerId, request.params.id));
+      return { presigned_url: await documentAddress(request, row.id, 'explanation') };
+    },
+  });
 }

@@ -7,7 +7,11 @@ export const eInvoiceQuery = z.object({
 });
 
 export const eCreditNoteQuery = z.object({
-  format: z.enum(['ubl', 'cii']).describe('ubl: CreditNote of UBL 2.1; cii: Cross Industry Invoice D16B of type 381.'),
+  format: z
+    .enum(['ubl', 'cii', 'facturx'])
+    .describe(
+      'ubl: CreditNote of UBL 2.1; cii: Cross Industry Invoice D16B of type 381; facturx: a PDF/A-3 with that CII inside.',
+    ),
 });
 
 /** The file itself. */

@@ -22,6 +22,8 @@ export interface ECreditNoteSource extends Sender {
   lines: CreditNoteLineItem[];
   /** The invoice it takes from, with its customer. */
   invoice: InvoiceContent;
+  /** How its page looks: like that of the invoice. */
+  config: InvoicePageSource['config'];
 }
 
 /** Reads an issued invoice for its e-invoice. Throws `not_found`, and `validation_error` for one that was not issued or is void. */
@@ -48,5 +50,6 @@ export async function readECreditNote(tx: Transaction, id: string): Promise<ECre
   }
   const invoice = await findInvoice(tx, row.invoiceId, { lines: false, customer: true });
   const seller = await tx.em.findOne(Tenant, { id: tx.scope.tenantId });
-  return { note: row, lines, invoice, seller, terms: await readSetting(tx, 'e_invoice_config') };
+  const terms = await readSetting(tx, 'e_invoice_config');
+  return { note: row, lines, invoice, seller, terms, config: await readSetting(tx, 'invoice_pdf_config') };
 }

@@ -9,7 +9,7 @@ export interface PageText {
   rtl: boolean;
 }
 
-/** What the page of an invoice shows: finished texts, no markup. */
+/** What the page of an invoice or of a credit note shows: finished texts, no markup. */
 export interface InvoicePage {
   title: string;
   number: string;
@@ -21,7 +21,8 @@ export interface InvoicePage {
   stamp: string | null;
   footer: string;
   seller: { name: string; title: PageText; lines: PageText[] };
-  customer: { title: PageText; lines: PageText[] };
+  /** Who it is for; `label` says in which role. */
+  customer: { label: string; title: PageText; lines: PageText[] };
   dates: [string, string][];
   headline: [string, string];
   lines: { name: PageText; note: string; period: string; quantity: string; amount: string }[];

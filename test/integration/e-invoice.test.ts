@@ -225,6 +225,12 @@ it('a credit note names its invoice and holds the tax of its rates', async () =>
   expect(textOf(ubl, 'cbc:PayableAmount')).toBe('60.00');
   expect(textOf(ubl, 'cbc:TaxAmount')).toBe('10.00');
   expect(ubl).toContain(`<cbc:ID>${made.invoice_number}</cbc:ID>`);
+  const facturx = await read(`/creditnotes/${note.id}/e-invoice?format=facturx`);
+  expect(facturx.statusCode, facturx.body.slice(0, 300)).toBe(200);
+  expect(facturx.headers['content-disposition']).toBe(`attachment; filename="${note.credit_note_number}.pdf"`);
+  const { attachments } = await holdings(facturx.rawPayload);
+  expect(attachments).toMatchObject([{ name: 'factur-x.xml', text: await fileOf(`/creditnotes/${note.id}`, 'cii') }]);
+  if (process.env.KEEP_CREDIT_NOTE) writeFileSync(process.env.KEEP_CREDIT_NOTE, facturx.rawPayload);
   const { id } = await created<Wire>(api, '/creditnotes', {
     invoice_id: made.id,
     reason: 'DUPLICATE',

@@ -137,3 +137,42 @@ test('drafts and one-off invoices have a page too, and who may not read the invo
   expect((await get('?format=html', { 'x-api-key': other.apiKey })).statusCode).toBe(404);
   expect((await get('?format=html', { 'x-api-key': 'sk_wrong' })).statusCode).toBe(401);
 });
+
+/** Opens an address as whoever was sent it: without any credential. */
+const opened = (address: string) => {
+  const { pathname, search } = new URL(address);
+  return app.inject({ method: 'GET', url: `${pathname}${search}` });
+};
+
+test('an address opens the page for whoever has it, as a file to keep, and opens nothing else', async () => {
+  const { body } = await api<Wire>('GET', `/invoices/${invoice.id}/explain?url=true`);
+  const answer = await opened(body.presigned_url);
+  expect([answer.statusCode, answer.body]).toEqual([200, page.body]);
+  expect(answer.headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'content-disposition': `attachment; filename="${invoice.invoice_number}.html"`,
+    'content-security-policy': page.headers['content-security-policy'],
+    'cache-control': 'private, no-store',
+  });
+  const { body: ofPdf } = await api<Wire>('GET', `/invoices/${invoice.id}/pdf?url=true`);
+  for (const [address, path] of [
+    [body.presigned_url, 'invoice.pdf'],
+    [ofPdf.presigned_url, 'invoice.html'],
+  ]) {
+    expect((await opened(address.replace(/invoice\.\w+/, path))).statusCode).toBe(403);
+  }
+  expect((await api('GET', '/invoices/inv_none/explain?url=true')).status).toBe(404);
+});
+
+test("a customer's portal tells the address of its own invoices and of no others", async () => {
+  const { body: customer } = await api<Wire>('GET', `/customers/${invoice.customer_id}`);
+  const ofPortal = async (externalId: string) => {
+    const { body: session } = await api<Wire>('GET', `/customers/portal/${externalId}`);
+    const headers = { 'x-api-key': '', 'x-session-token': session.token };
+    return api<Wire>('GET', `/customer/portal/invoices/${invoice.id}/explain`, undefined, headers);
+  };
+  const own = await ofPortal(customer.external_id);
+  expect((await opened(own.body.presigned_url)).body).toBe(page.body);
+  const stranger = await created<Wire>(api, '/customers', { external_id: 'stranger', name: 'Stranger' });
+  expect((await ofPortal(stranger.external_id)).status).toBe(404);
+});

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { documentPath } from '../../api/document-address.ts';
+import { documentPaths } from '../../api/document-address.ts';
 import { issueDocumentToken } from '../../api/document-token.ts';
 import { writeSetting } from '../../db/stores/setting.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -96,8 +96,9 @@ test('an address opens the document for whoever has it, as a file to keep, and n
 });
 
 test('an address opens nothing once it has expired, was changed, or is a token for something else', async () => {
-  const claims = { invoiceId: invoice.id, tenantId: base.scope.tenantId, environmentId: base.scope.environmentId };
-  const address = (token: string) => `http://localhost/v1${documentPath}?token=${token}`;
+  const { tenantId, environmentId } = base.scope;
+  const claims = { kind: 'pdf' as const, invoiceId: invoice.id, tenantId, environmentId };
+  const address = (token: string) => `http://localhost/v1${documentPaths.pdf}?token=${token}`;
   const before = new Date(Date.now() - 31 * 60_000).toISOString();
   const expired = await opened(address(await issueDocumentToken(testPortal, claims, before)));
   expect([expired.statusCode, expired.json().details.expired]).toEqual([403, true]);
@@ -110,7 +111,8 @@ test('an address opens nothing once it has expired, was changed, or is a token f
     .toString()
     .replace(invoice.id, 'inv_other');
   const changed = [head, Buffer.from(other).toString('base64url'), signature].join('.');
-  for (const token of [changed, foreign, session.token, '', 'x']) {
+  const page = await issueDocumentToken(testPortal, { ...claims, kind: 'explanation' }, new Date().toISOString());
+  for (const token of [changed, foreign, session.token, page, '', 'x']) {
     const answer = await opened(address(token));
     expect([answer.statusCode, answer.json().code], token).toEqual([403, 'permission_denied']);
   }
@@ -130,7 +132,8 @@ test('an address that somebody gave the invoice is told, unless a new one is ask
 });
 
 test('where nothing can be signed an address is refused by name', async () => {
-  const claims = { invoiceId: invoice.id, tenantId: base.scope.tenantId, environmentId: base.scope.environmentId };
+  const { tenantId, environmentId } = base.scope;
+  const claims = { kind: 'pdf' as const, invoiceId: invoice.id, tenantId, environmentId };
   await expect(issueDocumentToken({}, claims, new Date().toISOString())).rejects.toThrow('PORTAL_SIGNING_KEYS');
 });
 

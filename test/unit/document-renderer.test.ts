@@ -14,7 +14,7 @@ function pageOf(lines: number): InvoicePage {
     stamp: null,
     footer: '',
     seller: { name: 'Acme', title: text('Acme'), lines: [] },
-    customer: { title: text('Customer'), lines: [] },
+    customer: { label: 'Billed to', title: text('Customer'), lines: [] },
     dates: [],
     headline: ['Amount due', '1'],
     lines: Array.from({ length: lines }, () => ({
