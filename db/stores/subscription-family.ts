@@ -31,8 +31,8 @@ export async function lockChildren(
 }
 
 /**
- * Whose usage is added to that of parents, by parent: each inherited child's from when it began until it ended, also of those
- * that ended since, whose time may still be to bill. spec: subscriptions-and-invoicing §2.13
+ * Whose usage is added to that of parents, by parent: each inherited child's from when it began until it ended or is to end, also
+ * of those that ended since, whose time may still be to bill. spec: subscriptions-and-invoicing §2.13
  */
 export async function inheritedUsage(
   sql: Sql,
@@ -42,7 +42,7 @@ export async function inheritedUsage(
   const ids = parents.filter(({ inHierarchy }) => inHierarchy).map(({ id }) => id);
   if (ids.length === 0) return new Map();
   const rows = await sql.rows<{ parent: string; customer_id: string; start_date: string; end_date: string | null }>(
-    `select parent_subscription_id as parent, customer_id, start_date, end_date from subscription
+    `select parent_subscription_id as parent, customer_id, start_date, least(end_date, cancel_at) as end_date from subscription
      where environment_id = $1 and parent_subscription_id = any($2) and subscription_type = 'inherited' and status = 'published'
        and subscription_status <> 'draft' order by start_date, id`,
     [environmentId, [...new Set(ids)]],

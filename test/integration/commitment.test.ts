@@ -115,6 +115,24 @@ describe('the commitment of a subscription', () => {
     ]);
   });
 
+  it('over several periods goes on counting after a pause', async () => {
+    const customer = await committed({ ...two, commitment_duration: 'QUARTERLY' });
+    await countCalls(api, customer, 10, '2026-01-20T00:00:00Z');
+    for (const [command, at] of [
+      ['pause', '2026-03-20T00:00:00Z'],
+      ['resume', '2026-03-25T00:00:00Z'],
+    ] as const) {
+      await advanceTo(api, customer.clockId, at);
+      await api('POST', `/subscriptions/${customer.subscriptionId}/${command}`, { proration_behavior: 'none' });
+    }
+    await advanceTo(api, customer.clockId, '2026-04-16T00:00:00Z');
+    // Ten calls of twenty were used in the three months: the other ten are missing.
+    expect(brief((await invoicesOf(api, customer.customerId)).at(-1))).toEqual([
+      ['0', '0'],
+      ['1', '1'],
+    ]);
+  });
+
   it.each([
     ['a negative amount', { commitment_amount: '-1' }, 'commitment_amount'],
     ['a factor below 1', { commitment_amount: '1', overage_factor: '0.9' }, 'overage_factor'],

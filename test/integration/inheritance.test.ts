@@ -99,6 +99,21 @@ describe('inherited children', () => {
     expect(await subscriptionsOf(api, child!)).toHaveLength(1);
   });
 
+  test('count until they were to leave, though the period goes on after all', async () => {
+    const { plan, children, clockId, subscriptionId } = await family(api, { children: 1 });
+    const scheduled = { cancellation_type: 'scheduled_date', cancel_at: '2026-02-01T00:00:00Z' };
+    await api('POST', `/subscriptions/${subscriptionId}/cancel`, scheduled);
+    await disinherit(api, subscriptionId, [children[0]!.externalId]);
+    const kept = { subscription_id: subscriptionId, schedule_type: 'cancellation' };
+    expect((await api('POST', '/subscriptions/schedules/cancel', kept)).status).toBe(200);
+    await calls(api, plan, children[0]!, 3, '2026-01-31T00:00:00Z');
+    await calls(api, plan, children[0]!, 4, '2026-02-10T00:00:00Z');
+    await advanceTo(api, clockId, '2026-02-16T00:00:00Z');
+    const [, cycle] = await invoicesOf(api, subscriptionId);
+    expect(usageLine(cycle!)).toMatchObject({ quantity: '3' });
+    expect(await ownOf(api, children[0]!)).toMatchObject({ end_date: '2026-02-01T00:00:00.000Z' });
+  });
+
   test('are paused, resumed and cancelled with their parent, each with its events', async () => {
     const { children, clockId, subscriptionId } = await family(api, { children: 1 });
     const child = await ownOf(api, children[0]!);

@@ -142,13 +142,13 @@ async function reductionsOf(api: Api, { discount, tax, currency }: Life): Promis
   };
 }
 
-/** Sends the usage of a life, each event from one of the customers. */
-export async function sendUsage(api: Api, life: Life, { key }: Catalogue, externalIds: readonly string[]) {
+/** Sends the usage of a life, each event from the customer himself or from one of the heirs. */
+export async function sendUsage(api: Api, life: Life, { catalogue: { key }, externalId, heirs }: Begun) {
   if (life.usage.length === 0) return;
-  const events = life.usage.map(({ meter, at, quantity }, index) => ({
+  const events = life.usage.map(({ meter, at, quantity, by }, index) => ({
     event_id: `${key}-${index}`,
     event_name: `${meter} ${key}`,
-    external_customer_id: externalIds[index % externalIds.length],
+    external_customer_id: by === 0 ? externalId : heirs[by - 1],
     timestamp: text(at),
     properties: { n: quantity },
   }));
@@ -156,12 +156,23 @@ export async function sendUsage(api: Api, life: Life, { key }: Catalogue, extern
 }
 
 /** A subscription of the life for a customer on a clock at its start. */
-export async function beginLife(api: Api, life: Life, terms: Record<string, unknown> = {}) {
+export async function beginLife(api: Api, life: Life, beside: { clockId?: string; groupedId?: string } = {}) {
   const catalogue = await makeCatalogue(api, life);
-  const customer = await clockedCustomer(api, { frozenTime: text(life.start), timezone: life.timezone });
-  const body = { customer_id: customer.customerId, ...(await creationOf(api, life, catalogue)), ...terms };
+  const { clockId, groupedId } = beside;
+  const onClock = { frozenTime: text(life.start), timezone: life.timezone, ...(clockId ? { clockId } : {}) };
+  const customer = await clockedCustomer(api, onClock);
+  const heirs: string[] = [];
+  for (const _ of life.heirs) {
+    heirs.push((await clockedCustomer(api, { ...onClock, clockId: customer.clockId })).externalId);
+  }
+  const atOnce = heirs.filter((_heir, index) => life.heirs[index]);
+  const inheritance = {
+    ...(atOnce.length > 0 ? { external_customer_ids_to_inherit_subscription: atOnce } : {}),
+    ...(groupedId ? { subscriptions_ids_for_grouped_invoicing: [groupedId] } : {}),
+  };
+  const body = { customer_id: customer.customerId, ...(await creationOf(api, life, catalogue)), inheritance };
   const { id } = await created(api, '/subscriptions', body);
-  return { ...customer, catalogue, id };
+  return { ...customer, catalogue, heirs, id };
 }
 
 type Begun = Awaited<ReturnType<typeof beginLife>>;
@@ -177,7 +188,7 @@ export async function lead(api: Api, life: Life, begun: Begun): Promise<boolean[
   return accepted;
 }
 
-async function ask(api: Api, command: Command, { id, catalogue }: Begun): Promise<boolean> {
+async function ask(api: Api, command: Command, { id, catalogue, heirs }: Begun): Promise<boolean> {
   const proration_behavior = 'prorate' in command && command.prorate ? 'create_prorations' : 'none';
   const post = async (path: string, body: object) => (await api('POST', `/subscriptions${path}`, body)).status < 300;
   const cancel = (body: object) => post(`/${id}/cancel`, body);
@@ -204,6 +215,14 @@ async function ask(api: Api, command: Command, { id, catalogue }: Begun): Promis
       return post(`/${id}/change/v2/execute`, { target_plan_id: catalogue.plans[command.plan], proration_behavior });
     case 'quantity':
       return changeQuantity(api, id, command);
+    case 'inherit': {
+      const inheritance_params = { external_customer_ids_to_inherit_subscription: [heirs[command.heir - 1]] };
+      return post(`/${id}/modify/execute`, { type: 'inheritance', inheritance_params });
+    }
+    case 'disinherit': {
+      const inheritance_params = { action: 'remove', external_customer_ids_to_remove: [heirs[command.heir - 1]] };
+      return post(`/${id}/modify/execute`, { type: 'inheritance', inheritance_params });
+    }
   }
 }
 
@@ -241,6 +260,24 @@ export async function toldByApi(api: Api, id: string): Promise<string[]> {
       }),
     ].sort();
   });
+}
+
+/** What a parent is billed for itself and a child that joined it when both had opened. */
+export function billedTogether(parent: Billed, child: Billed): Billed {
+  const invoices = parent.invoices.map((invoice) => ({ ...invoice }));
+  for (const own of child.invoices.slice(1)) {
+    const { reason, start, end } = own;
+    const same = invoices.find((one) => one.reason === reason && one.start === start && one.end === end);
+    if (!same) {
+      const after = invoices.findIndex((one) => one.end > start);
+      invoices.splice(after < 0 ? invoices.length : after, 0, own);
+      continue;
+    }
+    same.lines = [...same.lines, ...own.lines];
+    same.total += own.total;
+    same.skipped = same.skipped && own.skipped;
+  }
+  return { ...parent, invoices };
 }
 
 /** The same of what the oracle billed. */

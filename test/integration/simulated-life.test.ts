@@ -5,7 +5,7 @@ import { relationOf } from '../simulation/oracle-charge.ts';
 import { randomLife } from '../simulation/random-life.ts';
 import { subscriptionOf, testPlatform } from '../support/billing.ts';
 import { assertInvariants } from '../support/invariants.ts';
-import { beginLife, lead, sendUsage, toldByApi, toldByOracle } from './simulated-life.fixture.ts';
+import { beginLife, billedTogether, lead, sendUsage, toldByApi, toldByOracle } from './simulated-life.fixture.ts';
 
 const { api, base } = await testPlatform();
 const seed = Number(process.env.SIMULATION_SEED ?? 20_261_122);
@@ -47,6 +47,7 @@ function lifeWith(from: number, holds: (life: Life) => boolean): Life {
 }
 
 const lineCommitments = ({ plans }: Life) => plans[0]!.flatMap(({ commitment }) => commitment ?? []);
+const inheriting = ['inherit', 'disinherit'];
 const lives: [string, (life: Life) => boolean][] = [
   ['is changed in many ways', ({ commands }) => new Set(commands.map(({ kind }) => kind)).size > 3],
   ['begins with a trial', ({ trialDays }) => trialDays > 0],
@@ -54,6 +55,10 @@ const lives: [string, (life: Life) => boolean][] = [
   ['is committed as a whole', ({ commitment }) => commitment?.trueUp === true && commitment.duration !== null],
   ['has committed lines', (life) => lineCommitments(life).some(({ windowed }) => !windowed)],
   ['is committed by windows', (life) => lineCommitments(life).some(({ times }) => times.length > 0)],
+  [
+    'is inherited by others',
+    ({ commands }) => inheriting.every((wanted) => commands.some(({ kind }) => kind === wanted)),
+  ],
   ['has phases', ({ phases, until }) => phases.filter(({ start }) => start < until).length > 2],
 ];
 
@@ -62,7 +67,7 @@ test.each(lives)(
   async (_what, holds) => {
     const life = lifeWith(seed, holds);
     const begun = await beginLife(api, life);
-    await sendUsage(api, life, begun.catalogue, [begun.externalId]);
+    await sendUsage(api, life, begun);
     const accepted = await lead(api, life, begun);
     const oracle = oracleBilled(life);
     expect(accepted, `seed ${life.seed}`).toEqual(oracle.accepted);
@@ -73,3 +78,39 @@ test.each(lives)(
   },
   180_000,
 );
+
+/** A life that is only paused and resumed, for itself. */
+const isPlain = ({ discount, tax, phases, heirs, end, trialDays }: Life): boolean =>
+  discount === null && tax === null && end === null && trialDays === 0 && phases.length + heirs.length === 0;
+
+/** Another life, in the periods of the first and interrupted with it. */
+function beside(life: Life): Life {
+  const { start, until, timezone, calendar, anchor, commands, currency } = life;
+  const isAlike = ({ cadence }: Life) => cadence.unit === life.cadence.unit && cadence.count === life.cadence.count;
+  const other = lifeWith(life.seed + 1, (one) => isPlain(one) && isAlike(one) && one.currency === currency);
+  const usage = other.usage.map((event) => ({ ...event, at: event.at - other.start + start }));
+  return { ...other, start, until, timezone, calendar, anchor, commands, usage };
+}
+
+test(`a group is invoiced together as the oracle bills its subscriptions (from seed ${seed})`, async () => {
+  const isInterrupted = ({ commands, currency, cadence }: Life) =>
+    currency === 'usd' &&
+    cadence.unit === 'MONTHLY' &&
+    cadence.count === 1 &&
+    commands.every(({ kind }) => kind === 'pause' || kind === 'resume');
+  const life = lifeWith(seed, (one) => isPlain(one) && isInterrupted(one));
+  const childLife = beside(life);
+  const child = await beginLife(api, childLife);
+  const parent = await beginLife(api, life, { clockId: child.clockId, groupedId: child.id });
+  await sendUsage(api, life, parent);
+  await sendUsage(api, childLife, child);
+  const accepted = await lead(api, life, parent);
+  const [oracle, ofChild] = [oracleBilled(life), oracleBilled(childLife)];
+  expect(accepted, `seeds ${life.seed}, ${childLife.seed}`).toEqual(oracle.accepted);
+  const isCharged = (told: string) => !told.endsWith(' 0.0000');
+  const together = toldByOracle(billedTogether(oracle, ofChild), life.currency);
+  expect((await toldByApi(api, parent.id)).filter(isCharged)).toEqual(together.filter(isCharged));
+  const opening = toldByOracle({ ...ofChild, invoices: ofChild.invoices.slice(0, 1) }, life.currency);
+  expect(await toldByApi(api, child.id)).toEqual(opening);
+  await assertInvariants(base);
+}, 180_000);

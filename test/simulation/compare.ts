@@ -82,6 +82,7 @@ function* smallerLives(life: Life): Generator<Life> {
   }
   if (life.phases.length > 1) yield { ...life, phases: life.phases.slice(0, -1) };
   const plain: Partial<Life>[] = [
+    { heirs: [] },
     { phases: [] },
     { commitment: null },
     { discount: null },

@@ -65,7 +65,16 @@ export type Command = { at: number } & (
   | { kind: 'cancelAtPeriodEnd' | 'keep' | 'endTrial' }
   | { kind: 'quantity'; offer: string; quantity: string }
   | { kind: 'plan'; plan: number; prorate: boolean }
+  | { kind: 'inherit' | 'disinherit'; heir: number }
 );
+
+/** An event; `by` is 0 for the customer himself, from 1 on one of the heirs. */
+export interface Usage {
+  meter: string;
+  at: number;
+  quantity: string;
+  by: number;
+}
 
 /** A catalogue, a subscription and everything that happens to it: what a simulation bills twice. */
 export interface Life {
@@ -87,8 +96,10 @@ export interface Life {
   plans: Offer[][];
   /** One after the other from the start; only the last may be without an end. Then plans do not change. */
   phases: SimulatedPhase[];
+  /** Customers who may inherit it; true: from its creation on. */
+  heirs: boolean[];
   /** Every meter is summed. */
-  usage: { meter: string; at: number; quantity: string }[];
+  usage: Usage[];
   /** In hundredths of a percent. */
   discount: bigint | null;
   tax: { percentage: bigint; isInclusive: boolean } | null;

@@ -1,6 +1,6 @@
 import { rounded } from '../support/invoice-oracle.ts';
 import { decimalsOf, fixed, fraction, nothing, plain, plus } from '../unit/billing/rating-oracle.ts';
-import type { Cadence, Life, LineCommitment, Offer } from './life.ts';
+import type { Cadence, Life, LineCommitment, Offer, Usage } from './life.ts';
 import { clockOf, nextOf, type OracleCadence, previousOf } from './oracle-clock.ts';
 import { committedLine, costOf, metered, type OracleLine, type Standing, toMinor, total } from './oracle-commitment.ts';
 
@@ -40,6 +40,8 @@ export interface Timeline {
   cadence: OracleCadence;
   /** Where charging begins: the start, or the end of the trial. */
   begins: number;
+  /** Whether an event is of this subscription: of the customer himself, or of one who inherits it then. */
+  counts(event: Usage): boolean;
 }
 
 export type Relation = 'onetime' | 'equal' | 'shorter' | 'finer' | 'longer';
@@ -118,10 +120,11 @@ export interface Holding {
 const plainly: Holding = { standing: null, closes: false };
 
 /** USAGE: the cost of what was metered, never prorated by time. §2.6.2 */
-function usageLine(item: OracleItem, share: Share, life: Life, time: Span, holding: Holding): OracleLine {
+function usageLine(item: OracleItem, share: Share, timeline: Timeline, time: Span, holding: Holding): OracleLine {
+  const { life } = timeline;
   const { start, end } = share;
   const { commitment, offer } = item;
-  const usage = metered(item, share, life);
+  const usage = metered(item, share, timeline);
   const isDue = !holding.closes || share.until < time.end;
   const { amount, committed } = commitment
     ? committedLine({ ...item, commitment }, share, life, usage, { standing: holding.standing, isDue })
@@ -136,12 +139,13 @@ export function linesOf(
   item: OracleItem,
   shares: readonly Share[],
   time: Span,
-  { life }: Timeline,
+  timeline: Timeline,
   holding: Holding = plainly,
 ): OracleLine[] {
+  const { life } = timeline;
   const lines = shares.map((share): OracleLine => {
     const { start, end } = share;
-    if (item.offer.type === 'USAGE') return usageLine(item, share, life, time, holding);
+    if (item.offer.type === 'USAGE') return usageLine(item, share, timeline, time, holding);
     return { item: item.id, start, end, quantity: item.quantity, amount: fixedAmount(item, share, life.currency) };
   });
   const [first] = lines;

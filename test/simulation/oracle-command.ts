@@ -13,6 +13,7 @@ import {
   shareOfOwn,
 } from './oracle-charge.ts';
 import { add, type Note, restOf } from './oracle-credit.ts';
+import { disinherit, inherit, isParent } from './oracle-family.ts';
 
 /** Carries a command out, and says whether it was one that the state allows. spec: subscriptions-and-invoicing §2.9 – §2.12 */
 export function obey(life: OracleLife, command: Command): boolean {
@@ -36,6 +37,10 @@ export function obey(life: OracleLife, command: Command): boolean {
       return changeQuantity(life, at, command);
     case 'plan':
       return changePlan(life, at, command);
+    case 'inherit':
+      return inherit(life, at, command.heir);
+    case 'disinherit':
+      return disinherit(life, at, command.heir);
   }
 }
 
@@ -161,7 +166,8 @@ function changeQuantity(life: OracleLife, at: number, wanted: { offer: string; q
 function changePlan(life: OracleLife, at: number, { plan, prorate }: { plan: number; prorate: boolean }): boolean {
   const { cadence, plans } = life.life;
   const changeable = life.status === 'active' || life.status === 'trialing';
-  if (plan === life.plan || !changeable || life.cancelAt !== null || life.life.phases.length > 0) return false;
+  if (plan === life.plan || !changeable || life.cancelAt !== null || life.life.phases.length > 0 || isParent(life, at))
+    return false;
   const ofPlan = (offer: Offer) => !['longer', 'finer'].includes(relationOf(offer, cadence));
   // Without a list only prices of the subscription's own cadence are attached, and one-time ones. §2.3.2
   const free = plans[plan]!.filter((offer) => ['equal', 'onetime'].includes(relationOf(offer, cadence)));

@@ -96,10 +96,10 @@ export interface Metered {
 }
 
 /** catalogue-and-metering §4.4: a bucketed meter is priced bucket by bucket. */
-export function metered(item: OracleItem, share: Span, life: Life): Metered {
+export function metered(item: OracleItem, share: Span, { life, counts }: Timeline): Metered {
   const { meter, bucket, price } = item.offer;
   const counted = life.usage.filter(
-    (event) => event.meter === meter && event.at >= share.start && event.at < share.end,
+    (event) => event.meter === meter && event.at >= share.start && event.at < share.end && counts(event),
   );
   const sumOf = (events: typeof counted) =>
     plain(events.map((event) => fraction(event.quantity)).reduce(plus, nothing), 15);

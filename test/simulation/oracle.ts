@@ -1,6 +1,6 @@
 import { oracleAmounts } from '../support/invoice-oracle.ts';
 import { decimalsOf } from '../unit/billing/rating-oracle.ts';
-import type { Billed, Life, SimulatedLine } from './life.ts';
+import type { Billed, Life, SimulatedLine, Usage } from './life.ts';
 import {
   type BilledTime,
   inOrder,
@@ -17,6 +17,7 @@ import {
 import { calendarAnchor, clockOf, nextOf, previousOf, trialEndOf } from './oracle-clock.ts';
 import { obey } from './oracle-command.ts';
 import { Books } from './oracle-credit.ts';
+import { counted, type Heir, heirsOf } from './oracle-family.ts';
 import { crossPhase, firstItems, nextMoment } from './oracle-phase.ts';
 import { Commitments } from './oracle-standing.ts';
 
@@ -68,6 +69,8 @@ export class OracleLife {
   pauseStart = 0;
   pauseSince = 0;
   plan = 0;
+  /** Who inherits it, and when. */
+  readonly family: Heir[] = [];
   made = 0;
   /** How many phases are over. */
   phase = 0;
@@ -77,6 +80,7 @@ export class OracleLife {
     this.start = life.start;
     this.endsAt = life.end;
     this.items = firstItems(this);
+    this.family.push(...heirsOf(life));
     this.trialEnd = trialEndOf(life.start, life.trialDays, life.timezone);
     if (life.end !== null) this.trialEnd = Math.min(this.trialEnd, life.end);
     const anchor = life.calendar
@@ -100,7 +104,8 @@ export class OracleLife {
   timelineFrom(begins: number, anchor: number, clock: number): Timeline {
     const { life } = this;
     this.boundaries = [begins];
-    return { life, begins, cadence: { ...life.cadence, anchor, timezone: life.timezone, clock } };
+    const counts = (event: Usage) => counted(this, event);
+    return { life, begins, counts, cadence: { ...life.cadence, anchor, timezone: life.timezone, clock } };
   }
 
   /** The whole period that holds an instant, walked from the first. */

@@ -64,6 +64,12 @@ function carryOut(life: ProductLife, command: Command, at: string): void {
     case 'plan':
       changePlan(life, at, command);
       break;
+    case 'inherit':
+      life.family.inherit(command.heir, at);
+      break;
+    case 'disinherit':
+      life.family.disinherit(command.heir);
+      break;
   }
 }
 
@@ -171,6 +177,7 @@ function changePlan(life: ProductLife, at: string, { plan, prorate }: { plan: nu
   const behavior = behaviorOf(prorate);
   const changeable = row.status === 'active' || row.status === 'trialing';
   if (plan === life.plan || !changeable || row.cancelAt !== null || life.life.phases.length > 0) refuseHere();
+  if (life.family.present().length > 0) refuseHere();
   const ofPlan = (item: ChargeItem) => !['longer', 'finer'].includes(cadenceRelation(item, row));
   const present = life.items.filter(({ item }) => ofPlan(item) && isActiveAt(item, at));
   const priced = life.life.plans[plan]!.map((offer) => ({ id: offer.id, offer, ...cadenceOf(offer) }));

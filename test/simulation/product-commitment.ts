@@ -13,7 +13,7 @@ import { commitmentStanding } from '../../billing/commitment-period.ts';
 import { decimal, sum } from '../../billing/money.ts';
 import type { PriceTerms } from '../../billing/price.ts';
 import { windowBounds } from '../../billing/window.ts';
-import type { BucketSize, Life, Offer } from './life.ts';
+import type { BucketSize, Offer } from './life.ts';
 import type { ProductLife } from './product.ts';
 
 interface Billing {
@@ -104,13 +104,18 @@ export function commitmentOf({ commitment, id }: Offer): ItemCommitment | null {
 }
 
 /** What the usage store would answer. */
-export function answersOf(life: Life, questions: readonly UsageQuestion[]): Record<string, UsageAnswer> {
+export function answersOf(life: ProductLife, questions: readonly UsageQuestion[]): Record<string, UsageAnswer> {
   return Object.fromEntries(questions.map((question) => [question.key, answerOf(life, question)]));
 }
 
-function answerOf({ usage, timezone }: Life, { meterId, from, to, bucketSize }: UsageQuestion): UsageAnswer {
+function answerOf(
+  { life: { usage, timezone }, family }: ProductLife,
+  { meterId, from, to, bucketSize }: UsageQuestion,
+): UsageAnswer {
   const [first, last] = [Date.parse(from), Date.parse(to)];
-  const counted = usage.filter(({ meter, at }) => meter === meterId && at >= first && at < last);
+  const counted = usage.filter(
+    (event) => event.meter === meterId && event.at >= first && event.at < last && family.counts(event),
+  );
   const added = (events: typeof counted) => sum(events.map(({ quantity }) => decimal(quantity))).toFixed();
   const quantity = added(counted);
   if (bucketSize === null) return { quantity };

@@ -20,6 +20,7 @@ import type { SubscriptionRow } from '../../db/stores/subscription-row.ts';
 import type { Billed, Life, Offer, SimulatedLine } from './life.ts';
 import { obey } from './product-command.ts';
 import { answersOf, commitmentOf, ProductCommitments } from './product-commitment.ts';
+import { ProductFamily } from './product-family.ts';
 import { crossPhase, firstItems, phasesOf } from './product-phase.ts';
 
 /** What was charged or given back of an item's time, as the rows of invoices and prorations keep it. */
@@ -62,6 +63,7 @@ export class ProductLife {
   readonly credited: Credit[] = [];
   readonly returned: Kept[] = [];
   readonly commitments = new ProductCommitments(this);
+  readonly family = new ProductFamily(this);
   row: SubscriptionRow;
   items: HeldItem[];
   pauseStart = '';
@@ -103,6 +105,7 @@ export class ProductLife {
     };
     this.row = { ...state, ...terms } as SubscriptionRow;
     this.items = firstItems(this);
+    this.family.begin();
   }
 
   committedItem(offer: Offer, startDate: string): HeldItem {
@@ -137,6 +140,7 @@ export class ProductLife {
     for (const command of this.life.commands) {
       this.passTo(text(command.at));
       this.result.accepted.push(obey(this, command));
+      this.family.follow();
     }
     this.passTo(text(this.life.until));
     return { ...this.result, status: this.row.status };
@@ -159,6 +163,7 @@ export class ProductLife {
       else if (due.kind === 'closePeriod') this.cross(closePeriod(this.row), 'SUBSCRIPTION_CYCLE');
       else if (due.kind === 'startPhase' || due.kind === 'endPhase') crossPhase(this, due.kind, due.ref, due.at);
       else throw new Error(`no life has a ${due.kind}`);
+      this.family.follow();
     }
   }
 
@@ -207,7 +212,7 @@ export class ProductLife {
       billed: this.billedServices,
       paused: this.paused,
     });
-    const answers = answersOf(this.life, usageQuestions(planned));
+    const answers = answersOf(this, usageQuestions(planned));
     return this.commitments.held(priceCharges(planned, answers), bill);
   }
 

@@ -47,6 +47,7 @@ export function randomLife(seed: number): Life {
     commitment: null,
     phases: [],
     plans,
+    heirs: chance(15) ? Array.from({ length: whole(3) + 1 }, () => chance(60)) : [],
     usage: [],
     discount: chance(30) ? BigInt(whole(10_000) + 1) : null,
     tax: chance(30) ? { percentage: BigInt(whole(3000) + 1), isInclusive: chance(40) } : null,
@@ -164,12 +165,16 @@ function randomUsage({ whole }: Random, life: Life): Life['usage'] {
       meter,
       at: life.start + Math.floor((whole(1_000_000) / 1_000_000) * length),
       quantity: String(whole(3000) / (whole(2) === 0 ? 100 : 1)),
+      by: whole(life.heirs.length + 1),
     })),
   );
 }
 
-const whilePresent: Command['kind'][] = ['pause', 'pause', 'quantity', 'plan'];
-const whatever: Command['kind'][] = [
+/** What is asked of any subscription. */
+type UsualKind = Exclude<Command['kind'], 'inherit' | 'disinherit'>;
+
+const whilePresent: UsualKind[] = ['pause', 'pause', 'quantity', 'plan'];
+const whatever: UsualKind[] = [
   ...(['pause', 'pause', 'pause', 'pause', 'resume', 'resume', 'resume', 'resume', 'quantity', 'quantity'] as const),
   ...(['plan', 'plan', 'plan', 'keep', 'keep', 'cancelAt', 'cancelAtPeriodEnd', 'cancelNow', 'cancelNow'] as const),
 ];
@@ -187,10 +192,15 @@ function randomCommands(random: Random, life: Life): Command[] {
     at += hourMs + Math.floor((whole(1_000_000) / 1_000_000) * reach);
     if (at >= life.until) break;
     const isTrial = at < life.start + life.trialDays * dayMs;
+    if (life.heirs.length > 0 && whole(100) < 35) {
+      const heir = whole(life.heirs.length) + 1;
+      commands.push({ at, kind: oneOf(['inherit', 'inherit', 'disinherit']), heir });
+      continue;
+    }
     // What one would think of in this state, most of the time.
-    const expected: Command['kind'] = isEnding ? 'keep' : isPaused ? 'resume' : oneOf(whilePresent);
-    const usual: Command['kind'] = whole(100) < 70 ? expected : oneOf(whatever);
-    const kind: Command['kind'] = isTrial && whole(100) < 50 ? 'endTrial' : usual;
+    const expected: UsualKind = isEnding ? 'keep' : isPaused ? 'resume' : oneOf(whilePresent);
+    const usual: UsualKind = whole(100) < 70 ? expected : oneOf(whatever);
+    const kind: UsualKind = isTrial && whole(100) < 50 ? 'endTrial' : usual;
     if (kind === 'pause' || kind === 'resume') isPaused = kind === 'pause';
     isEnding = kind === 'cancelAt' || kind === 'cancelAtPeriodEnd';
     commands.push(randomCommand(random, life, kind, at));
@@ -198,7 +208,7 @@ function randomCommands(random: Random, life: Life): Command[] {
   return commands;
 }
 
-function randomCommand({ whole, oneOf }: Random, life: Life, kind: Command['kind'], at: number): Command {
+function randomCommand({ whole, oneOf }: Random, life: Life, kind: UsualKind, at: number): Command {
   const prorate = whole(100) < 65;
   switch (kind) {
     case 'pause':

@@ -24,6 +24,8 @@ test(`product and oracle bill ${years} subscription-years alike, to the cent (se
     'cancelAtPeriodEnd',
     'keep',
     'endTrial',
+    'inherit',
+    'disinherit',
   ];
   for (const kind of kinds) expect(done.commands[kind], kind).toBeGreaterThan(20);
   for (const [term, lives] of Object.entries(done.terms)) expect(lives, term).toBeGreaterThan(100);
