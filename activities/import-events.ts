@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RowError } from '../db/entities/task.ts';
 import type { Database } from '../db/orm.ts';
 import type { Scope } from '../db/scope.ts';
@@ -34,7 +34,6 @@ interface ImportRun {
 
 /** Larger batches cost less a record; a killed worker repeats one at most. spec: platform §18 speaks of 1 000, own: more */
 const chunkRecords = 20_000;
-const slice = 1_000;
 const fetchTries = 3;
 
 /**
@@ -102,16 +101,15 @@ async function storeRecords(
   let storing: Promise<void> = Promise.resolve();
   let sending: Promise<void> = Promise.resolve();
   try {
-    for await (const records of chunks(readRecords(file), task.processedRecords)) {
+    for await (const chunk of chunks(dependencies.database, scope, readRecords(file), task.processedRecords)) {
       run.signal.throwIfAborted();
-      const chunk = await prepareChunk(dependencies.database, scope, records);
       await storing;
       run.onProgress(reached);
       storing = sending;
       sending = storeChunk(dependencies, scope, task.id, { ...chunk, from: reached.processedRecords }, storing);
       // They are awaited above or below; until then their failure is nobody's.
       sending.catch(() => undefined);
-      reached.processedRecords += records.length;
+      reached.processedRecords += sizeOf(chunk);
       reached.successfulRecords += chunk.events.length;
       reached.failedRecords += chunk.errors.length;
     }
@@ -123,20 +121,32 @@ async function storeRecords(
   run.onProgress(reached);
 }
 
-/** The records behind the first `skipped`, in chunks. */
-async function* chunks(blocks: AsyncIterable<FileRecord[]>, skipped: number): AsyncGenerator<FileRecord[]> {
-  let chunk: FileRecord[] = [];
+/**
+ * What becomes of the records behind the first `skipped`, in chunks. A record is made an event as soon as it is read: what it
+ * was read from need not be kept for as long as its chunk.
+ */
+async function* chunks(
+  database: Database,
+  scope: Scope,
+  blocks: AsyncIterable<FileRecord[]>,
+  skipped: number,
+): AsyncGenerator<Chunk> {
+  let chunk: Chunk = { events: [], errors: [] };
   for await (const block of blocks) {
-    for (const record of block) {
-      if (record.number === 1) checkColumns(record);
-      if (record.number <= skipped) continue;
-      chunk.push(record);
-      if (chunk.length < chunkRecords) continue;
+    if (block[0]?.number === 1) checkColumns(block[0]);
+    const records = block.filter(({ number }) => number > skipped);
+    const externalIds = await externalIdsOf(database, scope, records);
+    for (const record of records) {
+      const made =
+        'problem' in record ? record : eventOfRecord(record.values, (id) => externalIds.get(id), parseExactJson);
+      if ('event' in made) chunk.events.push(made.event);
+      else chunk.errors.push({ record: record.number, line: record.line, reason: made.problem });
+      if (sizeOf(chunk) < chunkRecords) continue;
       yield chunk;
-      chunk = [];
+      chunk = { events: [], errors: [] };
     }
   }
-  if (chunk.length > 0) yield chunk;
+  if (sizeOf(chunk) > 0) yield chunk;
 }
 
 /** A file whose first record shows none of a required column is no file of events. spec: platform §18 */
@@ -151,19 +161,8 @@ interface Chunk {
   errors: RowError[];
 }
 
-async function prepareChunk(database: Database, scope: Scope, records: readonly FileRecord[]): Promise<Chunk> {
-  const externalIds = await externalIdsOf(database, scope, records);
-  const chunk: Chunk = { events: [], errors: [] };
-  for (const [index, record] of records.entries()) {
-    // What waits for an answer of the database meanwhile gets its turn.
-    if (index % slice === slice - 1) await othersTurn();
-    const { number, line } = record;
-    const made =
-      'problem' in record ? record : eventOfRecord(record.values, (id) => externalIds.get(id), parseExactJson);
-    if ('event' in made) chunk.events.push(made.event);
-    else chunk.errors.push({ record: number, line, reason: made.problem });
-  }
-  return chunk;
+function sizeOf({ events, errors }: Chunk): number {
+  return events.length + errors.length;
 }
 
 /** External ids of the customers that records name by `customer_id` alone. */

@@ -41,7 +41,8 @@ export function eventOfRecord(
   const properties = propertiesOf(values, parseJson);
   if (typeof properties === 'string') return { problem: properties };
   try {
-    return { event: prepareEvent({ ...input, properties } as unknown as EventInput) };
+    input.properties = properties;
+    return { event: prepareEvent(input as unknown as EventInput) };
   } catch (error) {
     const refusal = refusalIn(error);
     if (!refusal) throw error;

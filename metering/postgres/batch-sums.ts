@@ -2,7 +2,6 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import { digest, type PreparedEvent } from '../event.ts';
 import type { CompiledMeter } from '../meter.ts';
 import { decimalOfScaled, weightedDecimals } from '../quantity.ts';
-import { microsecondsOf } from '../timestamp.ts';
 import { plainArray, textArray } from './array-text.ts';
 import type { EventContribution } from './batch-columns.ts';
 
@@ -46,27 +45,37 @@ const slice = 2_000;
 
 /** Adds up what a batch contributes, exactly. design: usage.md Tables */
 export async function sumsOf(contributions: readonly EventContribution[], batch: SummedEvents): Promise<BatchSums> {
-  const rollups = new Map<CompiledMeter, Map<string, RollupSum>>();
+  const rollups: RollupSum[] = [];
+  const sums = new Map<CompiledMeter, Map<string, Map<number | string, RollupSum>>>();
   const distinct = new Map<CompiledMeter, Map<string, DistinctValue>>();
+  let timed = { ord: -1, subject: '', ts: '', ms: 0 };
   for (const [index, contribution] of contributions.entries()) {
     if (index % slice === slice - 1) await othersTurn();
     const { ord, meter, group } = contribution;
     const event = batch.events[ord];
     if (!event || !batch.isNew(ord)) continue;
-    const [subject, ts] = [batch.subjectOf(event), batch.timeOf(event)];
-    const bucket = bucketStart(ts, meter.rollupMinutes);
-    const ofMeter = entryOf(rollups, meter, () => new Map<string, RollupSum>());
-    const sum = entryOf(ofMeter, `${subject} ${bucket} ${group}`, () => emptySum(contribution, subject, bucket));
-    add(sum, contribution, { ts, ord, id: event.id });
+    if (timed.ord !== ord) {
+      const ts = batch.timeOf(event);
+      timed = { ord, subject: batch.subjectOf(event), ts, ms: Date.parse(ts) };
+    }
+    const { subject, ts, ms } = timed;
+    const rowMs = meter.rollupMinutes * 60_000;
+    // Rows last a divisor of an hour, and hours of UTC begin at multiples of one.
+    const bucket = Math.floor(ms / rowMs);
+    const ofMeter = entryOf(sums, meter, () => new Map<string, Map<number | string, RollupSum>>());
+    const ofSubject = entryOf(ofMeter, subject, () => new Map<number | string, RollupSum>());
+    const sum = entryOf(ofSubject, group === '' ? bucket : `${bucket} ${group}`, () => {
+      const row = emptySum(contribution, subject, new Date(bucket * rowMs).toISOString());
+      rollups.push(row);
+      return row;
+    });
+    add(sum, contribution, { ts, ms, ord, id: event.id });
     if (contribution.distinct === null) continue;
     const value = { meter, subject, day: ts.slice(0, 10), text: contribution.distinct };
     const values = entryOf(distinct, meter, () => new Map<string, DistinctValue>());
     entryOf(values, `${subject} ${value.day} ${value.text}`, () => value);
   }
-  return {
-    rollups: [...rollups.values()].flatMap((sums) => [...sums.values()]),
-    distinct: [...distinct.values()].flatMap((values) => [...values.values()]),
-  };
+  return { rollups, distinct: [...distinct.values()].flatMap((values) => [...values.values()]) };
 }
 
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
@@ -86,25 +95,18 @@ function emptySum({ meter, group, quantity }: EventContribution, subject: string
 function add(
   sum: RollupSum,
   { meter, quantity }: EventContribution,
-  event: { ts: string; ord: number; id: string },
+  { ts, ms, ord, id }: { ts: string; ms: number; ord: number; id: string },
 ): void {
   sum.count += 1;
   if (quantity !== 0n) {
     sum.total += quantity;
-    sum.weighted += quantity * microsecondsOf(event.ts);
-    if (quantity > sum.greatest) sum.greatest = quantity;
-    if (quantity < sum.least) sum.least = quantity;
-  } else if (sum.greatest < 0n) sum.greatest = 0n;
-  else if (sum.least > 0n) sum.least = 0n;
+    // Instants have six decimals, of which a Date holds three.
+    sum.weighted += quantity * (BigInt(ms) * 1000n + BigInt(ts.slice(23, 26)));
+  }
+  if (quantity > sum.greatest) sum.greatest = quantity;
+  else if (quantity < sum.least) sum.least = quantity;
   // Contributions come in the order of the batch: of equal times the later one is the latest.
-  if (meter.keepsLatest && (sum.latest === null || event.ts >= sum.latest.ts)) sum.latest = { ...event, quantity };
-}
-
-/** The roll-up row an instant in UTC falls into; a row lasts a divisor of an hour, or an hour. */
-function bucketStart(ts: string, minutes: number): string {
-  if (minutes === 60) return `${ts.slice(0, 13)}:00:00Z`;
-  const minute = Number(ts.slice(14, 16));
-  return `${ts.slice(0, 14)}${String(minute - (minute % minutes)).padStart(2, '0')}:00Z`;
+  if (meter.keepsLatest && (sum.latest === null || ts >= sum.latest.ts)) sum.latest = { ts, ord, id, quantity };
 }
 
 /** Parameters 2 to 15 of `rollupsText`. */

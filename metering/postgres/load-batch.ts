@@ -2,7 +2,15 @@ import type { SqlTransaction } from '../../db/transaction.ts';
 import type { PreparedEvent } from '../event.ts';
 import type { EventContribution, ShortKeys } from './batch-columns.ts';
 import { type BatchSums, distinctParameters, rollupParameters, sumsOf } from './batch-sums.ts';
-import { copiesFoundText, copiesText, distinctValuesText, eventsText, keysText, rollupsText } from './load-text.ts';
+import {
+  copiesFoundText,
+  copiesText,
+  distinctValuesText,
+  eventsText,
+  keysText,
+  newKeysText,
+  rollupsText,
+} from './load-text.ts';
 import { stageBatch } from './stage-batch.ts';
 
 /** A batch whose meters have looked at it. Repeats inside it contribute nothing. */
@@ -28,7 +36,7 @@ export async function loadBatch(
   const timeOf = (event: PreparedEvent) => event.timestamp ?? instant;
   const distinctKeys = await stageBatch(tx, events, { ...keys, timeOf });
   await turn;
-  const { rowCount: fresh } = await tx.client.query(keysText, [env]);
+  const fresh = await keepKeys(tx, env);
   const known = fresh === distinctKeys ? new Set<number>() : await copiesFound(tx, env);
   const [sums] = await Promise.all([
     sumsOf(contributions, {
@@ -42,6 +50,23 @@ export async function loadBatch(
   if (fresh !== events.length) await tx.client.query(copiesText, [env]);
   await addSums(tx, env, sums);
 }
+
+/**
+ * Keeps the keys of a staged batch and returns how many were new. Most batches bring nothing that was there: they are spared what
+ * asking for each key costs, and the others are stopped at the first known one and begin again.
+ */
+async function keepKeys(tx: SqlTransaction, env: number): Promise<number | null> {
+  await tx.client.query('savepoint keys');
+  try {
+    return (await tx.client.query(newKeysText, [env])).rowCount;
+  } catch (error) {
+    if ((error as { code?: string }).code !== uniqueViolation) throw error;
+    await tx.client.query('rollback to savepoint keys');
+    return (await tx.client.query(keysText, [env])).rowCount;
+  }
+}
+
+const uniqueViolation = '23505';
 
 /** What `now()` is in the transaction, as events have their times. */
 async function transactionTime(tx: SqlTransaction): Promise<string> {

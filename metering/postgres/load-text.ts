@@ -7,9 +7,12 @@ import { added, addedWithLatest } from './append-text.ts';
  * circle. The one parameter of those of events is the environment. design: usage.md Writing
  */
 
-/** Keeps the keys; as many rows as events were new. A rival that holds one of them is waited for. */
-export const keysText = `
-insert into usage.event_key (env, key, seq) select $1::int, key, seq from pg_temp.incoming_event where not is_copy order by key
+/** Keeps the keys, all of them or none: what is already there is a unique violation. A rival that holds one is waited for. */
+export const newKeysText = `
+insert into usage.event_key (env, key, seq) select $1::int, key, seq from pg_temp.incoming_event where not is_copy order by key`;
+
+/** Keeps the keys that are new; as many rows as there are. */
+export const keysText = `${newKeysText}
 on conflict do nothing`;
 
 /**
