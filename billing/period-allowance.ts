@@ -96,6 +96,20 @@ export function limitPeriodAt(timeline: LimitTimeline, instant: string): Billing
 }
 
 /**
+ * Terms that hold for whole periods, as they are for the period of a subscription that holds an instant: of a first calendar
+ * period limits are its share. spec: subscriptions-and-invoicing §2.3.6
+ */
+export function termsOfPeriod(terms: PeriodTerms, timeline: LimitTimeline, instant: string): PeriodTerms {
+  const period = limitPeriodAt(timeline, instant);
+  if (period.full.start === period.start) return terms;
+  const shared = Object.entries(terms.allowances).map(([meterId, allowance]) => {
+    const portions = [{ limit: allowance.usageLimit, start: null, end: null }];
+    return [meterId, { ...allowance, shared: { portions, period } }];
+  });
+  return { ...terms, allowances: Object.fromEntries(shared) };
+}
+
+/**
  * The addends of a limit, each of an enabled part, in the order of time. What an earlier plan gave counts for its time where it begins anew with the same rhythm; where the
  * rhythm is another one, or budgets took the limit's place, the later plan's alone stands for the whole period.
  */

@@ -1,4 +1,4 @@
-import { type PeriodTerms, periodTerms } from '../../billing/period-allowance.ts';
+import { type PeriodTerms, periodTerms, termsOfPeriod } from '../../billing/period-allowance.ts';
 import { type EndedPeriod, endedPeriods } from '../../billing/plan-simulation.ts';
 import { selectPrices } from '../../billing/price-selection.ts';
 import { realNow } from '../clock.ts';
@@ -124,7 +124,8 @@ async function rate(tx: Transaction, subscriptions: SimulatedSubscription[], ter
       const charge = { subscription: row, reason: 'preview' as const, elapsed: period.elapsed, next: period.advance };
       const key = `${row.id} ${period.start}`;
       const current: ChargeRequest = { ...charge, key, withoutBilled: true };
-      const simulated = { ...current, key: `${key} simulated`, terms: { items, ...terms.included } };
+      const included = termsOfPeriod(terms.included, row, period.start);
+      const simulated = { ...current, key: `${key} simulated`, terms: { items, ...included } };
       sides.push({ request: current, period, side: 'current' }, { request: simulated, period, side: 'simulated' });
     }
   }

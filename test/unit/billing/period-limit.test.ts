@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { type LimitTimeline, type MeteredPart, periodTerms } from '../../../billing/period-allowance.ts';
+import { type LimitTimeline, type MeteredPart, periodTerms, termsOfPeriod } from '../../../billing/period-allowance.ts';
 import { limitOfPart, limitOfShares, limitPeriodOf, limitShares } from '../../../billing/period-limit.ts';
 import { shownParts } from '../../../billing/shown-limit.ts';
 
@@ -38,6 +38,20 @@ const timeline: LimitTimeline = {
   prorationBehavior: 'create_prorations',
 };
 const changed = at('2026-04-11');
+
+test('terms of a plan are those of a period: in a first calendar period its share of the limit', () => {
+  const calendar = {
+    ...timeline,
+    startDate: at('2026-04-16'),
+    billingAnchor: at('2026-05-01'),
+    billingCycle: 'calendar' as const,
+  };
+  const terms = { allowances: { meter_1: { usageLimit: '100', usageResetPeriod: null } }, grants: {} };
+  const { shared } = termsOfPeriod(terms, calendar, at('2026-04-16')).allowances.meter_1!;
+  expect(limitOfShares(limitShares(shared!.portions, shared!.period))).toBe('50');
+  expect(termsOfPeriod(terms, calendar, at('2026-05-01'))).toBe(terms);
+  expect(termsOfPeriod(terms, { ...calendar, prorationBehavior: 'none' }, at('2026-04-16'))).toBe(terms);
+});
 
 function part(id: string, fields: Partial<MeteredPart> = {}): MeteredPart {
   return {
