@@ -7,9 +7,11 @@ export interface PlanTerms {
   fee: string;
   perCall: string;
   eventName: string;
+  /** In advance when absent. */
+  feeCadence?: 'ADVANCE' | 'ARREAR';
 }
 
-/** A plan with a monthly fee in advance and a price per call in arrear. */
+/** A plan with a monthly fee and a price per call in arrear. */
 export async function makePlan(api: Api, terms: PlanTerms): Promise<{ planId: string; usagePriceId: string }> {
   const plan = await api('POST', '/plans', { name: `Plan ${terms.eventName}` });
   const feature = await api<{ meter_id: string }>('POST', '/features', {
@@ -30,7 +32,12 @@ export async function makePlan(api: Api, terms: PlanTerms): Promise<{ planId: st
     currency: 'usd',
     start_date: '2020-01-01T00:00:00Z',
   };
-  const fee = { type: 'FIXED', amount: terms.fee, invoice_cadence: 'ADVANCE', display_name: 'Base' };
+  const fee = {
+    type: 'FIXED',
+    amount: terms.fee,
+    invoice_cadence: terms.feeCadence ?? 'ADVANCE',
+    display_name: 'Base',
+  };
   const usage = { type: 'USAGE', amount: terms.perCall, invoice_cadence: 'ARREAR', display_name: 'Calls' };
   await api('POST', '/prices', { ...common, ...fee });
   const price = await api('POST', '/prices', { ...common, ...usage, meter_id: feature.meter_id });

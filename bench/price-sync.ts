@@ -1,20 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { startReady, workerPolls } from '../dev/services.ts';
 import { makePlan } from './account.ts';
+import { inMs, latencies } from './latency.ts';
 import { compare, rateOf } from './measure.ts';
 import { type BenchPlatform, withBenchPlatform } from './platform.ts';
 import { copyForPriceSync, syncByHand } from './raw-price-sync.ts';
 import { subscribeDirectly } from './subscribed.ts';
+import { startWorkerProcess } from './worker-process.ts';
 
 const subscriptions = Number(process.env.BENCH_SUBSCRIPTIONS || 10_000);
 const pairs = 5;
 const warmUps = 1;
 const lookEveryMs = 50;
-const askEveryMs = 10;
 const idleMs = 3_000;
 
 /**
@@ -32,7 +29,7 @@ export async function run(): Promise<void> {
       worker = await startWorkerProcess(platform);
       const { planId, meterId } = await makeSubscribers(platform, owner);
       await copyForPriceSync(owner);
-      const quiet = await latencies(platform, planId, () => delay(idleMs));
+      const quiet = await latencies(platform, () => delay(idleMs));
       const busy: number[] = [];
       await compare({
         bench: 'price-sync',
@@ -47,7 +44,7 @@ export async function run(): Promise<void> {
           await addPrice(platform, planId, meterId);
           let rate = 0;
           busy.push(
-            ...(await latencies(platform, planId, async () => {
+            ...(await latencies(platform, async () => {
               rate = await rateOf(subscriptions, () => syncThroughApi(platform, planId));
             })),
           );
@@ -104,33 +101,6 @@ function copyText(
     from ${table} o cross join generate_series(1, $1) n where ${of ?? 'true'}`;
 }
 
-async function startWorkerProcess(platform: BenchPlatform): Promise<{ stop(): Promise<void> }> {
-  const directory = mkdtempSync(join(tmpdir(), 'perennial-bench-worker-'));
-  const bundle = join(directory, 'workflows.js');
-  writeFileSync(bundle, platform.bundle.code);
-  const { address } = platform.temporalServer;
-  const worker = await startReady({
-    name: 'worker',
-    slug: 'worker',
-    entry: 'activities/worker.ts',
-    directory,
-    env: {
-      ...process.env,
-      DATABASE_URL: platform.applicationUrl,
-      TEMPORAL_ADDRESS: address,
-      TEMPORAL_NAMESPACE: platform.namespace,
-      WORKFLOW_BUNDLE: bundle,
-    },
-    isReady: (pid) => workerPolls(address, platform.namespace, pid),
-  });
-  return {
-    async stop() {
-      await worker.stop();
-      rmSync(directory, { recursive: true });
-    },
-  };
-}
-
 async function addPrice({ api }: BenchPlatform, planId: string, meterId: string, currency = 'usd'): Promise<string> {
   const { id } = await api('POST', '/prices', {
     entity_type: 'PLAN',
@@ -162,31 +132,6 @@ async function syncThroughApi({ api }: BenchPlatform, planId: string): Promise<v
     if (run.sync_status === 'completed') return;
     throw new Error(`the price sync is ${run.sync_status}`);
   }
-}
-
-/** How long each request of a steady client took while `work` was going on, in milliseconds. */
-async function latencies({ api }: BenchPlatform, planId: string, work: () => Promise<unknown>): Promise<number[]> {
-  const { items } = await api<{ items: { id: string }[] }>('GET', '/subscriptions?limit=100');
-  const taken: number[] = [];
-  let isDone = false;
-  const working = work().finally(() => {
-    isDone = true;
-  });
-  for (let turn = 0; !isDone; turn += 1) {
-    const began = performance.now();
-    if (turn % 5 === 0) await api('POST', '/customers', { external_id: `${planId}-${began}`, name: 'Somebody' });
-    else await api('GET', `/subscriptions/${items[turn % items.length]?.id}`);
-    taken.push(performance.now() - began);
-    await delay(askEveryMs);
-  }
-  await working;
-  return taken;
-}
-
-function inMs(latencies: readonly number[]): { requests: number; p50: number; p99: number } {
-  const sorted = [...latencies].sort((a, b) => a - b);
-  const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
-  return { requests: sorted.length, p50: at(0.5), p99: at(0.99) };
 }
 
 /** Every subscription has every usage price of the plan once; the reference's rows are not among them. */

@@ -1,6 +1,7 @@
 /** Every bench by name; each module measures when it is called. design: quality.md Benches */
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'clock-year': () => import('./clock-year.ts'),
+  'close-many': () => import('./close-many.ts'),
   'close-paid': () => import('./close-paid.ts'),
   'close-sql': () => import('./close-sql.ts'),
   'close-temporal': () => import('./close-temporal.ts'),

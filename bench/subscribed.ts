@@ -11,17 +11,17 @@ export interface Subscribed {
   customerId: string;
 }
 
-/** Makes customers `customer-0` … with a monthly subscription each, in real time, paid by transfer. */
+/** Makes customers `customer-0` … with a monthly subscription each, in real time or on a test clock, paid by transfer. */
 export async function subscribeDirectly(
   base: Pick<BenchDatabase, 'database' | 'scope' | 'metering'>,
-  options: { count: number; planId: string; start: string },
+  options: { count: number; planId: string; start: string; testClockId?: string },
 ): Promise<Subscribed[]> {
   const readUsage = usageReader(base.metering);
   const made: Subscribed[] = [];
   for (let index = 0; index < options.count; index += 1) {
     const externalId = `customer-${index}`;
     const { id: customerId } = await inTransaction(base.database, base.scope, (tx) =>
-      createCustomer(tx, { externalId, name: externalId }),
+      createCustomer(tx, { externalId, name: externalId, testClockId: options.testClockId }),
     );
     const subscriptionId = newId('subs');
     const input = { ...creation, subscriptionId, customerId, planId: options.planId };

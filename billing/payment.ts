@@ -99,9 +99,13 @@ function later(instant: string, byMs: number): string {
   return new Date(Date.parse(instant) + byMs).toISOString();
 }
 
-/** What the gateway knows a logical attempt of a payment by; every retry of the attempt uses the same. */
-export function intentTokenOf(paymentId: string, attempt: number): string {
-  return `${paymentId}:${attempt}`;
+/**
+ * What the gateway knows a logical attempt to collect a debt by; every retry of the attempt uses the same. The debt of a subscription
+ * is named by what it is for, not by a row of ours: whoever bills the same period again from an older backup asks for the same
+ * charge, and the gateway answers with the one it made. spec: wallets-and-payments §2.19
+ */
+export function intentTokenOf(debt: string, attempt: number): string {
+  return `${debt}:${attempt}`;
 }
 
 /**

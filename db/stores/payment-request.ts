@@ -71,6 +71,7 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
     amount: input.amount,
     paymentStatus: method && !input.processPayment ? 'INITIATED' : 'PENDING',
     attended: true,
+    isChargedAlready: false,
     metadata: input.metadata,
   });
   await writeEvents(tx, tx.scope, [paymentEvent('payment.created', payment, invoice.invoice_number, at)]);

@@ -1,11 +1,11 @@
 import type { PaymentStatus } from '../../billing/payment.ts';
-import { intentTokenOf } from '../../billing/payment.ts';
 import { writeAudit } from '../audit.ts';
 import { insertText } from '../bulk.ts';
 import { decimalText } from '../columns.ts';
 import { newId } from '../id.ts';
 import { writeEvents } from '../outbox.ts';
 import { missing } from '../record.ts';
+import { intentTokens } from './payment-intent.ts';
 import {
   lockPayableInvoices,
   type PayableInvoiceRow,
@@ -24,6 +24,7 @@ export interface PaymentToOpen {
   at: string;
   /** The method to charge; the customer's default when null. */
   paymentMethodId?: string | null;
+  /** Where the charge comes before the invoice is kept: the id it was made under. */
   paymentId?: string;
   metadata?: Record<string, string>;
 }
@@ -103,6 +104,7 @@ function collectionPayment(
     amount: decimalText(invoice.amount_remaining),
     paymentStatus: 'PROCESSING',
     attended: false,
+    isChargedAlready: input.paymentId !== undefined,
     metadata: input.metadata ?? {},
   };
 }
@@ -189,6 +191,8 @@ export interface PaymentToInsert {
   /** True when the payment's own workflow will wait for the gateway from the start. */
   attended: boolean;
   metadata: Record<string, string>;
+  /** The gateway knows this charge by the payment's id already: it was made before there was an invoice. */
+  isChargedAlready: boolean;
 }
 
 /** Inserts one payment; see `insertPayments`. */
@@ -197,12 +201,13 @@ export async function insertPayment(tx: PaymentTransaction, input: PaymentToInse
   return row!;
 }
 
-/** Inserts payments of invoices in one statement; the token of each first attempt is made of its id. */
+/** Inserts payments of invoices in one statement. */
 async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentToInsert[]): Promise<PaymentRow[]> {
   if (inputs.length === 0) return [];
   const { tenantId, environmentId, actor } = tx.scope;
   const now = new Date().toISOString();
-  const rows = inputs.map(({ invoice, ...payment }) => ({
+  const tokens = await intentTokens(tx, inputs);
+  const rows = inputs.map(({ invoice, isChargedAlready, ...payment }) => ({
     ...payment,
     tenantId,
     environmentId,
@@ -213,7 +218,7 @@ async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentTo
     destinationType: 'INVOICE',
     destinationId: invoice.id,
     customerId: invoice.customer_id,
-    intentToken: intentTokenOf(payment.id, 1),
+    intentToken: tokens.get(payment.id),
     currency: invoice.currency,
     trackAttempts: payment.paymentGateway !== null,
     testClockId: invoice.test_clock_id,

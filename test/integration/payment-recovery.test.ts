@@ -103,7 +103,9 @@ test('a set of payments is opened like each alone, and answered in the order ask
     tx.rows('select amount, intent_token, payment_method_id from payment where destination_id = $1', [first.invoiceId]),
   );
   const { paymentId } = results[2] as { paymentId: string };
-  expect(rows).toEqual([{ amount: '7.5', intent_token: `${paymentId}:1`, payment_method_id: first.paymentMethodId }]);
+  expect(rows).toEqual([
+    { amount: '7.5', intent_token: `${first.invoiceId}:1`, payment_method_id: first.paymentMethodId },
+  ]);
   expect(await eventsOf(paymentId)).toEqual(['payment.created', 'payment.pending']);
   await expect(
     inScope((tx) => openPayments(tx, [ask(second.invoiceId, 2), ask('inv_unknown', 1)])),
@@ -172,7 +174,7 @@ test('a lost notification is recovered by asking again, in the time of the custo
     'payment.success',
   ]);
   expect(await eventsOf(invoiceId)).toEqual(['invoice.update.payment']);
-  const calls = await gateway.operator.callsOf(`${payment.id}:1`);
+  const calls = await gateway.operator.callsOf(`${payment.destination_id}:1`);
   expect(calls.map((call) => call.kind)).toEqual(['charge', 'look_up', 'look_up']);
 });
 
@@ -186,10 +188,10 @@ test('a payment unanswered for a day is parked, not failed, and goes on when som
     tx.rows('select reason from parked_object where object_id = $1', [payment.id]),
   );
   expect(parked?.reason).toContain('24 hours');
-  const calls = await gateway.operator.callsOf(`${payment.id}:1`);
+  const calls = await gateway.operator.callsOf(`${payment.destination_id}:1`);
   expect(calls.filter((call) => call.kind === 'charge').length).toBe(1);
   expect(calls.length).toBeLessThan(110);
-  await gateway.operator.confirm(`${payment.id}:1`);
+  await gateway.operator.confirm(`${payment.destination_id}:1`);
   await workflow.executeUpdate(retry);
   await workflow.result();
   expect((await statusOf(payment.id))?.payment_status).toBe('SUCCEEDED');
@@ -198,7 +200,7 @@ test('a payment unanswered for a day is parked, not failed, and goes on when som
 
 test('a gateway that notifies is asked at once, and twice is like once', async () => {
   const { payment, workflow } = await clockedPayment('requires_action');
-  await gateway.operator.confirm(`${payment.id}:1`);
+  await gateway.operator.confirm(`${payment.destination_id}:1`);
   for (const _ of await gateway.operator.takeNotifications())
     await workflow.signal(gatewayNotified).catch(() => undefined);
   await workflow.signal(gatewayNotified).catch(() => undefined);

@@ -44,7 +44,7 @@ const eventsOf = async (id: string) =>
       id,
     )
   ).map((row) => row.event_name);
-const intentOf = (paymentId: string) => `${paymentId}:1`;
+const intentOf = (payment: Wire) => `${payment.destination_id}:1`;
 
 test('an invoice is paid by the customer’s card', async () => {
   const { invoiceId, paymentMethodId } = await invoiceToPay(base, { amountDue: '100', gateway, card: 'succeeds' });
@@ -264,7 +264,7 @@ test('a payment that needs its payer is given up, and nothing else is', async ()
   const { body } = await pay(invoiceId);
   const canceled = await api<Wire>('POST', `/payments/${body.id}/cancel`);
   expect(canceled.body).toMatchObject({ payment_status: 'FAILED', error_message: 'canceled' });
-  expect(await gateway.lookUp(intentOf(body.id))).toMatchObject({ status: 'declined' });
+  expect(await gateway.lookUp(intentOf(body))).toMatchObject({ status: 'declined' });
   expect((await api<Wire>('POST', `/payments/${body.id}/cancel`)).body.code).toBe('invalid_operation');
 });
 
@@ -275,7 +275,7 @@ test('a charge whose answer was lost is found when the payment is read, and reco
   const read = await api<Wire>('GET', `/payments/${body.id}`);
   expect(read.body).toMatchObject({ payment_status: 'SUCCEEDED', attempts: [{ attempt_number: 1 }] });
   expect(await eventsOf(body.id)).toEqual(['payment.created', 'payment.pending', 'payment.success']);
-  expect((await gateway.operator.callsOf(intentOf(body.id))).map((call) => call.kind)).toEqual(['charge', 'look_up']);
+  expect((await gateway.operator.callsOf(intentOf(body))).map((call) => call.kind)).toEqual(['charge', 'look_up']);
 });
 
 test('an answer for another amount is not believed; the look-up tells', async () => {

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { reconcile } from '../../activities/reconcile.ts';
+import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import {
   advanceTo,
   clockedCustomer,
@@ -15,9 +16,7 @@ import { assertWorkflowsAgree } from '../support/invariants.ts';
 import { startWorkers } from '../support/worker.ts';
 
 const platform = await testPlatform();
-const { api, base, temporal, workers } = platform;
-/** No card: what a gateway captured is no part of a backup. */
-const sent = { collection_method: 'send_invoice' };
+const { api, base, gateway, temporal, workers } = platform;
 const basic = await monthlyPlan(api);
 const pro = await monthlyPlan(api, { fee: '60' });
 
@@ -33,8 +32,12 @@ const post = (id: string, command: string, body: object) => created(api, `/subsc
 async function inEveryState(): Promise<Lives> {
   const { clockId } = await clockedCustomer(api, { frozenTime: '2026-01-01T00:00:00Z' });
   const one = async (fields: object = {}): Promise<string> => {
-    const { customerId } = await clockedCustomer(api, { frozenTime: '2026-01-01T00:00:00Z', clockId });
-    return (await subscribe(api, { customer_id: customerId, plan_id: basic.planId, ...sent, ...fields })).id;
+    const { customerId } = await clockedCustomer(api, {
+      frozenTime: '2026-01-01T00:00:00Z',
+      clockId,
+      card: sandboxCardNumber('succeeds'),
+    });
+    return (await subscribe(api, { customer_id: customerId, plan_id: basic.planId, ...fields })).id;
   };
   const lives = {
     clockId,
@@ -109,6 +112,10 @@ test('Temporal from nothing: every state goes on as if nothing had happened, and
   expect(await billed(lives)).toEqual(undisturbed);
 });
 
+/** What the gateway has taken: it keeps that, whatever we forget. */
+const captures = async () =>
+  (await gateway.operator.captures()).map((capture) => `${capture.intentToken} ${capture.amount}`).sort();
+
 /** Runs statements as the owner of the database, past triggers and policies, as a restore does. */
 async function asOwner(statements: (tables: string[]) => string[]): Promise<void> {
   const client = new pg.Client({ connectionString: base.ownerUrl });
@@ -127,7 +134,7 @@ async function asOwner(statements: (tables: string[]) => string[]): Promise<void
   }
 }
 
-test('PostgreSQL from a backup that is older than Temporal: every state goes on from it, and nothing is billed twice', async () => {
+test('PostgreSQL from a backup that is older than Temporal: every state goes on from it, and nothing is billed or charged twice', async () => {
   const lives = await inEveryState();
   await asOwner((tables) => [
     'create schema backup',
@@ -135,6 +142,8 @@ test('PostgreSQL from a backup that is older than Temporal: every state goes on 
   ]);
   // What happens now is lost with the restore, but workflows remember it.
   await liveOn(lives);
+  const captured = await captures();
+  expect(captured.length).toBeGreaterThan(0);
   await workers.stop();
   await asOwner((tables) => [
     `truncate ${tables.join(', ')}`,
@@ -145,4 +154,5 @@ test('PostgreSQL from a backup that is older than Temporal: every state goes on 
   await assertWorkflowsAgree(base, temporal);
   await liveOn(lives);
   expect(await billed(lives)).toEqual(undisturbed);
+  expect(await captures()).toEqual(captured);
 });
