@@ -41,6 +41,7 @@ import { Migration20261122_75_distinct_months } from './20261122_75_distinct_mon
 import { Migration20261122_75_meter_builds } from './20261122_75_meter_builds.ts';
 import { Migration20261122_76_engine_feed } from './20261122_76_engine_feed.ts';
 import { Migration20261122_90_invoice_counts } from './20261122_90_invoice_counts.ts';
+import { Migration20261122_93_plain_quantity } from './20261122_93_plain_quantity.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -87,4 +88,5 @@ export const migrations = [
   { name: '20261122_75_meter_builds', class: Migration20261122_75_meter_builds },
   { name: '20261122_76_engine_feed', class: Migration20261122_76_engine_feed },
   { name: '20261122_90_invoice_counts', class: Migration20261122_90_invoice_counts },
+  { name: '20261122_93_plain_quantity', class: Migration20261122_93_plain_quantity },
 ];

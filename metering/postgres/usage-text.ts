@@ -88,13 +88,14 @@ with asked as materialized (${askedText}
       else least(down_from + ('1 ' || unit)::interval, w.ended) end as full_from,
     case when q.rolled_up then down_to else w.ended end as full_to) f
 ), edge as materialized (
-  select q.ord, q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, span.subject, piece.began, piece.ended
+  select q.ord, q.type, q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, span.subject, piece.began, piece.ended
   from question q join span using (ord)
   cross join lateral (values (span.began, least(span.full_from, span.ended)), (span.full_to, span.ended)) as piece(began, ended)
   where piece.began < piece.ended and q.event_name is not null
 ), part as (
   select edge.ord, raw.n, raw.s, raw.st, raw.mx from edge cross join lateral (
-    select count(*) as n, sum(v) as s, sum(v * extract(epoch from ts)) as st, max(v) as mx from (
+    select count(*) as n, sum(v) as s, max(v) as mx,
+      sum(case when edge.type = 'WEIGHTED_SUM' then v * extract(epoch from ts) end) as st from (
       select ${measuredValue('edge')} as v, e.ts from usage.event e
       where ${matched}
       offset 0) as matched where v is not null) as raw
