@@ -12,6 +12,8 @@ import {
   testPlatform,
 } from '../support/billing.ts';
 import { assertInvariants, assertWorkflowsAgree } from '../support/invariants.ts';
+import { disinherit, inherit, type Member, member, subscriptionsOf } from './hierarchy.fixture.ts';
+import type { Wire } from './invoice.fixture.ts';
 
 const { api, base, temporal } = await testPlatform();
 const card = sandboxCardNumber('succeeds');
@@ -32,7 +34,7 @@ const commands = {
   },
 } as const satisfies Record<string, { trigger: SubscriptionTrigger; path: string; body(now: string): object }>;
 
-type Command = keyof typeof commands | 'wait' | 'keep';
+type Command = keyof typeof commands | 'wait' | 'keep' | 'inherit' | 'disinherit';
 
 const hourMs = 3_600_000;
 const start = '2026-01-31T00:00:00Z';
@@ -59,6 +61,7 @@ const step = fc.record({
   command: fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom<Command>('wait', 'pause', 'pauseAndKeep', 'resume', 'resumeAndWait') },
     { weight: 4, arbitrary: fc.constantFrom<Command>('activate', 'cancelLater', 'keep') },
+    { weight: 4, arbitrary: fc.constantFrom<Command>('inherit', 'disinherit') },
     { weight: 1, arbitrary: fc.constant<Command>('cancel') },
   ),
   hours: fc.integer({ min: 1, max: 24 * 20 }),
@@ -76,7 +79,11 @@ const walk = fc.record({
 });
 
 /** Carries out one step; true when the answer is the one that the table foretells. */
-async function act(id: string, command: Exclude<Command, 'wait'>, now: string): Promise<void> {
+async function act(
+  id: string,
+  command: Exclude<Command, 'wait' | 'inherit' | 'disinherit'>,
+  now: string,
+): Promise<void> {
   const before = await subscriptionOf(api, id);
   const status = before.subscription_status.toLowerCase() as SubscriptionStatus;
   if (command === 'keep') {
@@ -94,16 +101,43 @@ async function act(id: string, command: Exclude<Command, 'wait'>, now: string): 
   else expect(after).toMatchObject({ version: before.version, subscription_status: before.subscription_status });
 }
 
+/** Lets somebody inherit, or no longer from the end of the period on; who inherits already, or is to leave, changes nothing. */
+async function actOnHeir(id: string, action: 'add' | 'remove', heir: Member): Promise<void> {
+  const before = await subscriptionOf(api, id);
+  const status = before.subscription_status.toLowerCase();
+  const present = (await subscriptionsOf(api, heir)).find(isPresent);
+  const { status: answered, body } = await (action === 'add' ? inherit : disinherit)(api, id, [heir.externalId]);
+  const allowed = action === 'add' ? status === 'active' : status !== 'cancelled' && present !== undefined;
+  expect([action, status, answered], JSON.stringify(body)).toEqual([action, status, allowed ? 200 : 400]);
+  const child = (await subscriptionsOf(api, heir)).find(isPresent);
+  if (allowed) expect(child.cancel_at).toBe(action === 'add' ? null : (present.cancel_at ?? before.current_period_end));
+}
+
+const isPresent = ({ subscription_status }: Wire): boolean => subscription_status !== 'cancelled';
+
+/** Who inherits has the status and the period of the parent. */
+async function assertFollowed(id: string, heir: Member): Promise<void> {
+  const child = (await subscriptionsOf(api, heir)).find(isPresent);
+  if (!child) return;
+  const { subscription_status, current_period_start, current_period_end } = await subscriptionOf(api, id);
+  expect(child).toMatchObject({ subscription_status, current_period_start, current_period_end });
+}
+
 test(`whatever is asked in whatever order, the books hold after every step (seed ${seed})`, async () => {
   for (const { fields, steps } of fc.sample(walk, { numRuns: walks, seed })) {
     const { clockId, customerId } = await clockedCustomer(api, { frozenTime: start, card });
-    const { id } = await subscribe(api, { customer_id: customerId, plan_id: plan.planId, ...fields });
+    const heir = await member(api, clockId);
+    const inheritance = { external_customer_ids_to_inherit_subscription: [heir.externalId] };
+    const { id } = await subscribe(api, { customer_id: customerId, plan_id: plan.planId, inheritance, ...fields });
     let now = Date.parse(start);
     for (const { command, hours } of steps) {
       now += hours * hourMs;
       const instant = new Date(now).toISOString();
       await advanceTo(api, clockId, instant);
-      if (command !== 'wait') await act(id, command, instant);
+      if (command === 'inherit' || command === 'disinherit') {
+        await actOnHeir(id, command === 'inherit' ? 'add' : 'remove', heir);
+      } else if (command !== 'wait') await act(id, command, instant);
+      await assertFollowed(id, heir);
       await assertInvariants(base);
       await assertWorkflowsAgree(base, temporal);
     }
