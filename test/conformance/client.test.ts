@@ -15,6 +15,7 @@ import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
 import { integrationCalls } from './areas/integration.ts';
+import { invoiceUsageCalls } from './areas/invoice-usage.ts';
 import { priceUnitCalls } from './areas/price-unit.ts';
 import { subscriptionChangeCalls } from './areas/subscription-change.ts';
 import { subscriptionLifeCalls } from './areas/subscription-life.ts';
@@ -45,6 +46,7 @@ const areas = {
   ...eventCalls(talk),
   ...taskCalls(talk, await testFileServer()),
   ...billingCalls(talk),
+  ...invoiceUsageCalls(talk),
   ...creditNoteCalls(talk),
   ...usageCalls(talk),
   ...costsheetCalls(talk),
