@@ -2,6 +2,7 @@ import { readInvoiceCommand } from '../db/stores/invoice-command.ts';
 import { computeDraft } from '../db/stores/invoice-compute.ts';
 import { createInvoice } from '../db/stores/invoice-create.ts';
 import { editInvoice, type InvoiceEdit } from '../db/stores/invoice-edit.ts';
+import { editInvoiceAsPreviewed } from '../db/stores/invoice-edit-bound.ts';
 import { notePayment, type PaymentNote } from '../db/stores/invoice-payment-by-hand.ts';
 import { recalculateDraft, recalculateInvoice } from '../db/stores/invoice-recalculate.ts';
 import { type AttendedInvoice, attendInvoice, readAttendedInvoice } from '../db/stores/invoice-snapshot.ts';
@@ -25,6 +26,9 @@ interface CommandTools {
 /** What a command asks for, as its route kept it. */
 const asked = <Content extends object>(tx: SqlTransaction, { command }: Commanded<KeptCommand>): Promise<Content> =>
   readInvoiceCommand<Content>(tx, tx.scope, command.commandId);
+
+/** The digest is absent where the lines stay and coupons are taken anew. */
+type AskedEdit = Pick<InvoiceEdit, 'edit'> & { previewDigest?: string | null };
 
 type Commanded<Command extends InvoiceCommand> = InvoiceReference & { command: Command };
 
@@ -57,8 +61,11 @@ export function createInvoiceCommands({ inScope, readUsage, snapshot }: CommandT
       carryOut(input, (tx, moment) => computeDraft(tx, tx.scope, moment, readUsage)),
     editInvoice: (input: Commanded<KeptCommand>) =>
       carryOut(input, async (tx, moment) => {
-        const { edit } = await asked<Pick<InvoiceEdit, 'edit'>>(tx, input);
-        return editInvoice(tx, tx.scope, { ...moment, edit, commandId: input.command.commandId });
+        const { edit, previewDigest } = await asked<AskedEdit>(tx, input);
+        const ordered = { ...moment, edit, commandId: input.command.commandId };
+        return previewDigest
+          ? editInvoiceAsPreviewed(tx, tx.scope, ordered, previewDigest)
+          : editInvoice(tx, tx.scope, ordered);
       }),
     recalculateInvoice: (input: Commanded<KeptCommand>) => {
       const { commandId } = input.command;

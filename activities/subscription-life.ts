@@ -1,7 +1,9 @@
 import type { Scope } from '../db/scope.ts';
+import { type BoundTransition, boundTransition } from '../db/stores/bound-transition.ts';
 import type { PaidOpening } from '../db/stores/opening-charge.ts';
 import { activateSubscription } from '../db/stores/subscription-activate.ts';
 import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
+import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
 import { once } from '../db/stores/subscription-once.ts';
 import { pauseSubscription } from '../db/stores/subscription-pause.ts';
 import { resumeSubscription } from '../db/stores/subscription-resume.ts';
@@ -42,12 +44,7 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDep
   const command =
     <Command extends { caller: Caller; at: string; changeId?: string }>(
       kind: string,
-      change: (
-        tx: SqlTransaction,
-        scope: Scope,
-        input: Command & { subscriptionId: string },
-        usage: UsageReader,
-      ) => Promise<AttendedSubscription>,
+      change: Transition<Command & { subscriptionId: string }>,
     ) =>
     ({ command, ...self }: Commanded<Command>): Promise<SubscriptionSnapshot> =>
       inScope(
@@ -77,8 +74,35 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDep
         const activate = () => activateSubscription(tx, tx.scope, input, readUsage, paid);
         return snapshot(await once(tx, tx.scope, input, 'activated', activate));
       }),
-    pauseSubscription: command<PauseSubscriptionCommand>('paused', pauseSubscription),
+    pauseSubscription: command<PauseSubscriptionCommand>('paused', asPreviewed(pauseSubscription)),
     cancelSchedule: command<CancelScheduleCommand>('schedule_cancelled', cancelSchedule),
-    resumeSubscription: command<ResumeSubscriptionCommand>('resumed', resumeSubscription),
+    resumeSubscription: command<ResumeSubscriptionCommand>('resumed', asPreviewed(resumeSubscription)),
+  };
+}
+
+type Transition<Input> = (
+  tx: SqlTransaction,
+  scope: Scope,
+  input: Input,
+  usage: UsageReader,
+) => Promise<AttendedSubscription>;
+
+/** A pause or a resume, held to the preview that its caller names. issue: binding preview */
+function asPreviewed<Input extends { subscriptionId: string; at: string }>(
+  transition: Transition<Input>,
+): Transition<Input & { bindingId?: string }> {
+  return async (tx, scope, input, usage) => {
+    const { bindingId, subscriptionId, at } = input;
+    if (bindingId === undefined) return transition(tx, scope, input, usage);
+    const kept = await readSubscriptionCommand<Pick<BoundTransition, 'previewDigest' | 'request'>>(
+      tx,
+      scope,
+      bindingId,
+    );
+    const bound = { ...kept, subscriptionId, at };
+    const made = await boundTransition(tx, scope, bound, usage, (moment) =>
+      transition(tx, scope, { ...input, at: moment }, usage),
+    );
+    return made.attended;
   };
 }

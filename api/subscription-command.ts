@@ -13,15 +13,47 @@ export async function commandSubscription(
   update: LifecycleUpdate<SubscriptionChanged, KeptCommand>,
   { contentId, content }: { contentId: string; content: object },
 ): Promise<SubscriptionChanged> {
-  const kept = { id: contentId, subscriptionId: object.id, content };
-  await request.transaction((tx) => keepSubscriptionCommand(tx, tx.scope, kept));
+  return withKept(request, object.id, { id: contentId, content }, () =>
+    updateObject(request, object, update, { contentId }),
+  );
+}
+
+/**
+ * Has the workflow carry a command out exactly as it was previewed; the digest, which holds amounts and names, is kept as a row
+ * that the command names. Answers and throws as `updateObject`, and `version_conflict` with the difference. issue: binding preview
+ */
+export async function commandAsPreviewed<Message extends BoundCommand>(
+  request: Parameters<typeof commandSubscription>[0],
+  object: LifecycleObject,
+  update: LifecycleUpdate<SubscriptionChanged, Message>,
+  message: Omit<Message, 'caller' | 'at' | 'bindingId'> & { changeId: string },
+  binding: { previewDigest: string | null; request: object },
+): Promise<SubscriptionChanged> {
+  const send = (bound: { bindingId?: string }) =>
+    updateObject(request, object, update, { ...message, ...bound } as unknown as Omit<Message, 'caller' | 'at'>);
+  if (binding.previewDigest === null) return send({});
+  const bindingId = message.changeId;
+  return withKept(request, object.id, { id: bindingId, content: binding }, () => send({ bindingId }));
+}
+
+type BoundCommand = Omit<KeptCommand, 'contentId'> & { bindingId?: string };
+
+async function withKept<Answer>(
+  request: Parameters<typeof commandSubscription>[0],
+  subscriptionId: string,
+  { id, content }: { id: string; content: object },
+  send: () => Promise<Answer>,
+): Promise<Answer> {
+  await request.transaction((tx) => keepSubscriptionCommand(tx, tx.scope, { id, subscriptionId, content }));
   try {
-    return await updateObject(request, object, update, { contentId });
+    return await send();
   } catch (error) {
     // A command that arrives after all finds nothing to do; the same request once more keeps it again.
     await request
-      .transaction((tx) => dropSubscriptionCommand(tx, tx.scope, contentId))
-      .catch((err: unknown) => request.log.warn({ err, contentId }, 'what a failed command asked for was not dropped'));
+      .transaction((tx) => dropSubscriptionCommand(tx, tx.scope, id))
+      .catch((err: unknown) =>
+        request.log.warn({ err, contentId: id }, 'what a failed command asked for was not dropped'),
+      );
     throw error;
   }
 }

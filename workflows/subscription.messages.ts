@@ -21,6 +21,11 @@ export interface KeptCommand {
   contentId: string;
 }
 
+/** A command that is held to a preview, whose digest is a row under this id: it holds amounts and names. */
+interface Bound {
+  bindingId?: string;
+}
+
 /** Made by the request, so that a command whose task is repeated is carried out once; absent in commands of before. */
 interface Identified {
   changeId?: string;
@@ -59,7 +64,7 @@ export interface ActivateSubscriptionCommand extends Identified {
   startDate: string;
 }
 
-export interface PauseSubscriptionCommand extends Identified {
+export interface PauseSubscriptionCommand extends Identified, Bound {
   caller: Caller;
   at: string;
   pauseId: string;
@@ -69,7 +74,7 @@ export interface PauseSubscriptionCommand extends Identified {
   metadata: Record<string, string>;
 }
 
-export interface ResumeSubscriptionCommand extends Identified {
+export interface ResumeSubscriptionCommand extends Identified, Bound {
   caller: Caller;
   at: string;
   prorationBehavior: 'create_prorations' | 'none' | null;

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { newUlid } from '../../db/id.ts';
 import { keepInvoiceCommand } from '../../db/stores/invoice-command.ts';
 import { draftUnderKey } from '../../db/stores/invoice-create.ts';
-import { editInvoice as applyEdit } from '../../db/stores/invoice-edit.ts';
+import { editInvoiceAsPreviewed } from '../../db/stores/invoice-edit-bound.ts';
 import { triggerNotice } from '../../db/stores/invoice-notice.ts';
 import { findInvoice, invoiceCustomer, invoiceOwner } from '../../db/stores/invoice-read.ts';
 import {
@@ -164,8 +164,9 @@ function editRoutes(app: Api): void {
     config: asked,
     handler: async (request) => {
       const { id } = request.params;
-      await ask(request, id, editInvoice, await kept(request, id, { edit: lineEditOf(request.body) }));
-      return { invoice: await viewResult(request, id) };
+      const { preview_digest: previewDigest = null } = request.body;
+      await ask(request, id, editInvoice, await kept(request, id, { edit: lineEditOf(request.body), previewDigest }));
+      return { invoice: await viewResult(request, id), preview_digest: null };
     },
   });
 
@@ -186,12 +187,12 @@ function editRoutes(app: Api): void {
         const { at } = await invoiceOwner(tx, id);
         // The same work as the execution, of which nothing stays.
         await tx.rows('savepoint preview');
-        const edited = await viewById(
-          tx,
-          await applyEdit(tx, tx.scope, { invoiceId: id, at, edit, commandId: newUlid() }),
-        );
+        const order = { invoiceId: id, at, edit, commandId: newUlid() };
+        const { preview_digest: repeated = null } = request.body;
+        const made = await editInvoiceAsPreviewed(tx, tx.scope, order, repeated);
+        const edited = await viewById(tx, made.invoiceId);
         await tx.rows('rollback to savepoint preview');
-        return { invoice: edited };
+        return { invoice: edited, preview_digest: made.previewDigest };
       });
     },
   });

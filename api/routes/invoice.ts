@@ -135,7 +135,10 @@ function readingRoutes(app: Api): void {
     handler: async (request) => {
       const readUsage = usageReader(app.dependencies.metering);
       const preview = previewRequestOf(request.body);
-      return request.transaction(async (tx) => viewInvoicePreview(await previewInvoice(tx, preview, readUsage)));
+      const repeated = request.body.preview_digest ?? null;
+      return request.transaction(async (tx) =>
+        viewInvoicePreview(await previewInvoice(tx, preview, readUsage, repeated)),
+      );
     },
   });
 }

@@ -1,4 +1,4 @@
-import { simulatePlan } from '../../db/stores/plan-simulate.ts';
+import { simulateAsPreviewed } from '../../db/stores/plan-simulate-bound.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -26,7 +26,10 @@ export async function planSimulationRoutes(app: Api): Promise<void> {
     config: { permission: 'invoice:read' },
     handler: async ({ params, body, transaction }) => {
       const request = simulationRequestOf(params.id, body);
-      return transaction(async (tx) => viewPlanSimulation(request, await simulatePlan(tx, request, readUsage)));
+      const repeated = body.preview_digest ?? null;
+      return transaction(async (tx) =>
+        viewPlanSimulation(request, await simulateAsPreviewed(tx, request, repeated, readUsage)),
+      );
     },
   });
 }

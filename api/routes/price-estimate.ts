@@ -1,4 +1,4 @@
-import { estimatePrice } from '../../db/stores/price-estimate.ts';
+import { estimateAsPreviewed } from '../../db/stores/price-estimate-bound.ts';
 import { measureGiven } from '../../metering/given-usage.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -16,6 +16,10 @@ export async function priceEstimateRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'price:read' },
     handler: async ({ body, transaction }) =>
-      transaction(async (tx) => viewPriceEstimate(await estimatePrice(tx, estimateRequestOf(body), measureGiven))),
+      transaction(async (tx) =>
+        viewPriceEstimate(
+          await estimateAsPreviewed(tx, estimateRequestOf(body), body.preview_digest ?? null, measureGiven),
+        ),
+      ),
   });
 }

@@ -1,16 +1,21 @@
+import type { FastifyRequest } from 'fastify';
+import { type BoundTransition, boundTransition } from '../../db/stores/bound-transition.ts';
+import { readPreviewDigest } from '../../db/stores/preview-digest.ts';
 import { pauseSubscription as pauseRows } from '../../db/stores/subscription-pause.ts';
 import { findSubscription } from '../../db/stores/subscription-read.ts';
 import { resumeSubscription as resumeRows } from '../../db/stores/subscription-resume.ts';
+import type { AttendedSubscription } from '../../db/stores/subscription-snapshot.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import type { UsageReader } from '../../db/usage-reader.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import { pauseSubscription, resumeSubscription } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
-import { updateObject } from '../lifecycle.ts';
 import { rehearse } from '../rehearsal.ts';
 import { idParams } from '../schemas/scalars.ts';
 import { newPause, newResume, pauseBody, pauseLists, resumeBody, viewPause } from '../schemas/subscription-pause.ts';
 import { pauseResult } from '../schemas/subscription-view.ts';
+import { commandAsPreviewed } from '../subscription-command.ts';
 import { objectOf, viewWhole } from './subscription-whole.ts';
 
 const tags = ['Subscriptions'];
@@ -32,15 +37,18 @@ export async function subscriptionPauseRoutes(app: Api): Promise<void> {
     handler: async (request) => {
       const { id } = request.params;
       const object = await request.transaction((tx) => objectOf(tx, id));
-      const pause = newPause(request.body, request.newId('pause'), object.at);
-      if (request.body.dry_run) {
-        return rehearse(request, async (tx) => {
-          await pauseRows(tx, tx.scope, { ...pause, subscriptionId: id, at: object.at }, readUsage);
-          return viewChange(tx, id, pause.pauseId);
+      const { dry_run: isPreview, preview_digest: previewDigest = null } = request.body;
+      const pause = newPause(request.body, request.newId('pause'), previewedAt(previewDigest) ?? object.at);
+      const { pauseId, ...asked } = pause;
+      if (isPreview) {
+        return previewTransition(request, { ...object, previewDigest, request: asked }, readUsage, {
+          transition: (tx, at) => pauseRows(tx, tx.scope, { ...pause, subscriptionId: id, at }, readUsage),
+          pauseId,
         });
       }
-      await updateObject(request, object, pauseSubscription, { ...pause, changeId: pause.pauseId });
-      return request.transaction((tx) => viewChange(tx, id, pause.pauseId));
+      const message = { ...pause, changeId: pauseId };
+      await commandAsPreviewed(request, object, pauseSubscription, message, { previewDigest, request: asked });
+      return request.transaction((tx) => viewChange(tx, id, { pauseId, previewDigest: null }));
     },
   });
 
@@ -57,15 +65,16 @@ export async function subscriptionPauseRoutes(app: Api): Promise<void> {
     handler: async (request) => {
       const { id } = request.params;
       const object = await request.transaction((tx) => objectOf(tx, id));
+      const { dry_run: isPreview, preview_digest: previewDigest = null } = request.body ?? {};
       const resume = newResume(request.body);
-      if (request.body?.dry_run) {
-        return rehearse(request, async (tx) => {
-          await resumeRows(tx, tx.scope, { ...resume, subscriptionId: id, at: object.at }, readUsage);
-          return viewChange(tx, id);
+      if (isPreview) {
+        return previewTransition(request, { ...object, previewDigest, request: resume }, readUsage, {
+          transition: (tx, at) => resumeRows(tx, tx.scope, { ...resume, subscriptionId: id, at }, readUsage),
         });
       }
-      await updateObject(request, object, resumeSubscription, { ...resume, changeId: request.newId('subs_change') });
-      return request.transaction((tx) => viewChange(tx, id));
+      const message = { ...resume, changeId: request.newId('subs_change') };
+      await commandAsPreviewed(request, object, resumeSubscription, message, { previewDigest, request: resume });
+      return request.transaction((tx) => viewChange(tx, id, { previewDigest: null }));
     },
   });
 
@@ -86,11 +95,35 @@ export async function subscriptionPauseRoutes(app: Api): Promise<void> {
   });
 }
 
+/** The moment of the preview that is to be executed. Throws `validation_error` for a text that is no digest. */
+const previewedAt = (digest: string | null): string | null => (digest === null ? null : readPreviewDigest(digest).at);
+
+/** A dry run: the change and its digest, and nothing of it stays. spec: subscriptions-and-invoicing §1.5 dry_run */
+function previewTransition(
+  request: Pick<FastifyRequest, 'transaction'>,
+  { id, ...asked }: { id: string } & Omit<BoundTransition, 'subscriptionId'>,
+  readUsage: UsageReader,
+  {
+    transition,
+    pauseId,
+  }: { transition: (tx: Transaction, at: string) => Promise<AttendedSubscription>; pauseId?: string },
+) {
+  return rehearse(request, async (tx) => {
+    const bound = { ...asked, subscriptionId: id };
+    const { previewDigest } = await boundTransition(tx, tx.scope, bound, readUsage, (at) => transition(tx, at));
+    return viewChange(tx, id, { ...(pauseId ? { pauseId } : {}), previewDigest });
+  });
+}
+
 /** The pause that began or ended, and the subscription. */
-async function viewChange(tx: Transaction, id: string, pauseId?: string) {
+async function viewChange(
+  tx: Transaction,
+  id: string,
+  { pauseId, previewDigest }: { pauseId?: string; previewDigest: string | null },
+) {
   const content = await findSubscription(tx, id);
   const row = content.pauses.find((pause) => pause.id === pauseId) ?? content.pauses[0];
   if (!row) throw new Error(`subscription ${id} was paused and has no pause`);
   const pause = viewPause(row);
-  return { ...pause, pause, subscription: await viewWhole(tx, content) };
+  return { ...pause, pause, subscription: await viewWhole(tx, content), preview_digest: previewDigest };
 }

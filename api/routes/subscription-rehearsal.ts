@@ -1,4 +1,5 @@
-import { externalCustomerOf, rehearseSubscription } from '../../db/stores/subscription-rehearse.ts';
+import { externalCustomerOf } from '../../db/stores/subscription-rehearse.ts';
+import { rehearseAsPreviewed } from '../../db/stores/subscription-rehearse-bound.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -28,11 +29,12 @@ export async function subscriptionRehearsalRoutes(app: Api): Promise<void> {
     config: { permission: 'subscription:read', idempotency: 'none' },
     handler: async (request) => {
       const { id } = request.params;
-      const { until, usage } = request.body;
+      const { until, usage, preview_digest: repeated = null } = request.body;
       return rehearse(request, async (tx) => {
         const events = assumedEvents(usage, await externalCustomerOf(tx, id));
         if (events.length > 0) await metering.appendWithin(tx, events);
-        return viewRehearsal(until, await rehearseSubscription(tx, { subscriptionId: id, until }, readUsage));
+        const asked = { subscriptionId: id, until, assumed: usage ?? [] };
+        return viewRehearsal(until, await rehearseAsPreviewed(tx, asked, repeated, readUsage));
       });
     },
   });

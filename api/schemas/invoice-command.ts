@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { LineEdit } from '../../billing/invoice-edit.ts';
 import { badField } from '../../db/record.ts';
 import { invoice, invoicePaymentStatus } from './invoice.ts';
+import { optionalDigestOutput, previewDigestInput } from './preview-digest.ts';
 import { booleanQuery, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
 const id = z.string().min(1).max(255);
@@ -29,6 +30,7 @@ export const modifyInvoiceBody = z
       items: several(item).nullish(),
       line_item_ids: several(id).nullish(),
     }),
+    preview_digest: previewDigestInput,
   })
   .meta({
     examples: [
@@ -81,7 +83,9 @@ function required(value: string | null | undefined, field: string): string {
   return value;
 }
 
-export const modifiedInvoice = z.object({ invoice }).meta({ id: 'InvoiceModification' });
+export const modifiedInvoice = z
+  .object({ invoice, preview_digest: optionalDigestOutput })
+  .meta({ id: 'InvoiceModification' });
 export const computedInvoice = z.object({ invoice, skipped: z.boolean() }).meta({ id: 'ComputedInvoice' });
 export const recalculatedInvoice = invoice
   .extend({ workflow_id: z.string(), run_id: z.string(), message: z.string() })

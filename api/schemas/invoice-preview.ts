@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { DraftInvoice } from '../../db/stores/invoice-draft.ts';
-import type { PreviewRequest } from '../../db/stores/invoice-preview.ts';
+import type { InvoicePreview, PreviewRequest } from '../../db/stores/invoice-preview.ts';
 import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
 import { jsonNumber } from '../decimal.ts';
 import { couponApplication } from './coupon.ts';
 import { invoice, viewInvoice } from './invoice.ts';
+import { previewDigestOutput, repeatedDigestInput } from './preview-digest.ts';
 import { numberOutput, timestampInput } from './scalars.ts';
 import { appliedTax } from './tax.ts';
 
@@ -14,6 +15,7 @@ export const previewInvoiceBody = z
     period_start: timestampInput().nullish(),
     period_end: timestampInput().nullish(),
     hide_zero_charges_line_items: z.boolean().nullish(),
+    preview_digest: repeatedDigestInput,
   })
   .meta({ examples: [{ subscription_id: 'subs_01JCXYZ', hide_zero_charges_line_items: true }] });
 
@@ -85,15 +87,17 @@ export const invoicePreview = invoice
     coupon_applications: z.array(previewCoupon),
     taxes: z.array(previewTax),
     tax_summary: previewTaxSummary,
+    preview_digest: previewDigestOutput,
   })
   .meta({ id: 'InvoicePreview' });
 
-export function viewInvoicePreview(draft: DraftInvoice): z.output<typeof invoicePreview> {
+export function viewInvoicePreview({ draft, previewDigest }: InvoicePreview): z.output<typeof invoicePreview> {
   const { line_items, taxes, tax_summary, coupon_applications, ...view } = viewInvoice(contentOf(draft));
   return {
     ...view,
     ...numbersOf(invoiceNumbers, view),
     id: null,
+    preview_digest: previewDigest,
     idempotency_key: null,
     billing_sequence: null,
     coupon_applications: coupon_applications.map((application) => ({

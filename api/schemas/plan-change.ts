@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { PlanChangeOrder, ReplacementOrder } from '../../billing/subscription-change.ts';
 import { changedResources } from './changed-resources.ts';
 import { invoice } from './invoice.ts';
+import { optionalDigestOutput, previewDigestInput } from './preview-digest.ts';
 import { decimalOutput, metadataInput, metadataOutput, timestampInput, timestampOutput } from './scalars.ts';
-import { previewDigestInput } from './subscription-modify.ts';
 import { subscription } from './subscription-view.ts';
 
 const id = z.string().min(1).max(255);
@@ -78,7 +78,7 @@ export const planChangeAnswer = z
     scheduled_at: timestampOutput().nullable(),
     warnings: z.array(z.string()),
     metadata: metadataOutput(),
-    preview_digest: z.string().nullable(),
+    preview_digest: optionalDigestOutput,
   })
   .meta({ id: 'SubscriptionChangeV2Response' });
 
@@ -151,7 +151,7 @@ export const replacementPreview = z
     effective_date: timestampOutput(),
     warnings: z.array(z.string()),
     metadata: metadataOutput(),
-    preview_digest: z.string().nullable(),
+    preview_digest: optionalDigestOutput,
   })
   .meta({ id: 'SubscriptionChangePreviewResponse' });
 

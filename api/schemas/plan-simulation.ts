@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { decimalString } from '../../billing/money.ts';
 import { byGain, type Comparison, comparison } from '../../billing/plan-simulation.ts';
-import type {
-  PlanSimulation,
-  SimulatedPeriod,
-  SimulatedSubscription,
-  SimulationRequest,
-} from '../../db/stores/plan-simulate.ts';
+import type { SimulatedPeriod, SimulatedSubscription, SimulationRequest } from '../../db/stores/plan-simulate.ts';
+import type { BoundSimulation } from '../../db/stores/plan-simulate-bound.ts';
 import type { BilledLine } from '../../db/stores/subscription-charge.ts';
+import { previewDigestOutput, repeatedDigestInput } from './preview-digest.ts';
 import { decimalOutput, timestampInput, timestampOutput } from './scalars.ts';
 
 const ids = z.array(z.string().min(1).max(255)).min(1).max(1000).nullish();
@@ -25,6 +22,7 @@ export const simulatePlanBody = z
     start_time: timestampInput(),
     end_time: timestampInput().describe('Billing periods count that ended after `start_time` and until `end_time`.'),
     include_lines: z.boolean().nullish().describe('Answers every line of both sides with its derivation.'),
+    preview_digest: repeatedDigestInput,
   })
   .superRefine((body, context) => {
     const issue = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message });
@@ -121,13 +119,14 @@ export const planSimulation = z
         reason: z.string(),
       }),
     ),
+    preview_digest: previewDigestOutput,
   })
   .meta({ id: 'PlanSimulation' });
 
 type View = z.output<typeof planSimulation>;
 type CustomerView = z.output<typeof simulatedCustomer>;
 
-export function viewPlanSimulation(request: SimulationRequest, simulation: PlanSimulation): View {
+export function viewPlanSimulation(request: SimulationRequest, simulation: BoundSimulation): View {
   const groups = Map.groupBy(simulation.subscriptions, ({ customer, row }) => `${customer.id} ${row.currency}`);
   const customers = [...groups.values()].map((group) => viewCustomer(group, request.withLines));
   const byCurrency = Map.groupBy(customers, (customer) => customer.currency);
@@ -143,6 +142,7 @@ export function viewPlanSimulation(request: SimulationRequest, simulation: PlanS
       subscription_id: subscriptionId,
       reason,
     })),
+    preview_digest: simulation.previewDigest,
   };
 }
 

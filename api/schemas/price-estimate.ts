@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { explainCharge } from '../../billing/charge-explanation.ts';
 import { decimalString } from '../../billing/money.ts';
-import type { EstimateRequest, PriceEstimate } from '../../db/stores/price-estimate.ts';
+import type { EstimateRequest } from '../../db/stores/price-estimate.ts';
+import type { BoundEstimate } from '../../db/stores/price-estimate-bound.ts';
 import type { GivenUsage } from '../../db/usage-measurer.ts';
+import { previewDigestOutput, repeatedDigestInput } from './preview-digest.ts';
 import { createPriceBody, newPrice } from './price-input.ts';
 import { decimalInput, decimalOutput, timestampInput, timezoneInput } from './scalars.ts';
 
@@ -37,6 +39,7 @@ export const estimatePriceBody = z
     period_end: timestampInput().nullish(),
     timezone: timezoneInput().nullish().describe('Where the buckets of the price begin. Default UTC.'),
     billing_anchor: timestampInput().nullish().describe('The day on which buckets of a MONTH begin.'),
+    preview_digest: repeatedDigestInput,
   })
   .superRefine((body, context) => {
     const found = contradiction(body);
@@ -113,10 +116,11 @@ export const priceEstimate = z
       .array(z.object({ kind: z.string(), sentence: z.string() }))
       .describe('Why it costs what it costs, in the words of `GET /invoices/{id}/explain`.'),
     derivation: z.record(z.string(), z.unknown()).describe('The same as data, as an invoice line stores it.'),
+    preview_digest: previewDigestOutput,
   })
   .meta({ id: 'PriceEstimate' });
 
-export function viewPriceEstimate(estimate: PriceEstimate): z.output<typeof priceEstimate> {
+export function viewPriceEstimate(estimate: BoundEstimate): z.output<typeof priceEstimate> {
   const { priceId, price, meter, derivation } = estimate;
   return {
     price_id: priceId,
@@ -128,5 +132,6 @@ export function viewPriceEstimate(estimate: PriceEstimate): z.output<typeof pric
     effective_unit_cost: decimalString(estimate.effectiveUnitCost),
     steps: explainCharge(derivation, meter?.name ?? null),
     derivation: { ...derivation },
+    preview_digest: estimate.previewDigest,
   };
 }

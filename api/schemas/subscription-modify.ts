@@ -12,16 +12,12 @@ import type {
 import { badField } from '../../db/record.ts';
 import { attachmentInput, detachAddonBody, newAttachment } from './addon-association.ts';
 import { changedResources } from './changed-resources.ts';
+import { optionalDigestOutput, previewDigestInput } from './preview-digest.ts';
 import { decimalInput, notInThisRelease, timestampInput } from './scalars.ts';
 import { externalIdsInput } from './subscription-inheritance.ts';
 import { subscription } from './subscription-view.ts';
 
 const id = z.string().min(1).max(255);
-export const previewDigestInput = z
-  .string()
-  .max(1_000_000)
-  .nullish()
-  .describe('Of a preview: exactly what it showed is done, or 409 version_conflict with the difference.');
 
 /** The kinds of modification, each with its own parameters. spec: subscriptions-and-invoicing §1.8 */
 export const modifyTypes = [
@@ -110,7 +106,7 @@ export const modifyAnswer = z
     subscription,
     changed_resources: changedResources,
     checkout_session: z.null(),
-    preview_digest: z.string().nullable(),
+    preview_digest: optionalDigestOutput,
   })
   .meta({ id: 'SubscriptionModifyResponse' });
 

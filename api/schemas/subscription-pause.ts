@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { SubscriptionPause } from '../../db/entities/subscription-pause.ts';
 import { badField } from '../../db/record.ts';
 import type { PauseSubscriptionCommand, ResumeSubscriptionCommand } from '../../workflows/subscription.messages.ts';
+import { previewDigestInput } from './preview-digest.ts';
 import { metadataInput, metadataOutput, recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
 
 const maxReasonLength = 255;
@@ -9,7 +10,7 @@ const prorationBehavior = z
   .enum(['create_prorations', 'none'])
   .nullish()
   .describe('What happens to charges in advance; the behavior of the subscription when left out.');
-const dryRun = z.boolean().nullish().describe('Answers what would be, and changes nothing.');
+const dryRun = z.boolean().nullish().describe('Answers what would be with its preview_digest, and changes nothing.');
 
 export const pauseBody = z
   .object({
@@ -24,6 +25,7 @@ export const pauseBody = z
     pause_end: timestampInput().nullish().describe('Kept on the pause; it does not resume by itself.'),
     pause_days: z.int().min(1).max(3650).nullish().describe('The same as pause_end, in days from now.'),
     dry_run: dryRun,
+    preview_digest: previewDigestInput,
   })
   .meta({ examples: [{ reason: 'seasonal break' }] });
 
@@ -33,6 +35,7 @@ export const resumeBody = z
     metadata: metadataInput().nullish().describe('Added to the metadata of the pause.'),
     resume_mode: z.enum(['immediate', 'scheduled', 'auto']).nullish().describe('A resume takes place at once.'),
     dry_run: dryRun,
+    preview_digest: previewDigestInput,
   })
   .nullish();
 

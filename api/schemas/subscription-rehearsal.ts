@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { decimal, decimalString, zero } from '../../billing/money.ts';
 import { badField } from '../../db/record.ts';
-import type { Rehearsal } from '../../db/stores/subscription-rehearse.ts';
+import type { BoundRehearsal } from '../../db/stores/subscription-rehearse-bound.ts';
 import { type PreparedEvent, prepareEvent } from '../../metering/event.ts';
 import { ingestEventBody } from './event.ts';
 import { invoice, viewInvoice } from './invoice.ts';
+import { previewDigestOutput, repeatedDigestInput } from './preview-digest.ts';
 import { decimalOutput, timestampInput, timestampOutput } from './scalars.ts';
 
 const maxEvents = 10_000;
@@ -26,6 +27,7 @@ export const rehearseSubscriptionBody = z
       .max(maxEvents)
       .nullish()
       .describe(`Events to assume besides those that are stored; ${maxEvents} in all.`),
+    preview_digest: repeatedDigestInput,
   })
   .meta({
     examples: [
@@ -58,6 +60,7 @@ export const subscriptionRehearsal = z
         }),
       )
       .describe('What would be performed, in order.'),
+    preview_digest: previewDigestOutput,
   })
   .meta({ id: 'SubscriptionRehearsal' });
 
@@ -76,7 +79,7 @@ export function assumedEvents(
   });
 }
 
-export function viewRehearsal(until: string, rehearsal: Rehearsal): z.output<typeof subscriptionRehearsal> {
+export function viewRehearsal(until: string, rehearsal: BoundRehearsal): z.output<typeof subscriptionRehearsal> {
   const { subscription, invoices } = rehearsal;
   const counted = invoices.filter(({ row }) => row.invoiceStatus !== 'VOIDED' && row.invoiceStatus !== 'SKIPPED');
   return {
@@ -90,5 +93,6 @@ export function viewRehearsal(until: string, rehearsal: Rehearsal): z.output<typ
     total: decimalString(counted.reduce((total, { row }) => total.plus(decimal(row.total)), zero)),
     invoices: invoices.map((content) => viewInvoice(content)),
     steps: rehearsal.steps.map(({ at, kind, invoiceIds }) => ({ at, kind, invoice_ids: invoiceIds })),
+    preview_digest: rehearsal.previewDigest,
   };
 }

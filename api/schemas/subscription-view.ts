@@ -5,6 +5,7 @@ import { listOf } from '../list.ts';
 import { couponAssociation, viewCouponAssociation } from './coupon.ts';
 import { creditGrant, viewGrant } from './credit-grant.ts';
 import { customer, viewCustomer } from './customer.ts';
+import { optionalDigestOutput } from './preview-digest.ts';
 import { price, viewPrice } from './price.ts';
 import { decimalOutput, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
 import {
@@ -209,5 +210,5 @@ export function viewLineItem({
 
 /** The pause beside the subscription, and its members at the top, where the published client reads them. spec: §1.1, D9 */
 export const pauseResult = subscriptionPause
-  .extend({ pause: subscriptionPause, subscription })
+  .extend({ pause: subscriptionPause, subscription, preview_digest: optionalDigestOutput })
   .meta({ id: 'SubscriptionPauseResult' });

@@ -1,3 +1,4 @@
+import type { Preview } from '../../billing/binding-preview.ts';
 import { earlier } from '../../billing/calendar.ts';
 import type { ChargeLine, ChargePeriod, ChargeReason } from '../../billing/charge.ts';
 import { refuseChild } from '../../billing/hierarchy.ts';
@@ -10,6 +11,8 @@ import type { Transaction } from '../transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { readBillingContext } from './billing-context.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice } from './invoice-draft.ts';
+import { childrenRead, heldTo, pricesDigest, promisedPreview, requestDigest } from './preview-digest.ts';
+import { promisedDraftLines, watermarkOf } from './promised-draft.ts';
 import { computeCharges } from './subscription-charge.ts';
 import { groupedChildren, mergedLines, termsWithChildren } from './subscription-group.ts';
 import { periodOf } from './subscription-period.ts';
@@ -23,6 +26,12 @@ export interface PreviewRequest {
   periodEnd: string | null;
   /** Leaves out USAGE lines of quantity 0 and amount 0. */
   hideZeroCharges: boolean;
+}
+
+/** An invoice that is not stored, and the digest of what it was computed from. */
+export interface InvoicePreview {
+  draft: DraftInvoice;
+  previewDigest: string;
 }
 
 type PreviewedPeriod = Pick<PreviewRequest, 'periodStart' | 'periodEnd'>;
@@ -40,22 +49,26 @@ interface PreviewedInvoice {
 /**
  * The invoice a subscription would get at the end of a period: the arrears and usage of the period, usage up to the customer's
  * present, and what the next period costs in advance; during a trial, what its end brings. The functions are those of the
- * execution, nothing is stored, and what is billed already is not taken off. Throws `not_found`, and `validation_error` for a
+ * execution, nothing is stored, and what is billed already is not taken off. With the digest of an earlier preview its moment is
+ * taken for the present, and other lines or versions throw `version_conflict`. Throws `not_found`, and `validation_error` for a
  * subscription that is not billed any more and for a period that is not inside one billing period.
- * spec: subscriptions-and-invoicing §2.6.1 Preview, §2.15.13
+ * spec: subscriptions-and-invoicing §2.6.1 Preview, §2.15.13; issue: binding preview
  */
 export async function previewInvoice(
   tx: Transaction,
   request: PreviewRequest,
   readUsage: UsageReader,
-): Promise<DraftInvoice> {
+  repeated: string | null = null,
+): Promise<InvoicePreview> {
   const { environmentId } = tx.scope;
   const row = (await readSubscriptions(tx, environmentId, [request.subscriptionId])).get(request.subscriptionId);
   if (!row) throw missing('subscription', request.subscriptionId, 'subscription_id');
   refuseChild(row, 'previewed');
   const previewed = previewedInvoice(row, request);
   const { subscription, period, reason } = previewed;
-  const at = await customerNow(tx, row.customerId);
+  const now = await customerNow(tx, row.customerId);
+  const promised = promisedPreview(repeated, now);
+  const at = promised?.at ?? now;
   const children = await groupedChildren(tx, environmentId, [row]);
   const merged = children.filter((child) => child.currentPeriodEnd <= row.currentPeriodEnd);
   const invoices = [previewed, ...merged.map((child) => previewedInvoice(child, currentPeriod))];
@@ -88,7 +101,22 @@ export async function previewInvoice(
     terms: termsWithChildren(terms, row.id, merged),
     at,
   });
-  return { ...draft, row: { ...draft.row, invoiceStatus: 'DRAFT', paymentStatus: 'PENDING' } };
+  const present: Preview = {
+    at,
+    read: {
+      subscription: row.version,
+      prices: await pricesDigest(tx, environmentId, [row.id, ...children.map(({ id }) => id)]),
+      ...childrenRead(children),
+    },
+    usage: watermarkOf(lines),
+    request: requestDigest(request),
+    lines: promisedDraftLines(draft),
+  };
+  const previewDigest = heldTo(promised, present);
+  return {
+    draft: { ...draft, row: { ...draft.row, invoiceStatus: 'DRAFT', paymentStatus: 'PENDING' } },
+    previewDigest,
+  };
 }
 
 const currentPeriod = { periodStart: null, periodEnd: null };

@@ -1,27 +1,37 @@
 import { createHash } from 'node:crypto';
-import type { Preview, PromisedLine } from '../../billing/binding-preview.ts';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import {
+  inPromisedOrder,
+  type Preview,
+  type PromisedLine,
+  refuseDifferent,
+  refuseStale,
+} from '../../billing/binding-preview.ts';
 import { canonicalInstant } from '../../billing/calendar.ts';
 import { decimalText, instantText } from '../columns.ts';
 import { badField } from '../record.ts';
 import type { Sql } from '../transaction.ts';
 
-const prefix = 'pd1_';
+const prefix = 'pd2_';
+/** A year of a large subscription, or a simulation of thousands, is far below. */
+const maxBytes = 16 * 1024 * 1024;
 
 /**
  * A preview as an opaque text that its execution takes. It carries what was read and what was shown, so that nothing is kept
  * between the two and a difference can be told.
  */
 export function previewDigest(preview: Preview): string {
-  return `${prefix}${Buffer.from(JSON.stringify(preview)).toString('base64url')}`;
+  return `${prefix}${deflateRawSync(JSON.stringify(preview)).toString('base64url')}`;
 }
 
 /** The preview behind a digest. Throws `validation_error` for a text that is none. */
 export function readPreviewDigest(digest: string): Preview {
   try {
     if (digest.startsWith(prefix)) {
-      const preview = JSON.parse(Buffer.from(digest.slice(prefix.length), 'base64url').toString()) as Preview;
+      const packed = Buffer.from(digest.slice(prefix.length), 'base64url');
+      const preview = JSON.parse(inflateRawSync(packed, { maxOutputLength: maxBytes }).toString()) as Preview;
       const shaped = canonicalInstant(preview.at) === preview.at && Array.isArray(preview.lines);
-      if (shaped && typeof preview.subscription === 'number') return preview;
+      if (shaped && typeof preview.read === 'object' && preview.read !== null) return preview;
     }
   } catch {
     // What cannot be read was not given by a preview.
@@ -29,9 +39,52 @@ export function readPreviewDigest(digest: string): Preview {
   throw badField('preview_digest', 'must be the preview_digest that a preview gave');
 }
 
+/**
+ * The preview that a request holds its answer to, which takes the previewed moment for its present; null for a request that
+ * holds it to none. Throws `validation_error`, and `version_conflict` for one that is older than an hour.
+ */
+export function promisedPreview(digest: string | null | undefined, now: string): Preview | null {
+  if (!digest) return null;
+  const promised = readPreviewDigest(digest);
+  refuseStale(promised, now);
+  return promised;
+}
+
+/**
+ * The digest of what was read and shown just now, held to what was shown before. Throws `version_conflict` with the difference.
+ * issue: binding preview
+ */
+export function heldTo(promised: Preview | null, present: Preview): string {
+  if (promised) refuseDifferent(promised, present);
+  return previewDigest(present);
+}
+
+/**
+ * Does what was previewed, at the previewed moment. Where that cannot be done because what it rests on changed, the change is
+ * the answer: throws `version_conflict` with the difference in place of what `act` throws.
+ */
+export async function orConflict<Made>(
+  promised: Preview | null,
+  present: Pick<Preview, 'read' | 'request'>,
+  act: () => Promise<Made>,
+): Promise<Made> {
+  try {
+    return await act();
+  } catch (error) {
+    if (promised) refuseDifferent(promised, { ...promised, ...present });
+    throw error;
+  }
+}
+
 /** A digest of what was asked for; members in any order. */
 export function requestDigest(request: unknown): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('base64url').slice(0, 22);
+  return createHash('sha256').update(JSON.stringify(request, inOrder)).digest('base64url').slice(0, 22);
+}
+
+/** Members in the order of their names: what was kept as data comes back in another. */
+function inOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What a change made: invoices, money for a wallet, line items that began, ended or changed. */
@@ -62,11 +115,7 @@ export async function promisedLines(sql: Sql, environmentId: string, made: Made)
     const credit = { on: 'wallet', name: made.currency, quantity: '1', amount: made.returned, start: '', end: '' };
     promised.push({ ...credit, amount: decimalText(made.returned) });
   }
-  // By code point, so that the order is the same wherever the rows come from.
-  return promised
-    .map((line) => [JSON.stringify(line), line] as const)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, line]) => line);
+  return inPromisedOrder(promised);
 }
 
 interface LineRow {
@@ -106,21 +155,29 @@ function promisedLine(on: string, row: LineRow): PromisedLine {
   };
 }
 
-/** The versions of the prices of a subscription's items and plan, and of another plan's, as one text. */
+/** The versions of the prices of subscriptions' items and plans, and of other plans', as one text. */
 export async function pricesDigest(
   sql: Sql,
   environmentId: string,
-  subscriptionId: string,
-  otherPlanId: string | null,
+  subscriptionIds: readonly string[],
+  otherPlanIds: readonly string[] = [],
 ): Promise<string> {
   const [row] = await sql.rows<{ digest: string | null }>(
     `select md5(string_agg(p.id || ' ' || p.sequence, ',' order by p.id)) as digest from price p
      where p.environment_id = $1 and p.status = 'published' and (p.id in (
-       select l.price_id from subscription_line_item l where l.environment_id = $1 and l.subscription_id = $2)
-       or (p.entity_type = 'PLAN' and p.entity_id in ((select s.plan_id from subscription s where s.id = $2), $3)))`,
-    [environmentId, subscriptionId, otherPlanId ?? ''],
+       select l.price_id from subscription_line_item l where l.environment_id = $1 and l.subscription_id = any($2))
+       or (p.entity_type = 'PLAN' and (p.entity_id in (select s.plan_id from subscription s where s.id = any($2))
+         or p.entity_id = any($3))))`,
+    [environmentId, [...subscriptionIds], [...otherPlanIds]],
   );
   return row?.digest ?? '';
+}
+
+/** The versions of other subscriptions that are read with one, as a member of what was read; none without any. */
+export function childrenRead(children: readonly { id: string; version: number }[]): { children?: string } {
+  if (children.length === 0) return {};
+  const versions = children.map(({ id, version }) => `${id} ${version}`).sort();
+  return { children: requestDigest(versions) };
 }
 
 /** How fresh the usage on invoices was; null where none was read. */

@@ -2,7 +2,6 @@ import type { ChargeItem, UsageAnswer } from '../../billing/charge.ts';
 import { type Estimate, estimateCharge } from '../../billing/estimate.ts';
 import { decimal, decimalString } from '../../billing/money.ts';
 import { defaultQuantity } from '../../billing/price.ts';
-import { realNow } from '../clock.ts';
 import { Meter } from '../entities/meter.ts';
 import { Price } from '../entities/price.ts';
 import { badField, missing } from '../record.ts';
@@ -24,6 +23,8 @@ export interface EstimateRequest {
 
 export interface PriceEstimate extends Estimate {
   priceId: string | null;
+  /** Counts up with every change of the price; null where it is not stored. */
+  sequence: number | null;
   price: PriceColumns;
   meter: Meter | null;
 }
@@ -31,16 +32,17 @@ export interface PriceEstimate extends Estimate {
 /**
  * What a price bills for a quantity or for given usage over one whole charge period; nothing is stored. An inline price goes by
  * the rules of creation. Throws `not_found` for an unknown price, `validation_error` for a usage price without usage, for usage
- * of a fixed price and for what creation refuses. Own operation
+ * of a fixed price and for what creation refuses. `at` is the present. Own operation
  */
 export async function estimatePrice(
   tx: Transaction,
   request: EstimateRequest,
   measure: UsageMeasurer,
+  at: string,
 ): Promise<PriceEstimate> {
-  const { price, priceId } = await pricedBy(tx, request.price);
+  const { price, priceId, sequence } = await pricedBy(tx, request.price);
   const meter = price.meterId ? await meterOf(tx, price.meterId) : null;
-  const rated = price.type === 'USAGE' ? usageOf(request, price, meter, measure) : fixedOf(request, price);
+  const rated = price.type === 'USAGE' ? usageOf({ ...request, at }, price, meter, measure) : fixedOf(request, price);
   const estimate = estimateCharge({
     price: await currentTerms(tx, price),
     type: price.type as 'FIXED' | 'USAGE',
@@ -50,18 +52,19 @@ export async function estimatePrice(
     meterId: price.meterId ?? null,
     bucketSize: bucketSizeOf(price, meter),
     displayName: price.displayName,
-    at: realNow(),
+    at,
     timezone: request.timezone,
     ...rated,
   });
-  return { ...estimate, priceId, price, meter };
+  return { ...estimate, priceId, sequence, price, meter };
 }
 
 async function pricedBy(tx: Transaction, given: EstimateRequest['price']) {
-  if ('input' in given) return { price: await newPriceColumns(tx, given.input, 'price.'), priceId: null };
+  if ('input' in given)
+    return { price: await newPriceColumns(tx, given.input, 'price.'), priceId: null, sequence: null };
   const price = await tx.em.findOne(Price, { id: given.id, environmentId: tx.scope.environmentId });
   if (!price) throw missing('price', given.id, 'price_id');
-  return { price, priceId: price.id };
+  return { price, priceId: price.id, sequence: price.sequence };
 }
 
 async function meterOf(tx: Transaction, id: string): Promise<Meter> {
@@ -83,7 +86,12 @@ function fixedOf({ quantity, usage, period }: EstimateRequest, price: PriceColum
 }
 
 /** A quantity given for a bucketed price is that of one bucket. */
-function usageOf(request: EstimateRequest, price: PriceColumns, meter: Meter | null, measure: UsageMeasurer): Rated {
+function usageOf(
+  request: EstimateRequest & { at: string },
+  price: PriceColumns,
+  meter: Meter | null,
+  measure: UsageMeasurer,
+): Rated {
   const { quantity, usage, period } = request;
   const bucketSize = bucketSizeOf(price, meter);
   if (usage) {
@@ -93,6 +101,6 @@ function usageOf(request: EstimateRequest, price: PriceColumns, meter: Meter | n
   }
   if (quantity === null) throw badField('quantity', 'is required for a price of type USAGE; or send usage or windows');
   const value = decimalString(decimal(quantity));
-  const buckets = bucketSize === null ? {} : { buckets: [{ start: period?.start ?? realNow(), group: '', value }] };
+  const buckets = bucketSize === null ? {} : { buckets: [{ start: period?.start ?? request.at, group: '', value }] };
   return { quantity: '0', usage: { quantity: value, ...buckets }, period };
 }

@@ -1,4 +1,4 @@
-import { type Preview, refuseDifferent, refuseStale } from '../../billing/binding-preview.ts';
+import { type Preview, refuseDifferent } from '../../billing/binding-preview.ts';
 import { refuseInherited } from '../../billing/hierarchy.ts';
 import { decimal } from '../../billing/money.ts';
 import { writeAudit } from '../audit.ts';
@@ -8,10 +8,11 @@ import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
 import {
+  orConflict,
   previewDigest,
   pricesDigest,
   promisedLines,
-  readPreviewDigest,
+  promisedPreview,
   requestDigest,
   usageWatermark,
 } from './preview-digest.ts';
@@ -101,16 +102,18 @@ export async function carryOut(
   if (!before) throw missing('subscription', order.subscriptionId);
   if (await findChange(sql, environmentId, order.changeId)) return one(await readAgendas(sql, environmentId, [before]));
   refuseInherited(before, 'changed');
-  const promised = order.previewDigest ? readPreviewDigest(order.previewDigest) : null;
-  if (promised) refuseStale(promised, order.at);
+  const promised = promisedPreview(order.previewDigest, order.at);
   const at = promised?.at ?? order.at;
   const compares = promised !== null || order.previews === true;
-  const otherPlanId = (request as { targetPlanId?: string }).targetPlanId ?? null;
-  const prices = compares ? await pricesDigest(sql, environmentId, before.id, otherPlanId) : '';
-  const decided = await decide(before, at);
+  const { targetPlanId } = request as { targetPlanId?: string };
+  const prices = compares
+    ? await pricesDigest(sql, environmentId, [before.id], targetPlanId ? [targetPlanId] : [])
+    : '';
+  const asked = { read: { subscription: before.version, prices }, request: requestDigest(request) };
+  const decided = await orConflict(promised, asked, () => decide(before, at));
   const outcome = outcomeOf(decided);
   if (compares) {
-    const present = await previewOf(sql, scope, { before, at, request, prices, outcome });
+    const present = await previewOf(sql, scope, { before, at, asked, outcome });
     if (promised) refuseDifferent(promised, present);
     else outcome.previewDigest = previewDigest(present);
   }
@@ -194,15 +197,13 @@ export async function findChange(
 async function previewOf(
   sql: Sql,
   scope: Scope,
-  read: { before: SubscriptionRow; at: string; request: unknown; prices: string; outcome: ChangeOutcome },
+  read: { before: SubscriptionRow; at: string; asked: Pick<Preview, 'read' | 'request'>; outcome: ChangeOutcome },
 ): Promise<Preview> {
-  const { before, at, outcome } = read;
+  const { before, at, asked, outcome } = read;
   return {
     at,
-    subscription: before.version,
-    prices: read.prices,
+    ...asked,
     usage: await usageWatermark(sql, scope.environmentId, outcome.invoiceIds),
-    request: requestDigest(read.request),
     lines: await promisedLines(sql, scope.environmentId, { ...outcome, currency: before.currency }),
   };
 }
