@@ -11,10 +11,9 @@ import type { Service } from './charge-window.ts';
 import type { DerivedGrants, DerivedUsage } from './derivation.ts';
 import type { MeterGrants } from './grant.ts';
 import { grantTenures } from './grant-tenure.ts';
-import { type MeasuredGrant, measureGrants, meteredValue } from './grant-usage.ts';
-import { toMicrosecond } from './grant-window.ts';
+import { type GrantFolding, grantFolding, type MeasuredGrant } from './grant-usage.ts';
 import { cutPeriodStart } from './intermediate-invoice.ts';
-import { type Decimal, decimal, decimalString, sum, zero } from './money.ts';
+import { type Decimal, decimalString, sum, zero } from './money.ts';
 import { type PriceTerms, pricerOf } from './price.ts';
 import { costInCurrency } from './price-unit.ts';
 
@@ -86,54 +85,45 @@ export interface GrantedQuantity {
   cycles: CycleGrants[];
 }
 
+/** How the events of a line's billing periods are measured while they are read. spec: catalogue-and-metering §9.2, §9.3 */
+export function foldingOf(
+  { grants, cycles, timezone }: Omit<PlannedGrants, 'folding'>,
+  billed: Interval,
+  price: PriceTerms,
+): GrantFolding {
+  const rated = pricerOf(price);
+  const costOf = (quantity: Decimal): Decimal => costInCurrency(rated(quantity).cost, price);
+  const tenures = cycles.flatMap((cycle) => grantTenures(grants, cycle));
+  return grantFolding({ tenures, billed, timezone, costOf });
+}
+
 /**
  * What of a usage part is billed: units over its budgets, for the normal price, or money over them. The part's own usage, the
  * windows and what was over them go into the derivation. spec: catalogue-and-metering §9.3
  */
 export function measureGranted(
-  planned: PlannedUsage & { grants: PlannedGrants },
-  price: PriceTerms,
+  { grants: { grants, folding }, meterId, from, to }: PlannedUsage & { grants: PlannedGrants },
   answer: UsageAnswer,
 ): GrantedQuantity {
-  const { grants, timezone } = planned.grants;
-  const multiplier = answer.multiplier ?? null;
-  const rated = pricerOf(price);
-  const costOf = (quantity: Decimal): Decimal => costInCurrency(rated(quantity).cost, price);
-  const tenures = planned.grants.cycles.flatMap((cycle) => grantTenures(grants, cycle));
-  const measured = tenures.map(({ grants: held, cycle }) => {
-    const billed = { start: later(planned.from, cycle.start), end: earlier(planned.to, cycle.end) };
-    const question = { grants: held, cycle, timezone, multiplier, costOf };
-    return { cycle, held, ...measureGrants(question, answer.events ?? [], billed) };
-  });
-  const over = sum(measured.map(({ billable }) => billable));
-  const raw = ownUsage(planned, answer, multiplier);
+  const measured = (answer.granted ?? folding(null)).measured();
+  const over = sum(measured.cycles.map(({ billable }) => billable));
+  const raw = measured.ownUsage;
   const isMoney = grants.measure === 'amount';
   const billable = isMoney ? zero : over;
-  const windows = measured.flatMap((cycle) => cycle.windows);
-  const { meterId, from, to } = planned;
+  const windows = measured.cycles.flatMap((cycle) => cycle.windows);
   return {
     billable,
     adjusted: raw.minus(billable),
     money: isMoney ? over : null,
     usage: { meterId, from, to, quantity: decimalString(raw), watermark: answer.watermark ?? null, bucketing: null },
     derived: derivedGrants(grants, windows, over),
-    cycles: measured.map(({ cycle, held, windows: own }) => ({
+    cycles: measured.cycles.map(({ cycle, grants: held, windows: own }) => ({
       cycle,
       measure: grants.measure,
       entitlementIds: held.configurations.map(({ entitlementId }) => entitlementId),
       windows: own,
     })),
   };
-}
-
-/** The line's own usage in its own time: what it would be billed without budgets. */
-function ownUsage({ from, to }: { from: string; to: string }, answer: UsageAnswer, multiplier: string | null): Decimal {
-  const [start, end] = [toMicrosecond(from), toMicrosecond(to)];
-  let added = zero;
-  for (const { at, value, isOwn } of answer.events ?? []) {
-    if (isOwn && at >= start && at < end) added = added.plus(decimal(value));
-  }
-  return meteredValue(added, multiplier);
 }
 
 function derivedGrants(grants: MeterGrants, windows: readonly MeasuredGrant[], over: Decimal): DerivedGrants {

@@ -4,7 +4,7 @@ import type { CommitmentInfo, ItemCommitment } from './charge-commitment.ts';
 import type { CycleGrants } from './charge-grant.ts';
 import type { Bucketing, Derivation, DerivedProration } from './derivation.ts';
 import type { MeterGrants } from './grant.ts';
-import type { MeteredEvent } from './grant-usage.ts';
+import type { GrantFold, GrantFolding } from './grant-usage.ts';
 import type { ResumeTerms } from './pause.ts';
 import type { LimitShare } from './period-limit.ts';
 import type { PriceTerms } from './price.ts';
@@ -129,8 +129,8 @@ export interface UsageQuestion {
   to: string;
   /** Not null: aggregate per bucket, cut at `from` and `to`, and answer the rows in `buckets` too. */
   bucketSize: string | null;
-  /** Answer each event of the meter in `events`, marked where it meets the conditions of the item's price. */
-  eachEvent?: true;
+  /** Tell it each event of the meter, marked where it meets the conditions of the item's price. */
+  eachEvent?: GrantFolding;
 }
 
 /** Answer to a question; `quantity` is the aggregate, for a bucketed meter the sum of its rows. */
@@ -138,9 +138,8 @@ export interface UsageAnswer {
   quantity: string;
   watermark?: string | null;
   buckets?: { start: string; group: string; value: string }[];
-  /** For `eachEvent`, in time order, with the multiplier of the meter that is still to be applied to their sum. */
-  events?: MeteredEvent[];
-  multiplier?: string | null;
+  /** What was asked with `eachEvent`, after the last event. */
+  granted?: GrantFold;
 }
 
 /** Questions whose answers are added up. */
@@ -168,7 +167,7 @@ export interface PlannedUsage {
   bucketing: Bucketing | null;
   allowance: Allowance | null;
   windows: PlannedWindow[];
-  /** Not null: budgets decide; `main` answers every event of their billing periods. */
+  /** Not null: budgets decide; `main` tells every event of their billing periods. */
   grants: PlannedGrants | null;
 }
 
@@ -177,6 +176,7 @@ export interface PlannedGrants {
   grants: MeterGrants;
   cycles: GrantCycle[];
   timezone: string;
+  folding: GrantFolding;
 }
 
 /** A billing period as far as it is billed. */

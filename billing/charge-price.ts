@@ -24,7 +24,7 @@ import type { CommittedAmount } from './commitment.ts';
 import type { Derivation, DerivedAllowance, DerivedPart, DerivedUsage } from './derivation.ts';
 import { remainderOf } from './intermediate-invoice.ts';
 import { type Decimal, decimal, decimalString, moneyString, sum, zero } from './money.ts';
-import { costOfQuantity, type PriceTerms } from './price.ts';
+import { costOfQuantity } from './price.ts';
 import { costInCurrency } from './price-unit.ts';
 
 type Answers = Record<string, UsageAnswer>;
@@ -113,7 +113,7 @@ function metadataOf(charge: PlannedCharge): Record<string, string> {
 
 function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): PricedPart {
   const { item, currency } = charge;
-  const quantity = part.usage ? measured(part.usage, item.price, answers) : fixedQuantity(item.quantity);
+  const quantity = part.usage ? measured(part.usage, answers) : fixedQuantity(item.quantity);
   const { granted = null } = quantity;
   const grants = granted?.cycles ?? [];
   const buckets = quantity.buckets && priceBuckets(item.price, quantity.buckets);
@@ -158,9 +158,9 @@ function fixedQuantity(quantity: string): Quantity {
 }
 
 /** The billable quantity of a usage part: what the meter answered less what the allowance forgives. */
-function measured(planned: PlannedUsage, price: PriceTerms, answers: Answers): Quantity {
+function measured(planned: PlannedUsage, answers: Answers): Quantity {
   const answer: UsageAnswer = planned.main === null ? { quantity: '0' } : answerOf(planned.main, answers);
-  if (planned.grants) return grantedQuantity(planned, planned.grants, price, answer);
+  if (planned.grants) return grantedQuantity(planned, planned.grants, answer);
   const raw = decimal(answer.quantity);
   const rows = planned.bucketing ? (answer.buckets ?? []) : null;
   const usage = {
@@ -184,13 +184,8 @@ function measured(planned: PlannedUsage, price: PriceTerms, answers: Answers): Q
 }
 
 /** The billable quantity of a usage part with budgets. */
-function grantedQuantity(
-  planned: PlannedUsage,
-  grants: PlannedGrants,
-  price: PriceTerms,
-  answer: UsageAnswer,
-): Quantity {
-  const granted = measureGranted({ ...planned, grants }, price, answer);
+function grantedQuantity(planned: PlannedUsage, grants: PlannedGrants, answer: UsageAnswer): Quantity {
+  const granted = measureGranted({ ...planned, grants }, answer);
   const { billable, adjusted, usage } = granted;
   return { billable, adjusted, usage, allowance: null, buckets: null, granted };
 }

@@ -1,7 +1,7 @@
 import { type Allowance, resetWindows } from './allowance.ts';
 import { cadenceRelation } from './cadence.ts';
 import { earlier, type Interval, later } from './calendar.ts';
-import { grantCycles, grantsOfLine } from './charge-grant.ts';
+import { foldingOf, grantCycles, grantsOfLine } from './charge-grant.ts';
 import type { ChargeItem, ChargePlanInput, PlannedUsage, PlannedWindow, UsageQuestion } from './charge-input.ts';
 import type { Service } from './charge-window.ts';
 import type { Bucketing } from './derivation.ts';
@@ -99,6 +99,8 @@ function planGranted(
   const cycles = grantCycles(service, input);
   const meterId = item.meterId ?? '';
   const from = cycles[0]?.start ?? service.start;
+  const ofLine = { grants, cycles, timezone: input.subscription.timezone };
+  const folding = foldingOf(ofLine, { start: service.start, end: to }, item.price);
   const planned = {
     meterId,
     from: service.start,
@@ -106,12 +108,12 @@ function planGranted(
     bucketing: null,
     allowance: null,
     windows: [],
-    grants: { grants, cycles, timezone: input.subscription.timezone },
+    grants: { ...ofLine, folding },
   };
   if (to <= service.start) return { ...planned, main: null };
   const key = `${item.id}|${from}|${to}|events`;
   const { id: lineItemId, priceId } = item;
-  questions.set(key, { key, lineItemId, priceId, meterId, from, to, bucketSize: null, eachEvent: true });
+  questions.set(key, { key, lineItemId, priceId, meterId, from, to, bucketSize: null, eachEvent: folding });
   return { ...planned, main: key };
 }
 

@@ -1,9 +1,9 @@
 import type { Interval } from './calendar.ts';
 import type { GrantConfiguration, MeterGrants } from './grant.ts';
-import { fromMicrosecond, grantWindows, type Microsecond, toMicrosecond } from './grant-window.ts';
+import { fromMicrosecond, type GrantWindows, grantWindows, type Microsecond, toMicrosecond } from './grant-window.ts';
 import { type Decimal, decimal, decimalString, greatest, storedDecimal, zero } from './money.ts';
 
-/** One event as its meter counts it. Lists of them are in the order of (`at`, `id`). */
+/** One event as its meter counts it. They come in the order of (`at`, `id`). */
 export interface MeteredEvent {
   /** In UTC, with microseconds. */
   at: string;
@@ -26,16 +26,38 @@ export interface MeasuredGrant {
   crossedAt: string | null;
 }
 
-export interface GrantQuestion {
+/** A time in which the same budgets are given. */
+export interface GrantTenure {
   grants: MeterGrants;
-  /** The billing period, whole: windows do not depend on which part of it is billed. */
   cycle: Interval;
+}
+
+export interface GrantQuestion {
+  /** Billing periods, or the parts of them by plan, each whole: windows do not depend on which part of one is billed. */
+  tenures: readonly GrantTenure[];
+  /** The time whose events are billed. */
+  billed: Interval;
   timezone: string;
-  /** Of a SUM_WITH_MULTIPLIER meter. */
-  multiplier: string | null;
   /** The line's price of a quantity, for budgets of money. */
   costOf: (quantity: Decimal) => Decimal;
 }
+
+/** What budgets made of the events of their billing periods. */
+export interface GrantMeasure {
+  /** What each has of windows, and what of it is billed: units or money, unrounded. */
+  cycles: (GrantTenure & { windows: MeasuredGrant[]; billable: Decimal })[];
+  /** The line's own usage in the billed time: what it would be billed without budgets. */
+  ownUsage: Decimal;
+}
+
+/** Takes the events of a meter one by one and keeps what follows from them: its size does not grow with their number. */
+export interface GrantFold {
+  add(event: MeteredEvent): void;
+  measured(): GrantMeasure;
+}
+
+/** Begins to measure, for the multiplier of a SUM_WITH_MULTIPLIER meter. */
+export type GrantFolding = (multiplier: string | null) => GrantFold;
 
 /** A window and its state after the events seen so far. */
 interface OpenWindow extends Interval {
@@ -46,40 +68,70 @@ interface OpenWindow extends Interval {
 }
 
 /**
- * Walks the events of a billing period through the budgets of their meter: the windows of each with usage and overage, and
- * what is billed of the events in `billed` that are the line's own. An event is billed what the overage grows by; of parallel
- * budgets the largest growth, so that a unit over several of them is billed once. What is billed is never negative.
- * spec: catalogue-and-metering §9.2, §9.3
+ * Walks the events of billing periods through the budgets of their meter: the windows of each with usage and overage, and
+ * what is billed of the events in the billed time that are the line's own. An event is billed what the overage grows by; of
+ * parallel budgets the largest growth, so that a unit over several of them is billed once. What is billed of a period is never
+ * negative. Events come in the order of (`at`, `id`). spec: catalogue-and-metering §9.2, §9.3
  */
-export function measureGrants(
+export function grantFolding(question: GrantQuestion): GrantFolding {
+  const [from, to] = [toMicrosecond(question.billed.start), toMicrosecond(question.billed.end)];
+  return (multiplier) => {
+    const cycles = question.tenures.map((tenure) => openCycle(tenure, question.timezone));
+    let own = zero;
+    return {
+      add(event) {
+        const isBilled = event.isOwn && event.at >= from && event.at < to;
+        if (isBilled) own = own.plus(decimal(event.value));
+        for (const cycle of cycles) {
+          if (event.at < cycle.start || event.at >= cycle.end) continue;
+          const growth = growCycle(cycle, event, question, multiplier);
+          if (growth && isBilled) cycle.billable = cycle.billable.plus(growth);
+        }
+      },
+      measured: () => ({ cycles: cycles.map(measuredCycle), ownUsage: meteredValue(own, multiplier) }),
+    };
+  };
+}
+
+/** A billing period and its budgets after the events seen so far. */
+interface OpenCycle {
+  tenure: GrantTenure;
+  start: Microsecond;
+  end: Microsecond;
+  budgets: { configuration: GrantConfiguration; windows: GrantWindows; states: OpenWindow[]; position: number }[];
+  billable: Decimal;
+}
+
+function openCycle(tenure: GrantTenure, timezone: string): OpenCycle {
+  const { grants, cycle } = tenure;
+  const budgets = grants.configurations.map((configuration) => {
+    const windows = grantWindows(configuration, cycle, timezone);
+    return { configuration, windows, states: windows.opened.map(opened), position: 0 };
+  });
+  return { tenure, start: toMicrosecond(cycle.start), end: toMicrosecond(cycle.end), budgets, billable: zero };
+}
+
+/** Adds an event to every budget and gives the largest growth of an overage; null where no window holds it. */
+function growCycle(
+  { budgets }: OpenCycle,
+  event: MeteredEvent,
   question: GrantQuestion,
-  events: readonly MeteredEvent[],
-  billed: Interval = question.cycle,
-): { windows: MeasuredGrant[]; billable: Decimal } {
-  const { cycle, grants, timezone } = question;
-  const [start, end] = [toMicrosecond(cycle.start), toMicrosecond(cycle.end)];
-  const inCycle = events.filter(({ at }) => at >= start && at < end);
-  const instants = inCycle.map(({ at }) => at);
-  const budgets = grants.configurations.map((configuration) => ({
-    configuration,
-    windows: grantWindows(configuration, cycle, timezone, instants).map(opened),
-    position: 0,
-  }));
-  const [from, to] = [toMicrosecond(billed.start), toMicrosecond(billed.end)];
-  let billable = zero;
-  for (const event of inCycle) {
-    let growth: Decimal | null = null;
-    for (const budget of budgets) {
-      const window = windowAt(budget, event.at);
-      const own = window && grow(window, event, budget.configuration, question);
-      if (own && (growth === null || own.gt(growth))) growth = own;
-    }
-    if (growth && event.isOwn && event.at >= from && event.at < to) billable = billable.plus(growth);
+  multiplier: string | null,
+): Decimal | null {
+  let growth: Decimal | null = null;
+  for (const budget of budgets) {
+    const window = windowAt(budget, event.at);
+    const own = window && grow(window, event, budget.configuration, multiplier, question.costOf);
+    if (own && (growth === null || own.gt(growth))) growth = own;
   }
-  const windows = budgets.flatMap(({ configuration, windows: own }) =>
-    own.map((window) => measuredGrant(configuration, window)),
+  return growth;
+}
+
+function measuredCycle({ tenure, budgets, billable }: OpenCycle): GrantMeasure['cycles'][number] {
+  const windows = budgets.flatMap(({ configuration, states }) =>
+    states.map((window) => measuredGrant(configuration, window)),
   );
-  return { windows, billable: greatest(billable, zero) };
+  return { ...tenure, windows, billable: greatest(billable, zero) };
 }
 
 /** What a meter that counts or adds up says of a sum of values. spec: catalogue-and-metering §7.1 */
@@ -91,11 +143,13 @@ function opened(window: Interval): OpenWindow {
   return { ...window, added: zero, usage: zero, overage: zero, crossedAt: null };
 }
 
-/** Events come in time order, so that the window only moves on. */
-function windowAt(budget: { windows: OpenWindow[]; position: number }, at: Microsecond): OpenWindow | null {
-  const { windows } = budget;
-  while (budget.position + 1 < windows.length && windows[budget.position + 1]!.start <= at) budget.position += 1;
-  const window = windows[budget.position];
+/** The window that holds an event, which may open it. Events come in time order, so that the window only moves on. */
+function windowAt(budget: OpenCycle['budgets'][number], at: Microsecond): OpenWindow | null {
+  const { windows, states } = budget;
+  windows.meet(at);
+  while (states.length < windows.opened.length) states.push(opened(windows.opened[states.length]!));
+  while (budget.position + 1 < states.length && states[budget.position + 1]!.start <= at) budget.position += 1;
+  const window = states[budget.position];
   return window && window.start <= at && at < window.end ? window : null;
 }
 
@@ -104,7 +158,8 @@ function grow(
   window: OpenWindow,
   event: MeteredEvent,
   { measure, quota: text }: GrantConfiguration,
-  { multiplier, costOf }: GrantQuestion,
+  multiplier: string | null,
+  costOf: GrantQuestion['costOf'],
 ): Decimal {
   const quota = storedDecimal(text);
   window.added = window.added.plus(decimal(event.value));

@@ -21,8 +21,16 @@ export function fromMicrosecond(instant: Microsecond): string {
   return instant.endsWith('000Z') ? `${instant.slice(0, -4)}Z` : instant;
 }
 
+/** The windows of one budget that usage has opened so far. */
+export interface GrantWindows {
+  /** In order; grows with the events that were met. */
+  readonly opened: readonly Interval[];
+  /** Opens what an event at this instant needs. Events are met in time order. */
+  meet(instant: Microsecond): void;
+}
+
 /**
- * The windows of one budget in a billing period, from the instants of the meter's events in time order. A whole-period budget
+ * The windows of one budget in a billing period, which the meter's events open one after another. A whole-period budget
  * is one window. Otherwise the first event that no window covers opens the next: at its own time (`first_usage`), or at the
  * start of the stride of local hours, days or weeks that holds it (`unit_start`), but not before the last window's end. A
  * window lasts its elapsed length; it never passes the period's end, and reaches it where less than an hour would remain. A
@@ -33,28 +41,28 @@ export function grantWindows(
   grant: Pick<GrantTerms, 'durationUnit' | 'durationValue' | 'allocation'>,
   cycle: Interval,
   timezone: string,
-  instants: Iterable<Microsecond>,
-): Interval[] {
+): GrantWindows {
   const start = toMicrosecond(cycle.start);
   const end = toMicrosecond(cycle.end);
-  if (grant.durationUnit === 'subscription_period') return [{ start, end }];
+  if (grant.durationUnit === 'subscription_period') return { opened: [{ start, end }], meet: () => undefined };
   const length = unitMs[grant.durationUnit] * (grant.durationValue ?? 1);
   const isWhole = length > epochMs(end) - epochMs(start) || plus(start, length) >= end;
   const strideHolding = isWhole || grant.allocation === 'first_usage' ? null : strides(grant, start, timezone);
-  const windows: Interval[] = [];
+  const opened: Interval[] = [];
   let covered = start;
-  for (const instant of instants) {
-    if (instant >= end) break;
-    while (instant >= covered && covered < end) {
-      const stride = strideHolding?.(instant) ?? instant;
-      const from = stride > covered ? stride : covered;
-      const opens = strideHolding ? from : instant;
-      const to = isWhole ? end : plus(opens, length);
-      covered = isWhole || plus(to, hourMs) > end ? end : to;
-      windows.push({ start: opens, end: covered });
-    }
-  }
-  return windows;
+  return {
+    opened,
+    meet(instant) {
+      while (instant >= covered && instant < end) {
+        const stride = strideHolding?.(instant) ?? instant;
+        const from = stride > covered ? stride : covered;
+        const opens = strideHolding ? from : instant;
+        const to = isWhole ? end : plus(opens, length);
+        covered = isWhole || plus(to, hourMs) > end ? end : to;
+        opened.push({ start: opens, end: covered });
+      }
+    },
+  };
 }
 
 /** Where the stride begins that holds an instant, counted from the unit boundary that holds the period's start. */

@@ -1,5 +1,6 @@
 import type { UsageAnswer } from '../billing/charge.ts';
 import type { Bucketing } from '../billing/derivation.ts';
+import type { GrantFolding } from '../billing/grant-usage.ts';
 import type { Scope } from './scope.ts';
 import type { Sql } from './transaction.ts';
 
@@ -26,8 +27,8 @@ export interface UsageReadQuestion {
   bucketSize: string | null;
   timezone: string;
   billingAnchor: string | null;
-  /** Answer every event of the meter, marked where it meets `filters`, instead of their aggregate. */
-  eachEvent?: true;
+  /** Tell it every event of the meter, marked where it meets `filters`, instead of answering their aggregate. */
+  eachEvent?: GrantFolding;
 }
 
 /**

@@ -21,16 +21,20 @@ export function usageReader(store: UsageStore): UsageReader {
           billingAnchor,
         })),
     );
-    const listed = await store.eachEvent(sql, scope, questions.filter(({ eachEvent }) => eachEvent).map(asked));
+    const told = await store.eachEvent(
+      sql,
+      scope,
+      questions.flatMap(({ eachEvent, ...question }) => (eachEvent ? [{ ...asked(question), begin: eachEvent }] : [])),
+    );
     return new Map<string, BillingAnswer>([
       ...[...answers].map(([key, { value, watermark, buckets }]): [string, BillingAnswer] => [
         key,
         { quantity: value, watermark, ...(buckets ? { buckets: [...buckets] } : {}) },
       ]),
-      ...[...listed].map(([key, { events, multiplier, watermark }]): [string, BillingAnswer] => [
+      ...[...told].map(([key, { fold, watermark }]): [string, BillingAnswer] => [
         key,
-        // The line's own usage is a part of these events, and is added up where the part is known.
-        { quantity: '0', watermark, events: [...events], multiplier },
+        // The line's own usage is a part of these events; what measures them knows which.
+        { quantity: '0', watermark, granted: fold },
       ]),
     ]);
   };

@@ -1,4 +1,4 @@
-import type { MeteredEvent } from '../billing/grant-usage.ts';
+import type { GrantFold, GrantFolding } from '../billing/grant-usage.ts';
 import type { Scope } from '../db/scope.ts';
 import type { ScopedSql, Sql } from '../db/transaction.ts';
 import type { BilledWindow, InheritedUsage } from '../db/usage-reader.ts';
@@ -64,7 +64,7 @@ export interface UsageAnswer {
   readonly buckets: readonly UsageBucket[] | null;
 }
 
-/** A question for the events themselves; `filters` mark events instead of leaving them out. */
+/** A question for the events themselves, which `begin` is told; `filters` mark events instead of leaving them out. */
 export interface EachEventQuestion {
   readonly key: string;
   readonly meterId: string;
@@ -73,12 +73,12 @@ export interface EachEventQuestion {
   readonly from: string;
   readonly to: string;
   readonly filters?: PropertyFilters;
+  readonly begin: GrantFolding;
 }
 
-/** The events a meter counts, by time and id; their values are added up before the multiplier is applied. */
+/** What was told the events a meter counts, by time and id, after the last of them. */
 export interface MeterEvents {
-  readonly events: readonly MeteredEvent[];
-  readonly multiplier: string | null;
+  readonly fold: GrantFold;
   readonly watermark: string;
 }
 
@@ -225,7 +225,7 @@ export interface UsageStore {
    * `validation_error` for more buckets and groups than an answer holds. spec: §7.1
    */
   usage(sql: Sql, scope: Scope, questions: readonly UsageQuestion[]): Promise<Map<string, UsageAnswer>>;
-  /** Answers every question with its events one by one, in one statement. Throws as `usage` does. spec: §9.2 */
+  /** Tells every question its events one by one, all as of one instant, without holding them. Throws as `usage` does. spec: §9.2 */
   eachEvent(sql: Sql, scope: Scope, questions: readonly EachEventQuestion[]): Promise<Map<string, MeterEvents>>;
   /** Answers a question as a whole and for the windows it is cut into. Throws as `usage` does. spec: §7.2 – §7.4 */
   series(sql: Sql, scope: Scope, question: UsageQuestion, windows: SeriesWindows): Promise<UsageSeries>;

@@ -1,6 +1,6 @@
 import type { UsageAnswer } from '../../billing/charge.ts';
 import { grantTenures } from '../../billing/grant-tenure.ts';
-import { type MeasuredGrant, measureGrants } from '../../billing/grant-usage.ts';
+import { grantFolding, type MeasuredGrant } from '../../billing/grant-usage.ts';
 import { decimal, zero } from '../../billing/money.ts';
 import { grantsOver, heldParts } from '../../billing/period-allowance.ts';
 import { usagePercent } from '../../billing/usage-summary.ts';
@@ -50,16 +50,12 @@ export function grantedFeature(
     const { start, end } = held?.cycle ?? period;
     const counted = { customerId, ...withInherited(others, { from: start, to: at }) };
     const read = { meterId: meter.id, ...counted, from: start, to: at, filters: null, bucketSize: null };
-    const question = { ...read, key: feature.id, timezone, billingAnchor, eachEvent: true as const };
+    const cycle = { start, end };
+    const eachEvent = grantFolding({ tenures: [{ grants, cycle }], billed: cycle, timezone, costOf: () => zero });
+    const question = { ...read, key: feature.id, timezone, billingAnchor, eachEvent };
     const summarize = (answer: UsageAnswer | undefined): GrantedUsage => {
-      const asked = {
-        grants,
-        cycle: { start, end },
-        timezone,
-        multiplier: answer?.multiplier ?? null,
-        costOf: () => zero,
-      };
-      const { windows } = measureGrants(asked, answer?.events ?? []);
+      const { cycles } = (answer?.granted ?? eachEvent(null)).measured();
+      const windows = cycles.flatMap((measured) => measured.windows);
       const open = windows.filter((window) => window.start <= at && at < window.end).sort(fullestFirst)[0];
       const quotas = grants.configurations.map(({ quota }) => quota).sort((a, b) => decimal(a).comparedTo(decimal(b)));
       const quota = open?.quota ?? quotas[0]!;

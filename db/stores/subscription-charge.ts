@@ -132,7 +132,7 @@ async function priceRequests(
       to: question.to,
       filters: filters.get(question.lineItemId) ?? null,
       bucketSize: question.bucketSize,
-      ...(question.eachEvent ? { eachEvent: true as const } : {}),
+      ...(question.eachEvent ? { eachEvent: question.eachEvent } : {}),
       timezone: request.subscription.timezone,
       billingAnchor: request.subscription.billingAnchor,
     })),

@@ -84,6 +84,18 @@ function passOn(
 /** A statement holds so many selects, and their text. */
 const selectsAStatement = 50;
 
+/** Tells `take` the rows of several selects of slots and instants, those of each by time and id. */
+export async function eachOfSelects<Row extends readonly unknown[]>(
+  clickhouse: ClickHouse,
+  texts: readonly (() => string)[],
+  take: (row: Row) => void,
+): Promise<void> {
+  for (let at = 0; at < texts.length; at += selectsAStatement) {
+    const some = texts.slice(at, at + selectsAStatement).map((text) => text());
+    await clickhouse.each<Row>(`select slot, toString(ts), id, told_value, told_own from (${some.join('\nunion all\n')}) order by slot, ts, id`, take);
+  }
+}
+
 /** The rows of several selects; the text of one is made when it is its turn. */
 export async function readSelects<Row extends readonly unknown[]>(
   clickhouse: ClickHouse,

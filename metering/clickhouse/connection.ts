@@ -10,6 +10,8 @@ export interface ClickHouse {
   run(text: string): Promise<void>;
   /** The rows of a select, each a list of its columns. */
   rows<Row extends readonly unknown[]>(text: string): Promise<Row[]>;
+  /** Tells `take` the rows of a select one by one, as they arrive. */
+  each<Row extends readonly unknown[]>(text: string, take: (row: Row) => void): Promise<void>;
   /** Inserts rows once: a second insert with the same token does nothing. */
   insert(table: string, columns: readonly string[], rows: readonly unknown[], token: string): Promise<void>;
   close(): Promise<void>;
@@ -46,6 +48,7 @@ export function openClickHouse({ url }: ClickHouseSettings): ClickHouse {
       await told(client.command({ query }));
     },
     rows: <Row extends readonly unknown[]>(query: string) => told(rowsOf<Row>(client, query)),
+    each: (query, take) => told(eachOf(client, query, take)),
     async insert(table, columns, values, token) {
       const inserted = client.insert({
         table,
@@ -63,6 +66,15 @@ export function openClickHouse({ url }: ClickHouseSettings): ClickHouse {
 async function rowsOf<Row extends readonly unknown[]>(client: ClickHouseClient, query: string): Promise<Row[]> {
   const result = await client.query({ query, format: 'JSONCompactEachRow' });
   return (await result.json<unknown>()) as unknown as Row[];
+}
+
+async function eachOf<Row extends readonly unknown[]>(
+  client: ClickHouseClient,
+  query: string,
+  take: (row: Row) => void,
+): Promise<void> {
+  const result = await client.query({ query, format: 'JSONCompactEachRow' });
+  for await (const rows of result.stream<unknown>()) for (const row of rows) take(row.json() as Row);
 }
 
 async function told<T>(asked: Promise<T>): Promise<T> {

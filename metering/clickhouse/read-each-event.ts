@@ -5,7 +5,7 @@ import { filterList } from '../postgres/read-usage.ts';
 import { decimalOfScaled, quantityDecimals, scaledInteger } from '../quantity.ts';
 import { instantOfMicroseconds, microsecondsOf } from '../timestamp.ts';
 import type { EachEventQuestion, MeterEvents } from '../usage-store.ts';
-import { prepare, readSelects } from './answer.ts';
+import { eachOfSelects, prepare } from './answer.ts';
 import type { ClickHouse } from './connection.ts';
 import { type Cut, type CutContext, conditionTexts, slottedText, valueText } from './cut.ts';
 import type { ResolvedQuestion } from './resolve.ts';
@@ -14,8 +14,8 @@ import type { ResolvedQuestion } from './resolve.ts';
 type EventRow = readonly [number, string, string, string, number];
 
 /**
- * Every event that the meter of each question counts, as the PostgreSQL engine answers it. Throws `NotAnswered` besides.
- * spec: catalogue-and-metering §9.2
+ * Tells each question the events its meter counts, as the PostgreSQL engine does: as they arrive, without holding them. Throws
+ * `NotAnswered` besides. spec: catalogue-and-metering §9.2
  */
 export async function readEachEvent(
   clickhouse: ClickHouse,
@@ -24,13 +24,13 @@ export async function readEachEvent(
   questions: readonly EachEventQuestion[],
 ): Promise<Map<string, MeterEvents>> {
   if (questions.length === 0) return new Map();
-  const unfiltered = questions.map(({ filters: _, ...question }) => question);
+  const unfiltered = questions.map(({ filters: _, begin: __, ...question }) => question);
   const prepared = await prepare(clickhouse, sql, scope, unfiltered);
-  const asked = questions.map((question, ord) => ({
-    question,
-    ord,
-    resolved: knownMeter(prepared.resolved, question, ord),
-  }));
+  const asked = questions.map((question, ord) => {
+    const resolved = knownMeter(prepared.resolved, question, ord);
+    const fold = question.begin(resolved.type === 'SUM_WITH_MULTIPLIER' ? resolved.multiplier : null);
+    return { question, ord, resolved, fold };
+  });
   const texts = asked
     .filter(({ resolved }) => resolved.eventName !== null && resolved.subjects?.length !== 0)
     .map(
@@ -38,14 +38,12 @@ export async function readEachEvent(
         () =>
           eventsText(question, ord, resolved, prepared),
     );
-  const found = Map.groupBy(await readSelects<EventRow>(clickhouse, texts), ([ord]) => ord);
-  return new Map(
-    asked.map(({ question, ord, resolved: { type, multiplier } }) => {
-      const events = (found.get(ord) ?? []).map((row) => eventOf(row, type === 'COUNT')).sort(byTime);
-      const own = type === 'SUM_WITH_MULTIPLIER' ? multiplier : null;
-      return [question.key, { events, multiplier: own, watermark: prepared.recent.watermark }];
-    }),
-  );
+  await eachOfSelects<EventRow>(clickhouse, texts, (row) => {
+    const { fold, resolved } = asked[row[0]]!;
+    fold.add(eventOf(row, resolved.type === 'COUNT'));
+  });
+  const { watermark } = prepared.recent;
+  return new Map(asked.map(({ question, fold }) => [question.key, { fold, watermark }]));
 }
 
 function knownMeter(resolved: readonly ResolvedQuestion[], { meterId }: EachEventQuestion, ord: number) {
@@ -65,16 +63,10 @@ function eventsText(
   const cut: Cut = { question, from, to: microsecondsOf(to), ...whole };
   const own = ['true', ...conditionTexts(filterList(filters))].join(' and ');
   const events = slottedText({ cut, slots: [{ slot: ord, cut }] }, context);
-  return `select slot, toString(ts), id, toString(${valueText(question)}), toUInt8(${own}) from (${events})`;
+  return `select slot, ts, id, toString(${valueText(question)}) as told_value, toUInt8(${own}) as told_own from (${events})`;
 }
 
 function eventOf([, at, id, value, isOwn]: EventRow, isCounted: boolean) {
   const quantity = decimalOfScaled(scaledInteger(value, quantityDecimals) ?? 0n);
   return { at: instantOfMicroseconds(BigInt(at)), id, value: isCounted ? '1' : quantity, isOwn: isOwn === 1 };
-}
-
-/** By time, then by the code points of the id. */
-function byTime(a: { at: string; id: string }, b: { at: string; id: string }): number {
-  if (a.at !== b.at) return a.at < b.at ? -1 : 1;
-  return Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
 }

@@ -1,3 +1,4 @@
+import type { GrantFold } from '../../billing/grant-usage.ts';
 import { refuse } from '../../billing/refusal.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
@@ -7,38 +8,53 @@ import { filterList, usageParameters } from './read-usage.ts';
 import { utcText } from './stored-event.ts';
 import { eachEventText } from './usage-text.ts';
 
-interface EventsRow {
-  ord: number;
-  event_name: string | null;
-  multiplier: string | null;
-  events: [at: string, id: string, value: string, isOwn: boolean][];
-  watermark: string;
-  [column: string]: unknown;
-}
+/** A question, whose events follow, or one of its events. */
+type ToldRow = { ord: number } & (
+  | { watermark: string; event_name: string | null; multiplier: string | null }
+  | { watermark: null; at: string; id: string; value: string; is_own: boolean }
+);
+
+/** So many events are in memory at a time. */
+const pageSize = 2_000;
+
+let cursors = 0;
 
 /**
- * Every event that the meter of each question counts in its interval, by time and id, in one statement; an event that does not
- * meet the question's own filters is there too, marked. Throws `not_found` for an unknown meter.
- * spec: catalogue-and-metering §9.2
+ * Tells each question every event that its meter counts in its interval, by time and id; an event that does not meet the
+ * question's own filters is told too, marked. All of them are read through one cursor, so that they are those of one instant, and
+ * a page of them is in memory at a time. Throws `not_found` for an unknown meter. spec: catalogue-and-metering §9.2
  */
 export async function readEachEvent(
   sql: Sql,
   scope: Scope,
   questions: readonly EachEventQuestion[],
 ): Promise<Map<string, MeterEvents>> {
-  if (questions.length === 0) return new Map();
+  const told = new Map<string, MeterEvents>();
+  if (questions.length === 0) return told;
   const env = await environmentNumber(sql, scope);
-  const unfiltered = questions.map(({ filters: _, ...question }) => question);
+  const unfiltered = questions.map(({ filters: _, begin: __, ...question }) => question);
   const own = questions.map(({ filters }) => JSON.stringify(filterList(filters)));
-  const rows = await sql.rows<EventsRow>(text, [...usageParameters(env, scope, unfiltered), own]);
-  return new Map(
-    rows.map((row) => {
+  cursors += 1;
+  const cursor = `each_event_${cursors}`;
+  const values = [...usageParameters(env, scope, unfiltered), own];
+  await sql.rows(`declare ${cursor} no scroll cursor for ${text}`, values);
+  let fold: GrantFold | null = null;
+  for (;;) {
+    const page = await sql.rows<ToldRow>(`fetch ${pageSize} from ${cursor}`);
+    for (const row of page) {
       const question = questions[row.ord]!;
-      if (row.event_name === null) throw refuse('not_found', `meter ${question.meterId} does not exist`);
-      const events = row.events.map(([at, id, value, isOwn]) => ({ at, id, value, isOwn }));
-      return [question.key, { events, multiplier: row.multiplier, watermark: row.watermark }];
-    }),
-  );
+      if (row.watermark !== null) {
+        if (row.event_name === null) throw refuse('not_found', `meter ${question.meterId} does not exist`);
+        fold = question.begin(row.multiplier);
+        told.set(question.key, { fold, watermark: row.watermark });
+      } else {
+        fold?.add({ at: row.at, id: row.id, value: row.value, isOwn: row.is_own });
+      }
+    }
+    if (page.length < pageSize) break;
+  }
+  await sql.rows(`close ${cursor}`);
+  return told;
 }
 
-const text = eachEventText(utcText('e.ts'));
+const text = eachEventText(utcText('ts'));

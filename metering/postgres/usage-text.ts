@@ -1,4 +1,5 @@
 import { measuredValue } from './measured-value.ts';
+import { isUnbuilt } from './unbuilt-meter.ts';
 
 // A transaction id is visible in a snapshot of its own cluster; after a restore into another one, ingestion time decides.
 const known =
@@ -29,7 +30,7 @@ export const askedText = `
         and pg_visible_in_snapshot(v.txid, split_part(q.watermark, '@', 1)::pg_snapshot) order by v.version desc limit 1) end,
       m.filters, '[]') || q.filters as filters, q.everybody,
     usage.rollup_grain(m.aggregation ->> 'bucket_size') as grain, m.aggregation ->> 'group_by' as group_by,
-    m.number is not null and q.filters = '[]' and q.watermark is null as rolled_up,
+    m.number is not null and q.filters = '[]' and q.watermark is null and not ${isUnbuilt('m.number')} as rolled_up,
     split_part(q.watermark, '@', 1)::pg_snapshot as snapshot,
     to_timestamp(split_part(q.watermark, '@', 2)::float8) + interval '1 second' as known_until,
     case when m.reset_usage = 'NEVER' then coalesce(q.history, q.began) else q.began end as began, q.ended
@@ -159,8 +160,8 @@ from question q left join total using (ord)
 order by q.ord`;
 
 /**
- * The events of meters one by one, as JSON lists of time, id, value and whether they meet the question's own filters. Parameters
- * as of `usageText`, with the questions' own filters in 21.
+ * The questions, each with `event_name`, `multiplier` and `watermark`, and after each the events of its meter by time and id, with
+ * value and whether they meet the question's own filters. Parameters as of `usageText`, with the questions' own filters in 21.
  */
 export const eachEventText = (time: string): string => `
 with asked as materialized (${askedText}
@@ -169,20 +170,21 @@ with asked as materialized (${askedText}
   left join usage.event_name name on name.env = $1 and name.name = asked.event_text
 ), ${memberText}
 )
-select q.ord, q.event_text as event_name, case when q.type = 'SUM_WITH_MULTIPLIER' then q.multiplier end as multiplier,
-  coalesce(found.events, '[]') as events,
-  pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark
-from question q
-join unnest((select $3::int[]), (select $21::jsonb[])) as own(ord, filters) using (ord)
-left join lateral (
-  select json_agg(json_build_array(at, id, case when q.type = 'COUNT' then '1' else trim_scale(v)::text end, is_own)
-    order by at, id collate "C") as events
-  from (
-    select ${time} as at, coalesce(e.event_id, e.key::text) as id, ${measuredValue('edge')} as v,
-      own.filters = '[]' or usage.matches(e.props, own.filters) as is_own
-    from (select q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until, member.subject, w.began, w.ended
-      from member cross join lateral (${memberTime}) w where member.ord = q.ord) as edge
-    join usage.event e on ${matched}
+select ord, event_text as event_name, multiplier, watermark, ${time} as at, id, value, is_own from (
+  select q.ord, q.event_text, case when q.type = 'SUM_WITH_MULTIPLIER' then q.multiplier end as multiplier,
+    pg_current_snapshot()::text || '@' || extract(epoch from clock_timestamp())::text as watermark,
+    null::timestamptz as ts, null::text collate "C" as id, null::text as value, null::boolean as is_own
+  from question q
+  union all
+  select edge.ord, null, null, null, ts, id, case when edge.counts then '1' else trim_scale(v)::text end, is_own
+  from (select q.ord, q.type = 'COUNT' as counts, q.field, q.program, q.event_name, q.filters, q.snapshot, q.known_until,
+      own.filters as own_filters, member.subject, w.began, w.ended
+    from question q join member using (ord) cross join lateral (${memberTime}) w
+    join unnest((select $3::int[]), (select $21::jsonb[])) as own(ord, filters) using (ord)) as edge
+  cross join lateral (
+    select e.ts, coalesce(e.event_id, e.key::text) collate "C" as id, ${measuredValue('edge')} as v,
+      edge.own_filters = '[]' or usage.matches(e.props, edge.own_filters) as is_own
+    from usage.event e where ${matched}
     offset 0) as measured
-  where v is not null) as found on true
-order by q.ord`;
+  where v is not null) as told
+order by ord, ts nulls first, id`;

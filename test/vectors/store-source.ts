@@ -9,6 +9,7 @@ import type { Evaluation } from '../../metering/evaluate.ts';
 import { prepareEvent } from '../../metering/event.ts';
 import { utcInstant } from '../../metering/timestamp.ts';
 import type { UsageQuestion, UsageStore } from '../../metering/usage-store.ts';
+import { eventListener } from '../support/event-listener.ts';
 import { newCustomer, newMeter } from '../support/metering.ts';
 import type { TestedEngine } from '../support/tested-engine.ts';
 import type { UsageSource, VectorEvent } from './usage-source.ts';
@@ -45,7 +46,9 @@ export function storeSource(answering: Answering): UsageSource {
     async eachEvent(events, evaluation) {
       const { question, asked } = await told(events, evaluation);
       return asked(async (store, sql, scope) => {
-        return [...(await store.eachEvent(sql, scope, [question])).get(question.key)!.events];
+        const { told: heard, begin } = eventListener();
+        await store.eachEvent(sql, scope, [{ ...question, begin }]);
+        return heard.events;
       });
     },
     async page(events, request) {

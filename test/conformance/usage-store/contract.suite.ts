@@ -5,6 +5,7 @@ import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
 import { beginMetering } from '../../../metering/begin-metering.ts';
 import { prepareEvent } from '../../../metering/event.ts';
 import type { EachEventQuestion, EventQuery } from '../../../metering/usage-store.ts';
+import { eventListener } from '../../support/event-listener.ts';
 import { newCustomer, newMeter } from '../../support/metering.ts';
 import type { SuiteEngine } from './engine.ts';
 
@@ -27,11 +28,11 @@ export function contractSuite(engine: SuiteEngine): void {
     const externalId = randomUUID();
     return { externalId, customerId: await newCustomer(database, scope, externalId) };
   };
-  const eachEvent = (question: Omit<EachEventQuestion, 'key' | 'from' | 'to'>) =>
+  const eachEvent = (question: Omit<EachEventQuestion, 'key' | 'from' | 'to' | 'begin'>) =>
     settled(async () => {
-      const answers = await read((sql) => store.eachEvent(sql, scope, [{ key: 'q', ...january, ...question }]));
-      const { events, multiplier } = answers.get('q')!;
-      return { events, multiplier };
+      const { told, begin } = eventListener();
+      await read((sql) => store.eachEvent(sql, scope, [{ key: 'q', ...january, ...question, begin }]));
+      return told;
     });
 
   test('what others used counts from when until when it is inherited, in every form of an answer', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { type GrantConfiguration, type GrantingPart, type MeterGrants, meterGrants } from '../../../billing/grant.ts';
-import { type GrantQuestion, type MeteredEvent, measureGrants } from '../../../billing/grant-usage.ts';
+import { type GrantQuestion, grantFolding, type MeteredEvent } from '../../../billing/grant-usage.ts';
 import { grantWindows, toMicrosecond } from '../../../billing/grant-window.ts';
 import { decimal, decimalString, greatest, sum, zero } from '../../../billing/money.ts';
 
@@ -23,17 +23,21 @@ const grants = (...configurations: GrantConfiguration[]): MeterGrants => ({
   configurations,
 });
 const question = (...configurations: GrantConfiguration[]): GrantQuestion => ({
-  grants: grants(...configurations),
-  cycle: april,
+  tenures: [{ grants: grants(...configurations), cycle: april }],
+  billed: april,
   timezone: 'UTC',
-  multiplier: null,
   costOf: (quantity) => quantity.times('0.5'),
 });
-const windowsAt = (grant: Partial<GrantConfiguration>, timezone: string, ...instants: string[]) =>
-  grantWindows({ ...hourly, ...grant }, april, timezone, instants.map(toMicrosecond)).map(({ start, end }) => [
-    start,
-    end,
-  ]);
+const windowsAt = (grant: Partial<GrantConfiguration>, timezone: string, ...instants: string[]) => {
+  const windows = grantWindows({ ...hourly, ...grant }, april, timezone);
+  for (const instant of instants) windows.meet(toMicrosecond(instant));
+  return windows.opened.map(({ start, end }) => [start, end]);
+};
+const measureGrants = (asked: GrantQuestion, events: readonly MeteredEvent[], billed = asked.billed) => {
+  const fold = grantFolding({ ...asked, billed })(null);
+  for (const one of events) fold.add(one);
+  return fold.measured().cycles[0]!;
+};
 
 describe('windows', () => {
   it('of a whole period are there without usage; the others are opened by it', () => {
@@ -51,8 +55,9 @@ describe('windows', () => {
   it('step by local midnights and last their elapsed length, so that a day of 25 hours needs two', () => {
     const cycle = { start: '2026-10-20T00:00:00.000Z', end: '2026-11-20T00:00:00.000Z' };
     const day = { ...hourly, durationUnit: 'day' as const, durationValue: 1, allocation: 'unit_start' as const };
-    const opened = grantWindows(day, cycle, 'Europe/Berlin', [toMicrosecond('2026-10-25T22:30:00Z')]);
-    expect(opened).toEqual([
+    const windows = grantWindows(day, cycle, 'Europe/Berlin');
+    windows.meet(toMicrosecond('2026-10-25T22:30:00Z'));
+    expect(windows.opened).toEqual([
       { start: '2026-10-24T22:00:00.000000Z', end: '2026-10-25T22:00:00.000000Z' },
       { start: '2026-10-25T22:00:00.000000Z', end: '2026-10-26T22:00:00.000000Z' },
     ]);

@@ -1,6 +1,6 @@
 import { isTimeZone } from '../../../billing/calendar.ts';
 import { type GrantTerms, meterGrants } from '../../../billing/grant.ts';
-import { measureGrants } from '../../../billing/grant-usage.ts';
+import { grantFolding } from '../../../billing/grant-usage.ts';
 import { decimal, decimalString, roundToCurrency, sum } from '../../../billing/money.ts';
 import { costOfQuantity } from '../../../billing/price.ts';
 import { utcInstant } from '../../../metering/timestamp.ts';
@@ -18,13 +18,15 @@ async function measured(given: Given, grants: Given[]) {
   const cycle = { start: utcInstant(given.cycle.start)!, end: utcInstant(given.cycle.end)! };
   const evaluation = { aggregation: given.aggregation, filters: given.filters ?? [], from: cycle.start, to: cycle.end };
   const question = {
-    grants: meterGrants(parts)!,
-    cycle,
+    tenures: [{ grants: meterGrants(parts)!, cycle }],
+    billed: cycle,
     timezone: isTimeZone(given.timezone ?? 'UTC') ? (given.timezone ?? 'UTC') : 'UTC',
-    multiplier: given.aggregation.type === 'SUM_WITH_MULTIPLIER' ? String(given.aggregation.multiplier) : null,
     costOf: (quantity: Parameters<typeof costOfQuantity>[1]) => costOfQuantity(given.price, quantity).cost,
   };
-  return measureGrants(question, await usageSource().eachEvent(copiesOf(given.events), evaluation));
+  const isMultiplied = given.aggregation.type === 'SUM_WITH_MULTIPLIER';
+  const fold = grantFolding(question)(isMultiplied ? String(given.aggregation.multiplier) : null);
+  for (const event of await usageSource().eachEvent(copiesOf(given.events), evaluation)) fold.add(event);
+  return fold.measured().cycles[0]!;
 }
 
 function grantTerms(grant: Given): GrantTerms {

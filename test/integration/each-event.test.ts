@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { inReadTransaction, inSqlTransaction } from '../../db/transaction.ts';
+import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
+import { testDatabase } from '../support/database.ts';
+import { eventListener } from '../support/event-listener.ts';
+import { append, january, newCustomer, newMeter } from '../support/metering.ts';
+
+const { database, scope } = await testDatabase();
+const store = openPostgresUsageStore(database);
+const [acme, zeta] = [await newCustomer(database, scope, 'acme'), await newCustomer(database, scope, 'zeta')];
+
+const times = Array.from({ length: 300 }, (_, index) =>
+  new Date(Date.parse(january.from) + ((index * 7) % 300) * 3_600_001).toISOString(),
+);
+const sent = Array.from({ length: 5_200 }, (_, index) => ({
+  event_id: `event-${(index * 7919) % 5_200}`,
+  external_customer_id: index % 4 === 0 ? 'zeta' : 'acme',
+  timestamp: times[(index * 13) % times.length]!,
+  properties: { n: index % 9 === 0 ? -1 : index % 50, region: index % 3 === 0 ? 'us' : 'eu' },
+}));
+
+test('more events than are held at a time are told once each, by time and id, to everybody who asked', async () => {
+  const sum = await newMeter(database, scope, { type: 'SUM', field: 'n' });
+  const scaled = await newMeter(database, scope, { type: 'SUM_WITH_MULTIPLIER', field: 'n', multiplier: '3' });
+  const silent = await newMeter(database, scope, { type: 'COUNT' }, { eventName: 'silent' });
+  for (let from = 0; from < sent.length; from += 1_000) await append(store, scope, sent.slice(from, from + 1_000));
+  const toldOf = (of: 'acme' | 'zeta', isOwn: (event: (typeof sent)[number]) => boolean = () => true) =>
+    sent
+      .filter((event) => event.external_customer_id === of)
+      .map((event) => ({
+        at: `${event.timestamp.slice(0, 23)}000Z`,
+        id: event.event_id,
+        value: String(event.properties.n),
+        isOwn: isOwn(event),
+      }))
+      .sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1));
+  const [whole, marked, other, none] = [eventListener(), eventListener(), eventListener(), eventListener()];
+  const ask = { ...january, customerIds: [acme] };
+  const answers = await inSqlTransaction(database, scope, (tx) =>
+    store.eachEvent(tx, scope, [
+      { ...ask, key: 'whole', meterId: sum.id, begin: whole.begin },
+      { ...ask, key: 'marked', meterId: scaled.id, filters: { region: ['us'] }, begin: marked.begin },
+      { ...ask, key: 'none', meterId: silent.id, begin: none.begin },
+      { ...ask, key: 'other', meterId: sum.id, customerIds: [zeta], begin: other.begin },
+    ]),
+  );
+  expect(whole.told).toEqual({ multiplier: null, events: toldOf('acme') });
+  const ofRegion = toldOf('acme', ({ properties }) => properties.region === 'us');
+  expect(marked.told).toEqual({ multiplier: '3', events: ofRegion });
+  expect(other.told.events).toEqual(toldOf('zeta'));
+  expect(none.told.events).toEqual([]);
+  expect([...answers.keys()].sort()).toEqual(['marked', 'none', 'other', 'whole']);
+  expect(new Set([...answers.values()].map(({ watermark }) => watermark.split('@')[0])).size).toBe(1);
+});
+
+test('two readings in one transaction do not disturb each other', async () => {
+  const meter = await newMeter(database, scope, { type: 'COUNT' });
+  const [first, second] = [eventListener(), eventListener()];
+  const ask = ({ begin }: ReturnType<typeof eventListener>, customerId: string) => [
+    { ...january, key: 'q', meterId: meter.id, customerIds: [customerId], begin },
+  ];
+  await inReadTransaction(database, scope, (tx) =>
+    Promise.all([store.eachEvent(tx, scope, ask(first, acme)), store.eachEvent(tx, scope, ask(second, zeta))]),
+  );
+  expect([first.told.events.length, second.told.events.length]).toEqual([3_900, 1_300]);
+});
+
+test('a meter that does not exist is not found', async () => {
+  const question = { ...january, key: 'q', meterId: 'meter_no', customerIds: [acme], begin: eventListener().begin };
+  const asked = inSqlTransaction(database, scope, (tx) => store.eachEvent(tx, scope, [question]));
+  await expect(asked).rejects.toThrow('meter_no does not exist');
+});
