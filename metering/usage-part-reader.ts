@@ -72,7 +72,7 @@ async function wholeParts(
   const isTakenApart = isGrouped(request) || windows.length > 0 || sources.length > 0 || hasRepeatedKey(questions);
   const rows = isTakenApart ? await store.breakdown(sql, scope, request) : [];
   if (isGrouped(request)) return groups(rows);
-  return totals(questions, rows, await billedTotals(store, sql, scope, request));
+  return totals(questions, rows, await billedTotals(store, sql, scope, request, rows));
 }
 
 /** What `store.usage` cannot ask: sources, and two conditions on one property. */
@@ -80,10 +80,22 @@ function hasRepeatedKey(questions: readonly BreakdownQuestion[]): boolean {
   return questions.some(({ conditions = [] }) => new Set(conditions.map(({ key }) => key)).size < conditions.length);
 }
 
-/** The totals as billing reads them, by question; those it cannot ask are left out. */
-async function billedTotals(store: UsageStore, sql: Sql, scope: Scope, request: BreakdownRequest) {
+/**
+ * The totals as billing reads them, by question. Left out are those it cannot ask, and those with conditions where `rows` have them:
+ * both are added up from the same events, which need not be read twice.
+ */
+async function billedTotals(
+  store: UsageStore,
+  sql: Sql,
+  scope: Scope,
+  request: BreakdownRequest,
+  rows: readonly BreakdownRow[],
+) {
   if (request.sources.length > 0) return new Map<string, { value: string; eventCount: number }>();
-  const askable = request.questions.filter((question) => !hasRepeatedKey([question]));
+  const known = new Set(rows.map(({ key }) => key));
+  const askable = request.questions.filter(
+    (question) => !hasRepeatedKey([question]) && !(question.conditions?.length && known.has(question.key)),
+  );
   return store.usage(
     sql,
     scope,

@@ -1,4 +1,5 @@
 import { measuredValue } from './measured-value.ts';
+import { isUnbuilt } from './unbuilt-meter.ts';
 import { touchesDropped } from './usage-text.ts';
 
 /** The events `e` of one edge. */
@@ -6,9 +7,11 @@ const matched = `e.env = $1 and e.subject = edge.subject and e.event_name = edge
       and e.ts >= edge.began and e.ts < edge.ended and (edge.filters = '[]' or usage.matches(e.props, edge.filters))
       and (cardinality($9::text[]) = 0 or coalesce(e.source, '') = any($9))`;
 
-const group = `(case when $13::boolean then array[coalesce(e.source, '')] else '{}' end) || coalesce((
-      select array_agg(coalesce(usage.text_form(e.props -> name), '') order by n)
-      from unnest($14::text[]) with ordinality as named(name, n)), '{}')`;
+// One property, the usual case, without a query of its own for each event.
+const group = `(case when $13::boolean then array[coalesce(e.source, '')] else '{}' end) || case cardinality($14::text[])
+      when 0 then '{}' when 1 then array[coalesce(usage.text_form(e.props -> ($14::text[])[1]), '')]
+      else (select array_agg(coalesce(usage.text_form(e.props -> name), '') order by n)
+        from unnest($14::text[]) with ordinality as named(name, n)) end`;
 
 /**
  * The events and roll-ups that any number of questions are answered by, as rows of `piece`. Parameters: 1 env, 2 environment id; per question
@@ -30,7 +33,8 @@ with asked as materialized (
     case when m.reset_usage = 'NEVER' then coalesce(q.history, q.began) else q.began end as began, q.ended,
     q.conditions = '[]' and cardinality($9::text[]) = 0 and not $13::boolean and cardinality($14::text[]) = 0 and not $17::boolean
       and case when m.aggregation ->> 'type' = 'COUNT_UNIQUE' then $16::boolean else $15::boolean end
-      and (q.history is null or cardinality($12::timestamptz[]) = 0 or q.began = date_trunc('day', q.began, 'UTC')) as rolled_up,
+      and (q.history is null or cardinality($12::timestamptz[]) = 0 or q.began = date_trunc('day', q.began, 'UTC'))
+      and not ${isUnbuilt('m.number')} as rolled_up,
     $17::boolean or m.aggregation ->> 'type' = 'LATEST' as latest_wanted, $17 or m.aggregation ->> 'type' = 'COUNT_UNIQUE' as distinct_wanted
   from unnest((select $3::int[]), (select $4::text[]), (select $5::timestamptz[]), (select $6::timestamptz[]),
       (select $7::timestamptz[]), (select $8::jsonb[]), (select $19::boolean[]))
@@ -59,12 +63,14 @@ with asked as materialized (
   union
   select question.ord, s.number from question join usage.subject s on s.env = $1 where question.everybody
 ), edge as materialized (
-  select q.ord, q.field, q.program, q.grouped, q.event_name, q.filters, q.distinct_wanted, member.subject, piece.began, piece.ended
+  select q.ord, q.field, q.program, q.grouped, q.event_name, q.filters, q.distinct_wanted, q.type = 'WEIGHTED_SUM' as weighted,
+    member.subject, piece.began, piece.ended
   from question q join member using (ord)
   cross join lateral (values (q.began, least(q.full_from, q.ended)), (q.full_to, q.ended)) as piece(began, ended)
   where piece.began < piece.ended
 ), piece as (
-  select edge.ord, raw.grp, raw.own_group, raw.ts as at, 1::bigint as n, raw.v as s, raw.v * extract(epoch from raw.ts) as st, raw.v as mx,
+  select edge.ord, raw.grp, raw.own_group, raw.ts as at, 1::bigint as n, raw.v as s,
+    case when edge.weighted then raw.v * extract(epoch from raw.ts) end as st, raw.v as mx,
     raw.ts as lt, raw.ingested_at as li, raw.id as lid, raw.v as lv, raw.h
   from edge cross join lateral (
     select e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id, ${measuredValue('edge')} as v,
@@ -95,22 +101,42 @@ with asked as materialized (
 export const needsDroppedText = `${pieceText}
 select exists (select from edge where ${touchesDropped}) as needs_dropped where $18::int is not null`;
 
-/** Groups and windows of usage that is one quantity. */
-export const breakdownText = `${pieceText}, placed as (
-  select piece.*, q.latest_wanted,
+/**
+ * Groups and windows of usage that is one quantity. Totals are added up from windows. What only the latest and distinct values need
+ * is read where they are wanted, by itself: sorting every event for them costs more than reading it again.
+ */
+export const breakdownText = `${pieceText}, placed as not materialized (
+  select piece.*, q.latest_wanted, q.distinct_wanted,
     case when piece.at < q.since then 0 else width_bucket(piece.at, $12::timestamptz[]) end as win
   from piece join question q using (ord)
+), cell as materialized (
+  select ord, grp, win, sum(n) as n, sum(s) as s, sum(st) as st, max(mx) as mx from placed group by ord, grp, win
+), last as materialized (
+  select distinct on (ord, grp, win) ord, grp, win, lt, li, lid, lv from placed
+  where (select bool_or(latest_wanted) from question) and latest_wanted and lt is not null
+  order by ord, grp, win, lt desc, li desc, lid desc
+), met as materialized (
+  select ord, grp, win, h from placed
+  where (select bool_or(distinct_wanted) from question) and distinct_wanted and h is not null group by ord, grp, win, h
 ), summed as (
-  select ord, grp, case when grouping(win) = 0 then win end as win, sum(n) as n, sum(s) as s, sum(st) as st, max(mx) as mx,
-    (array_agg(lv order by lt desc, li desc, lid desc) filter (where latest_wanted and lt is not null))[1] as latest,
-    count(distinct h) as distinct_count
-  from placed group by grouping sets ((ord, grp), (ord, grp, win))
-  having grouping(win) = 1 or win > 0
+  select ord, grp, null::int as win, sum(n) as n, sum(s) as s, sum(st) as st, max(mx) as mx from cell group by ord, grp
+  union all
+  select ord, grp, win, n, s, st, mx from cell where win > 0
   limit $18
+), latest as (
+  select ord, grp, win, lv from last
+  union all
+  select * from (select distinct on (ord, grp) ord, grp, null::int, lv from last order by ord, grp, lt desc, li desc, lid desc) as whole
+), seen as (
+  select ord, grp, win, count(*) as distinct_count from met group by ord, grp, win
+  union all
+  select ord, grp, null, count(distinct h) from met group by ord, grp
 )
 select summed.ord, summed.grp, summed.win, q.type, q.multiplier,
   to_char(q.began at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as began,
-  summed.n::text as n, summed.s::text as s, summed.st::text as st, summed.mx::text as mx, summed.latest::text as latest,
-  summed.distinct_count::text as distinct_count
+  summed.n::text as n, summed.s::text as s, summed.st::text as st, summed.mx::text as mx, latest.lv::text as latest,
+  coalesce(seen.distinct_count, 0)::text as distinct_count
 from summed join question q using (ord)
+left join latest on latest.ord = summed.ord and latest.grp = summed.grp and coalesce(latest.win, -1) = coalesce(summed.win, -1)
+left join seen on seen.ord = summed.ord and seen.grp = summed.grp and coalesce(seen.win, -1) = coalesce(summed.win, -1)
 order by summed.ord, summed.grp collate "C", summed.win nulls first`;

@@ -3,5 +3,5 @@
  * expression, which is null where it fails, else of its field. spec: catalogue-and-metering §5.3, §7.1
  */
 export const measuredValue = (measure: string): string =>
-  `case when ${measure}.program is null then usage.quantity(e.props -> ${measure}.field)
-      else usage.expression_value(e.props, ${measure}.program) end`;
+  `case when ${measure}.program is not null then usage.expression_value(e.props, ${measure}.program)
+      when ${measure}.field is null then 0 else usage.quantity(e.props -> ${measure}.field) end`;
