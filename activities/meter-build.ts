@@ -10,7 +10,7 @@ const stepMs = 5_000;
 
 export type MeterBuildActivities = ReturnType<typeof createMeterBuildActivities>;
 
-/** What building a changed meter does: chunk after chunk for some seconds, each in a transaction of its own, then the switch. */
+/** What building a meter does: chunk after chunk for some seconds, each in a transaction of its own, then the switch. */
 export function createMeterBuildActivities({ database }: { database: Database }) {
   return {
     async buildMeter(start: MeterBuildStart): Promise<MeterBuildStanding> {
@@ -26,16 +26,17 @@ export function createMeterBuildActivities({ database }: { database: Database })
   };
 }
 
-/** Builds until `isOver` says that a step is long enough. */
+/** Builds, so many events at a time, until `isOver` says that a step is long enough. */
 export async function buildFor(
   database: Database,
   start: MeterBuildStart,
   isOver: () => boolean,
+  events?: number,
 ): Promise<MeterBuildStanding> {
   const scope = workflowScope(start);
   const { meterId } = start;
   for (;;) {
-    const built = await inSqlTransaction(database, scope, (tx) => buildChunk(tx, meterId));
+    const built = await inSqlTransaction(database, scope, (tx) => buildChunk(tx, meterId, events));
     if (built && built.position < built.boundary) {
       if (isOver()) return { ...built, isDone: false };
       continue;
@@ -43,6 +44,8 @@ export async function buildFor(
     // Changed again meanwhile: there is another version to build.
     if (built && !(await inSqlTransaction(database, scope, (tx) => switchVersion(tx, meterId)))) continue;
     await inSqlTransaction(database, scope, (tx) => dropEarlierVersions(tx, meterId));
+    // Nobody starts another build while this one runs, so it goes on with what was changed while the earlier version was dropped.
+    if (await inSqlTransaction(database, scope, (tx) => buildChunk(tx, meterId, 0))) continue;
     return { position: built?.position ?? 0, boundary: built?.boundary ?? 0, isDone: true };
   }
 }

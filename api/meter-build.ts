@@ -8,7 +8,7 @@ import { meterBuildStartOptions, meterBuildWorkflowType } from '../workflows/met
 const startTimeoutMs = 3_000;
 
 /**
- * Has the changed meters of the environment built, after the commit of the change. It never fails the request: what did not start
+ * Has the new and changed meters of the environment built, after the commit that made or changed them. It never fails the request: what did not start
  * is started by reconcile. design: usage.md Closing and afterwards
  */
 export async function beginMeterBuilds(

@@ -5,7 +5,7 @@ import { applyMeter } from './postgres/meter-build.ts';
 
 /**
  * Makes a stored meter count, in the transaction that creates it or changes its filters: from its commit on, every event
- * of its name, whether it came before or after, is in its usage; true when a changed meter is built first, in the background. The steps of an expression are kept with the meter, for
+ * of its name, whether it came before or after, is in its usage; true when it is still to be built, in the background. The steps of an expression are kept with the meter, for
  * the database to evaluate raw events. Throws `validation_error` for an expression outside the language.
  * spec: catalogue-and-metering §5.2, §5.3, §6.6
  */

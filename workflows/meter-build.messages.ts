@@ -23,7 +23,8 @@ export interface MeterBuildStanding {
   isDone: boolean;
 }
 
-export const progress = defineQuery<MeterBuildStanding | null>('progress');
+/** How far the build is; `blockedOn` says why it waits for `retry`. */
+export const progress = defineQuery<{ standing: MeterBuildStanding | null; blockedOn: string | null }>('progress');
 
 /** How a build is started: a running one goes on, also with what was changed since. */
 export function meterBuildStartOptions(start: MeterBuildStart) {
@@ -34,7 +35,7 @@ export function meterBuildStartOptions(start: MeterBuildStart) {
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     workflowTaskTimeout,
-    staticSummary: `Filters of meter ${start.meterId}`,
+    staticSummary: `Roll-ups of meter ${start.meterId}`,
     priority: { fairnessKey: start.tenantId.slice(0, 64) },
     typedSearchAttributes: [
       { key: tenantIdKey, value: start.tenantId },

@@ -1,21 +1,55 @@
-import { continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  condition,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { MeterBuildActivities } from '../activities/meter-build.ts';
+import { refuse } from '../billing/refusal.ts';
 import { bulkStep } from './activity-options.ts';
+import { retry } from './lifecycle.messages.ts';
 import { type MeterBuildStanding, type MeterBuildStart, progress } from './meter-build.messages.ts';
+import { blockedOnKey } from './search-attributes.ts';
 
 const step = proxyActivities<MeterBuildActivities>(bulkStep);
 
 /**
- * Builds the changed version of a meter beside the one in force, and puts it in force. Where it has come to is in the database, so
- * that a killed worker's successor goes on there. design: usage.md Closing and afterwards
+ * Builds the roll-ups of a new meter, or the changed version of one beside the one in force, and has usage read from them. Where it
+ * has come to is in the database, so that a killed worker's successor goes on there; a build that cannot go on waits for `retry`.
+ * design: usage.md Closing and afterwards
  */
 export async function meterBuild(start: MeterBuildStart): Promise<MeterBuildStanding> {
   let standing: MeterBuildStanding | null = null;
-  setHandler(progress, () => standing);
+  let blockedOn: string | null = null;
+  setHandler(progress, () => ({ standing, blockedOn }));
+  setHandler(retry, () => {
+    if (blockedOn === null)
+      throw refuse('invalid_operation', 'the build of the meter is not parked; there is nothing to retry');
+    blockedOn = null;
+    return { performing: 'buildMeter' };
+  });
   for (;;) {
-    standing = await step.buildMeter(start);
-    setCurrentDetails(`${standing.position} of ${standing.boundary} events looked at`);
+    try {
+      standing = await step.buildMeter(start);
+      setCurrentDetails(`${standing.position} of ${standing.boundary} events looked at`);
+    } catch (error) {
+      blockedOn = reasonOf(error);
+      setCurrentDetails(`parked: ${blockedOn} · the Update retry goes on`);
+      upsertSearchAttributes([{ key: blockedOnKey, value: 'buildMeter' }]);
+      await condition(() => blockedOn === null);
+      upsertSearchAttributes([{ key: blockedOnKey, value: null }]);
+      continue;
+    }
     if (standing.isDone) return standing;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof meterBuild>(start);
   }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof ActivityFailure && error.cause ? error.cause : (error as Error);
+  return cause.message.slice(0, 300);
 }

@@ -67,8 +67,12 @@ export async function featureRoutes(app: Api): Promise<void> {
       response: { 201: feature, ...errorResponses },
     },
     config: { permission: 'feature:write' },
-    handler: async ({ body, transaction }) =>
-      transaction(async (tx) => viewMetered(tx, await createFeature(tx, newFeature(body)))),
+    handler: async (request) => {
+      const { body, transaction } = request;
+      const made = await transaction(async (tx) => viewMetered(tx, await createFeature(tx, newFeature(body))));
+      if (body.meter) await beginMeterBuilds(request, app.dependencies.database);
+      return made;
+    },
   });
 
   app.put('/features/:id', {
@@ -118,8 +122,14 @@ export async function featureRoutes(app: Api): Promise<void> {
       response: { 201: feature, ...errorResponses },
     },
     config: { permission: 'feature:write' },
-    handler: async ({ params, body, transaction }) =>
-      transaction(async (tx) => viewMetered(tx, await cloneFeature(tx, params.id, featureCopy(body)))),
+    handler: async (request) => {
+      const { params, body, transaction } = request;
+      const made = await transaction(async (tx) =>
+        viewMetered(tx, await cloneFeature(tx, params.id, featureCopy(body))),
+      );
+      if (made.meter_id) await beginMeterBuilds(request, app.dependencies.database);
+      return made;
+    },
   });
 }
 

@@ -41,8 +41,12 @@ export async function meterRoutes(app: Api): Promise<void> {
       response: { 201: meter, ...errorResponses },
     },
     config: { permission: 'meter:write' },
-    handler: async ({ body, transaction }) =>
-      transaction(async (tx) => counted(tx, await createMeter(tx, newMeter(body)))),
+    handler: async (request) => {
+      const { body, transaction } = request;
+      const made = await transaction(async (tx) => counted(tx, await createMeter(tx, newMeter(body))));
+      await beginMeterBuilds(request, app.dependencies.database);
+      return made;
+    },
   });
 
   app.get('/meters/:id', {

@@ -40,6 +40,8 @@ import { Migration20261122_74_event_retention } from './20261122_74_event_retent
 import { Migration20261122_75_distinct_months } from './20261122_75_distinct_months.ts';
 import { Migration20261122_75_meter_builds } from './20261122_75_meter_builds.ts';
 import { Migration20261122_76_engine_feed } from './20261122_76_engine_feed.ts';
+import { Migration20261122_82_first_builds } from './20261122_82_first_builds.ts';
+import { Migration20261122_83_raw_reading } from './20261122_83_raw_reading.ts';
 import { Migration20261122_90_invoice_counts } from './20261122_90_invoice_counts.ts';
 import { Migration20261122_93_plain_quantity } from './20261122_93_plain_quantity.ts';
 
@@ -87,6 +89,8 @@ export const migrations = [
   { name: '20261122_75_distinct_months', class: Migration20261122_75_distinct_months },
   { name: '20261122_75_meter_builds', class: Migration20261122_75_meter_builds },
   { name: '20261122_76_engine_feed', class: Migration20261122_76_engine_feed },
+  { name: '20261122_82_first_builds', class: Migration20261122_82_first_builds },
+  { name: '20261122_83_raw_reading', class: Migration20261122_83_raw_reading },
   { name: '20261122_90_invoice_counts', class: Migration20261122_90_invoice_counts },
   { name: '20261122_93_plain_quantity', class: Migration20261122_93_plain_quantity },
 ];

@@ -21,6 +21,18 @@ export async function buildMeterRollups(tx: ScopedSql, meter: { id: string }): P
   if (keepsDropped) await carryDropped(tx, meter.id);
   for (const text of dropTexts) await tx.rows(text, [...values, keepsDropped]);
   for (const text of buildTexts) await tx.rows(text, [...values, keepsDropped]);
+  await restartBuild(tx, values);
+}
+
+/** What a build in the background had come to is gone: a new meter is whole now, a changed one is built from the beginning. */
+async function restartBuild(tx: ScopedSql, values: readonly string[]): Promise<void> {
+  const own = `b.env = (select number from environment where id = $1) and b.meter_id = $2`;
+  await tx.rows(`delete from usage.meter_build b where ${own} and b.is_first`, values);
+  const restarted = await tx.rows(
+    `update usage.meter_build b set position = 0, boundary = (select last_value from usage.event_seq) where ${own} returning meter`,
+    values,
+  );
+  if (restarted.length > 0) for (const text of carryIntoBuildTexts) await tx.rows(text, values);
 }
 
 /** Gives the version of the row the roll-ups of the version before it, of times that retention dropped events of. */
@@ -161,6 +173,7 @@ export async function rebuildBuckets(
 }
 
 const within = 'and e.subject = $3::bigint and e.ts >= $4::timestamptz and e.ts < $5::timestamptz';
+const whole = `${within} and not exists (select from usage.meter_build b where b.env = m.env and b.meter = m.meter and b.is_first)`;
 const alreadyBuilt = `${within} and exists (select from usage.meter_build b where b.env = m.env and b.meter = m.meter
   and (e.seq <= b.position or e.seq > b.boundary))`;
 const dropSpanText = (table: string, span: string) => `with m as materialized (${meterText})
@@ -170,7 +183,7 @@ const rebuilds = [
     unit: 'hour',
     texts: [
       dropSpanText('usage.rollup', 'r.bucket >= $4::timestamptz and r.bucket < $5::timestamptz'),
-      rollUpText(meterText, within),
+      rollUpText(meterText, whole),
       rollUpText(builtMeterText, alreadyBuilt),
     ],
   },
@@ -181,7 +194,7 @@ const rebuilds = [
         'usage.distinct_value',
         `r.day >= ($4::timestamptz at time zone 'UTC')::date and r.day < ($5::timestamptz at time zone 'UTC')::date`,
       ),
-      noteDistinctText(meterText, within),
+      noteDistinctText(meterText, whole),
       noteDistinctText(builtMeterText, alreadyBuilt),
     ],
   },

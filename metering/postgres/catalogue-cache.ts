@@ -95,13 +95,13 @@ async function loadMeters(tx: Sql, scope: Scope) {
   return { metersByEventName, archivedMeters };
 }
 
-// A version that is being built counts beside the one in force.
+// A version that is being built counts beside the one in force; that of a new meter is in force.
 const metersText = `
   select m.number, m.version, m.event_name, m.aggregation, m.filters, m.status from meter m where m.environment_id = $1
   union all
   select m.number, b.version, m.event_name, m.aggregation, b.filters, m.status
   from meter m join environment e on e.id = m.environment_id join usage.meter_build b on b.env = e.number and b.meter = m.number
-  where m.environment_id = $1 order by number, version`;
+  where m.environment_id = $1 and not b.is_first order by number, version`;
 
 async function reportsRejected(tx: Sql, scope: Scope): Promise<boolean> {
   const rows = await tx.rows(

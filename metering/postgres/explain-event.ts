@@ -5,6 +5,7 @@ import type { BilledEvidence, EventEvidence, MeterEvidence } from '../event-expl
 import type { UsageStore } from '../usage-store.ts';
 import { environmentNumber } from './environment-number.ts';
 import { utcText } from './stored-event.ts';
+import { isUnbuilt } from './unbuilt-meter.ts';
 
 const maxMeters = 50;
 const maxLines = 100;
@@ -103,6 +104,7 @@ cross join lateral (
 left join lateral (
   select r.bucket, r.n from usage.rollup r
   where r.env = $1 and r.meter = m.number and r.version = m.version and r.subject = e.subject and r.bucket <= e.ts
+    and not ${isUnbuilt('m.number')}
     and r.group_key = case when m.aggregation ->> 'group_by' is null then '' else usage.group_key(e.props -> (m.aggregation ->> 'group_by')) end and e.env > 0
     and usage.matches(e.props, m.filters)
   order by r.bucket desc limit 1) r on true

@@ -10,10 +10,11 @@ import {
   uncarried,
 } from './build-rollups.ts';
 import { environmentNumber } from './environment-number.ts';
+import { isUnbuilt } from './unbuilt-meter.ts';
 
 /**
- * Above so many bytes of events a changed meter is not built in the transaction of the change, for which writers wait, but
- * beside the version in force. A database may be given another limit as `perennial.inline_build_bytes`.
+ * Above so many bytes of events a meter is not built in the transaction that makes or changes it, for which writers wait, but in
+ * the background. A database may be given another limit as `perennial.inline_build_bytes`.
  */
 const inlineBytes = 32 * 1024 * 1024;
 
@@ -21,21 +22,18 @@ const inlineBytes = 32 * 1024 * 1024;
 const chunkEvents = 20_000;
 
 /**
- * Makes a meter count by what its row says, in the transaction that wrote it. A new meter, and a changed one of a small
- * installation, is built at once. Else the row goes back to the version in force and the new one is built beside it: true then,
- * and `buildChunk` is to be called until it is done. Writers of the environment wait until the commit.
- * spec: catalogue-and-metering §5.2; design: usage.md Closing and afterwards
+ * Makes a meter count by what its row says, in the transaction that wrote it. It is built at once in a small installation, and
+ * where no event had its name yet. Else a new meter is read from events until it is built, and of a changed one the row goes back
+ * to the version in force and the new one is built beside it: true then, and `buildChunk` is to be called until it is done.
+ * Writers of the environment wait until the commit. spec: catalogue-and-metering §5.2; design: usage.md Closing and afterwards
  */
 export async function applyMeter(tx: ScopedSql, meter: { id: string }): Promise<boolean> {
   await tx.rows('select usage.raise_catalogue_version($1)', [tx.scope.environmentId]);
   const env = await environmentNumber(tx, tx.scope);
-  const [row] = await tx.rows<{ has_build: boolean; is_changed: boolean; is_new: boolean; is_large: boolean }>(
-    judgeText,
-    [env, tx.scope.environmentId, meter.id, inlineBytes],
-  );
+  const [row] = await tx.rows<Judgement>(judgeText, [env, tx.scope.environmentId, meter.id, inlineBytes]);
   if (row?.has_build && !row.is_changed) return true;
-  if (row?.is_large && row.is_changed && !row.is_new) {
-    await planBuild(tx, env, meter.id);
+  if (row?.is_large && row.is_changed && (row.is_seen || !row.is_first)) {
+    await (row.is_first ? planFirstBuild : planBuild)(tx, env, meter.id);
     return true;
   }
   await forgetBuild(tx, env, meter.id);
@@ -43,8 +41,21 @@ export async function applyMeter(tx: ScopedSql, meter: { id: string }): Promise<
   return false;
 }
 
+interface Judgement {
+  /** It was never built: it is new, or was changed while it was. */
+  is_first: boolean;
+  /** Events had its name before it. */
+  is_seen: boolean;
+  is_changed: boolean;
+  has_build: boolean;
+  is_large: boolean;
+  [column: string]: unknown;
+}
+
 const judgeText = `
-select not exists (select from usage.meter_version v where v.env = $1 and v.meter = m.number and v.version < m.version) as is_new,
+select ${isUnbuilt('m.number')}
+    or not exists (select from usage.meter_version v where v.env = $1 and v.meter = m.number and v.version < m.version) as is_first,
+  exists (select from usage.event_name name where name.env = $1 and name.name = m.event_name) as is_seen,
   exists (select from usage.meter_version v where v.env = $1 and v.meter = m.number and v.version = m.version
     and v.txid = pg_current_xact_id()) as is_changed,
   exists (select from usage.meter_build b where b.env = $1 and b.meter = m.number) as has_build,
@@ -81,6 +92,17 @@ insert into usage.meter_build (env, meter, meter_id, version, filters, boundary)
 select $1, m.number, m.id, greatest(m.version, (select max(r.version) + 1 from usage.rollup r where r.env = $1 and r.meter = m.number)),
   m.filters, (select last_value from usage.event_seq)
 from meter m where m.environment_id = $2 and m.id = $3`;
+
+/** Notes that a new meter is to be built. Its version is in force already, and its writers add what comes from now on. */
+async function planFirstBuild(tx: ScopedSql, env: number, meterId: string): Promise<void> {
+  await forgetBuild(tx, env, meterId);
+  await tx.rows(
+    `insert into usage.meter_build (env, meter, meter_id, version, filters, boundary, is_first)
+     select $1, number, id, version, filters, (select last_value from usage.event_seq), true from meter
+     where environment_id = $2 and id = $3`,
+    [env, tx.scope.environmentId, meterId],
+  );
+}
 
 async function forgetBuild(tx: ScopedSql, env: number, meterId: string): Promise<void> {
   const [build] = await tx.rows<{ meter: number; version: number }>(
@@ -137,7 +159,8 @@ const chunkRollupText = rollUpText(builtMeterText, `${uncarried.rollup} ${inChun
 const chunkDistinctText = noteDistinctText(builtMeterText, `${uncarried.distinct} ${inChunk}`);
 
 /**
- * Puts the built version in force: from the commit on every answer is by it, before it none. False when there is nothing that is
+ * Puts the built version in force: from the commit on every answer is by it, before it none; a new meter is read from its roll-ups
+ * then. False when there is nothing that is
  * built whole. What the version before it had is taken away by `dropEarlierVersions`.
  */
 export async function switchVersion(tx: ScopedSql, meterId: string): Promise<boolean> {
@@ -145,7 +168,8 @@ export async function switchVersion(tx: ScopedSql, meterId: string): Promise<boo
   const env = await environmentNumber(tx, tx.scope);
   const switched = await tx.rows(
     `with built as (delete from usage.meter_build where env = $1 and meter_id = $3 and position >= boundary returning version, filters)
-     update meter m set version = built.version, filters = built.filters, updated_at = now() from built
+     update meter m set version = built.version, filters = built.filters,
+       updated_at = case when m.version = built.version then m.updated_at else now() end from built
      where m.environment_id = $2 and m.id = $3 returning m.id`,
     [env, tx.scope.environmentId, meterId],
   );

@@ -3,6 +3,7 @@ import type { Sql } from '../../db/transaction.ts';
 import type { BucketDifference } from '../usage-store.ts';
 import { matchingEventsText, measuredColumns, rolledText, withinSpan } from './build-rollups.ts';
 import { environmentNumber } from './environment-number.ts';
+import { isUnbuilt } from './unbuilt-meter.ts';
 
 interface DifferenceRow {
   meter_id: string;
@@ -41,13 +42,14 @@ function differenceOf(row: DifferenceRow): BucketDifference {
 
 const metersText = `
   select m.id, m.number as meter, m.version, m.filters, ${measuredColumns}, $1::int as env, name.number as event_name
-  from meter m join usage.event_name name on name.env = $1 and name.name = m.event_name where m.environment_id = $2`;
+  from meter m join usage.event_name name on name.env = $1 and name.name = m.event_name where m.environment_id = $2
+    and not ${isUnbuilt('m.number')}`;
 
 const columns = 'env, meter, version, subject, bucket, group_key, n, s, st, mx, mn, lt, li, lid, lv';
 const figures = `row(t.n, trim_scale(t.s), trim_scale(t.st), trim_scale(t.mx), trim_scale(t.mn), t.lt, t.li, t.lid, trim_scale(t.lv))::text`;
 
-// A version that is being built, or was in force until now, is not asked by anybody.
-const inForce = `not exists (select from m where m.meter = r.meter and m.version <> r.version)`;
+// What is being built, or was in force until now, is not asked by anybody.
+const inForce = `not exists (select from m where m.meter = r.meter and m.version <> r.version) and not ${isUnbuilt('r.meter')}`;
 
 // What was dropped can be recomputed no more.
 const undropped = (

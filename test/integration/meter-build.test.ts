@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { buildFor } from '../../activities/meter-build.ts';
 import { reconcile } from '../../activities/reconcile.ts';
 import { beginMeterBuilds } from '../../api/meter-build.ts';
 import type { Meter, MeterFilter } from '../../db/entities/meter.ts';
 import { extendMeterFilters } from '../../db/stores/meter.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
+import { poll } from '../../dev/processes.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';
 import { prepareEvent } from '../../metering/event.ts';
 import { buildChunk, dropEarlierVersions, pendingBuilds, switchVersion } from '../../metering/postgres/meter-build.ts';
@@ -150,6 +152,24 @@ test('a meter that is changed again while it is built gets both changes', async 
   await finish(meter);
   expect(await value(meter)).toBe('3');
   expect(await inScope((tx) => pendingBuilds(tx, scope))).toEqual([]);
+  expect(await verify()).toEqual([]);
+});
+
+test('a change that comes while the earlier version is dropped is built by the same step', async () => {
+  const { meter } = await european({ type: 'COUNT' }, ['eu', 'us', 'ap']);
+  await extend(meter, everywhere);
+  const start = { tenantId: scope.tenantId, environmentId: scope.environmentId, meterId: meter.id };
+  const step = await inScope(async (tx) => {
+    await tx.rows('select 1 from usage.rollup r join meter m on m.number = r.meter where m.id = $1 for update of r', [
+      meter.id,
+    ]);
+    const running = buildFor(database, start, () => false);
+    await poll(async () => ((await value(meter)) === '2' ? true : undefined), 20_000);
+    await extend(meter, [{ key: 'region', values: ['ap'] }]);
+    return { running };
+  });
+  expect(await step.running).toMatchObject({ isDone: true });
+  expect(await value(meter)).toBe('3');
   expect(await verify()).toEqual([]);
 });
 
