@@ -92,7 +92,10 @@ export async function eachOfSelects<Row extends readonly unknown[]>(
 ): Promise<void> {
   for (let at = 0; at < texts.length; at += selectsAStatement) {
     const some = texts.slice(at, at + selectsAStatement).map((text) => text());
-    await clickhouse.each<Row>(`select slot, toString(ts), id, told_value, told_own from (${some.join('\nunion all\n')}) order by slot, ts, id`, take);
+    await clickhouse.each<Row>(
+      `select slot, toString(ts), id, told_value, told_own from (${some.join('\nunion all\n')}) order by slot, ts, id`,
+      take,
+    );
   }
 }
 
