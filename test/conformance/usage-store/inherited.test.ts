@@ -5,6 +5,7 @@ import { inSqlTransaction } from '../../../db/transaction.ts';
 import { aggregationTypes } from '../../../metering/meter.ts';
 import type { UsageStore } from '../../../metering/usage-store.ts';
 import { testDatabase } from '../../support/database.ts';
+import { eventListener } from '../../support/event-listener.ts';
 import { append, newCustomer, newMeter } from '../../support/metering.ts';
 import { openEngine, usageEngines } from '../../support/usage-engines.ts';
 
@@ -91,14 +92,16 @@ test('whatever is inherited from when until when, both engines say the same in e
       const answersOf = (asked: UsageStore) =>
         inSqlTransaction(database, scope, async (tx) => {
           const usage = await asked.usage(tx, scope, questions);
-          const each = await asked.eachEvent(tx, scope, questions);
+          const listeners = new Map(questions.map(({ key }) => [key, eventListener()]));
+          const telling = questions.map((question) => ({ ...question, begin: listeners.get(question.key)!.begin }));
+          await asked.eachEvent(tx, scope, telling);
           const points = [];
           for (const question of [questions[1]!, questions[8]!]) {
             const windows = { windowSize: 'DAY', timezone, billingAnchor: null };
             points.push((await asked.series(tx, scope, question, windows)).points);
           }
           const known = ({ watermark: _, ...answer }: { watermark: string }) => answer;
-          const found = questions.map(({ key }) => [known(usage.get(key)!), known(each.get(key)!)]);
+          const found = questions.map(({ key }) => [known(usage.get(key)!), listeners.get(key)!.told]);
           return { found, points };
         });
       const known = await answersOf(engines[0]!.store);
