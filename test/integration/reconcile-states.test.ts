@@ -139,6 +139,8 @@ test('PostgreSQL from a backup that is older than Temporal: every state goes on 
   await asOwner((tables) => [
     'create schema backup',
     ...tables.map((table) => `create table backup.${table} as table public.${table}`),
+    // Generated columns, the last of their table, are computed again and not put back.
+    'alter table backup.invoice drop column amount_due_rank, drop column amount_remaining_rank',
   ]);
   // What happens now is lost with the restore, but workflows remember it.
   await liveOn(lives);
