@@ -14,6 +14,7 @@ import { creditNoteCalls } from './areas/credit-note.ts';
 import { customerCalls } from './areas/customer.ts';
 import { eventCalls } from './areas/event.ts';
 import { groupCalls } from './areas/group.ts';
+import { hierarchyCalls } from './areas/hierarchy.ts';
 import { integrationCalls } from './areas/integration.ts';
 import { invoiceUsageCalls } from './areas/invoice-usage.ts';
 import { priceUnitCalls } from './areas/price-unit.ts';
@@ -55,6 +56,7 @@ const areas = {
   ...subscriptionLifeCalls(talk),
   ...subscriptionChangeCalls(talk),
   ...subscriptionPhaseCalls(talk),
+  ...hierarchyCalls(talk),
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {
