@@ -53,13 +53,21 @@ select coalesce((select sum(l.amount - l.line_item_discount - l.invoice_level_di
     join invoice i on i.environment_id = l.environment_id and i.id = l.invoice_id
     where s.environment_id = $1 and s.subscription_id = $2 and i.invoice_status in ('DRAFT', 'FINALIZED') and l.price_type = 'FIXED'
       and l.invoice_cadence = 'ADVANCE' and l.period_end > $3::timestamptz), 0)
-  - coalesce((select sum(returned_amount) from (
-      select distinct change_key, returned_amount from subscription_proration
-      where environment_id = $1 and subscription_id = $2 and period_end > $3::timestamptz) settled), 0) as room`;
+  - coalesce((select sum(case when credits = 0 then 0 else (returned + charges) * credits_ahead / credits end - charges_ahead)
+    from (
+      select max(returned_amount) as returned,
+        coalesce(sum(amount) filter (where side = 'credit'), 0) as credits,
+        coalesce(sum(amount) filter (where side = 'credit' and period_end > $3::timestamptz), 0) as credits_ahead,
+        coalesce(sum(amount) filter (where side = 'charge'), 0) as charges,
+        coalesce(sum(amount) filter (where side = 'charge' and period_end > $3::timestamptz), 0) as charges_ahead
+      from subscription_proration
+      where environment_id = $1 and subscription_id = $2 and invoice_id is null and settlement <> 'invoice'
+      group by change_key) settled), 0) as room`;
 
 /**
  * What a subscription was charged in advance, credits of other changes taken off, for time that is not over at `from`, less what
- * went to the wallet of it: no change gives more back. spec: subscriptions-and-invoicing §2.8.3
+ * went to the wallet of it: no change gives more back. Of a settlement without an invoice, what it charged counts until that time is
+ * over and what it credited until the time of that is. spec: subscriptions-and-invoicing §2.8.3
  */
 export async function readRoom(sql: Sql, environmentId: string, subscriptionId: string, from: string): Promise<string> {
   const [row] = await sql.rows<{ room: string }>(roomText, [environmentId, subscriptionId, from]);

@@ -202,7 +202,7 @@ function giveBack(life: OracleLife, from: number, cause: string, at = from): voi
     if (paused !== null && life.books.gaveBack(item.id, rest, paused)) return [];
     return creditsOf(life, item, from, cause, true);
   });
-  returnTo(life, from, at, notes, add(notes));
+  returnTo(life, from, at, notes);
 }
 
 /** What goes back of an item, no more than is left of its bill; a cap is shared out over its windows in proportion. */
@@ -222,13 +222,20 @@ function creditsOf(life: OracleLife, item: OracleItem, from: number, cause: stri
   });
 }
 
-function returnTo(life: OracleLife, from: number, at: number, notes: readonly Note[], wanted: bigint): void {
+function returnTo(
+  life: OracleLife,
+  from: number,
+  at: number,
+  credits: readonly Note[],
+  charges: readonly Note[] = [],
+): void {
+  const wanted = add(credits) - add(charges);
   const room = life.books.roomAt(from);
   const amount = wanted < room ? wanted : room;
-  life.books.credited.push(...notes);
-  if (amount === 0n) return;
-  life.books.returned.push({ item: '', start: from, end: Math.max(...notes.map(({ end }) => end)), amount, cause: '' });
-  life.result.returned.push({ at, amount });
+  life.books.credited.push(...credits);
+  life.books.netted.push(...charges);
+  life.books.settled.push({ credits, charges, amount });
+  if (amount > 0n) life.result.returned.push({ at, amount });
 }
 
 interface Exchange {
@@ -262,8 +269,7 @@ export function settle(life: OracleLife, at: number, { ended, started, capped, p
     return;
   }
   if (credits.length + charges.length === 0) return;
-  returnTo(life, at, at, credits, -net);
-  life.books.netted.push(...charges);
+  returnTo(life, at, at, credits, charges);
 }
 
 /** An item has one line in a settlement, folded where it is charged by windows. §2.6.3 */

@@ -1,3 +1,4 @@
+import { rounded } from '../support/invoice-oracle.ts';
 import type { OracleItem, Share } from './oracle-charge.ts';
 import { type BilledTime, ordinaryShares, ownPeriods, relationOf, shareOfOwn, type Timeline } from './oracle-charge.ts';
 
@@ -11,6 +12,13 @@ export interface Note {
   cause: string;
 }
 
+/** A change that was settled without an invoice, and what went to the wallet. */
+interface Settled {
+  credits: readonly Note[];
+  charges: readonly Note[];
+  amount: bigint;
+}
+
 const high = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 export const add = (notes: readonly Note[]): bigint => notes.reduce((all, { amount }) => all + amount, 0n);
 
@@ -21,7 +29,7 @@ export class Books {
   /** Charges that were netted against a credit count as billed in full. */
   readonly netted: Note[] = [];
   readonly credited: Note[] = [];
-  readonly returned: Note[] = [];
+  readonly settled: Settled[] = [];
 
   /** billed − credited of an item's time after `at`, not below zero. */
   capOf(item: string, at: number): bigint {
@@ -30,10 +38,17 @@ export class Books {
     return high(add(billed) + add(later(this.netted)) - add(later(this.credited)), 0n);
   }
 
-  /** Never more returned than was charged for time that is not over. */
+  /**
+   * Never more returned than was charged for time that is not over. What a settlement gave, to the wallet and for its own charges, is
+   * given for the times of its credits.
+   */
   roomAt(at: number): bigint {
     const later = (notes: readonly Note[]) => notes.filter((note) => note.end > at);
-    return high(add(later(this.charged)) - add(later(this.returned)), 0n);
+    const given = this.settled.map(({ credits, charges, amount }) =>
+      add(credits) === 0n ? 0n : rounded((amount + add(charges)) * add(later(credits)), add(credits)),
+    );
+    const charged = add(later(this.charged)) + add(later(this.netted));
+    return high(charged - given.reduce((all, one) => all + one, 0n), 0n);
   }
 
   /** Whether a pause gave something back of the item, for a time up to the end of what was paid for. */

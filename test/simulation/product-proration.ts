@@ -93,11 +93,23 @@ export function settle(
   }
   life.record(change, cause);
   const returned = change.settlement === 'wallet_credit' ? change.returned : '0';
-  if (decimal(returned).isZero()) return;
-  const end = change.lines
-    .map(({ periodEnd }) => periodEnd)
-    .sort()
-    .at(-1) as string;
-  life.returned.push({ item: '', end, amount: decimal(returned) });
-  life.result.returned.push({ at, amount: minor(returned) });
+  life.returned.push(...returnedTimes(change, returned));
+  if (!decimal(returned).isZero()) life.result.returned.push({ at, amount: minor(returned) });
+}
+
+/** db/stores/proration-charged.ts: what a settlement without an invoice took and gave, by when the time of it is over. */
+function returnedTimes(change: ProratedChange, returned: string): Kept[] {
+  const times = change.lines.flatMap(({ side, times: of }) => of.map(({ end, amount }) => ({ side, end, amount })));
+  const of = (side: string) => sum(times.filter((time) => time.side === side).map(({ amount }) => decimal(amount)));
+  const [credits, given] = [of('credit'), decimal(returned).plus(of('charge'))];
+  return times.map(({ side, end, amount }) => ({
+    item: '',
+    end,
+    amount:
+      side === 'charge'
+        ? decimal(amount).negated()
+        : credits.isZero()
+          ? credits
+          : decimal(amount).times(given).div(credits),
+  }));
 }

@@ -29,7 +29,7 @@ function later({ whole }: Random, life: Life, from: number): number {
 /** Other prices and quantities for some of what the plan charges again and again, and now and then an item more. */
 function itemsOf(random: Random, life: Life, phase: number): SimulatedPhase['items'] {
   const { whole } = random;
-  const overridden = life.plans[0]!.filter((offer) => isExchanged(offer, life) && whole(100) < 60);
+  const overridden = life.plans[0]!.filter(({ cadence }) => cadence !== null && whole(100) < 60);
   const items: SimulatedPhase['items'] = overridden.map((offer) => ({
     replaces: offer.id,
     offer: {
@@ -43,15 +43,9 @@ function itemsOf(random: Random, life: Life, phase: number): SimulatedPhase['ite
   return items;
 }
 
-/** What is paid in advance is of the subscription's own cadence, as changes of plan and quantity demand. */
-function isExchanged({ type, advance, cadence }: Offer, { cadence: own }: Life): boolean {
-  if (cadence === null) return false;
-  return type === 'USAGE' || !advance || (cadence.unit === own.unit && cadence.count === own.count);
-}
-
 function added(random: Random, life: Life, phase: number): Offer {
   for (;;) {
     const offer = randomOffer(random, `x${phase}`, life.cadence, life.currency, true);
-    if (isExchanged(offer, life)) return offer;
+    if (offer.cadence !== null) return offer;
   }
 }
