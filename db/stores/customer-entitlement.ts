@@ -6,6 +6,7 @@ import { Subscription } from '../entities/subscription.ts';
 import { anyOf } from '../list.ts';
 import type { ScopedSql, Transaction } from '../transaction.ts';
 import { entitlementParts, type ShownPart, type StoredPart } from './entitlement-part.ts';
+import { subscriptionsNamed } from './subscription-set.ts';
 
 /** A feature with everything that is granted of it. spec: catalogue-and-metering §8.3 */
 export interface AggregatedFeature {
@@ -56,7 +57,12 @@ export async function aggregatedFeatures(
   at: string,
 ): Promise<AggregatedFeature[]> {
   const ids = subscriptions.map((subscription) => subscription.id);
-  const parts = await entitlementParts(tx, tx.scope.environmentId, ids);
+  const parts = await entitlementParts(tx, tx.scope.environmentId, subscriptionsNamed(ids));
+  return featuresOfParts(parts, filters, at);
+}
+
+/** The same of parts that were read before. */
+export function featuresOfParts(parts: readonly ShownPart[], filters: FeatureFilters, at: string): AggregatedFeature[] {
   const byFeature = Map.groupBy(parts, (part) => part.featureId);
   const granted = [...byFeature.values()].flatMap(([first]) => first ?? []);
   const wanted = granted.filter(({ feature }) => isWanted(feature, filters)).sort(byTypeAndName);

@@ -7,6 +7,7 @@ import type { Meter } from '../entities/meter.ts';
 import type { Sql, SqlTransaction } from '../transaction.ts';
 import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
 import { shownRows, versionText } from './shown-row.ts';
+import type { SubscriptionSet } from './subscription-set.ts';
 
 /** A part with what is granted by it and by whom. */
 export interface StoredPart extends EntitlementPart {
@@ -90,10 +91,11 @@ const ownersOfPlans = `
 
 const metered = `where e.feature_type = 'metered' and f.meter_id is not null`;
 const partsOfSubscriptions = partsText(ownersOfSubscriptions);
-const shownParts = partsText(
-  ownersOfSubscriptions,
-  ', f.row_version as "featureVersion", m.row_version as "meterVersion"',
-);
+const shownPartsOf = ({ ids }: SubscriptionSet) =>
+  partsText(
+    ownersOfSubscriptions.replace('$2', () => ids),
+    ', f.row_version as "featureVersion", m.row_version as "meterVersion"',
+  );
 const partsOfPlans = partsText(ownersOfPlans);
 
 /**
@@ -111,13 +113,9 @@ type VersionedPart = StoredPart & { featureVersion: string; meterVersion: string
  * Every published part of subscriptions: of their plans, of each attachment of an add-on, and their own; oldest first. One
  * statement for any number of them. spec: catalogue-and-metering §8.3
  */
-export async function entitlementParts(
-  sql: Sql,
-  environmentId: string,
-  subscriptionIds: readonly string[],
-): Promise<ShownPart[]> {
-  if (subscriptionIds.length === 0) return [];
-  const parts = (await readParts(sql, shownParts, environmentId, subscriptionIds)) as VersionedPart[];
+export async function entitlementParts(sql: Sql, environmentId: string, of: SubscriptionSet): Promise<ShownPart[]> {
+  const values = [environmentId, ...of.values];
+  const parts = partsOf(await shownPartRows(sql, of, values)) as VersionedPart[];
   const ofFeatures = parts.map((part) => ({ id: part.featureId, version: part.featureVersion }));
   const ofMeters = parts.flatMap(({ meterId: id, meterVersion: version }) => (id && version ? [{ id, version }] : []));
   const features = await shownRows(sql, 'feature', environmentId, ofFeatures);
@@ -153,9 +151,13 @@ export async function meteredPartsOfPlan(sql: Sql, environmentId: string, planId
   return readParts(sql, `${partsOfPlans} ${metered}`, environmentId, [planId]);
 }
 
+const oldestFirst = 'order by e.created_at, e.id, p.association_id';
+
 async function readParts(sql: Sql, text: string, environmentId: string, ids: readonly string[]): Promise<StoredPart[]> {
-  const oldestFirst = `${text} order by e.created_at, e.id, p.association_id`;
-  const rows = await partRows(sql, oldestFirst, [environmentId, [...ids]]);
+  return partsOf(await sql.rows<PartRow>(`${text} ${oldestFirst}`, [environmentId, [...ids]]));
+}
+
+function partsOf(rows: readonly PartRow[]): StoredPart[] {
   return rows.map(({ tenureStart, tenureEnd, ...row }) => ({
     ...row,
     overriddenMembers: row.overriddenMembers as OverridableMember[] | null,
@@ -182,7 +184,8 @@ function timelineOf(row: LimitTimeline | null): LimitTimeline | null {
 }
 
 /** Planning costs more than the answer where parts are shown: where the connection is at hand, the plan is kept there. */
-async function partRows(sql: Sql | SqlTransaction, text: string, values: unknown[]): Promise<PartRow[]> {
-  if (!('client' in sql) || !text.startsWith(shownParts)) return sql.rows<PartRow>(text, values);
-  return (await sql.client.query<PartRow>({ name: 'entitlements-parts', text, values })).rows;
+async function shownPartRows(sql: Sql | SqlTransaction, of: SubscriptionSet, values: unknown[]): Promise<PartRow[]> {
+  const text = `${shownPartsOf(of)} ${oldestFirst}`;
+  if (!('client' in sql)) return sql.rows<PartRow>(text, values);
+  return (await sql.client.query<PartRow>({ name: `entitlements-parts-${of.name}`, text, values })).rows;
 }

@@ -18,9 +18,18 @@ import {
   type AggregatedFeature,
   aggregatedFeatures,
   type FeatureFilters,
+  featuresOfParts,
   grantingStatuses,
 } from './customer-entitlement.ts';
+import { entitlementParts } from './entitlement-part.ts';
 import type { SubscriptionContent } from './subscription-read.ts';
+import {
+  customerCondition,
+  customerName,
+  type NamedCustomer,
+  type SubscriptionSet,
+  subscriptionsOfCustomer,
+} from './subscription-set.ts';
 
 /** What asks for entitlements all the time asks here: few statements with kept plans, and no mapper. */
 type CustomerRow = Customer & { frozenTime: string | null };
@@ -32,26 +41,31 @@ type Beside = { hasCoupons: boolean; hasCreditGrants: boolean; hasPauses: boolea
  */
 export async function customerEntitlements(
   tx: SqlTransaction,
-  named: { id: string } | { externalId: string },
+  named: NamedCustomer,
   filters: FeatureFilters & { subscriptionIds?: readonly string[] | undefined },
 ): Promise<{ customerId: string; subscriptions: SubscriptionContent[]; features: AggregatedFeature[] }> {
   const now = realNow();
-  const customerIs = 'id' in named ? 'id' : 'external_id';
-  const [customer, rows] = await Promise.all([
+  const { environmentId } = tx.scope;
+  const granting = subscriptionsOfCustomer(named, grantingStatuses);
+  const subscriptionIds = filters.subscriptionIds?.length ? filters.subscriptionIds : null;
+  const [customer, rows, parts, lines] = await Promise.all([
     customerWithClock(tx, named),
-    plainRows<Subscription & Beside>(tx, `entitlements-subscriptions-${customerIs}`, subscriptionsText(customerIs), [
-      tx.scope.environmentId,
-      nameOf(named),
-      grantingStatuses,
+    plainRows<Subscription & Beside>(tx, `entitlements-subscriptions-${granting.name}`, subscriptionsText(named), [
+      environmentId,
+      ...granting.values,
       now,
-      filters.subscriptionIds?.length ? filters.subscriptionIds : null,
+      subscriptionIds,
     ]),
+    entitlementParts(tx, environmentId, granting),
+    linesOf(tx, granting),
   ]);
-  const [features, subscriptions] = await Promise.all([
-    aggregatedFeatures(tx, rows, filters, presentOf(customer, now)),
-    contentOf(tx, customer, rows),
-  ]);
-  return { customerId: customer.id, features, subscriptions };
+  const shown = new Set(rows.map((row) => row.id));
+  const inForce = parts.filter((part) => shown.has(part.subscriptionId));
+  return {
+    customerId: customer.id,
+    features: featuresOfParts(inForce, filters, presentOf(customer, now)),
+    subscriptions: await contentOf(tx, customer, rows, lines),
+  };
 }
 
 /**
@@ -78,33 +92,24 @@ export async function subscriptionEntitlements(
   return { subscription, features: await aggregatedFeatures(tx, [subscription], filters, at) };
 }
 
-async function customerWithClock(
-  tx: SqlTransaction,
-  named: { id: string } | { externalId: string },
-): Promise<CustomerRow> {
-  const customerIs = 'id' in named ? 'id' : 'external_id';
+async function customerWithClock(tx: SqlTransaction, named: NamedCustomer): Promise<CustomerRow> {
+  const { name, sql } = customerCondition(named);
   const [customer] = await plainRows<CustomerRow>(
     tx,
-    `entitlements-customer-${customerIs}`,
+    `entitlements-customer-${name}`,
     `select c.*, clock.frozen_time from customer c left join test_clock clock on clock.id = c.test_clock_id
-     where c.environment_id = $1 and ${namedCustomer[customerIs]}`,
-    [tx.scope.environmentId, nameOf(named)],
+     where c.environment_id = $1 and ${sql}`,
+    [tx.scope.environmentId, customerName(named)],
   );
-  if (!customer) throw missing('customer', nameOf(named), customerIs);
+  if (!customer) throw missing('customer', customerName(named), name);
   return customer;
-}
-
-const namedCustomer = { id: 'c.id = $2', external_id: `c.external_id = $2 and c.status = 'published'` };
-
-function nameOf(named: { id: string } | { externalId: string }): string {
-  return 'id' in named ? named.id : named.externalId;
 }
 
 function presentOf({ frozenTime }: { frozenTime: string | null }, now: string): string {
   return frozenTime ? instantText(frozenTime) : now;
 }
 
-const subscriptionsText = (customerIs: keyof typeof namedCustomer) => `
+const subscriptionsText = (named: NamedCustomer) => `
 select s.*,
   exists (select from coupon_association a where a.environment_id = $1 and a.subscription_id = s.id and a.status = 'published') as has_coupons,
   exists (select from credit_grant g where g.environment_id = $1 and g.subscription_id = s.id and g.status = 'published') as has_credit_grants,
@@ -113,31 +118,47 @@ select s.*,
 from customer c
 left join test_clock clock on clock.id = c.test_clock_id
 join subscription s on s.environment_id = $1 and s.customer_id = c.id
-where c.environment_id = $1 and ${namedCustomer[customerIs]} and s.status = 'published'
+where c.environment_id = $1 and ${customerCondition(named).sql} and s.status = 'published'
   and s.subscription_status = any($3) and s.start_date <= coalesce(clock.frozen_time, $4)
   and ($5::text[] is null or s.id = any($5))
 order by s.start_date, s.id`;
 
-const publishedItems = `from subscription_line_item where environment_id = $1 and subscription_id = any($2) and status = 'published'`;
+interface Lines {
+  items: SubscriptionLineItem[];
+  prices: Price[];
+}
+
+async function linesOf(tx: SqlTransaction, { name, ids, values }: SubscriptionSet): Promise<Lines> {
+  const published = `from subscription_line_item where environment_id = $1 and subscription_id = any(${ids}) and status = 'published'`;
+  const asked = [tx.scope.environmentId, ...values];
+  const [items, prices] = await Promise.all([
+    plainRows<SubscriptionLineItem>(
+      tx,
+      `entitlements-items-${name}`,
+      `select * ${published} order by start_date, id`,
+      asked,
+    ),
+    plainRows<Price>(
+      tx,
+      `entitlements-prices-${name}`,
+      `select * from price where environment_id = $1 and id in (select price_id ${published})`,
+      asked,
+    ),
+  ]);
+  return { items, prices };
+}
 
 /** The same as `withContent` reads through the mapper. */
 async function contentOf(
   tx: SqlTransaction,
   customer: Customer,
   rows: readonly (Subscription & Beside)[],
+  lines: Lines,
 ): Promise<SubscriptionContent[]> {
   if (rows.length === 0) return [];
   const of = [tx.scope.environmentId, rows.map((row) => row.id)];
-  const [items, ofItems] = await Promise.all([
-    plainRows<SubscriptionLineItem>(tx, 'entitlements-items', `select * ${publishedItems} order by start_date, id`, of),
-    plainRows<Price>(
-      tx,
-      'entitlements-prices',
-      `select * from price where environment_id = $1 and id in (select price_id ${publishedItems})`,
-      of,
-    ),
-  ]);
-  const prices = new Map(ofItems.map((price) => [price.id, price]));
+  const { items } = lines;
+  const prices = new Map(lines.prices.map((price) => [price.id, price]));
   const units = await byId<PriceUnit>(
     tx,
     'price_unit',
