@@ -1,3 +1,4 @@
+import { inSqlTransaction } from '../db/transaction.ts';
 import { sandboxCardNumber } from '../integrations/sandbox-gateway/card.ts';
 import type { BenchPlatform } from './platform.ts';
 
@@ -110,4 +111,19 @@ export async function sendCalls(
     properties: {},
   }));
   await api('POST', '/events/bulk', { events });
+}
+
+/** Fails unless those of `subscribeMany` have so many cycle invoices, one a period, all paid. */
+export async function checkCycleInvoices({ database, scope }: BenchPlatform, expected: number): Promise<object> {
+  const [found] = await inSqlTransaction(database, scope, (tx) =>
+    tx.rows(
+      `select count(*)::int as invoices, count(distinct (subscription_id, period_start))::int as periods,
+         count(*) filter (where payment_status = 'SUCCEEDED' and total = 30)::int as paid
+       from invoice where billing_reason = 'SUBSCRIPTION_CYCLE'`,
+    ),
+  );
+  if (found?.invoices !== expected || found.periods !== expected || found.paid !== expected) {
+    throw new Error(`wrong closes, expected ${expected}: ${JSON.stringify(found)}`);
+  }
+  return found;
 }

@@ -1,12 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { inSqlTransaction } from '../db/transaction.ts';
 import { prepareNamespace } from '../dev/temporal-namespace.ts';
 import { type LifecycleStart, settle } from '../workflows/lifecycle.messages.ts';
 import { lifecycleStartOptions } from '../workflows/start.messages.ts';
 import { type SubscriptionSnapshot, subscriptionWorkflowType } from '../workflows/subscription.messages.ts';
-import { advanceClock, subscribeMany } from './account.ts';
+import { advanceClock, checkCycleInvoices, subscribeMany } from './account.ts';
 import { compare, rateOf } from './measure.ts';
 import { type BenchPlatform, withBenchPlatform } from './platform.ts';
 
@@ -43,7 +42,8 @@ export async function run(): Promise<void> {
     } finally {
       await empty.stop();
     }
-    await checkInvoices(platform);
+    const created = await checkCycleInvoices(platform, subscriptions * (pairs + warmUps));
+    console.log(JSON.stringify({ bench: 'close-temporal', created }));
     await platform.checkInvariants();
   });
 }
@@ -151,19 +151,4 @@ function boundaryAfter(months: number): string {
 
 function hoursFrom(instant: string, hours: number): string {
   return new Date(Date.parse(instant) + hours * 3_600_000).toISOString();
-}
-
-async function checkInvoices({ database, scope }: BenchPlatform): Promise<void> {
-  const [found] = await inSqlTransaction(database, scope, (tx) =>
-    tx.rows(
-      `select count(*)::int as invoices, count(distinct (subscription_id, period_start))::int as periods,
-         count(*) filter (where payment_status = 'SUCCEEDED' and total = 30)::int as paid
-       from invoice where billing_reason = 'SUBSCRIPTION_CYCLE'`,
-    ),
-  );
-  const expected = subscriptions * (pairs + warmUps);
-  if (found?.invoices !== expected || found.periods !== expected || found.paid !== expected) {
-    throw new Error(`wrong closes, expected ${expected}: ${JSON.stringify(found)}`);
-  }
-  console.log(JSON.stringify({ bench: 'close-temporal', created: found }));
 }

@@ -64,9 +64,7 @@ export async function inSqlTransaction<T>(
   let failed: unknown;
   try {
     await client.query(beginText(scope));
-    const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
-      (await client.query<Row>(text, values as unknown[])).rows;
-    const result = await work({ client, scope, rows });
+    const result = await work(on(client, scope));
     await client.query('commit');
     return result;
   } catch (error) {
@@ -91,9 +89,7 @@ export async function inReadTransaction<T>(
   work: (tx: SqlTransaction) => Promise<T>,
 ): Promise<T> {
   const client = await database.readPool.connect();
-  const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
-    (await client.query<Row>(text, values as unknown[])).rows;
-  const read = [client.query(beginText(scope, 'begin read only')), work({ client, scope, rows })] as const;
+  const read = [client.query(beginText(scope, 'begin read only')), work(on(client, scope))] as const;
   const outcome = Promise.all(read).then(([, result]) => result);
   // After a failure that nobody foresaw, more of the work may be on its way: its connection is not used again.
   void outcome
@@ -104,6 +100,12 @@ export async function inReadTransaction<T>(
       (error: Error) => client.release(error),
     );
   return outcome;
+}
+
+function on(client: PoolClient, scope: Scope): SqlTransaction {
+  const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+    (await client.query<Row>(text, values as unknown[])).rows;
+  return { client, scope, rows };
 }
 
 const scopeIdPattern = /^[A-Za-z0-9_*-]{1,255}$/;

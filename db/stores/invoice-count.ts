@@ -12,15 +12,16 @@ export interface InvoiceTotal {
 /** A range as its whole buckets, which are added up, and what is left of it at its ends, which is counted in the index. */
 interface Range {
   facet: 'created_at' | 'period_start' | 'period_end' | 'amount_due' | 'amount_remaining';
-  firstBucket: number;
-  lastBucket: number;
+  /** Whole numbers as text: a rank of an amount never becomes a float. */
+  firstBucket: string;
+  lastBucket: string;
   /** Each holds for the same column as the others and for no invoice of the buckets. */
   ends: readonly End[];
 }
 
 type End = readonly (readonly [column: string, operator: '>' | '>=' | '<' | '<=', value: string | number])[];
 
-const everyInvoice = { facet: '', firstBucket: 0, lastBucket: 0, ends: [] };
+const everyInvoice = { facet: '', firstBucket: '0', lastBucket: '0', ends: [] };
 
 /**
  * The exact total of a list that compares by equality with what has few values, and by one range: a sum over InvoiceCount and
@@ -126,7 +127,8 @@ function timeRange(
         [facet, below, until],
       ]);
   }
-  return firstBucket > lastBucket ? null : { facet, firstBucket, lastBucket, ends };
+  if (firstBucket > lastBucket) return null;
+  return { facet, firstBucket: String(firstBucket), lastBucket: String(lastBucket), ends };
 }
 
 function timeBucket(at: string) {
@@ -158,6 +160,6 @@ function amountRange(facet: 'amount_due' | 'amount_remaining', above: Maybe<stri
     ...(isLast ? [] : ([[`${facet}_rank`, '<', nextBucket.toFixed()]] as const)),
     [facet, '>', above],
   ];
-  const beyond = Number.MAX_SAFE_INTEGER;
-  return { facet, firstBucket: isLast ? beyond : nextBucket.toNumber(), lastBucket: beyond, ends: [end] };
+  const beyond = String(Number.MAX_SAFE_INTEGER);
+  return { facet, firstBucket: isLast ? beyond : nextBucket.toFixed(), lastBucket: beyond, ends: [end] };
 }

@@ -21,13 +21,19 @@ const phases = [
 ];
 const billed = async (id: string) => (await told(api, id)).filter((line) => !line.includes(' 0:'));
 
+/** A subscription with those phases, paused at one instant, at another one. */
+async function pausedFrom(paused: string, present: string) {
+  const offer = await offerPlan(api);
+  const { id } = await phased(api, offer, phases);
+  await until(api, offer, paused);
+  await created(api, `/subscriptions/${id}/pause`, { proration_behavior: 'none' });
+  await until(api, offer, present);
+  return { offer, id };
+}
+
 describe('a one-time charge of a phase', () => {
   test('that begins in a pause is billed once, in full, at the first boundary after the resume', async () => {
-    const offer = await offerPlan(api);
-    const { id } = await phased(api, offer, phases);
-    await until(api, offer, '2026-01-11T00:00:00Z');
-    await created(api, `/subscriptions/${id}/pause`, { proration_behavior: 'none' });
-    await until(api, offer, '2026-01-21T00:00:00Z');
+    const { offer, id } = await pausedFrom('2026-01-11T00:00:00Z', '2026-01-21T00:00:00Z');
     await created(api, `/subscriptions/${id}/resume`, {});
     await until(api, offer, '2026-03-02T00:00:00Z');
     expect(await billed(id)).toEqual([
@@ -38,22 +44,14 @@ describe('a one-time charge of a phase', () => {
   });
 
   test('waits as long as the pause lasts, over boundaries too', async () => {
-    const offer = await offerPlan(api);
-    const { id } = await phased(api, offer, phases);
-    await until(api, offer, '2026-01-11T00:00:00Z');
-    await created(api, `/subscriptions/${id}/pause`, { proration_behavior: 'none' });
-    await until(api, offer, '2026-02-21T00:00:00Z');
+    const { offer, id } = await pausedFrom('2026-01-11T00:00:00Z', '2026-02-21T00:00:00Z');
     await created(api, `/subscriptions/${id}/resume`, { proration_behavior: 'none' });
     await until(api, offer, '2026-03-02T00:00:00Z');
     expect(await billed(id)).toEqual(['SUBSCRIPTION_CREATE 31: Base 31', 'SUBSCRIPTION_CYCLE 71: Base 31, Setup 40']);
   });
 
   test('that began before a pause in the same period is not forgotten, nor billed with the resume', async () => {
-    const offer = await offerPlan(api);
-    const { id } = await phased(api, offer, phases);
-    await until(api, offer, '2026-01-17T00:00:00Z');
-    await created(api, `/subscriptions/${id}/pause`, { proration_behavior: 'none' });
-    await until(api, offer, '2026-01-21T00:00:00Z');
+    const { offer, id } = await pausedFrom('2026-01-17T00:00:00Z', '2026-01-21T00:00:00Z');
     await created(api, `/subscriptions/${id}/resume`, {});
     await until(api, offer, '2026-03-02T00:00:00Z');
     expect(await billed(id)).toEqual([
@@ -64,11 +62,7 @@ describe('a one-time charge of a phase', () => {
   });
 
   test('is not billed where the subscription is cancelled in the pause', async () => {
-    const offer = await offerPlan(api);
-    const { id } = await phased(api, offer, phases);
-    await until(api, offer, '2026-01-11T00:00:00Z');
-    await created(api, `/subscriptions/${id}/pause`, { proration_behavior: 'none' });
-    await until(api, offer, '2026-01-21T00:00:00Z');
+    const { id } = await pausedFrom('2026-01-11T00:00:00Z', '2026-01-21T00:00:00Z');
     await created(api, `/subscriptions/${id}/cancel`, {
       cancellation_type: 'immediate',
       cancel_immediately_invoice_policy: 'generate_invoice',
