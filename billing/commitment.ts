@@ -94,6 +94,8 @@ function shareAbove(charge: UsageCharge, within: CommittedShare | null, factor: 
 function missingAmount(charges: readonly CommittedCharge[], commitment: SubscriptionCommitment, currency: string) {
   if (!commitment.trueUp || !commitment.last || charges.some((charge) => charge.overage !== null)) return zero;
   const ofShare = ({ within }: CommittedCharge): Decimal => within?.amount ?? zero;
+  // Usage that reached it leaves nothing open, whatever the rounding of its lines loses.
+  if (sum(charges.map(ofShare)).plus(commitment.prior).greaterThanOrEqualTo(commitment.amount)) return zero;
   // A commitment of one period and its usage add up to it as they are shown; a longer one is exact over its invoices.
   const billed = charges.map((charge) =>
     commitment.cumulative ? ofShare(charge) : roundToCurrency(ofShare(charge), currency),

@@ -17,7 +17,7 @@ export function invoiceConfig(stored: Record<string, unknown> | null): InvoiceCo
     prefix: text('prefix', defaults.prefix),
     format: text('format', defaults.format) as InvoiceConfig['format'],
     startSequence: integer('start_sequence', defaults.startSequence),
-    timezone: text('timezone', defaults.timezone),
+    timezone: text('timezone', '') || defaults.timezone,
     separator: text('separator', defaults.separator),
     suffixLength: integer('suffix_length', defaults.suffixLength),
     dueDateDays: integer('due_date_days', 1),

@@ -22,6 +22,7 @@ export interface VoidPlan {
 }
 
 const voidableStatuses = ['DRAFT', 'FINALIZED', 'SKIPPED'];
+const voidablePayments = ['INITIATED', 'PENDING', 'FAILED', 'SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED'];
 
 /**
  * What voiding an invoice returns and leaves; refuses what may not be voided. Credits count as returned once the invoice is
@@ -35,6 +36,11 @@ export function planVoid(invoice: VoidableInvoice): VoidPlan {
   }
   if (invoice.paymentStatus === 'PROCESSING') {
     throw refuse('invalid_operation', 'a payment of this invoice is being processed: wait for its answer, then void');
+  }
+  if (!voidablePayments.includes(invoice.paymentStatus)) {
+    throw refuse('validation_error', `an invoice whose payment is ${invoice.paymentStatus} cannot be voided`, {
+      payment_status: invoice.paymentStatus,
+    });
   }
   const refundedMoney = greatest(decimal(invoice.amountPaid).minus(invoice.refundedAmount), zero);
   const returned = refundedMoney.plus(invoice.totalPrepaidCreditsApplied);

@@ -1,4 +1,4 @@
-import { earlier } from './calendar.ts';
+import { earlier, later } from './calendar.ts';
 import { refuse } from './refusal.ts';
 import type { SubscriptionState } from './subscription.ts';
 import { requireTransition } from './subscription-lifecycle.ts';
@@ -57,7 +57,7 @@ function cancelNow(state: SubscriptionState, cancelAt: string | null, now: strin
     );
   }
   const requested = cancelAt ?? now;
-  const effectiveDate = requested < state.currentPeriodStart ? state.currentPeriodStart : requested;
+  const effectiveDate = later(requested, state.currentPeriodStart);
   return {
     state: {
       ...state,
@@ -80,12 +80,14 @@ function cancelAtDate(state: SubscriptionState, cancelAt: string | null, now: st
       fields: { cancel_at: cancelAt === null ? 'required' : 'must be in the future' },
     });
   }
-  const effectiveDate = state.endDate !== null && state.endDate < cancelAt ? state.endDate : cancelAt;
-  const currentPeriodEnd = effectiveDate < state.currentPeriodEnd ? effectiveDate : state.currentPeriodEnd;
+  const requested = state.endDate === null ? cancelAt : earlier(state.endDate, cancelAt);
+  // What has not begun ends where it would have begun, without a period before it.
+  const effectiveDate = later(requested, state.currentPeriodStart);
+  const currentPeriodEnd = earlier(effectiveDate, state.currentPeriodEnd);
   return {
     state: { ...state, cancelAt: effectiveDate, endDate: effectiveDate, currentPeriodEnd },
     effectiveDate,
-    clamped: false,
+    clamped: effectiveDate !== requested,
     scheduled: true,
   };
 }

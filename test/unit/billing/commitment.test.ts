@@ -54,6 +54,15 @@ describe('the commitment of a subscription (subscriptions-and-invoicing §2.7.1)
     expect(lines.at(-1)).toMatchObject({ priceType: 'FIXED', metadata: { is_commitment_trueup: 'true' } });
   });
 
+  it('has nothing missing once usage reached it exactly, also where rounding its lines loses a cent', () => {
+    const lines = committed(['0.004', '0.004', '0.002'], ['1', '1', '1'], { amount: '0.01' });
+    expect(brief(lines)).toEqual([
+      ['u0', '1', '0.00'],
+      ['u1', '1', '0.00'],
+      ['u2', '1', '0.00'],
+    ]);
+  });
+
   it.each([
     ['without true-up', { trueUp: false }],
     ['before the commitment period is over', { last: false }],

@@ -6,9 +6,14 @@ import { autoInvoiceThresholdAdapters } from '../../vectors/adapters/auto-invoic
 import { calendarAdapters } from '../../vectors/adapters/calendar.ts';
 import { catalogueAdapters } from '../../vectors/adapters/catalogue.ts';
 import { chargeAdapters } from '../../vectors/adapters/charge.ts';
+import { commitmentAdapters } from '../../vectors/adapters/commitment.ts';
+import { creditNoteAdapters } from '../../vectors/adapters/credit-note.ts';
 import { invoiceAdapters } from '../../vectors/adapters/invoice.ts';
+import { pauseAdapters } from '../../vectors/adapters/pause.ts';
+import { planChangeAdapters } from '../../vectors/adapters/plan-change.ts';
 import { priceSyncAdapters } from '../../vectors/adapters/price-sync.ts';
 import { priceUnitAdapters } from '../../vectors/adapters/price-unit.ts';
+import { prorationAdapters } from '../../vectors/adapters/proration.ts';
 import { subscriptionAdapters } from '../../vectors/adapters/subscription.ts';
 import { walletAdapters } from '../../vectors/adapters/wallet.ts';
 import { matches } from '../../vectors/compare.ts';
@@ -19,6 +24,11 @@ const adapters: Adapters = {
   ...calendarAdapters,
   ...catalogueAdapters,
   ...chargeAdapters,
+  ...commitmentAdapters,
+  ...creditNoteAdapters,
+  ...pauseAdapters,
+  ...planChangeAdapters,
+  ...prorationAdapters,
   ...invoiceAdapters,
   ...priceSyncAdapters,
   ...priceUnitAdapters,

@@ -1,10 +1,15 @@
 import { effectiveThreshold, thresholdOutcome } from '../../../billing/intermediate-invoice.ts';
-import { type Adapters, type Given, instant } from '../adapter.ts';
+import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
 function autoInvoiceThreshold(given: Given) {
   const period = { start: instant(given.current_period_start), end: instant(given.current_period_end) };
-  const threshold = effectiveThreshold(given.subscription_threshold, given.plan_threshold);
-  const outcome = thresholdOutcome({ threshold, usageAmount: given.usage_amount, period, now: instant(given.now) });
+  const threshold = effectiveThreshold(text(given.subscription_threshold), text(given.plan_threshold));
+  const outcome = thresholdOutcome({
+    threshold,
+    usageAmount: String(given.usage_amount),
+    period,
+    now: instant(given.now),
+  });
   const current = outcome.isReached ? outcome.rest : period;
   return {
     effective_threshold: threshold,

@@ -22,7 +22,7 @@ export function cadenceOf(given: Given, anchor: string = given.billing_anchor): 
   return {
     anchor,
     billingPeriod: given.billing_period,
-    billingPeriodCount: given.billing_period_count,
+    billingPeriodCount: given.billing_period_count ?? 1,
     timezone: given.timezone || 'UTC',
     billingCycle: given.billing_cycle ?? 'anniversary',
   };
@@ -72,7 +72,7 @@ function firstCalendar(given: Given): unknown {
     given,
     { ...cadence, anchor },
     given.start_date,
-    String(given.quantity),
+    String(given.quantity ?? 1),
     String(given.unit_amount),
   );
   return {

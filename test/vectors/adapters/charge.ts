@@ -18,7 +18,7 @@ export function fixedItem(given: Given, startDate: string, quantity: string, amo
     priceType: given.price_type ?? 'FIXED',
     invoiceCadence: given.invoice_cadence ?? 'ARREAR',
     billingPeriod: given.billing_period,
-    billingPeriodCount: given.billing_period_count,
+    billingPeriodCount: given.billing_period_count ?? 1,
     displayName: '',
     quantity,
     startDate: canonical(startDate),
@@ -50,7 +50,7 @@ function lineItemGrouping(given: Given): unknown {
       subscription: {
         currency: given.currency,
         billingPeriod: given.line_billing_period,
-        billingPeriodCount: given.line_billing_period_count * 1000,
+        billingPeriodCount: (given.line_billing_period_count ?? 1) * 1000,
         billingCycle: 'anniversary',
         billingAnchor: given.billing_anchor,
         timezone: given.timezone || 'UTC',

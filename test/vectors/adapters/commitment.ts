@@ -140,7 +140,7 @@ function windowedCommitment(given: Given): unknown {
     }),
   );
   const price = flat(given.unit_amount, currency);
-  const line = given.commitment_type === undefined ? null : termsOf(given);
+  const line = given.commitment_type ? termsOf(given) : null;
   const commit = windowCommitter({ price, line, timeBuckets });
   const windows = given.windows.map((window: Given) => {
     const [hour, minute] = window.start.split(':').map(Number);

@@ -1,12 +1,8 @@
 import { automaticFinalization } from '../../../billing/automatic-finalization.ts';
 import { subscriptionDueDate } from '../../../billing/due-date.ts';
 import { computeInvoice, type InvoiceCoupon } from '../../../billing/invoice.ts';
-import {
-  defaultInvoiceNumberConfig,
-  invoiceDateKey,
-  invoiceNumber,
-  nextInvoiceSequence,
-} from '../../../billing/invoice-number.ts';
+import { invoiceConfig } from '../../../billing/invoice-config.ts';
+import { invoiceDateKey, invoiceNumber, nextInvoiceSequence } from '../../../billing/invoice-number.ts';
 import {
   addPayment,
   type InvoicePayment,
@@ -85,15 +81,8 @@ function invoicePipeline(given: Given): unknown {
   };
 }
 
-function invoiceNumbering({ invoice_config: setting, finalized_at: instants }: Given): unknown {
-  const config = {
-    prefix: setting.prefix ?? defaultInvoiceNumberConfig.prefix,
-    format: setting.format ?? defaultInvoiceNumberConfig.format,
-    startSequence: setting.start_sequence ?? defaultInvoiceNumberConfig.startSequence,
-    timezone: setting.timezone || defaultInvoiceNumberConfig.timezone,
-    separator: setting.separator ?? defaultInvoiceNumberConfig.separator,
-    suffixLength: setting.suffix_length ?? defaultInvoiceNumberConfig.suffixLength,
-  };
+function invoiceNumbering({ invoice_config: setting = null, finalized_at: instants }: Given): unknown {
+  const config = invoiceConfig(setting);
   const lastOfKey = new Map<string, number>();
   const numbers = instants.map((finalizedAt: string) => {
     const dateKey = invoiceDateKey(finalizedAt, config);
@@ -110,11 +99,12 @@ function autoFinalization(given: Given): unknown {
     invoiceType: given.invoice_type ?? 'SUBSCRIPTION',
     billingReason: given.billing_reason,
     sourceType: given.source_type ?? null,
-    isManuallyEdited: given.is_manually_edited,
-    lastComputedAt: given.last_computed_at,
-    periodEnd: given.period_end,
+    isManuallyEdited: given.is_manually_edited === true,
+    lastComputedAt: given.last_computed_at ?? null,
+    periodEnd: given.period_end ?? null,
   };
-  return { finalize: automaticFinalization(invoice, given.finalization_delay_seconds, given.now) === 'finalize' };
+  const { finalizationDelaySeconds } = invoiceConfig(given);
+  return { finalize: automaticFinalization(invoice, finalizationDelaySeconds, given.now) === 'finalize' };
 }
 
 function wirePayment(payment: InvoicePayment): Given {
@@ -181,15 +171,15 @@ function customerInvoiceSummary(given: Given): unknown {
   const { defaultCurrency, summaries } = summarizeInvoices({
     now: instant(given.now),
     subscriptionCurrencies: [],
-    activeCurrency: given.default_currency,
+    activeCurrency: given.default_currency ?? null,
     invoices: given.invoices.map((invoice: Given) => ({
       invoiceStatus: invoice.invoice_status,
       paymentStatus: invoice.payment_status,
       currency: invoice.currency,
       amountDue: String(invoice.amount_due),
       amountRemaining: String(invoice.amount_remaining),
-      dueDate: invoice.due_date === null ? null : instant(invoice.due_date),
-      lines: invoice.lines.map((line: Given) => ({ priceType: line.price_type, amount: String(line.amount) })),
+      dueDate: invoice.due_date ? instant(invoice.due_date) : null,
+      lines: (invoice.lines ?? []).map((line: Given) => ({ priceType: line.price_type, amount: String(line.amount) })),
     })),
   });
   return { default_currency: defaultCurrency, summaries: summaries.map(wireSummary) };
@@ -215,7 +205,7 @@ export const invoiceAdapters: Adapters = {
     due_date: subscriptionDueDate({
       periodEnd: given.invoice_period_end,
       paymentTerms: given.payment_terms ?? null,
-      dueDateDays: given.invoice_config_due_date_days,
+      dueDateDays: invoiceConfig({ due_date_days: given.invoice_config_due_date_days }).dueDateDays,
     }),
   }),
   invoice_numbering: invoiceNumbering,

@@ -77,10 +77,10 @@ function activeState(given: Given): SubscriptionState {
   return {
     status: 'active',
     billingPeriod: given.billing_period,
-    billingPeriodCount: given.billing_period_count,
+    billingPeriodCount: given.billing_period_count ?? 1,
     billingCycle: 'anniversary',
     billingAnchor: instant(given.billing_anchor),
-    timezone: given.timezone,
+    timezone: given.timezone || 'UTC',
     startDate: start,
     endDate: null,
     currentPeriodStart: start,

@@ -1,12 +1,12 @@
 import { decimal } from '../../../billing/money.ts';
 import { prorate, prorationShare, shareText } from '../../../billing/proration.ts';
-import { type Adapters, type Given, instant } from '../adapter.ts';
+import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
 function periodOf(given: Given) {
   return {
     period: { start: instant(given.period_start), end: instant(given.period_end) },
     effectiveAt: instant(given.effective_at),
-    timezone: given.timezone,
+    timezone: given.timezone || 'UTC',
   };
 }
 
@@ -17,16 +17,17 @@ function coefficient(given: Given): unknown {
 
 function proration(given: Given): unknown {
   const cost = (side: Given) => (side ? decimal(side.unit_amount).times(side.quantity) : null);
+  const billed = text(given.amount_billed);
   const { share, ...amounts } = prorate({
     ...periodOf(given),
     action: given.action,
     behavior: given.proration_behavior,
     currency: given.currency,
-    strategy: given.strategy,
+    strategy: given.strategy ?? 'second_based',
     invoiceCadence: given.invoice_cadence,
     oldCost: cost(given.old),
     newCost: cost(given.new),
-    amountBilled: given.amount_billed === undefined ? null : decimal(given.amount_billed),
+    amountBilled: billed === null ? null : decimal(billed),
     creditsIssued: decimal(given.credits_issued ?? '0'),
   });
   return { coefficient: shareText(share), ...amounts };
