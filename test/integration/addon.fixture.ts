@@ -43,3 +43,13 @@ export function attach(api: Api, subscriptionId: string, addonId: string, fields
     ...fields,
   });
 }
+
+/** Every attachment a subscription has or had. */
+export async function associationsOf(api: Api, subscriptionId: string): Promise<AssociationView[]> {
+  return (await api<AssociationView[]>('GET', `/subscriptions/${subscriptionId}/addons/associations`)).body;
+}
+
+/** Asks to detach one; the answer may be a refusal. */
+export function detach(api: Api, body: object) {
+  return api('DELETE', '/subscriptions/addon', body);
+}

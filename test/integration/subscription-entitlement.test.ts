@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
-import { advanceTo, clockedCustomer, created, invoicesOf, subscribe, testPlatform } from '../support/billing.ts';
+import {
+  advanceTo,
+  clockedCustomer,
+  created,
+  invoicesOf,
+  monthlyPlan,
+  subscribe,
+  testPlatform,
+} from '../support/billing.ts';
 import { addonWith, attach } from './addon.fixture.ts';
 
 const { api } = await testPlatform();
@@ -237,4 +245,27 @@ test('a feature that is changed is shown as it is now, every time', async () => 
       expect(await featuresOf(path)).toMatchObject([{ feature: { id: calls.id, name } }]);
     }
   }
+});
+
+test('an allowance counts only in periods it is in force in', async () => {
+  const limited = await monthlyPlan(api);
+  const { body: features } = await api<{ items: { id: string; meter_id: string }[] }>('GET', '/features?limit=1000');
+  const feature = features.items.find(({ meter_id }) => meter_id === limited.meterId);
+  await created(api, '/entitlements', {
+    plan_id: limited.planId,
+    feature_id: feature?.id,
+    feature_type: 'metered',
+    usage_limit: 1,
+    end_date: '2026-02-01T00:00:00Z',
+  });
+  const { clockId, customerId, externalId } = await clockedCustomer(api, { frozenTime: '2026-01-01T00:00:00Z' });
+  const { id } = await subscribe(api, { customer_id: customerId, plan_id: limited.planId });
+  const events = ['2026-01-05T00:00:00Z', '2026-01-06T00:00:00Z', '2026-02-05T00:00:00Z'].map((timestamp) => ({
+    event_name: limited.eventName,
+    external_customer_id: externalId,
+    timestamp,
+  }));
+  await created(api, '/events/bulk', { events });
+  await advanceTo(api, clockId, '2026-03-01T03:00:00Z');
+  expect((await invoicesOf(api, id)).map((invoice) => invoice.total)).toEqual(['30', '30.1', '30.1']);
 });

@@ -1,7 +1,7 @@
 import { advanceClock, makeCustomer, makeSubscription } from '../../bench/account.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { personal } from './personal.ts';
-import type { Stage } from './scenarios.ts';
+import type { Stage } from './stage.ts';
 
 const start = '2026-01-15T00:00:00Z';
 const heirs = 'external_customer_ids_to_inherit_subscription';

@@ -4,7 +4,7 @@ import { inSqlTransaction } from '../../db/transaction.ts';
 import { poll } from '../../dev/processes.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { personal } from './personal.ts';
-import type { Stage } from './scenarios.ts';
+import type { Stage } from './stage.ts';
 
 const start = '2026-01-15T00:00:00Z';
 

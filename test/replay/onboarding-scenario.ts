@@ -1,7 +1,7 @@
 import { makeCustomer } from '../../bench/account.ts';
 import { customerOnboardingWorkflowId } from '../../workflows/customer-onboarding.messages.ts';
 import { personal } from './personal.ts';
-import type { Stage } from './scenarios.ts';
+import type { Stage } from './stage.ts';
 
 /** New customers get a wallet and a subscription; of one the second action is refused. */
 export async function onboardingScenario({ platform: { api, temporal }, planId }: Stage): Promise<void> {

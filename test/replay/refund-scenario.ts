@@ -4,7 +4,7 @@ import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/san
 import { retry } from '../../workflows/lifecycle.messages.ts';
 import { refundWorkflowId } from '../../workflows/refund.messages.ts';
 import { personal } from './personal.ts';
-import type { Stage } from './scenarios.ts';
+import type { Stage } from './stage.ts';
 
 const start = '2026-01-15T00:00:00Z';
 

@@ -9,7 +9,7 @@ import {
   usageFeedWorkflowType,
 } from '../../workflows/usage-feed.messages.ts';
 import { makeIngestedIn } from '../support/old-event.ts';
-import type { Stage } from './scenarios.ts';
+import type { Stage } from './stage.ts';
 
 /** A feed is followed by the next, which ends because the deployment has no second engine any more. */
 export async function usageFeedScenario({ platform }: Stage): Promise<void> {

@@ -6,7 +6,7 @@ import { meterBuildStartOptions, meterBuildWorkflowType } from '../../workflows/
 import { bulkTaskQueue } from '../../workflows/start.messages.ts';
 import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
 import { usageWatchWorkflowId } from '../../workflows/usage-watch.messages.ts';
-import type { Stage } from './scenarios.ts';
+import type { Stage } from './stage.ts';
 
 /** Raw events that could not be read are read again, once there is a mapping that knows their shape. */
 export async function rawEventsScenario({ platform }: Stage): Promise<void> {
