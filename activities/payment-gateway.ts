@@ -24,6 +24,24 @@ export async function askAgain(gateway: PaymentGateway, request: ChargeRequest):
   });
 }
 
+/**
+ * Sends charges to a gateway that decides at once, and answers by intent token what it decided. What is left out, because the gateway
+ * does not decide it so or nothing is known, is to be asked for by itself.
+ */
+export async function askAtOnce(
+  gateway: PaymentGateway,
+  requests: readonly ChargeRequest[],
+): Promise<Map<string, PaymentOutcome>> {
+  const answers = (await gateway.chargeAtOnce?.(requests).catch(() => null)) ?? new Map<string, GatewayCharge>();
+  return new Map(
+    requests.flatMap((request): [string, PaymentOutcome][] => {
+      const answer = answers.get(request.intentToken);
+      const isOfRequest = answer?.amount === request.amount && answer.currency === request.currency;
+      return answer && isOfRequest ? [[request.intentToken, outcomeOf(answer)]] : [];
+    }),
+  );
+}
+
 /** Gives up a charge that waits for its payer. */
 export async function cancelAtGateway(gateway: PaymentGateway, request: ChargeRequest): Promise<PaymentOutcome> {
   return settled(request, () => gateway.cancel(request.intentToken));

@@ -1,12 +1,11 @@
 import { Context } from '@temporalio/activity';
 import type { PaymentOutcome } from '../billing/payment.ts';
-import { compareText } from '../billing/text-order.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/parked-object.ts';
 import { attendPayment, loadPaymentState, type PaymentState, restartPayment } from '../db/stores/payment-agenda.ts';
 import { chargeOfPayment } from '../db/stores/payment-charge.ts';
-import { type RecordedPayment, recordPaymentOutcome } from '../db/stores/payment-outcome.ts';
+import { type RecordedPayment, recordPaymentOutcomes } from '../db/stores/payment-outcome.ts';
 import { startProcessing } from '../db/stores/payment-request.ts';
 import { refreshIncomplete } from '../db/stores/subscription-snapshot.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
@@ -129,14 +128,9 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
   };
 }
 
-/**
- * Records what gateways said of payments of one environment; answered in the order asked. They are taken in the order of
- * their ids, so that two sets wait for each other instead of deadlocking.
- */
+/** Records what gateways said of payments of one environment; answered in the order asked. */
 export async function recordAnswers(tx: SqlTransaction, answers: readonly PaymentAnswer[]): Promise<RecordedPayment[]> {
-  const results: RecordedPayment[] = [];
-  const order = [...answers.keys()].sort((a, b) => compareText(answers[a]!.paymentId, answers[b]!.paymentId));
-  for (const index of order) results[index] = await recordPaymentOutcome(tx, answers[index]!);
+  const results = await recordPaymentOutcomes(tx, answers);
   await refreshIncomplete(tx, tx.scope.environmentId, results);
   crashPoint('recordPayment.beforeCommit');
   return results;

@@ -14,12 +14,14 @@ import {
 } from '../db/stores/subscription-steps.ts';
 import { inSqlTransaction, inTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
+import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
+import { type DueCharge, dueChargesAtOnce, sendAtOnce, steppedAt } from './charge-at-once.ts';
 import { coalesce } from './coalesce.ts';
 import { commanded } from './commanded.ts';
 import { crashPoint } from './crash-points.ts';
 import { createSubscriptionChanges } from './subscription-change.ts';
-import { createSubscriptionCharges } from './subscription-charge.ts';
+import { createSubscriptionCharges, recordCharges } from './subscription-charge.ts';
 import { createSubscriptionCommands } from './subscription-command.ts';
 import { createSubscriptionLife } from './subscription-life.ts';
 import { createSubscriptionThreshold } from './subscription-threshold.ts';
@@ -28,6 +30,7 @@ import { timerSpread } from './timer-spread.ts';
 export interface SubscriptionActivityDependencies {
   database: Database;
   readUsage: UsageReader;
+  gateways: PaymentGateways;
   /** Timers of real time are spread over this window after their exact instant. */
   timerSpreadMs: number;
 }
@@ -50,7 +53,7 @@ export type SubscriptionActivities = ReturnType<typeof createSubscriptionActivit
 
 /** What subscription workflows do: each is one transaction, named like the agenda entry or the command it performs. */
 export function createSubscriptionActivities(dependencies: SubscriptionActivityDependencies) {
-  const { database, readUsage } = dependencies;
+  const { database, readUsage, gateways } = dependencies;
   const snapshot = (attended: AttendedSubscription) =>
     snapshotOf(attended, timerSpread(attended.row.id, dependencies.timerSpreadMs));
   const inScope = <T>(owner: Owner, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
@@ -65,16 +68,29 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
         crashPoint(`${name}.beforeEffect`);
         const [first] = moments;
         if (!first) return [];
-        const attended = await inScope(first, async (tx) => {
+        const { attended, charges } = await inScope(first, async (tx) => {
           const result = await step(tx, tx.scope, moments, readUsage);
+          const due = await dueChargesAtOnce(tx, gateways, steppedAt(result, moments));
           crashPoint(`${name}.beforeCommit`);
-          return result;
+          return { attended: result, charges: due };
         });
         crashPoint(`${name}.beforeAnswer`);
         const byId = new Map(attended.map((each) => [each.row.id, snapshot(each)]));
+        for (const [id, charged] of await chargeAtOnce(first, charges)) byId.set(id, charged);
         return moments.map((moment) => byId.get(moment.subscriptionId) as SubscriptionSnapshot);
       },
     });
+
+  /**
+   * Collects what a step left due where the gateway decides at once, and answers how those subscriptions stand then. What fails here
+   * is still on their agendas: it fails again as a step of its own, or does not.
+   */
+  const chargeAtOnce = async (owner: Owner, charges: readonly DueCharge[]) => {
+    if (charges.length === 0) return new Map<string, SubscriptionSnapshot>();
+    const answers = await sendAtOnce(gateways, owner, charges);
+    const recorded = await recordCharges({ inScope, snapshot }, answers).catch(() => []);
+    return new Map(recorded.map(({ subscription }, index) => [answers[index]?.subscriptionId as string, subscription]));
+  };
 
   const load = async (tx: SqlTransaction, subscriptionId: string) => {
     const [attended] = await refreshSubscriptions(tx, tx.scope.environmentId, [subscriptionId]);

@@ -104,7 +104,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   /** What follows from usage; each is given the customers whose usage changed. */
   const evaluators = [thresholdEvaluator({ database, readUsage, temporal }), grantEvaluator({ database, readUsage })];
   const activities = {
-    ...createSubscriptionActivities({ database, readUsage, timerSpreadMs }),
+    ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),

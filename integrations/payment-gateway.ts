@@ -17,6 +17,12 @@ export interface PaymentGateway {
    */
   charge(request: ChargeRequest): Promise<GatewayCharge>;
 
+  /**
+   * Only a gateway that decides without a network in between has this: charges of any number, all or none of them sent. What it
+   * answers is decided for good, by intent token; what it leaves out was not sent, and is asked for by `charge`.
+   */
+  chargeAtOnce?(requests: readonly ChargeRequest[]): Promise<ReadonlyMap<string, GatewayCharge>>;
+
   /** What the gateway knows about an intent. `not_found`: it never received the charge, so the same token may be sent again. */
   lookUp(intentToken: string): Promise<GatewayLookUp>;
 

@@ -91,23 +91,43 @@ export async function lockPayableInvoices(
   );
 }
 
+/** A payment and the invoice it pays. */
+export interface PaymentWithInvoice {
+  invoice: PayableInvoiceRow;
+  payment: PaymentRow;
+}
+
 /** Locks a payment behind its invoice. Throws `not_found`. */
-export async function lockPaymentWithInvoice(
+export async function lockPaymentWithInvoice(tx: PaymentTransaction, paymentId: string): Promise<PaymentWithInvoice> {
+  const [locked] = await lockPaymentsWithInvoices(tx, [paymentId]);
+  return locked!;
+}
+
+/** Locks payments behind their invoices, both in the order of their ids, and returns them as asked. Throws `not_found`. */
+export async function lockPaymentsWithInvoices(
   tx: PaymentTransaction,
-  paymentId: string,
-): Promise<{ invoice: PayableInvoiceRow; payment: PaymentRow }> {
+  paymentIds: readonly string[],
+): Promise<PaymentWithInvoice[]> {
   const environmentId = tx.scope.environmentId;
-  const [invoice] = await tx.rows<PayableInvoiceRow>(
-    `select ${invoiceColumns} from invoice
-     where environment_id = $2 and id = (select destination_id from payment where id = $1 and environment_id = $2) for update`,
-    [paymentId, environmentId],
+  const values = [paymentIds, environmentId];
+  const invoices = await tx.rows<PayableInvoiceRow>(
+    `select ${invoiceColumns} from invoice where environment_id = $2
+       and id = any(array(select destination_id from payment where id = any($1) and environment_id = $2)) order by id for update`,
+    values,
   );
-  const [payment] = await tx.rows<PaymentRow>(
-    `select ${paymentColumns} from payment where id = $1 and environment_id = $2 and status = 'published' for update`,
-    [paymentId, environmentId],
+  const payments = await tx.rows<PaymentRow>(
+    `select ${paymentColumns} from payment
+     where id = any($1) and environment_id = $2 and status = 'published' order by id for update`,
+    values,
   );
-  if (!invoice || !payment) throw missing('payment', paymentId);
-  return { invoice, payment };
+  const invoiceOf = new Map(invoices.map((row) => [row.id, row]));
+  const paymentOf = new Map(payments.map((row) => [row.id, row]));
+  return paymentIds.map((id) => {
+    const payment = paymentOf.get(id);
+    const invoice = payment && invoiceOf.get(payment.destination_id);
+    if (!invoice) throw missing('payment', id);
+    return { invoice, payment };
+  });
 }
 
 /** An event of a payment as its row shows it. */

@@ -42,6 +42,18 @@ export const sandboxBehaviours = [
 
 export type SandboxBehaviour = (typeof sandboxBehaviours)[number];
 
+/** Those whose charges are decided at once, answered once, and always alike. */
+export const plainBehaviours: readonly SandboxBehaviour[] = [
+  'succeeds',
+  'declines',
+  'refund_fails',
+  'refund_fails_times',
+  'refund_answers_late',
+  'refund_never_answers',
+  'refund_loses_answer',
+  'refund_answers_twice',
+];
+
 export interface SandboxCard {
   behaviour: SandboxBehaviour;
   /** How often the behaviour shows before the card succeeds; 0 for those without a count. */

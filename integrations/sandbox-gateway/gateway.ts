@@ -9,10 +9,17 @@ import {
   type PaymentGateway,
   type SavedCard,
 } from '../payment-gateway.ts';
-import { sandboxCardOf } from './card.ts';
+import { plainBehaviours, sandboxCardOf } from './card.ts';
 import { type SandboxOperator, sandboxOperator } from './operator.ts';
 import { lookUpRefund, refundCharge } from './refund.ts';
-import { chargeOfIntentText, chargeText, lookUpText, saveCardText, settleText } from './statements.ts';
+import {
+  chargeAtOnceText,
+  chargeOfIntentText,
+  chargeText,
+  lookUpText,
+  saveCardText,
+  settleText,
+} from './statements.ts';
 import { type ChargeRow, openSandboxStore, type SandboxStore } from './store.ts';
 
 /** The sandbox gateway with what only its operator, the checks and the tests may ask. */
@@ -34,6 +41,7 @@ export function openSandboxGateway(options: { url: string; poolSize?: number }):
     name: sandboxGatewayName,
     savePaymentMethod: (card) => savePaymentMethod(store, card),
     charge: (request) => charge(store, request),
+    chargeAtOnce: (requests) => chargeAtOnce(store, requests),
     lookUp: (intentToken) => lookUp(store, intentToken),
     cancel: (intentToken) => cancel(store, intentToken),
     refund: (request) => refundCharge(store, request),
@@ -88,6 +96,16 @@ async function charge(store: SandboxStore, request: ChargeRequest): Promise<Gate
   if (!existing.same)
     throw new Error(`intent ${request.intentToken} was first charged with another amount, currency or card`);
   return wireCharge(existing);
+}
+
+/** Cards that do nothing strange to a charge are decided in one statement; the others show what they do to `charge`. */
+async function chargeAtOnce(
+  store: SandboxStore,
+  requests: readonly ChargeRequest[],
+): Promise<Map<string, GatewayCharge>> {
+  const asked = requests.map((request) => ({ ...request, id: `sandbox_charge_${randomUUID()}` }));
+  const rows = await store.rows<ChargeRow>(chargeAtOnceText, [JSON.stringify(asked), plainBehaviours]);
+  return new Map(rows.map((row) => [row.intent_token, wireCharge(row)]));
 }
 
 function answerOfNewCharge(row: ChargeRow): GatewayCharge {

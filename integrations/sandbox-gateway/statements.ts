@@ -11,6 +11,40 @@ insert into sandbox_gateway.call (kind, request, answer)
 values ('save_card', jsonb_build_object('last_four', $5::text), 'saved')`;
 
 /**
+ * Charges of plain cards, all in one statement and one commit. $1 the requests with an id each, $2 the plain behaviours. An intent
+ * that was charged before is answered as it was decided then; what is of another card, or asks for something else, is left out.
+ */
+export const chargeAtOnceText = `
+with asked as (
+  select t."intentToken" as intent_token, card.token as card_token, t.amount, t.currency, t.id, card.behaviour, t.description,
+    t.metadata, case when card.behaviour = 'declines' then 'declined' else 'captured' end as state
+  from jsonb_to_recordset($1::jsonb) as t("intentToken" text, "paymentMethodToken" text, amount numeric, currency text, id text,
+    description text, metadata jsonb)
+  join sandbox_gateway.card on card.token = t."paymentMethodToken" and card.behaviour = any($2)
+), made as (
+  insert into sandbox_gateway.charge
+    (id, intent_token, card_token, amount, currency, state, behaviour, decline_reason, description, metadata, captured_at)
+  select id, intent_token, card_token, amount, currency, state, behaviour, case when state = 'declined' then 'card_declined' end,
+    description, metadata, case when state = 'captured' then clock_timestamp() end
+  from asked order by intent_token
+  on conflict (intent_token) do nothing
+  returning *
+), captured as (
+  insert into sandbox_gateway.capture (intent_token, amount, currency)
+  select intent_token, amount, currency from made where state = 'captured'
+), answered as (
+  select made.*, state as answer from made
+  union all
+  select known.*, 'repeated' from sandbox_gateway.charge known join asked using (intent_token, card_token, amount, currency)
+  where known.state in ('captured', 'declined')
+), logged as (
+  insert into sandbox_gateway.call (kind, intent_token, request, answer)
+  select 'charge', intent_token, jsonb_build_object('amount', trim_scale(amount)::text, 'currency', currency, 'card', card_token), answer
+  from answered
+)
+select ${chargeColumns} from answered`;
+
+/**
  * One charge in one statement and one commit. $1 intent, $2 card, $3 amount, $4 currency, $5 id, $6 description, $7 metadata.
  * The card's row is locked, so its count of declines is exact; the unique intent makes the first charge the only one, and a
  * capture is a row of its own whose key is the intent, so that a second one cannot exist. Without a card: no row. `made` is

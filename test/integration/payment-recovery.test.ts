@@ -3,7 +3,7 @@ import type { PaymentOutcome } from '../../billing/payment.ts';
 import { workflowScope } from '../../db/scope.ts';
 import { openPayment, openPayments } from '../../db/stores/payment.ts';
 import { attendPayment } from '../../db/stores/payment-agenda.ts';
-import { recordPaymentOutcome } from '../../db/stores/payment-outcome.ts';
+import { recordPaymentOutcome, recordPaymentOutcomes } from '../../db/stores/payment-outcome.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import { retry, waitingFor } from '../../workflows/lifecycle.messages.ts';
 import { gatewayNotified, paymentWorkflowId } from '../../workflows/payment.messages.ts';
@@ -83,6 +83,55 @@ test('one key opens one payment, also when it is asked for concurrently', async 
     'opened',
   ]);
   expect(new Set(results.map((result) => 'paymentId' in result && result.paymentId)).size).toBe(1);
+});
+
+test('what is said of a set of payments is recorded like of each alone, and answered in the order asked', async () => {
+  const [good, bad, slow] = [
+    await opened((await invoiceToPay(base, { amountDue: '7', gateway, card: 'succeeds' })).invoiceId),
+    await opened((await invoiceToPay(base, { amountDue: '8', gateway, card: 'declines' })).invoiceId),
+    await opened((await invoiceToPay(base, { amountDue: '9', gateway, card: 'answers_late' })).invoiceId),
+  ];
+  const said = [
+    { paymentId: bad, outcome: outcome('declined', { reason: 'card_declined' }), at },
+    { paymentId: good, outcome: outcome('succeeded', { gatewayPaymentId: 'charge_1' }), at },
+    { paymentId: slow, outcome: outcome('processing', { gatewayPaymentId: 'charge_2' }), at },
+    { paymentId: good, outcome: outcome('succeeded', { gatewayPaymentId: 'charge_1' }), at },
+  ];
+  const recorded = await inScope((tx) => recordPaymentOutcomes(tx, said));
+  expect(
+    recorded.map(({ paymentId, paymentStatus, invoicePaid, awaitsGateway }) => [
+      paymentId,
+      paymentStatus,
+      invoicePaid,
+      awaitsGateway,
+    ]),
+  ).toEqual([
+    [bad, 'FAILED', false, false],
+    [good, 'SUCCEEDED', true, false],
+    [slow, 'PROCESSING', false, true],
+    [good, 'SUCCEEDED', false, false],
+  ]);
+  const told = ['payment.created', 'payment.pending'];
+  expect(await eventsOf(bad)).toEqual([...told, 'payment.failed']);
+  expect(await eventsOf(good)).toEqual([...told, 'payment.success']);
+  expect(await eventsOf(slow)).toEqual([...told, 'payment.updated']);
+  const attempts = await inScope((tx) =>
+    tx.rows(
+      `select payment_id, attempt_number, payment_status, error_message, gateway_attempt_id from payment_attempt
+       where payment_id = any($1) order by payment_status`,
+      [[good, bad, slow]],
+    ),
+  );
+  const failed = { payment_status: 'FAILED', error_message: 'card_declined', gateway_attempt_id: null };
+  const paid = { payment_status: 'SUCCEEDED', error_message: null, gateway_attempt_id: 'charge_1' };
+  expect(attempts).toEqual([
+    { payment_id: bad, attempt_number: 1, ...failed },
+    { payment_id: good, attempt_number: 1, ...paid },
+  ]);
+  const unknown = { paymentId: 'pay_none', outcome: outcome('succeeded'), at };
+  await expect(inScope((tx) => recordPaymentOutcomes(tx, [said[2]!, unknown]))).rejects.toMatchObject({
+    type: 'not_found',
+  });
 });
 
 test('a set of payments is opened like each alone, and answered in the order asked', async () => {

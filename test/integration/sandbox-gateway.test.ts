@@ -51,6 +51,52 @@ test('an intent is refused for another amount', async () => {
   await expect(gateway.charge({ ...charge, amount: '13' })).rejects.toThrow('another amount');
 });
 
+test('plain cards are charged at once in any number, each intent once', async () => {
+  const [good, bad] = [await cardOf('succeeds'), await cardOf('declines')];
+  const requests = [good.request(), good.request(), bad.request()];
+  const [first, second, declined] = requests.map(({ intentToken }) => intentToken) as [string, string, string];
+  const answers = await gateway.chargeAtOnce!(requests);
+  expect([...answers].map(([token, { status }]) => [token, status]).sort()).toEqual(
+    [
+      [first, 'succeeded'],
+      [second, 'succeeded'],
+      [declined, 'declined'],
+    ].sort(),
+  );
+  expect(answers.get(declined)).toMatchObject({ declineReason: 'card_declined', amount: '12.5', currency: 'usd' });
+  expect(await gateway.chargeAtOnce!(requests)).toEqual(answers);
+  expect(await gateway.charge(requests[0]!)).toEqual(answers.get(first));
+  expect((await gateway.operator.callsOf(first)).map(({ kind, answer }) => `${kind} ${answer}`)).toEqual([
+    'charge captured',
+    'charge repeated',
+    'charge repeated',
+  ]);
+  const captured = (await gateway.operator.captures()).map(({ intentToken }) => intentToken);
+  expect(captured.filter((token) => [first, second, declined].includes(token)).sort()).toEqual([first, second].sort());
+});
+
+test('what is not decided at once is not charged at once', async () => {
+  const behaviours: [SandboxBehaviour, number?][] = [
+    ['declines_times', 1],
+    ['requires_action'],
+    ['loses_answer'],
+    ['answers_twice'],
+    ['answers_late', 1],
+    ['unreachable_times', 1],
+    ['never_answers'],
+    ['answers_wrongly'],
+  ];
+  const requests = await Promise.all(
+    behaviours.map(async ([behaviour, count]) => (await cardOf(behaviour, count)).request()),
+  );
+  expect(await gateway.chargeAtOnce!(requests)).toEqual(new Map());
+  for (const { intentToken } of requests) expect(await gateway.operator.callsOf(intentToken)).toEqual([]);
+  const { request } = await cardOf('succeeds');
+  const charged = request();
+  await gateway.charge(charged);
+  expect(await gateway.chargeAtOnce!([{ ...charged, amount: '13' }])).toEqual(new Map());
+});
+
 test('a card declines as often as its number says, counted by intents', async () => {
   const { request } = await cardOf('declines_times', 2);
   const first = request();

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { coalesce } from '../../activities/coalesce.ts';
+
+/** A step that notes its sets and ends each when told to. */
+function gatedStep() {
+  const sets: number[][] = [];
+  const ends: (() => void)[] = [];
+  const call = coalesce<number, string>({
+    groupOf: (request) => (request < 100 ? 'a' : 'b'),
+    maxRequests: 50,
+    async run(requests) {
+      sets.push([...requests]);
+      await new Promise<void>((end) => ends.push(end));
+      if (requests.includes(13)) throw new Error('a bad one');
+      return requests.map((request) => `did ${request}`);
+    },
+  });
+  /** Ends the sets that run until every call is answered. */
+  const endAll = async <T>(calls: Promise<T>[]) => {
+    const outcome = Promise.allSettled(calls);
+    let isOver = false;
+    void outcome.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      for (const end of ends.splice(0)) end();
+      await new Promise((next) => setImmediate(next));
+    }
+    return outcome;
+  };
+  return { sets, call, endAll };
+}
+
+const started = () => new Promise((next) => setImmediate(() => setImmediate(next)));
+
+test('calls of one turn are one set, answered each its own', async () => {
+  const { sets, call, endAll } = gatedStep();
+  const answers = await endAll([1, 2, 3].map(call));
+  expect(sets).toEqual([[1, 2, 3]]);
+  expect(answers.map((answer) => answer.status === 'fulfilled' && answer.value)).toEqual(['did 1', 'did 2', 'did 3']);
+});
+
+test('calls that come while a set runs are the next set', async () => {
+  const { sets, call, endAll } = gatedStep();
+  const first = call(1);
+  await started();
+  const later = [2, 3, 4].map(call);
+  await endAll([first, ...later]);
+  expect(sets).toEqual([[1], [2, 3, 4]]);
+});
+
+test('those who come while others gather join them', async () => {
+  const { sets, call, endAll } = gatedStep();
+  const first = call(1);
+  await started();
+  const second = call(2);
+  const third = endAll([first]).then(() => call(3));
+  await endAll([second, third]);
+  expect(sets).toEqual([[1], [2, 3]]);
+});
+
+test('groups do not wait for each other', async () => {
+  const { sets, call, endAll } = gatedStep();
+  const calls = [call(1), call(101)];
+  await started();
+  expect(sets).toEqual([[1], [101]]);
+  await endAll(calls);
+});
+
+test('a call that fails fails by itself', async () => {
+  const { sets, call, endAll } = gatedStep();
+  const answers = await endAll([12, 13, 14].map(call));
+  expect(sets).toEqual([[12, 13, 14], [12], [13], [14]]);
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
