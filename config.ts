@@ -38,6 +38,22 @@ const schema = z
         (keys) => keys.every((key) => key.length >= 32),
         'must be keys of 32 characters or more, comma separated',
       ),
+    /** Seal the secrets of connections: the first seals, the others still open. Without one no secret can be kept. */
+    SECRET_ENCRYPTION_KEYS: z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').filter((entry) => entry !== ''))
+      .refine(
+        (entries) => entries.every((entry) => /^[\w-]{1,32}:[0-9a-f]{64}$/i.test(entry)),
+        'must be keys as <name>:<64 hexadecimal digits>, comma separated',
+      )
+      .transform((entries) => entries.map((entry) => ({ id: entry.slice(0, -65), key: entry.slice(-64) })))
+      .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'must not name two keys alike'),
+    /** This installation's own account at AWS, which the roles of AWS Marketplace connections trust. */
+    AWS_MARKETPLACE_ACCESS_KEY_ID: z.string().optional(),
+    AWS_MARKETPLACE_SECRET_ACCESS_KEY: z.string().optional(),
+    /** Asked instead of the region's own endpoint of STS. */
+    AWS_STS_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
     /** The operator's portal, to which customers are sent with their session. */
     PORTAL_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Timers that fall on one instant, as on the first of a month, are spread over this window; boundaries stay exact. */
@@ -76,6 +92,10 @@ const schema = z
   .refine(({ USAGE_ENGINE, CLICKHOUSE_URL }) => USAGE_ENGINE !== 'clickhouse' || CLICKHOUSE_URL !== undefined, {
     path: ['CLICKHOUSE_URL'],
     error: 'is required with USAGE_ENGINE=clickhouse, as http://user:password@host:8123/perennial',
+  })
+  .refine((values) => !values.AWS_MARKETPLACE_ACCESS_KEY_ID === !values.AWS_MARKETPLACE_SECRET_ACCESS_KEY, {
+    path: ['AWS_MARKETPLACE_SECRET_ACCESS_KEY'],
+    error: 'is required with AWS_MARKETPLACE_ACCESS_KEY_ID, and the other way round',
   });
 
 /** The configuration of one process. design: architecture §1 */
@@ -94,6 +114,9 @@ export interface Config {
   trustProxy: boolean;
   portalSigningKeys: readonly string[];
   portalUrl: string;
+  secretEncryptionKeys: readonly { id: string; key: string }[];
+  /** Null where there are no connections to AWS Marketplace. */
+  awsMarketplace: { accessKeyId: string; secretAccessKey: string; endpoint: string | null } | null;
   timerSpreadMs: number;
   workflowBundle: string | null;
   outgoingAllowedHosts: string[];
@@ -132,6 +155,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     trustProxy: values.TRUST_PROXY,
     portalSigningKeys: values.PORTAL_SIGNING_KEYS,
     portalUrl: values.PORTAL_URL ?? `http://${values.HOST}:${values.PORT}/portal`,
+    secretEncryptionKeys: values.SECRET_ENCRYPTION_KEYS,
+    awsMarketplace: awsMarketplace(values),
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
     outgoingAllowedHosts: values.OUTGOING_ALLOWED_HOSTS,
@@ -139,4 +164,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     clickhouseUrl: values.USAGE_ENGINE === 'clickhouse' ? (values.CLICKHOUSE_URL ?? null) : null,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   };
+}
+
+function awsMarketplace(values: z.output<typeof schema>): Config['awsMarketplace'] {
+  const { AWS_MARKETPLACE_ACCESS_KEY_ID: accessKeyId, AWS_MARKETPLACE_SECRET_ACCESS_KEY: secretAccessKey } = values;
+  if (!accessKeyId || !secretAccessKey) return null;
+  return { accessKeyId, secretAccessKey, endpoint: values.AWS_STS_ENDPOINT ?? null };
 }

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/orm.ts';
+import type { AwsRoles } from '../integrations/aws-roles.ts';
 import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
@@ -9,11 +10,15 @@ import type { PortalConfig } from './portal-token.ts';
 
 /** What the API needs of the world. Whoever makes them closes them; a test passes its own. */
 export interface AppDependencies {
-  config: Pick<Config, 'rateLimitPerSecond' | 'maxEventLoopDelayMs' | 'trustProxy'> & PortalConfig;
+  config: Pick<Config, 'rateLimitPerSecond' | 'maxEventLoopDelayMs' | 'trustProxy'> &
+    PortalConfig &
+    Partial<Pick<Config, 'secretEncryptionKeys'>>;
   database: Database;
   temporal: Client;
   metering: UsageStore;
   gateways: PaymentGateways;
+  /** Roles at AWS; without it there are no connections to its marketplace. */
+  awsRoles?: AwsRoles;
   /** Where files of imports may come from; public https addresses alone when absent. */
   outgoing?: OutgoingPolicy;
   /** What to log and where to; `false` for nothing. */

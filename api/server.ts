@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { collectDefaultMetrics } from 'prom-client';
 import { readConfig } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
+import { connectAwsRoles } from '../integrations/aws-roles.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openUsageStore } from '../metering/open-usage-store.ts';
 import { buildApp } from './app.ts';
@@ -25,6 +26,7 @@ const app = await buildApp({
   temporal: temporal.client,
   metering,
   gateways: gateways.registry,
+  ...(config.awsMarketplace ? { awsRoles: connectAwsRoles(config.awsMarketplace) } : {}),
   outgoing: { allowedHosts: config.outgoingAllowedHosts },
   logger: { level: config.logLevel },
 });

@@ -23,6 +23,8 @@ export interface HomeSettings {
   apiKey: string;
   /** Signs the sessions of the customer portal. */
   portalSigningKey: string;
+  /** Seals the secrets of connections. */
+  secretEncryptionKey: string;
   /** Ports of the last start, so that addresses stay the same where they can. */
   ports?: { postgres: number; temporal: number; temporalUi: number };
 }
@@ -80,12 +82,13 @@ export function readSettings(directory: string): HomeSettings {
   const file = join(directory, 'settings.json');
   const made = {
     portalSigningKey: randomBytes(32).toString('base64url'),
+    secretEncryptionKey: `start:${randomBytes(32).toString('hex')}`,
   };
   if (existsSync(file)) {
-    const kept = JSON.parse(readFileSync(file, 'utf8')) as Omit<HomeSettings, 'portalSigningKey'>;
-    // A home of before there was a portal gets its key now.
+    const kept = JSON.parse(readFileSync(file, 'utf8')) as Omit<HomeSettings, keyof typeof made>;
+    // A home of before there was a portal, or a connection, gets its key now.
     const settings = { ...made, ...kept };
-    if (!('portalSigningKey' in kept)) writeSettings(directory, settings);
+    if (Object.keys(made).some((name) => !(name in kept))) writeSettings(directory, settings);
     return settings;
   }
   const settings: HomeSettings = {

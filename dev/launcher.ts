@@ -90,6 +90,7 @@ export function createLauncher(options: LaunchOptions): Launcher {
       databaseUrl: database.applicationUrl,
       temporalAddress: temporal.address,
       portalSigningKey: settings.portalSigningKey,
+      secretEncryptionKey: settings.secretEncryptionKey,
     });
     const { apiKey, applicationUrl: databaseUrl, ownerUrl: databaseOwnerUrl } = database;
     writeRunning(options.directory, {
@@ -211,7 +212,7 @@ async function findTemporal(
 async function startServices(
   { directory, apiPort, env }: LaunchOptions,
   onStart: OnStart,
-  addresses: { apiUrl: string; databaseUrl: string; temporalAddress: string; portalSigningKey: string },
+  addresses: Record<'apiUrl' | 'databaseUrl' | 'temporalAddress' | 'portalSigningKey' | 'secretEncryptionKey', string>,
 ): Promise<void> {
   const environment = {
     ...env,
@@ -221,6 +222,7 @@ async function startServices(
     HOST: '127.0.0.1',
     PORT: String(apiPort),
     PORTAL_SIGNING_KEYS: env.PORTAL_SIGNING_KEYS || addresses.portalSigningKey,
+    SECRET_ENCRYPTION_KEYS: env.SECRET_ENCRYPTION_KEYS || addresses.secretEncryptionKey,
     SHUTDOWN_TIMEOUT_MS: '3000',
   };
   const common = { directory, env: environment, onStart };

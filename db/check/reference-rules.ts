@@ -53,6 +53,7 @@ const auditedTypes = [
   'costsheet',
   'wallet',
   'customer_onboarding',
+  'connection',
 ];
 
 /** Every column that names a row of the same environment. A test compares the list with the columns that exist. */

@@ -3,6 +3,7 @@ import { AddonAssociation } from './addon-association.ts';
 import { AgendaEntry } from './agenda-entry.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
+import { Connection } from './connection.ts';
 import { Costsheet } from './costsheet.ts';
 import { Coupon } from './coupon.ts';
 import { CouponApplication } from './coupon-application.ts';
@@ -66,6 +67,7 @@ export const entities = [
   AgendaEntry,
   ApiKey,
   AuditEntry,
+  Connection,
   Costsheet,
   Coupon,
   CouponApplication,

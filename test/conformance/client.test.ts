@@ -7,6 +7,7 @@ import { addonCalls } from './areas/addon.ts';
 import { analyticsCalls } from './areas/analytics.ts';
 import { billingCalls } from './areas/billing.ts';
 import { catalogueCalls } from './areas/catalogue.ts';
+import { connectionCalls } from './areas/connection.ts';
 import { costsheetCalls } from './areas/costsheet.ts';
 import { couponCalls } from './areas/coupon.ts';
 import { creditGrantCalls } from './areas/credit-grant.ts';
@@ -37,6 +38,7 @@ const areas = {
   ...accountCalls(talk),
   ...customerCalls(talk),
   ...integrationCalls(talk),
+  ...connectionCalls(talk),
   ...taxCalls(talk),
   ...couponCalls(talk),
   ...catalogueCalls(talk),

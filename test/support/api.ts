@@ -9,6 +9,7 @@ import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { testPortal } from './portal.ts';
+import { testSecretKeys } from './secret-keys.ts';
 
 /** An answer as a test reads it. `body` is the parsed JSON, null when there is none. */
 export interface Answer {
@@ -46,7 +47,7 @@ export async function testApi(
   const temporal = connectTemporal({ address: '127.0.0.1:1', namespace: 'default' });
   const metering = openPostgresUsageStore(testDb.database);
   const app = await buildApp({
-    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false, ...testPortal },
+    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false, ...testPortal, ...testSecretKeys },
     database: testDb.database,
     temporal: temporal.client,
     metering,

@@ -9,6 +9,7 @@ import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { defaultLimits } from '../../metering/postgres/write-queue.ts';
 import type { TestDatabase } from './database.ts';
 import { testPortal } from './portal.ts';
+import { testSecretKeys } from './secret-keys.ts';
 import type { TestTemporal } from './temporal.ts';
 
 /** An answer of the API. */
@@ -43,7 +44,7 @@ export async function testApp(base: TestDatabase, temporal?: TestTemporal): Prom
   const watch = temporal ? usageWatchSignal(temporal.client) : undefined;
   const metering = openPostgresUsageStore(base.database, defaultLimits, watch);
   const app = await buildApp({
-    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false, ...testPortal },
+    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false, ...testPortal, ...testSecretKeys },
     database: base.database,
     temporal: temporal?.client ?? new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     metering,

@@ -4,7 +4,16 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { closeHome, openHome, readRunning, readSettings, resetHome, writeRunning } from '../../dev/home.ts';
+import {
+  closeHome,
+  type HomeSettings,
+  openHome,
+  readRunning,
+  readSettings,
+  resetHome,
+  writeRunning,
+  writeSettings,
+} from '../../dev/home.ts';
 import { commandOf } from '../../dev/processes.ts';
 
 let directory: string;
@@ -41,8 +50,18 @@ test('the id of a killed launcher that another program has now is no obstacle', 
 test('settings are made once, keep the API key, and only their owner may read them', () => {
   const first = readSettings(directory);
   expect(first.apiKey).toMatch(/^sk_[\w-]{43}$/);
+  expect(first.secretEncryptionKey).toMatch(/^start:[0-9a-f]{64}$/);
   expect(readSettings(directory)).toEqual(first);
   expect(statSync(join(directory, 'settings.json')).mode & 0o777).toBe(0o600);
+});
+
+test('a home of an older version gets the keys it lacks, once, and keeps what it has', () => {
+  const { secretEncryptionKey, ...older } = readSettings(directory);
+  writeSettings(directory, older as HomeSettings);
+  const renewed = readSettings(directory);
+  expect(renewed).toMatchObject(older);
+  expect(renewed.secretEncryptionKey).not.toBe(secretEncryptionKey);
+  expect(readSettings(directory)).toEqual(renewed);
 });
 
 test('a reset forgets everything but the hold on the directory', () => {

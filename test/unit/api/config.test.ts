@@ -28,6 +28,34 @@ it('takes ClickHouse as the usage engine when it is told where it is', () => {
   expect(() => readConfig({ ...given, USAGE_ENGINE: 'mysql' })).toThrow('USAGE_ENGINE: must be postgres or clickhouse');
 });
 
+it('takes keys for secrets by name, the first of them being the one that seals', () => {
+  const [first, second] = ['aB'.repeat(32), '01'.repeat(32)];
+  const read = (SECRET_ENCRYPTION_KEYS?: string) => readConfig({ DATABASE_URL: url, SECRET_ENCRYPTION_KEYS });
+  expect(read().secretEncryptionKeys).toEqual([]);
+  expect(read(`2026-11:${first},2025:${second}`).secretEncryptionKeys).toEqual([
+    { id: '2026-11', key: first },
+    { id: '2025', key: second },
+  ]);
+  for (const bad of [first, `a:${first.slice(1)}`, `a:${first}0`, `a b:${first}`, `:${first}`, `a:${'x'.repeat(64)}`])
+    expect(() => read(bad)).toThrow(/SECRET_ENCRYPTION_KEYS: must be keys as <name>:<64 hexadecimal digits>/);
+  expect(() => read(`a:${first},a:${second}`)).toThrow('must not name two keys alike');
+  expect(() => read(`a:${first},b`)).not.toThrow(first);
+});
+
+it('takes an account at AWS whole or not at all', () => {
+  const account = { AWS_MARKETPLACE_ACCESS_KEY_ID: 'AKIA', AWS_MARKETPLACE_SECRET_ACCESS_KEY: 's3cret' };
+  expect(readConfig({ DATABASE_URL: url }).awsMarketplace).toBeNull();
+  expect(readConfig({ DATABASE_URL: url, ...account }).awsMarketplace).toEqual({
+    accessKeyId: 'AKIA',
+    secretAccessKey: 's3cret',
+    endpoint: null,
+  });
+  for (const [name, value] of Object.entries(account))
+    expect(() => readConfig({ DATABASE_URL: url, [name]: value })).toThrow(
+      'AWS_MARKETPLACE_SECRET_ACCESS_KEY: is required',
+    );
+});
+
 it('names every bad variable and shows no value', () => {
   const bad = { DATABASE_URL: 'mysql://s3cret', PORT: '99999', RATE_LIMIT_PER_SECOND: 'many', TRUST_PROXY: 'yes' };
   for (const name of Object.keys(bad)) expect(() => readConfig(bad)).toThrow(name);

@@ -1,0 +1,29 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { metadata, recordColumns } from '../columns.ts';
+import type { SyncConfig } from '../stores/connection-config.ts';
+
+/** A connection to a provider. Its secrets are sealed; the three columns are null where it has none. spec: platform §13 */
+const schema = defineEntity({
+  name: 'Connection',
+  tableName: 'connection',
+  properties: {
+    ...recordColumns,
+    name: p.text(),
+    providerType: p.text(),
+    metadata: metadata(),
+    syncConfig: p.json<SyncConfig>(),
+    secretKeyId: p.text().nullable(),
+    secretNonce: p.blob().nullable(),
+    secretCiphertext: p.blob().nullable(),
+  },
+  uniques: [
+    {
+      name: 'connection_provider_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.providerType}) where ${c.status} = 'published' and ${c.providerType} <> 's3'`,
+    },
+  ],
+  indexes: [{ properties: ['environmentId', 'createdAt', 'id'] }],
+});
+export class Connection extends schema.class {}
+schema.setClass(Connection);

@@ -1,0 +1,31 @@
+import { expect } from 'vitest';
+import { type AreaCalls, type Conversation, present } from '../conversation.ts';
+
+/** Connections to providers, as the published client knows them. */
+export function connectionCalls({ client, api }: Conversation): Record<string, AreaCalls> {
+  let connectionId = '';
+  const secrets: AreaCalls = {
+    async createOrUpdateIntegration() {
+      const credentials = { publishable_key: 'pk_1', secret_key: 'sk_1' };
+      const body = { name: 'Stripe', provider: 'stripe', credentials } as const;
+      const secret = await client.integrations.createOrUpdateIntegration('stripe', body);
+      expect(secret).toMatchObject({ name: 'Stripe', provider: 'stripe', type: 'integration', status: 'published' });
+      connectionId = present(secret.id);
+      const again = await client.integrations.createOrUpdateIntegration('stripe', { ...body, name: 'Renamed' });
+      expect(again).toMatchObject({ id: connectionId, name: 'Renamed' });
+      const { body: shown } = await api('GET', `/connections/${connectionId}`);
+      expect(shown).toMatchObject({ provider_type: 'stripe', name: 'Renamed' });
+    },
+    async getIntegration() {
+      expect(await client.integrations.getIntegration('stripe')).toMatchObject({ id: connectionId });
+    },
+    async listLinkedIntegrations() {
+      expect((await client.integrations.listLinkedIntegrations()).providers).toEqual(['stripe']);
+    },
+    async deleteIntegration() {
+      await client.integrations.deleteIntegration(connectionId);
+      expect((await client.integrations.listLinkedIntegrations()).providers).toEqual([]);
+    },
+  };
+  return { 'integration secrets': secrets };
+}
