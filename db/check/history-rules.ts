@@ -23,6 +23,7 @@ const recorded = [
   'setting',
   'costsheet',
   'customer_onboarding',
+  'connection',
 ];
 
 const beganAsDraft = `(o.subscription_status = 'draft' or exists (

@@ -219,6 +219,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'api_key.display_id',
   'api_key.user_id',
   'audit_entry.request_id',
+  'connection.secret_key_id',
   'customer.external_id',
   'integration_mapping.provider_entity_id',
   // The command of a creation that was refused names an invoice that was never made.

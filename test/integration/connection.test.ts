@@ -244,26 +244,36 @@ describe('permissions', () => {
   });
 });
 
-it('a connection of another tenant or environment is as one that does not exist', async () => {
-  const { id } = await create(nomod());
-  const { apiKey } = await otherTenant();
-  for (const [method, path, body] of [
-    ['GET', `${connections}/`, undefined],
-    ['PUT', `${connections}/`, { encrypted_secret_data: { api_key: 'stolen' } }],
-    ['DELETE', `${connections}/`, undefined],
-    ['DELETE', '/v1/secrets/integrations/', undefined],
-  ] as const) {
-    const [foreign, unknown] = [
-      await call(method, `${path}${id}`, { apiKey, body }),
-      await call(method, `${path}conn_unknown`, { apiKey, body }),
-    ];
-    expect([foreign.status, foreign.body.code]).toEqual([404, 'not_found']);
-    expect(JSON.stringify(foreign.body).replaceAll(id, 'conn_unknown')).toBe(JSON.stringify(unknown.body));
-  }
-  expect((await call('GET', connections, { apiKey })).body.total).toBe(0);
-  expect((await call('GET', `${connections}?connection_ids=${id}`, { apiKey })).body.total).toBe(0);
-  expect((await call('GET', '/v1/integrations/config', { apiKey })).body).toEqual({ integrations: [] });
-  expect((await call('GET', '/v1/secrets/integrations/linked', { apiKey })).body).toEqual({ providers: [] });
-  expect((await call('GET', '/v1/secrets/integrations/by-provider/nomod', { apiKey })).status).toBe(404);
-  expect((await call('GET', `${connections}/${id}`)).status).toBe(200);
+describe.each(['tenant', 'environment'])('to another %s', (other) => {
+  const strangersKey = async () => {
+    if (other === 'tenant') return (await otherTenant()).apiKey;
+    const made = await call('POST', '/v1/environments', { body: { name: 'Other', type: 'development' } });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    return (await accountWithRoles(database, { ...scope, environmentId: made.body.id }, ['super_admin'])).apiKey;
+  };
+
+  it('a connection is as one that does not exist', async () => {
+    const made = await create(nomod());
+    const apiKey = await strangersKey();
+    for (const [method, path, body] of [
+      ['GET', `${connections}/`, undefined],
+      ['PUT', `${connections}/`, { encrypted_secret_data: { api_key: 'stolen' } }],
+      ['DELETE', `${connections}/`, undefined],
+      ['DELETE', '/v1/secrets/integrations/', undefined],
+    ] as const) {
+      const foreign = await call(method, `${path}${made.id}`, { apiKey, body });
+      const unknown = await call(method, `${path}conn_unknown`, { apiKey, body });
+      expect([foreign.status, foreign.body.code]).toEqual([404, 'not_found']);
+      expect(JSON.stringify(foreign.body).replaceAll(made.id, 'conn_unknown')).toBe(JSON.stringify(unknown.body));
+    }
+    expect((await call('GET', connections, { apiKey })).body.total).toBe(0);
+    expect(
+      (await call('POST', `${connections}/search`, { apiKey, body: { connection_ids: [made.id] } })).body.total,
+    ).toBe(0);
+    expect((await call('GET', '/v1/integrations/config', { apiKey })).body).toEqual({ integrations: [] });
+    expect((await call('GET', '/v1/secrets/integrations/linked', { apiKey })).body).toEqual({ providers: [] });
+    expect((await call('GET', '/v1/secrets/integrations/by-provider/nomod', { apiKey })).status).toBe(404);
+    expect((await call('GET', `${connections}/${made.id}`)).body).toEqual(made);
+    expect((await call('POST', connections, { apiKey, body: nomod() })).status).toBe(201);
+  });
 });
