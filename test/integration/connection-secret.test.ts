@@ -97,7 +97,7 @@ describe('a member', () => {
     ['zoho_books', 'api_domain', 'https://www.zohoapis.com/path'],
     ['zoho_books', 'api_domain', 'https://127.0.0.1'],
     ['stripe', 'secret_key', 's'.repeat(8_193)],
-    ['gcp_marketplace', 'credentials_json', '{'],
+    ['gcp_marketplace', 'credentials_json', '{"type": "external_account"'],
     ['gcp_marketplace', 'credentials_json', '[]'],
     ['gcp_marketplace', 'credentials_json', googleAccount({ type: 'service_account' })],
     ['gcp_marketplace', 'credentials_json', googleAccount({ token_url: undefined })],
