@@ -64,8 +64,11 @@ export async function windowsToAsk(
   const isMany = length && Date.parse(interval.to) - Date.parse(interval.from) > (length.ms * maxWindows) / 2;
   if (!isMany || length.within === null) return seriesWindows(interval, windows);
   const larger = await windowsToAsk(interval, { ...windows, windowSize: length.within }, holding);
-  const pieces = (await holding(larger)).flatMap((window) => seriesWindows(window, windows));
-  if (pieces.length > maxWindows) throw tooManyWindows();
+  const pieces: SeriesWindow[] = [];
+  for (const window of await holding(larger)) {
+    pieces.push(...seriesWindows(window, windows));
+    if (pieces.length > maxWindows) throw tooManyWindows();
+  }
   return pieces;
 }
 
