@@ -9,7 +9,7 @@ export interface SelectablePrice extends ChargeCadence {
  * Which of a plan's prices a new subscription gets. Candidates are already the published prices in its currency, not ended and
  * not subscription-scoped. Without a list: those of equal cadence and one-time ones. With a list: exactly these, where also a
  * shorter cadence that divides the subscription's is accepted; an unknown, longer or non-dividing one and a duplicate are
- * refused, all of them named in `details.offending`, in the order listed. The answer keeps the plan's order.
+ * refused, all of them named in `details.offending`, each once, in the order listed. The answer keeps the plan's order.
  * spec: subscriptions-and-invoicing §2.3.2
  */
 export function selectPrices<P extends SelectablePrice>(
@@ -21,22 +21,20 @@ export function selectPrices<P extends SelectablePrice>(
     relations.includes(cadenceRelation(price, subscription));
   if (!includePriceIds) return candidates.filter((price) => attachable(price, ['equal', 'onetime']));
   const byId = new Map(candidates.map((price) => [price.id, price]));
-  const seen = new Set<string>();
-  const offending = new Set<string>();
-  for (const id of includePriceIds) {
+  const named = Map.groupBy(includePriceIds, (id) => id);
+  const isRefused = (id: string): boolean => {
     const price = byId.get(id);
-    if (seen.has(id) || !price || !attachable(price, ['equal', 'onetime', 'shorter'])) offending.add(id);
-    seen.add(id);
-  }
-  if (offending.size > 0) {
-    const ids = [...offending];
+    return named.get(id)!.length > 1 || !price || !attachable(price, ['equal', 'onetime', 'shorter']);
+  };
+  const ids = [...named.keys()].filter(isRefused);
+  if (ids.length > 0) {
     throw refuse(
       'validation_error',
       `include_price_ids names prices that cannot be attached: ${ids.join(', ')}; each must be a price of the plan in the subscription's currency, named once, whose billing period divides the subscription's`,
       { fields: { include_price_ids: `cannot be attached: ${ids.join(', ')}` }, offending: ids },
     );
   }
-  return candidates.filter((price) => seen.has(price.id));
+  return candidates.filter((price) => named.has(price.id));
 }
 
 /**
