@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import {
+  type BundleOptions,
   bundleWorkflowCode,
   type NativeConnection,
   Runtime,
@@ -63,10 +64,25 @@ export async function bundleWorkflows(): Promise<{ code: string }> {
     workflowsPath: new URL('../workflows/index.ts', import.meta.url).pathname,
     // Only its types and failures are used; the ORM and the engine never get into a workflow.
     ignoreModules: ['node:crypto'],
+    webpackConfigHook: keepSyntax,
     // Without it the bundler writes plain text between the lines of the log.
     logger: Runtime.instance().logger,
   });
   return { code: withShallowStacks(code) };
+}
+
+type BundlerConfig = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
+
+/**
+ * Leaves the syntax of the workflows as Node runs it. The SDK writes for engines of 2017, of which each file that spreads an object
+ * gets a page of helpers, in memory with every context.
+ */
+function keepSyntax(config: BundlerConfig): BundlerConfig {
+  const loads = (config.module?.rules ?? []) as { use?: { options?: { jsc?: { target?: string } } } }[];
+  const compilers = loads.flatMap((rule) => rule.use?.options?.jsc ?? []);
+  if (compilers.length !== 1) throw new Error('the bundler of the SDK compiles TypeScript in another way than it did');
+  for (const compiler of compilers) compiler.target = 'es2022';
+  return config;
 }
 
 /**
