@@ -3,9 +3,11 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/com
 import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { systemScope } from '../db/scope.ts';
+import { begunClone } from '../db/stores/environment-clone.ts';
 import { type LiveObject, liveObjects } from '../db/stores/live-object.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { customerOnboardingWorkflowType, onboardingStartOptions } from '../workflows/customer-onboarding.messages.ts';
+import { environmentCloneStartOptions, environmentCloneWorkflowType } from '../workflows/environment-clone.messages.ts';
 import { meterBuildStartOptions, meterBuildWorkflowType } from '../workflows/meter-build.messages.ts';
 import {
   type LifecycleKind,
@@ -47,7 +49,7 @@ export async function reconcile({
     await Promise.all(
       Array.from({ length: maxStarting }, async () => {
         for (let object = waiting.shift(); object; object = waiting.shift()) {
-          const wasStarted = await start(temporal, object, restarts);
+          const wasStarted = await start({ database, temporal }, object, restarts);
           if (wasStarted) started += 1;
         }
       }),
@@ -59,11 +61,16 @@ export async function reconcile({
 }
 
 /** Starts one object's workflow; false when it was running. */
-function start(temporal: Client, object: LiveObject, restarts: boolean): Promise<boolean> {
+function start(
+  { database, temporal }: { database: Database; temporal: Client },
+  object: LiveObject,
+  restarts: boolean,
+): Promise<boolean> {
   if (object.objectType === 'test_clock') return startClock(temporal, object, restarts);
   if (object.objectType === 'usage_watch') return startUsageWatch(temporal, object);
   if (object.objectType === 'customer_onboarding') return startOnboarding(temporal, object);
   if (object.objectType === 'meter_build') return startMeterBuild(temporal, object);
+  if (object.objectType === 'environment_clone') return startClone(database, temporal, object);
   return object.objectType === 'task' ? startImport(temporal, object) : startLifecycle(temporal, object, restarts);
 }
 
@@ -89,6 +96,20 @@ async function startMeterBuild(temporal: Client, object: LiveObject): Promise<bo
   const options = meterBuildStartOptions({ tenantId, environmentId, meterId });
   const workflowIdConflictPolicy = WorkflowIdConflictPolicy.FAIL;
   return unlessRunning(() => temporal.workflow.start(meterBuildWorkflowType, { ...options, workflowIdConflictPolicy }));
+}
+
+async function startClone(database: Database, temporal: Client, object: LiveObject): Promise<boolean> {
+  const { tenantId, environmentId, objectId: cloneId } = object;
+  const begun = await inSqlTransaction(database, systemScope, (tx) => begunClone(tx, cloneId));
+  const caller = { actor: begun.actor, requestId: '' };
+  const options = environmentCloneStartOptions({
+    tenantId,
+    environmentId,
+    cloneId,
+    caller,
+    sourceEnvironmentId: begun.sourceEnvironmentId,
+  });
+  return unlessRunning(() => temporal.workflow.start(environmentCloneWorkflowType, options));
 }
 
 async function startLifecycle(temporal: Client, object: LiveObject, restarts: boolean): Promise<boolean> {

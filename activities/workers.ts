@@ -15,6 +15,7 @@ import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
+import { createEnvironmentCloneActivities } from './environment-clone.ts';
 import { createEventReprocessActivities } from './event-reprocess.ts';
 import { createEventRetentionActivities } from './event-retention.ts';
 import { failureInterceptor } from './failure.ts';
@@ -162,6 +163,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     workflowBundle,
     activities: {
       ...createPriceSyncActivities({ database }),
+      ...createEnvironmentCloneActivities({ database, temporal }),
       ...createEventReprocessActivities({ database, metering }),
       ...createEventRetentionActivities({ database, clickhouse: dependencies.clickhouse ?? null }),
       ...createUsageFeedActivities({ database, clickhouse: dependencies.clickhouse ?? null }),

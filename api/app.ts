@@ -29,6 +29,7 @@ import { documentRoutes } from './routes/document.ts';
 import { eInvoiceRoutes } from './routes/e-invoice.ts';
 import { entitlementRoutes } from './routes/entitlement.ts';
 import { environmentRoutes } from './routes/environment.ts';
+import { environmentCloneRoutes } from './routes/environment-clone.ts';
 import { eventRoutes } from './routes/event.ts';
 import { eventCorrectionRoutes } from './routes/event-correction.ts';
 import { eventExplainRoutes } from './routes/event-explain.ts';
@@ -104,6 +105,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(customerRoutes);
   await v1.register(customerUsageRoutes);
   await v1.register(environmentRoutes);
+  await v1.register(environmentCloneRoutes);
   await v1.register(rbacRoutes);
   await v1.register(secretIntegrationRoutes);
   await v1.register(settingRoutes);

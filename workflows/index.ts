@@ -1,4 +1,5 @@
 export { customerOnboarding } from './customer-onboarding.ts';
+export { environmentClone } from './environment-clone.ts';
 export { reprocessEvents } from './event-reprocess.ts';
 export { eventRetention } from './event-retention.ts';
 export { invoice } from './invoice.ts';

@@ -1,4 +1,3 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { refuse } from '../../billing/refusal.ts';
 import { findPlan } from '../../db/stores/plan.ts';
 import { findPriceSync, latestPriceSync } from '../../db/stores/price-sync.ts';
@@ -10,11 +9,10 @@ import {
 } from '../../workflows/price-sync.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
+import { startExclusively } from '../exclusive-start.ts';
 import { callerOf } from '../lifecycle.ts';
 import { priceSync, startedWorkflow, viewPriceSync } from '../schemas/price-sync.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
-
-const startWithinMs = 10_000;
 
 /** Both spellings do the same. */
 const starts = [
@@ -42,14 +40,20 @@ export async function priceSyncRoutes(app: Api): Promise<void> {
         const syncId = request.newId('price_sync');
         await request.transaction((tx) => findPlan(tx, params.id));
         const start = { ...ownerOf(scope), planId: params.id, syncId, caller: callerOf(scope) };
-        const hasEnded = (id: string) =>
-          request.transaction(
-            async (tx) => ((await findPriceSync(tx, tx.scope, id))?.syncStatus ?? 'running') !== 'running',
-          );
+        const runId = await startExclusively(request.temporal, {
+          workflowType: priceSyncWorkflowType,
+          options: priceSyncStartOptions(start),
+          memoKey: 'syncId',
+          hasEnded: (id) =>
+            request.transaction(
+              async (tx) => ((await findPriceSync(tx, tx.scope, id))?.syncStatus ?? 'running') !== 'running',
+            ),
+          stillRunning: (running) => stillRunning(start, running),
+        });
         return {
           message: `price sync of plan ${params.id} started`,
           workflow_id: priceSyncWorkflowId(params.id),
-          run_id: await startPriceSync(request.temporal, start, hasEnded),
+          run_id: runId,
         };
       },
     });
@@ -76,32 +80,6 @@ export async function priceSyncRoutes(app: Api): Promise<void> {
 
 function ownerOf({ tenantId, environmentId }: { tenantId: string; environmentId: string }) {
   return { tenantId, environmentId };
-}
-
-/**
- * The run that was started, or the one that the same request started before. A run that has done its work and is only closing
- * is waited for. Throws `already_exists` while another runs.
- */
-async function startPriceSync(
-  temporal: Client,
-  start: PriceSyncStart,
-  hasEnded: (syncId: string) => Promise<boolean>,
-): Promise<string> {
-  return temporal.withDeadline(Date.now() + startWithinMs, async () => {
-    for (;;) {
-      try {
-        const run = await temporal.workflow.start(priceSyncWorkflowType, priceSyncStartOptions(start));
-        return run.firstExecutionRunId;
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
-      const running = await temporal.workflow.getHandle(priceSyncWorkflowId(start.planId)).describe();
-      const syncId = String(running.memo?.syncId);
-      if (syncId === start.syncId) return running.runId;
-      if (running.status.name === 'RUNNING' && !(await hasEnded(syncId))) throw stillRunning(start, running.runId);
-      await temporal.workflow.getHandle(priceSyncWorkflowId(start.planId), running.runId).result();
-    }
-  });
 }
 
 function stillRunning({ planId }: PriceSyncStart, runId: string): Error {

@@ -1,5 +1,6 @@
 import type { Sql } from '../transaction.ts';
 import { deadlineRules } from './deadline-rules.ts';
+import { environmentCloneRules } from './environment-clone-rules.ts';
 import { historyRules } from './history-rules.ts';
 import { type Finding, graceSetting, type InvariantRule, maxViolations, type Violation } from './invariant.ts';
 import { invoiceCountRules } from './invoice-count-rules.ts';
@@ -20,6 +21,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...subscriptionRules,
   ...historyRules,
   ...referenceRules,
+  ...environmentCloneRules,
   ...deadlineRules,
   ...walletRules,
 ];

@@ -47,6 +47,14 @@ export const deadlineRules: readonly InvariantRule[] = [
   },
   {
     id: 'I18',
+    rule: 'no clone of an environment stands still for more than an hour',
+    examines: `select count(*) from environment_clone where clone_status = 'running'`,
+    violations: `
+      select id as object, format('at %s behind "%s" since %s; its workflow tells why', entity_type, after_id, updated_at) as problem
+      from environment_clone where clone_status = 'running' and updated_at + interval '1 hour' + ${grace} < clock_timestamp()`,
+  },
+  {
+    id: 'I18',
     rule: 'whatever lives has something to wait for',
     examines: `select count(*) from subscription where subscription_status in ('trialing', 'active')`,
     violations: `

@@ -24,6 +24,7 @@ const recorded = [
   'costsheet',
   'customer_onboarding',
   'connection',
+  'environment_clone',
 ];
 
 const beganAsDraft = `(o.subscription_status = 'draft' or exists (

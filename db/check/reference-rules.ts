@@ -54,6 +54,7 @@ const auditedTypes = [
   'wallet',
   'customer_onboarding',
   'connection',
+  'environment_clone',
 ];
 
 /** Every column that names a row of the same environment. A test compares the list with the columns that exist. */
@@ -221,6 +222,10 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'audit_entry.request_id',
   'connection.secret_key_id',
   'customer.external_id',
+  // These go across environments on purpose, which rules of their own allow within a tenant only.
+  'environment_clone.after_id',
+  'environment_clone.source_environment_id',
+  'meter.source_environment_meter_id',
   'integration_mapping.provider_entity_id',
   // The command of a creation that was refused names an invoice that was never made.
   'invoice_command.invoice_id',
@@ -258,7 +263,16 @@ function referenceRule({ table, column, target, where }: Reference): InvariantRu
 /** I14: no reference crosses a tenant or an environment, and every environment is of the tenant beside it. */
 export const referenceRules: readonly InvariantRule[] = [
   ...references.map(referenceRule),
-  ...[...new Set([...references.map(({ table }) => table), 'plan', 'meter', 'test_clock', 'api_key'])].map(
+  ...[
+    ...new Set([
+      ...references.map(({ table }) => table),
+      'plan',
+      'meter',
+      'test_clock',
+      'api_key',
+      'environment_clone',
+    ]),
+  ].map(
     (table): InvariantRule => ({
       id: 'I14',
       rule: `the environment of a row of ${table} belongs to its tenant`,

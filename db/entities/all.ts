@@ -17,6 +17,7 @@ import { CustomerOnboarding } from './customer-onboarding.ts';
 import { Entitlement } from './entitlement.ts';
 import { EntitlementGrant } from './entitlement-grant.ts';
 import { Environment } from './environment.ts';
+import { EnvironmentClone } from './environment-clone.ts';
 import { Feature } from './feature.ts';
 import { Group } from './group.ts';
 import { IdempotentRequest } from './idempotent-request.ts';
@@ -81,6 +82,7 @@ export const entities = [
   Entitlement,
   EntitlementGrant,
   Environment,
+  EnvironmentClone,
   Feature,
   Group,
   IdempotentRequest,

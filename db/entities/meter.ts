@@ -29,6 +29,8 @@ const schema = defineEntity({
     expressionProgram: p.json<string[]>().nullable(),
     filters: p.json<MeterFilter[]>().defaultRaw(`'[]'`),
     resetUsage: p.text(),
+    /** The meter of another environment that this one was copied from with a feature or a plan. spec: platform §9 */
+    sourceEnvironmentMeterId: p.text().nullable(),
   },
   indexes: [{ properties: ['environmentId', 'eventName'] }, { properties: ['environmentId', 'createdAt', 'id'] }],
 });

@@ -214,7 +214,7 @@ export async function archiveEntitlement(tx: Transaction, id: string): Promise<v
   await reportEntitlement(tx, entitlement, 'deleted');
 }
 
-type EntitlementColumns = Omit<
+export type EntitlementColumns = Omit<
   Entitlement,
   'id' | 'tenantId' | 'environmentId' | 'status' | 'createdAt' | 'createdBy' | 'updatedAt' | 'updatedBy'
 >;

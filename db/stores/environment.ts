@@ -28,15 +28,21 @@ export async function findEnvironment(tx: Transaction, id: string): Promise<Envi
   return environment;
 }
 
+export interface NewEnvironment {
+  name: string;
+  type: EnvironmentType;
+  /** Made before, so that a retry finds what its first try made. */
+  id?: string;
+}
+
 /**
- * Creates an environment of the caller's tenant. Throws `validation_error` when `tenant_config` allows no more of the type.
- * spec: platform §9
+ * Creates an environment of the caller's tenant; the same id again is the same environment. Throws `validation_error` when
+ * `tenant_config` allows no more of the type. spec: platform §9
  */
-export async function createEnvironment(
-  tx: Transaction,
-  input: { name: string; type: EnvironmentType },
-): Promise<Environment> {
+export async function createEnvironment(tx: Transaction, input: NewEnvironment): Promise<Environment> {
   const { tenantId, actor } = tx.scope;
+  const known = input.id ? await tx.em.findOne(Environment, { id: input.id, tenantId }) : null;
+  if (known) return known;
   const limit = (await readSetting(tx, 'tenant_config'))[input.type];
   // The tenant's row is locked, so that two creations do not both take the last place.
   await tx.rows('select id from tenant where id = $1 for update', [tenantId]);
@@ -46,7 +52,7 @@ export async function createEnvironment(
   }
   const now = realNow();
   const environment = tx.em.create(Environment, {
-    id: newId('env'),
+    id: input.id ?? newId('env'),
     tenantId,
     name: input.name,
     type: input.type,

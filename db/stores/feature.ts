@@ -183,7 +183,7 @@ export async function cloneFeature(tx: Transaction, id: string, copy: FeatureCop
   return { feature, meter, meterChanged: meter !== null };
 }
 
-type FeatureColumns = Pick<
+export type FeatureColumns = Pick<
   Feature,
   | 'name'
   | 'type'
@@ -199,7 +199,8 @@ type FeatureColumns = Pick<
   alertSettings: AlertSettings | null;
 };
 
-async function insertFeature(tx: Transaction, columns: FeatureColumns): Promise<Feature> {
+/** Stores a feature under a new id and reports it. Throws `already_exists` for a taken lookup key. */
+export async function insertFeature(tx: Transaction, columns: FeatureColumns): Promise<Feature> {
   const alertSettings = columns.alertSettings as Record<string, unknown> | null;
   const feature = tx.em.create(Feature, { ...newRecord(tx, 'feat'), ...columns, alertSettings });
   await flushUnique(tx, { feature_lookup_key_unique: () => takenKey('feature', columns.lookupKey) });

@@ -14,7 +14,7 @@ export interface LiveObject {
 /**
  * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only (not
  * inherited ones, which follow their parents) or are being paid before they exist,
- * clocks that move, imports, builds of meters and onboardings that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
+ * clocks that move, imports, builds of meters, onboardings and clones of environments that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
  */
 export async function liveObjects(sql: Sql, after: string, limit: number): Promise<LiveObject[]> {
   return sql.rows<LiveObject & Record<string, unknown>>(
@@ -38,6 +38,8 @@ export async function liveObjects(sql: Sql, after: string, limit: number): Promi
        union all
        select 'customer_onboarding', id, tenant_id, environment_id, customer_id, null from customer_onboarding
          where onboarding_status = 'pending'
+       union all
+       select 'environment_clone', id, tenant_id, environment_id, '', null from environment_clone where clone_status = 'running'
        union all
        select 'test_clock', id, tenant_id, environment_id, '', null from test_clock where target_time is not null and status = 'published'
      ) o left join test_clock c on c.id = o.test_clock_id

@@ -6,12 +6,18 @@ import type { Transaction } from '../transaction.ts';
 import { checkMeter, checkMeterFilters, type NewMeter, unitedFilters } from './meter-rules.ts';
 
 /**
- * Creates a meter. `path` is where the meter stands in the request, for the messages. Throws `validation_error`.
+ * Creates a meter. `path` is where the meter stands in the request, for the messages; `copyOf` the meter of another
+ * environment it is a copy of. Throws `validation_error`.
  * The caller then begins to meter with it in the same transaction, which refuses what the usage engine cannot compute.
  *
  * spec: catalogue-and-metering §5.2
  */
-export async function createMeter(tx: Transaction, input: NewMeter, path = ''): Promise<Meter> {
+export async function createMeter(
+  tx: Transaction,
+  input: NewMeter,
+  path = '',
+  copyOf: string | null = null,
+): Promise<Meter> {
   checkMeter(input, path);
   const meter = tx.em.create(Meter, {
     ...newRecord(tx, 'meter'),
@@ -20,6 +26,7 @@ export async function createMeter(tx: Transaction, input: NewMeter, path = ''): 
     aggregation: input.aggregation,
     filters: input.filters,
     resetUsage: input.resetUsage,
+    sourceEnvironmentMeterId: copyOf,
   });
   await tx.em.flush();
   await auditMeter(tx, meter, 'created');
@@ -63,7 +70,7 @@ export async function extendMeterFilters(
   checkMeterFilters(filters, path);
   const meter = await lockMeter(tx, id);
   refuseArchived('meter', meter);
-  const wanted = (await filtersBeingBuilt(tx, id)) ?? meter.filters;
+  const wanted = await wantedFilters(tx, meter);
   const united = unitedFilters(wanted, filters);
   if (JSON.stringify(united) === JSON.stringify(wanted)) return meter;
   meter.filters = united;
@@ -74,13 +81,13 @@ export async function extendMeterFilters(
   return meter;
 }
 
-/** The filters of an earlier change that usage is not measured by yet. design: usage.md Closing and afterwards */
-async function filtersBeingBuilt(tx: Transaction, id: string): Promise<MeterFilter[] | undefined> {
+/** The filters of a meter as they were last asked for, also while usage is not measured by them yet. design: usage.md Closing and afterwards */
+export async function wantedFilters(tx: Transaction, meter: Pick<Meter, 'id' | 'filters'>): Promise<MeterFilter[]> {
   const [build] = await tx.rows<{ filters: MeterFilter[] }>(
     `select b.filters from usage.meter_build b join environment e on e.number = b.env where e.id = $1 and b.meter_id = $2`,
-    [tx.scope.environmentId, id],
+    [tx.scope.environmentId, meter.id],
   );
-  return build?.filters;
+  return build?.filters ?? meter.filters;
 }
 
 /** Archives a meter; never refused, and repeating it changes nothing. spec: catalogue-and-metering §5.2, §11 */

@@ -3,14 +3,16 @@ import { refuse } from '../../billing/refusal.ts';
 import { writeAudit } from '../audit.ts';
 import { Plan } from '../entities/plan.ts';
 import { Subscription } from '../entities/subscription.ts';
+import { newId } from '../id.ts';
 import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '../record.ts';
 import type { Transaction } from '../transaction.ts';
 import { flushUnique } from '../unique.ts';
 import { insertEntitlement, publishedEntitlements } from './entitlement.ts';
-import { grantColumns, grantOf } from './entitlement-grant-terms.ts';
 import { holdGroups } from './group.ts';
-import { auditPrice, insertPrice, pricesOfPlans } from './price.ts';
+import { copiedEntitlement, copyGrants, grantsOfPlan } from './plan-copy.ts';
+import { pricesOfPlans } from './price.ts';
 import { columnsOf } from './price-change.ts';
+import { insertPriceCopies } from './price-copy.ts';
 import { holdPriceUnits } from './price-unit.ts';
 import { watchThreshold } from './subscription-threshold.ts';
 
@@ -116,8 +118,8 @@ export interface PlanCopy extends NewPlan {
 }
 
 /**
- * Copies a plan with its own prices that have not ended (they start now and have no lookup key) and its published
- * entitlements, all under new ids. Throws `not_found`, `already_exists`. spec: catalogue-and-metering §3 Clone
+ * Copies a plan with its own prices that have not ended (they start now and have no lookup key), its published
+ * entitlements and credit grants, all under new ids. Throws `not_found`, `already_exists`. spec: catalogue-and-metering §3 Clone
  */
 export async function clonePlan(tx: Transaction, id: string, copy: PlanCopy): Promise<Plan> {
   refuseBlankName(copy.name);
@@ -132,7 +134,11 @@ export async function clonePlan(tx: Transaction, id: string, copy: PlanCopy): Pr
     metadata: { ...source.metadata, ...copy.metadata, source_plan_id: source.id },
   });
   await copyPrices(tx, source, plan);
-  await copyEntitlements(tx, source, plan);
+  const entitlements = (await publishedEntitlements(tx, [source.id])).get(source.id) ?? [];
+  for (const entitlement of entitlements) {
+    await insertEntitlement(tx, copiedEntitlement(entitlement, { planId: plan.id, featureId: entitlement.featureId }));
+  }
+  await copyGrants(tx, await grantsOfPlan(tx, source.id), plan.id);
   return plan;
 }
 
@@ -150,7 +156,7 @@ async function copyPrices(tx: Transaction, source: Plan, plan: Plan): Promise<vo
     named.map((price) => price.price_unit_id),
   );
   const prices = (await pricesOfPlans(tx, [source.id], true)).get(source.id) ?? [];
-  for (const price of prices) {
+  const copies = prices.map((price) => {
     const displayName = price.type === 'FIXED' && price.displayName === source.name ? plan.name : price.displayName;
     const groupId = price.groupId && groups.has(price.groupId) ? price.groupId : null;
     const own = {
@@ -161,37 +167,9 @@ async function copyPrices(tx: Transaction, source: Plan, plan: Plan): Promise<vo
       displayName,
       groupId,
     };
-    const copy = await insertPrice(tx, { ...columnsOf(price), ...own });
-    await auditPrice(tx, copy, 'created', { copy_of: price.id });
-  }
-}
-
-async function copyEntitlements(tx: Transaction, source: Plan, plan: Plan): Promise<void> {
-  const entitlements = (await publishedEntitlements(tx, [source.id])).get(source.id) ?? [];
-  for (const entitlement of entitlements) {
-    const { featureId, featureType, isEnabled, isSoftLimit, staticValue, configValue, usageLimit, usageResetPeriod } =
-      entitlement;
-    const { aggregationMode, displayOrder, startDate, endDate } = entitlement;
-    await insertEntitlement(tx, {
-      entityType: 'PLAN',
-      entityId: plan.id,
-      parentEntitlementId: null,
-      overriddenMembers: null,
-      featureId,
-      featureType,
-      isEnabled,
-      isSoftLimit,
-      staticValue,
-      configValue,
-      usageLimit,
-      usageResetPeriod,
-      aggregationMode,
-      displayOrder,
-      startDate,
-      endDate,
-      ...grantColumns(grantOf(entitlement)),
-    });
-  }
+    return { id: newId('price'), sourceId: price.id, columns: { ...columnsOf(price), ...own } };
+  });
+  await insertPriceCopies(tx, copies);
 }
 
 async function lockPlan(tx: Transaction, id: string): Promise<Plan> {

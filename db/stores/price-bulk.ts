@@ -15,7 +15,10 @@ export async function createPrices(tx: Transaction, elements: readonly (NewPrice
     tx,
     inputs.map((input) => input.entityId ?? ''),
   );
-  const taken = await heldLookupKeys(tx, inputs);
+  const taken = await heldLookupKeys(
+    tx,
+    inputs.map((input) => input.lookupKey ?? ''),
+  );
   const checked = await inEveryElement('items', elements, async (input, element) => {
     if (input instanceof Error) throw input;
     const ahead = inputs.slice(0, inputs.indexOf(input));
@@ -36,12 +39,12 @@ export async function createPrices(tx: Transaction, elements: readonly (NewPrice
   return prices;
 }
 
-/** The lookup keys of the request that live prices hold. spec: catalogue-and-metering §1.3 */
-async function heldLookupKeys(tx: Transaction, inputs: readonly NewPrice[]): Promise<Set<string>> {
+/** Those of the lookup keys that live prices hold. spec: catalogue-and-metering §1.3 */
+export async function heldLookupKeys(tx: Transaction, lookupKeys: readonly string[]): Promise<Set<string>> {
   const rows = await tx.rows<{ lookup_key: string }>(
     `select lookup_key from price where environment_id = $1 and lookup_key = any($2) and lookup_key <> '' and status = 'published'
        and end_date is null`,
-    [tx.scope.environmentId, inputs.map((input) => input.lookupKey ?? '')],
+    [tx.scope.environmentId, lookupKeys],
   );
   return new Set(rows.map((row) => row.lookup_key));
 }

@@ -13,6 +13,15 @@ export async function lockPlans(tx: Sql & { scope: Scope }, planIds: readonly st
   ]);
 }
 
+/** As many sequences, the lowest first. spec: catalogue-and-metering §4.2 */
+export async function nextPriceSequences(sql: Sql, count: number): Promise<number[]> {
+  const rows = await sql.rows<{ next: string }>(
+    `select nextval('price_sequence') as next from generate_series(1, $1::int)`,
+    [count],
+  );
+  return rows.map(({ next }) => Number(next)).sort((one, other) => one - other);
+}
+
 /** The sequence of a price that is created or ended, higher than every one given before. spec: catalogue-and-metering §4.2 */
 export async function nextPriceSequence(sql: Sql): Promise<number> {
   const [row] = await sql.rows<{ next: string }>(`select nextval('price_sequence') as next`);

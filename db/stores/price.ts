@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import { refuse } from '../../billing/refusal.ts';
-import { writeAudit } from '../audit.ts';
+import { type AuditRecord, writeAudit } from '../audit.ts';
 import { Meter } from '../entities/meter.ts';
 import { Plan } from '../entities/plan.ts';
 import { Price } from '../entities/price.ts';
@@ -205,22 +205,27 @@ export async function flushPrices(tx: Transaction, lookupKey: string): Promise<v
   await flushUnique(tx, { price_lookup_key_unique: () => takenKey('price without an end', lookupKey) });
 }
 
-/** The audit row of a price's change. Prices emit no events. spec: platform §17.3 */
+/** Writes the audit row of a price's change. Prices emit no events. spec: platform §17.3 */
 export function auditPrice(
   tx: Transaction,
   price: Price,
   action: string,
   detail: Record<string, unknown> = {},
 ): Promise<void> {
-  const about = {
-    entity_type: price.entityType,
-    entity_id: price.entityId,
-    end_date: price.endDate,
-    sequence: price.sequence,
+  return writeAudit(tx, tx.scope, [priceAudit(price, action, detail)]);
+}
+
+/** The audit row of a price's change. */
+export function priceAudit(price: Price, action: string, detail: Record<string, unknown>): AuditRecord {
+  const { entityType: entity_type, entityId: entity_id, endDate: end_date, sequence } = price;
+  const about = { entity_type, entity_id, end_date, sequence };
+  return {
+    objectType: 'price',
+    objectId: price.id,
+    action,
+    occurredAt: price.updatedAt,
+    detail: { ...about, ...detail },
   };
-  return writeAudit(tx, tx.scope, [
-    { objectType: 'price', objectId: price.id, action, occurredAt: price.updatedAt, detail: { ...about, ...detail } },
-  ]);
 }
 
 async function publishedOwner(tx: Transaction, input: NewPrice, path: string): Promise<{ name: string }> {

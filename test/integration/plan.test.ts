@@ -197,13 +197,15 @@ describe('DELETE /plans/{id}', () => {
 });
 
 describe('POST /plans/{id}/clone', () => {
-  it('copies live prices and entitlements under new ids', async () => {
+  it('copies live prices, entitlements and credit grants under new ids', async () => {
     const plan = await createPlan({ description: 'text', metadata: { a: '1', b: '1' } });
     const price = await createPrice(plan, { amount: '5', lookup_key: 'five' });
     const ended = await createPrice(plan, { amount: '6' });
     await call('DELETE', `/v1/prices/${ended.id}`);
     const feature = await createFeature({ type: 'static' });
     await createEntitlement(plan, feature, { static_value: 'gold' });
+    const grant = { name: 'Credits', cadence: 'ONETIME', credits: '10', scope: 'PLAN', plan_id: plan.id };
+    expect((await call('POST', '/v1/creditgrants', { body: grant })).status).toBe(201);
 
     const body = { name: 'Copy', lookup_key: 'copy', metadata: { b: '2' } };
     const clone = await call('POST', `/v1/plans/${plan.id}/clone`, { body });
@@ -222,6 +224,7 @@ describe('POST /plans/{id}/clone', () => {
         },
       ],
       entitlements: [{ feature_id: feature.id, static_value: 'gold', plan_id: clone.body.id }],
+      credit_grants: [{ name: 'Credits', credits: '10', plan_id: clone.body.id }],
     });
     expect(clone.body.prices[0].id).not.toBe(price.id);
     expect((await call('POST', `/v1/plans/${plan.id}/clone`, { body })).status).toBe(409);

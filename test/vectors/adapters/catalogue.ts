@@ -11,7 +11,6 @@ import {
 } from '../../../billing/money.ts';
 import { costOfQuantity, defaultQuantity, effectiveUnitCost, type PriceTerms } from '../../../billing/price.ts';
 import { windowBounds } from '../../../billing/window.ts';
-import { knownZone } from '../../../metering/series.ts';
 import { type Adapters, type Given, text } from '../adapter.ts';
 
 /** A vector's price: the members production reads, numbers as text. */
@@ -51,12 +50,12 @@ function entitlementCharge(given: Given): unknown {
   const { entitlement, price } = given;
   const allowance: Allowance | null = entitlement
     ? allowanceOf({
-        isEnabled: entitlement.is_enabled ?? true,
+        isEnabled: entitlement.is_enabled,
         usageLimit: text(entitlement.usage_limit),
         usageResetPeriod: entitlement.usage_reset_period ?? null,
       })
     : null;
-  const before = storedDecimal(given.usage_before_period ?? zero);
+  const before = given.usage_before_period === undefined ? zero : storedDecimal(given.usage_before_period);
   const usages: Decimal[] = (given.window_usage ?? [given.period_usage]).map(storedDecimal);
   const raw = sum(usages);
   const windows = usages.map((usage) => ({ before, total: before.plus(usage) }));
@@ -75,7 +74,7 @@ function bounds(given: Given): unknown {
   const window = windowBounds({
     timestamp: given.timestamp,
     windowSize: given.window_size,
-    timezone: knownZone(given.timezone),
+    timezone: given.timezone || 'UTC',
     billingAnchor: given.billing_anchor ?? null,
   });
   return { ...window, seconds: millisecondsBetween(window.start, window.end) / 1000 };

@@ -6,8 +6,7 @@ function planPriceSync(given: Given): unknown {
     id: price.id,
     parentPriceId: price.parent_price_id ?? null,
     type: price.type,
-    // As currencies are stored.
-    currency: price.currency.toLowerCase(),
+    currency: price.currency,
     billingPeriod: price.billing_period,
     billingPeriodCount: price.billing_period_count,
     endDate: price.end_date ? instant(price.end_date) : null,
@@ -15,7 +14,7 @@ function planPriceSync(given: Given): unknown {
   }));
   const decision = decidePriceSync({
     subscription: {
-      currency: given.subscription.currency.toLowerCase(),
+      currency: given.subscription.currency,
       billingPeriod: given.subscription.billing_period,
       billingPeriodCount: given.subscription.billing_period_count,
       startDate: instant(given.subscription.start_date),
