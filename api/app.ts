@@ -77,6 +77,7 @@ import { testClockRoutes } from './routes/test-clock.ts';
 import { usageAnalyticsRoutes } from './routes/usage-analytics.ts';
 import { userRoutes } from './routes/user.ts';
 import { walletRoutes } from './routes/wallet.ts';
+import { workflowTriggerRoutes } from './routes/workflow-trigger.ts';
 
 /** The server as a resource sees it: schemas are zod, and the handler's types come from them. */
 export type Api = FastifyInstance<
@@ -142,6 +143,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(subscriptionAddonRoutes);
   await v1.register(subscriptionPauseRoutes);
   await v1.register(subscriptionScheduleRoutes);
+  await v1.register(workflowTriggerRoutes);
   await v1.register(subscriptionTimelineRoutes);
   await v1.register(subscriptionRehearsalRoutes);
   await v1.register(lineItemRoutes);

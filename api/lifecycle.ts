@@ -114,25 +114,36 @@ export async function tellRunning(
  * never fails a request that is done: what did not start is started by reconcile, because the agenda is written.
  */
 export async function tellOrStart(
-  { temporal, scope, log }: Sender & { log: { warn(fields: object, message: string): void } },
+  request: Sender & { log: { warn(fields: object, message: string): void } },
   object: LifecycleObject,
 ): Promise<void> {
-  const { kind, id, customerId, testClockId, at } = object;
+  try {
+    await wakeObject(request, object);
+  } catch (error) {
+    request.log.warn({ err: error, kind: object.kind, id: object.id }, 'the workflow of a change was not told of it');
+  }
+}
+
+/** Which run of which workflow was told. */
+export interface WokenRun {
+  workflowId: string;
+  runId: string;
+}
+
+/** Has the workflow of an object read it again and do what is due, starting it when none runs; answers which run was told. */
+export async function wakeObject(
+  { temporal, scope }: Sender,
+  { kind, id, customerId, testClockId, at }: LifecycleObject,
+): Promise<WokenRun> {
   const { tenantId, environmentId } = scope;
   const clockTime = testClockId === null ? null : at;
   const start = { tenantId, environmentId, objectId: id, customerId, testClockId, clockTime, creating: false };
   const options = lifecycleStartOptions(kind, start, lifecycleTaskQueue);
-  try {
-    await temporal.withDeadline(Date.now() + signalTimeoutMs, () =>
-      temporal.workflow.signalWithStart(lifecycleKinds[kind].workflowType, {
-        ...options,
-        signal: rowChanged,
-        signalArgs: [],
-      }),
-    );
-  } catch (error) {
-    log.warn({ err: error, kind, id }, 'the workflow of a change was not told of it');
-  }
+  const told = { ...options, signal: rowChanged, signalArgs: [] as [] };
+  const handle = await temporal.withDeadline(Date.now() + signalTimeoutMs, () =>
+    temporal.workflow.signalWithStart(lifecycleKinds[kind].workflowType, told),
+  );
+  return { workflowId: handle.workflowId, runId: handle.signaledRunId };
 }
 
 /** Who asks, as rows and audit name them. */

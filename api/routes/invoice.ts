@@ -123,24 +123,30 @@ function readingRoutes(app: Api): void {
     },
   });
 
-  app.post('/invoices/preview', {
-    schema: {
-      operationId: 'getInvoicePreview',
-      tags,
-      summary: 'Preview the next invoice of a subscription; nothing is stored',
-      body: previewInvoiceBody,
-      response: { 200: invoicePreview, ...errorResponses },
-    },
-    config: { permission: 'invoice:read', idempotency: 'none' },
-    handler: async (request) => {
-      const readUsage = usageReader(app.dependencies.metering);
-      const preview = previewRequestOf(request.body);
-      const repeated = request.body.preview_digest ?? null;
-      return request.transaction(async (tx) =>
-        viewInvoicePreview(await previewInvoice(tx, preview, readUsage, repeated)),
-      );
-    },
-  });
+  // The interface has it under a second path, with the same question and the same answer.
+  for (const { path, operationId } of [
+    { path: '/invoices/preview', operationId: 'getInvoicePreview' },
+    { path: '/invoices/internal/preview', operationId: 'getInternalPreviewInvoice' },
+  ]) {
+    app.post(path, {
+      schema: {
+        operationId,
+        tags,
+        summary: 'Preview the next invoice of a subscription; nothing is stored',
+        body: previewInvoiceBody,
+        response: { 200: invoicePreview, ...errorResponses },
+      },
+      config: { permission: 'invoice:read', idempotency: 'none' },
+      handler: async (request) => {
+        const readUsage = usageReader(app.dependencies.metering);
+        const preview = previewRequestOf(request.body);
+        const repeated = request.body.preview_digest ?? null;
+        return request.transaction(async (tx) =>
+          viewInvoicePreview(await previewInvoice(tx, preview, readUsage, repeated)),
+        );
+      },
+    });
+  }
 }
 
 function commandRoutes(app: Api): void {

@@ -34,7 +34,8 @@ const scheduleParams = z.object({ schedule_id: z.string().min(1).max(255) });
 const subscriptionParams = z.object({ subscription_id: z.string().min(1).max(255) });
 
 /**
- * What is scheduled for subscriptions. The published client asks for some of it under a doubled version prefix.
+ * What is scheduled for subscriptions. The published client asks for some of it under a doubled version prefix, which is
+ * documented as well, so that whoever reads its requests finds them.
  * spec: subscriptions-and-invoicing §1.1 Path aliases, §2.9.4
  */
 export async function subscriptionScheduleRoutes(app: Api): Promise<void> {
@@ -44,10 +45,10 @@ export async function subscriptionScheduleRoutes(app: Api): Promise<void> {
 }
 
 function registerLists(app: Api): void {
-  for (const { path, operationId, hide } of [
-    { path: '/subscriptions/schedules', operationId: 'listSubscriptionSchedules', hide: false },
-    { path: '/subscription-schedules', operationId: 'listAllSubscriptionSchedules', hide: true },
-    { path: '/v1/subscription-schedules', operationId: 'listAllSubscriptionSchedulesV1', hide: true },
+  for (const { path, operationId } of [
+    { path: '/subscriptions/schedules', operationId: 'listSubscriptionSchedules' },
+    { path: '/subscription-schedules', operationId: 'listAllSubscriptionSchedules' },
+    { path: '/v1/subscription-schedules', operationId: 'listAllSubscriptionSchedulesV1' },
   ]) {
     app.get(path, {
       schema: {
@@ -56,7 +57,6 @@ function registerLists(app: Api): void {
         summary: 'List what is scheduled for subscriptions',
         querystring: scheduleListQuery,
         response: { 200: scheduleList, ...errorResponses },
-        ...(hide ? { hide } : {}),
       },
       config: read,
       handler: async ({ query, transaction }) =>
@@ -84,7 +84,6 @@ function registerLists(app: Api): void {
       params: subscriptionParams,
       querystring: ownScheduleListQuery,
       response: { 200: scheduleList, ...errorResponses },
-      hide: true,
     },
     config: read,
     handler: async ({ params, query, transaction }) => transaction((tx) => viewOwn(tx, params.subscription_id, query)),
@@ -114,7 +113,6 @@ function registerReads(app: Api): void {
         summary: 'Get a schedule',
         params: idParams,
         response: { 200: schedule, ...errorResponses },
-        hide: true,
       },
       config: read,
       handler: async ({ params, transaction }) => transaction((tx) => viewFound(tx, params.id)),
@@ -155,13 +153,9 @@ function registerCancellations(app: Api): void {
     },
   });
 
-  for (const { path, operationId, hide } of [
-    { path: '/subscriptions/schedules/:schedule_id/cancel', operationId: 'cancelSubscriptionSchedule', hide: false },
-    {
-      path: '/v1/subscriptions/schedules/:schedule_id/cancel',
-      operationId: 'cancelSubscriptionScheduleV1',
-      hide: true,
-    },
+  for (const { path, operationId } of [
+    { path: '/subscriptions/schedules/:schedule_id/cancel', operationId: 'cancelSubscriptionSchedule' },
+    { path: '/v1/subscriptions/schedules/:schedule_id/cancel', operationId: 'cancelSubscriptionScheduleV1' },
   ]) {
     app.post(path, {
       schema: {
@@ -171,7 +165,6 @@ function registerCancellations(app: Api): void {
         params: scheduleParams,
         body: optionalBody,
         response: { 200: cancelledSchedule, ...errorResponses },
-        ...(hide ? { hide } : {}),
       },
       config: write,
       handler: async (request) => {

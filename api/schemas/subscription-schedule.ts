@@ -26,6 +26,24 @@ export const cancelScheduleBody = z
   })
   .meta({ examples: [{ subscription_id: 'subs_01JD…', schedule_type: 'cancellation' }] });
 
+const scheduleExample = {
+  id: 'sched_01JD…',
+  subscription_id: 'subs_01JD…',
+  schedule_type: 'cancellation',
+  scheduled_at: '2026-06-01T00:00:00.000Z',
+  status: 'pending',
+  configuration: { cancellation_type: 'end_of_period' },
+  executed_at: null,
+  cancelled_at: null,
+  execution_result: null,
+  error_message: null,
+  days_until_execution: 12,
+  can_be_cancelled: true,
+  metadata: {},
+  created_at: '2026-05-20T09:00:00.000Z',
+  updated_at: '2026-05-20T09:00:00.000Z',
+};
+
 export const schedule = z
   .object({
     id: z.string(),
@@ -44,15 +62,16 @@ export const schedule = z
     created_at: timestampOutput(),
     updated_at: timestampOutput(),
   })
-  .meta({ id: 'SubscriptionScheduleResponse' });
+  .meta({ id: 'SubscriptionScheduleResponse', examples: [scheduleExample] });
 
 export const scheduleList = z
   .object({ schedules: z.array(schedule), count: z.int().describe('All that match, on this page or not.') })
-  .meta({ id: 'GetPendingSchedulesResponse' });
+  .meta({ id: 'GetPendingSchedulesResponse', examples: [{ schedules: [scheduleExample], count: 1 }] });
 
-export const cancelledSchedule = z
-  .object({ status: z.string(), message: z.string() })
-  .meta({ id: 'CancelScheduleResponse' });
+export const cancelledSchedule = z.object({ status: z.string(), message: z.string() }).meta({
+  id: 'CancelScheduleResponse',
+  examples: [{ status: 'cancelled', message: 'schedule sched_01JD… is cancelled' }],
+});
 
 const dayMs = 86_400_000;
 

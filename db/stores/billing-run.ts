@@ -2,6 +2,7 @@ import { instantText } from '../columns.ts';
 import { missing } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Sql } from '../transaction.ts';
+import { parkedAt } from './parked-object.ts';
 
 /** One step of the billing run: what is to be done, or was done, to which object. */
 export interface RunStep {
@@ -100,10 +101,7 @@ async function section(sql: Sql, text: string, values: readonly unknown[]): Prom
 
 /** The step a parked object stopped at. Throws `not_found` when it is not parked. */
 export async function parkedStep(sql: Sql, scope: Scope, objectType: string, objectId: string): Promise<string> {
-  const [row] = await sql.rows<{ step: string }>(
-    'select step from parked_object where environment_id = $1 and object_type = $2 and object_id = $3',
-    [scope.environmentId, objectType, objectId],
-  );
-  if (!row) throw missing(`parked ${objectType}`, objectId, 'object_id');
-  return row.step;
+  const step = await parkedAt(sql, scope, { objectType, objectId });
+  if (step === null) throw missing(`parked ${objectType}`, objectId, 'object_id');
+  return step;
 }

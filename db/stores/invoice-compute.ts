@@ -104,3 +104,13 @@ async function storeAgain(sql: Sql, scope: Scope, row: ComputableRow, draft: Dra
   await writeRows(sql, updateComputed, [computed]);
   await replaceApplied(sql, environmentId, { taxed: [], discounted: [] }, [applied]);
 }
+
+/** The drafts of a subscription that can be computed again: not those that were edited by hand or wait for a checkout. */
+export async function computableDrafts(sql: Sql, { environmentId }: Scope, subscriptionId: string): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from invoice where environment_id = $1 and subscription_id = $2 and status = 'published' and invoice_status = 'DRAFT'
+       and invoice_type = 'SUBSCRIPTION' and not is_manually_edited and source_type <> 'checkout' order by billing_sequence, id`,
+    [environmentId, subscriptionId],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -33,3 +33,12 @@ export async function unparkObject(sql: Sql, scope: Scope, parked: ParkedReferen
   ]);
   await writeAudit(sql, scope, [{ ...parked, action: 'retried', occurredAt: new Date().toISOString() }]);
 }
+
+/** The step an object stopped at; null where it goes on. */
+export async function parkedAt(sql: Sql, { environmentId }: Scope, parked: ParkedReference): Promise<string | null> {
+  const [row] = await sql.rows<{ step: string }>(
+    'select step from parked_object where environment_id = $1 and object_type = $2 and object_id = $3',
+    [environmentId, parked.objectType, parked.objectId],
+  );
+  return row?.step ?? null;
+}

@@ -4,7 +4,7 @@ import { type AreaCalls, type Conversation, present } from '../conversation.ts';
 
 const lookEveryMs = 50;
 
-/** Imports of files. */
+/** Imports of files, and what is set going by hand. */
 export function taskCalls({ client, made }: Conversation, files: FileServer): Record<string, AreaCalls> {
   let taskId = '';
   let workflowId = '';
@@ -47,5 +47,10 @@ export function taskCalls({ client, made }: Conversation, files: FileServer): Re
       await expect(client.tasks.downloadTaskExport(taskId)).rejects.toThrow(/import/);
     },
   };
-  return { tasks };
+  const scheduledTasks: AreaCalls = {
+    async scheduleUpdateBillingPeriod() {
+      expect(await client.scheduledTasks.scheduleUpdateBillingPeriod({})).toBeDefined();
+    },
+  };
+  return { tasks, 'scheduled tasks': scheduledTasks };
 }
