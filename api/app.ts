@@ -10,6 +10,7 @@ import { registerAuthentication } from './plugins/authentication.ts';
 import { registerDocuments } from './plugins/documents.ts';
 import { bodyLimitBytes, registerJsonBody } from './plugins/json-body.ts';
 import { registerMetrics } from './plugins/metrics.ts';
+import { registerPreviewSignatures } from './plugins/preview-signature.ts';
 import { registerProtection } from './plugins/protection.ts';
 import { registerOpenApi, registerReferencePage } from './plugins/reference.ts';
 import { registerTransactions } from './plugins/transaction.ts';
@@ -92,6 +93,7 @@ export type Api = FastifyInstance<
 async function registerResources(v1: Api): Promise<void> {
   registerAuthentication(v1);
   registerTransactions(v1);
+  registerPreviewSignatures(v1);
   await v1.register(addonRoutes);
   await v1.register(apiKeyRoutes);
   await v1.register(billingRunRoutes);

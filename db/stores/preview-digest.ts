@@ -13,6 +13,8 @@ import { badField } from '../record.ts';
 import type { Sql } from '../transaction.ts';
 
 const prefix = 'pd2_';
+/** What follows it is a signature, of which the API is the judge. */
+export const signatureMark = '.';
 /** A year of a large subscription, or a simulation of thousands, is far below. */
 const maxBytes = 16 * 1024 * 1024;
 
@@ -28,7 +30,8 @@ export function previewDigest(preview: Preview): string {
 export function readPreviewDigest(digest: string): Preview {
   try {
     if (digest.startsWith(prefix)) {
-      const packed = Buffer.from(digest.slice(prefix.length), 'base64url');
+      const [content = ''] = digest.slice(prefix.length).split(signatureMark);
+      const packed = Buffer.from(content, 'base64url');
       const preview = JSON.parse(inflateRawSync(packed, { maxOutputLength: maxBytes }).toString()) as Preview;
       const shaped = canonicalInstant(preview.at) === preview.at && Array.isArray(preview.lines);
       if (shaped && typeof preview.read === 'object' && preview.read !== null) return preview;

@@ -10,12 +10,12 @@ import type { Sql } from '../transaction.ts';
 import {
   orConflict,
   previewDigest,
-  pricesDigest,
   promisedLines,
   promisedPreview,
   requestDigest,
   usageWatermark,
 } from './preview-digest.ts';
+import { type Beside, changeRead } from './subscription-change-read.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { followParents } from './subscription-follow.ts';
 import {
@@ -36,6 +36,8 @@ export interface ChangeOrder {
   previewDigest?: string | null;
   /** True for a preview, which is undone after it was read: the outcome gets the digest. */
   previews?: boolean;
+  /** Subscriptions that the change looks at besides its own and the children of it. */
+  looksAt?: Beside;
 }
 
 /** What is kept of a change under its id until it is carried out. */
@@ -106,10 +108,8 @@ export async function carryOut(
   const at = promised?.at ?? order.at;
   const compares = promised !== null || order.previews === true;
   const { targetPlanId } = request as { targetPlanId?: string };
-  const prices = compares
-    ? await pricesDigest(sql, environmentId, [before.id], targetPlanId ? [targetPlanId] : [])
-    : '';
-  const asked = { read: { subscription: before.version, prices }, request: requestDigest(request) };
+  const read = compares ? await changeRead(sql, environmentId, before, order.looksAt, targetPlanId) : {};
+  const asked = { read, request: requestDigest(request) };
   const decided = await orConflict(promised, asked, () => decide(before, at));
   const outcome = outcomeOf(decided);
   if (compares) {

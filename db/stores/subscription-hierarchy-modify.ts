@@ -74,7 +74,8 @@ export async function changeGrouping(
 ): Promise<AttendedSubscription> {
   if (input.childIds.length === 0) return changeOwnGroup(sql, scope, order, input, readUsage);
   await lockCaughtUp(sql, scope, order, readUsage);
-  return carryOut(sql, scope, order, input, async (before, at): Promise<Decided | null> => {
+  const grouping = { ...order, looksAt: { childIds: input.childIds } };
+  return carryOut(sql, scope, grouping, input, async (before, at): Promise<Decided | null> => {
     const wanted = { ids: input.childIds, at, field: childrenField, parentField: 'id' };
     const adds = input.action === 'add';
     const ids = adds
@@ -101,7 +102,8 @@ async function changeOwnGroup(
     throw badField('id', `names subscription ${order.subscriptionId}, which is not invoiced with another`);
   if (!(await readSubscriptions(sql, environmentId, [of])).has(of)) throw missing('subscription', of, parentField);
   const parent = await lockCaughtUp(sql, scope, { subscriptionId: of, at: order.at }, readUsage);
-  return carryOut(sql, scope, order, { action, parentId, childIds }, async (before, at): Promise<Decided | null> => {
+  const asked = { action, parentId, childIds };
+  return carryOut(sql, scope, { ...order, looksAt: { parent } }, asked, async (before, at): Promise<Decided | null> => {
     const wanted = { ids: [before.id], at, field: 'id', parentField, isAskedOfChild: true };
     const ids =
       action === 'add'
