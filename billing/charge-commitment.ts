@@ -3,6 +3,7 @@ import type { BillingPeriod } from './calendar.ts';
 import type { PlannedPart } from './charge-input.ts';
 import { type CommittedAmount, commitLine } from './commitment.ts';
 import { bucketStarts } from './commitment-grid.ts';
+import type { PartOfCommitment } from './commitment-period.ts';
 import {
   type CommitmentTerms,
   committedMoney,
@@ -13,19 +14,28 @@ import {
 } from './commitment-window.ts';
 import type { DerivedCommitment } from './derivation.ts';
 import { epochMs } from './local-time.ts';
-import { type Decimal, decimal, decimalString, moneyString, roundToCurrency, sum } from './money.ts';
+import { type Decimal, decimal, decimalString, greatest, moneyString, roundToCurrency, sum, zero } from './money.ts';
 import type { PriceTerms } from './price.ts';
 
 /** The commitment of a line item. Decimals as strings. spec: subscriptions-and-invoicing §2.7.3 – §2.7.5 */
 export interface ItemCommitment extends CommitmentTerms {
-  /** Null is one billing period. */
+  /** Null is one charge period. */
   duration: BillingPeriod | null;
   /** Judged window by window of the meter. */
   windowed: boolean;
   /** With any of them the line's own terms hold nowhere: outside is the base rate. */
   timeBuckets: TimeBucketTerms[];
-  /** Set for a duration of several billing periods. */
-  cumulative: { prior: string; last: boolean } | null;
+}
+
+/**
+ * Base cost that was used of the commitments of items that last several charge periods, by `commitmentKey`: what earlier invoices
+ * billed of the same commitment period. Counted on while an invoice is priced.
+ */
+export type UsedCommitments = Map<string, Decimal>;
+
+/** Names a commitment period of an item. */
+export function commitmentKey(itemId: string, periodStart: string): string {
+  return `${itemId} ${periodStart}`;
 }
 
 /** What a line shows of its commitment, in wire spelling. interface: Commitment info */
@@ -51,13 +61,15 @@ interface Measured {
 /**
  * What a part of a line comes to under the commitment of its item: the rule on its cost, or on that of every bucket of the
  * meter. With true-up empty buckets count too. An amount that is missing over a whole period is due only when the period is
- * over, not on an invoice that closes a part of it. spec: subscriptions-and-invoicing §2.7.3 – §2.7.5
+ * over, not on an invoice that closes a part of it. A commitment of several charge periods goes on from one to the next, on one
+ * invoice as over many. spec: subscriptions-and-invoicing §2.7.2 – §2.7.5
  */
 export function commitPart(
-  item: { commitment: ItemCommitment; price: PriceTerms },
+  item: { id: string; commitment: ItemCommitment; price: PriceTerms },
   part: PlannedPart,
   measured: Measured,
   cost: Decimal,
+  used: UsedCommitments,
 ): { committed: CommittedAmount; derived: DerivedCommitment } {
   const { commitment, price } = item;
   if (commitment.windowed && measured.buckets && part.usage) {
@@ -70,10 +82,28 @@ export function commitPart(
     const { base, ...committed } = sumOfWindows(windows.map(committer));
     return { committed, derived: derivedOf(commitment, committed, base, windows.length) };
   }
-  const money = committedMoney(commitment, price, commitment.cumulative?.prior);
-  const due = commitment.cumulative ? commitment.cumulative.last : !part.unfinished;
-  const committed = commitLine(cost, { ...money, trueUp: money.trueUp && due });
+  if (part.commitmentPeriod) return commitOfSeveral(item, part, part.commitmentPeriod, cost, used);
+  const money = committedMoney(commitment, price);
+  const committed = commitLine(cost, { ...money, trueUp: money.trueUp && !part.unfinished });
   return { committed, derived: derivedOf(commitment, committed, cost, null) };
+}
+
+function commitOfSeveral(
+  { id, commitment, price }: { id: string; commitment: ItemCommitment; price: PriceTerms },
+  { billedBefore }: PlannedPart,
+  { start, last }: PartOfCommitment,
+  cost: Decimal,
+  used: UsedCommitments,
+): { committed: CommittedAmount; derived: DerivedCommitment } {
+  const key = commitmentKey(id, start);
+  const prior = used.get(key) ?? zero;
+  used.set(key, prior.plus(cost));
+  const money = committedMoney(commitment, price, decimalString(prior));
+  const committed = commitLine(cost, { ...money, trueUp: money.trueUp && last });
+  // What intermediate invoices billed of the charge period they tell themselves.
+  const base = greatest(cost.minus(billedBefore?.base ?? '0'), zero);
+  const derived = derivedOf(commitment, committed, base, null);
+  return { committed, derived: { ...derived, prior: decimalString(prior), since: start } };
 }
 
 function windowsOf(
@@ -108,7 +138,7 @@ function derivedOf(
   return {
     kind: 'line',
     committed: { type: commitment.type, value: commitment.value },
-    prior: commitment.cumulative?.prior ?? '0',
+    prior: '0',
     overageFactor: commitment.overageFactor,
     base: decimalString(base),
     utilized: decimalString(committed.utilized),

@@ -2,6 +2,7 @@ import type { Allowance } from './allowance.ts';
 import type { BillingCycle, BillingPeriod, Interval } from './calendar.ts';
 import type { CommitmentInfo, ItemCommitment } from './charge-commitment.ts';
 import type { CycleGrants } from './charge-grant.ts';
+import type { PartOfCommitment } from './commitment-period.ts';
 import type { Bucketing, Derivation, DerivedProration } from './derivation.ts';
 import type { MeterGrants } from './grant.ts';
 import type { GrantFold, GrantFolding } from './grant-usage.ts';
@@ -31,7 +32,7 @@ export interface ChargeSubscription {
   billingAnchor: string;
   timezone: string;
   lineItemGrouping: 'per_charge_period' | 'per_billing_period';
-  /** Absent where nothing was paused. */
+  /** Where commitments of several periods begin; absent where there are none and nothing was paused. */
   startDate?: string;
   /** Where charging begins after a trial; items of a longer cadence run their own periods from here at the earliest. */
   trialEnd?: string | null;
@@ -193,6 +194,8 @@ export interface PlannedPart {
   usage: PlannedUsage | null;
   /** Set on an invoice that closes a part of the charge period: what is missing of a commitment is not due yet. */
   unfinished?: true;
+  /** Of a commitment that lasts several charge periods. */
+  commitmentPeriod?: PartOfCommitment;
   /** Absent when the charge period begins with the part. */
   billedBefore?: BilledBefore;
 }

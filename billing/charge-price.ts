@@ -8,7 +8,7 @@ import {
 } from './allowance.ts';
 import { amountOfCost } from './charge-amount.ts';
 import { priceBuckets } from './charge-bucketed.ts';
-import { commitmentInfo, commitPart } from './charge-commitment.ts';
+import { commitmentInfo, commitPart, type UsedCommitments } from './charge-commitment.ts';
 import { type CycleGrants, type GrantedQuantity, measureGranted } from './charge-grant.ts';
 import type {
   BilledBefore,
@@ -50,15 +50,21 @@ interface PricedPart {
 
 /**
  * Prices a plan with the answers by question key: cost of the billable quantity, times the proration, rounded once; a folded
- * line adds its rounded parts. A missing answer is a bug and throws. spec: subscriptions-and-invoicing §2.6.2, §2.6.3
+ * line adds its rounded parts. `prior` is what earlier invoices used of commitments of several charge periods, by `commitmentKey`.
+ * A missing answer is a bug and throws. spec: subscriptions-and-invoicing §2.6.2, §2.6.3, §2.7
  */
-export function priceCharges(planned: readonly PlannedCharge[], answers: Answers): ChargeLine[] {
-  return planned.map((charge) => priceCharge(charge, answers));
+export function priceCharges(
+  planned: readonly PlannedCharge[],
+  answers: Answers,
+  prior: Readonly<Record<string, string>> = {},
+): ChargeLine[] {
+  const used: UsedCommitments = new Map(Object.entries(prior).map(([key, base]) => [key, decimal(base)]));
+  return planned.map((charge) => priceCharge(charge, answers, used));
 }
 
-function priceCharge(charge: PlannedCharge, answers: Answers): ChargeLine {
+function priceCharge(charge: PlannedCharge, answers: Answers, used: UsedCommitments): ChargeLine {
   const { item, currency } = charge;
-  const parts = charge.parts.map((part) => pricePart(part, charge, answers));
+  const parts = charge.parts.map((part) => pricePart(part, charge, answers, used));
   const quantity = sum(parts.map(billedQuantity));
   const amount = moneyString(sum(parts.map((part) => part.amount)), currency);
   const grants = parts.flatMap((part) => part.grants);
@@ -111,7 +117,7 @@ function metadataOf(charge: PlannedCharge): Record<string, string> {
   return metadata;
 }
 
-function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): PricedPart {
+function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers, used: UsedCommitments): PricedPart {
   const { item, currency } = charge;
   const quantity = part.usage ? measured(part.usage, answers) : fixedQuantity(item.quantity);
   const { granted = null } = quantity;
@@ -135,9 +141,9 @@ function pricePart(part: PlannedPart, charge: PlannedCharge, answers: Answers): 
     ...(item.price.price_unit && !granted?.money ? { unitCost: decimalString(cost) } : {}),
     ...amounts,
   };
-  const { commitment, price } = item;
+  const { id, commitment, price } = item;
   if (!commitment || !part.usage) return { quantity, grants, amount, derived, committed: null };
-  const held = commitPart({ commitment, price }, part, quantity, inCurrency);
+  const held = commitPart({ id, commitment, price }, part, quantity, inCurrency, used);
   return { quantity, grants, ...withCommitment(derived, held, currency, part.billedBefore) };
 }
 

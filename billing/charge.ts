@@ -8,6 +8,7 @@ import type {
   UsageQuestion,
 } from './charge-input.ts';
 import { planUsage } from './charge-usage.ts';
+import { partOfCommitment } from './commitment-period.ts';
 import { type CountedService, countedServices } from './intermediate-invoice.ts';
 
 export type * from './charge-input.ts';
@@ -57,12 +58,14 @@ function planPart(
   const usage = item.priceType === 'USAGE' ? planUsage(item, counted, input, questions) : null;
   const { start, end, proration, window, billedBefore } = service;
   const unfinished = isCutShort(input.reason) && window.end >= (input.elapsed?.end ?? window.end);
+  const commitmentPeriod = partOfCommitment(item, window, input.subscription);
   return {
     start,
     end,
     proration,
     usage,
     ...(unfinished ? { unfinished } : {}),
+    ...(commitmentPeriod ? { commitmentPeriod } : {}),
     ...(billedBefore ? { billedBefore } : {}),
   };
 }

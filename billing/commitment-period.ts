@@ -1,6 +1,6 @@
-import { cadenceRelation } from './cadence.ts';
+import { type ChargeCadence, cadenceRelation } from './cadence.ts';
 import { type BillingPeriod, type Cadence, type Interval, periodContaining, previousBoundary } from './calendar.ts';
-import type { ChargePeriod, ChargeReason } from './charge-input.ts';
+import type { ChargeItem, ChargePeriod, ChargeReason, ChargeSubscription } from './charge-input.ts';
 import { refuse } from './refusal.ts';
 
 /** What decides the commitment periods of a subscription; straight from its row. */
@@ -34,16 +34,57 @@ export function commitmentPeriod(
     return { start, end: billed.full.end, cumulative: false };
   }
   const from = subscription.trialEnd ?? subscription.startDate;
+  const period = stepContaining(duration!, { from, timezone: subscription.timezone, instant: billed.start });
+  return { ...(period ?? billed.full), cumulative: true };
+}
+
+/** The step of a duration, counted from an instant on, that holds another instant; null before the first. */
+function stepContaining(
+  duration: BillingPeriod,
+  { from, timezone, instant }: { from: string; timezone: string; instant: string },
+): Interval | null {
   const period = periodContaining({
     anchor: from,
-    billingPeriod: duration!,
+    billingPeriod: duration,
     billingPeriodCount: 1,
     billingCycle: 'anniversary',
-    timezone: subscription.timezone,
+    timezone,
     firstPeriodStart: from,
-    instant: billed.start,
+    instant,
   });
-  return { ...(period?.full ?? billed.full), cumulative: true };
+  return period?.full ?? null;
+}
+
+/** How often an item is charged, and its commitment held against it: days and weeks inside months once a period. spec: §2.6.3 */
+export function chargedEvery<Every extends ChargeCadence>(item: Every, subscription: Every): Every {
+  return cadenceRelation(item, subscription) === 'finer' ? subscription : item;
+}
+
+/** Where a charge period of an item lies in the commitment of the item. */
+export interface PartOfCommitment {
+  /** Where the commitment period begins. */
+  start: string;
+  /** What is missing of the commitment is due with this charge period. */
+  last: boolean;
+}
+
+/**
+ * The commitment period that holds the start of a charge period, where the item's commitment lasts several of them; null where it is
+ * held against each alone, as it is bucket by bucket. spec: subscriptions-and-invoicing §2.7.3, §2.7.2
+ */
+export function partOfCommitment(
+  item: ChargeItem,
+  window: Interval,
+  subscription: ChargeSubscription,
+): PartOfCommitment | null {
+  const { commitment } = item;
+  if (!commitment || commitment.windowed || commitment.duration === null) return null;
+  const cadence = chargedEvery<Pick<ChargeItem, 'billingPeriod' | 'billingPeriodCount'>>(item, subscription);
+  if (!isCumulative(cadence, commitment.duration)) return null;
+  const { trialEnd, startDate, billingAnchor, timezone } = subscription;
+  const from = trialEnd ?? startDate ?? billingAnchor;
+  const period = stepContaining(commitment.duration, { from, timezone, instant: window.start }) ?? window;
+  return { start: period.start, last: window.end >= period.end };
 }
 
 /** An invoice that usage is held against a commitment on. */
@@ -79,24 +120,20 @@ export function commitmentStanding(
 }
 
 /** True when a commitment runs over several billing periods. */
-export function isCumulative(
-  subscription: Pick<Cadence, 'billingPeriod' | 'billingPeriodCount'>,
-  duration: BillingPeriod | null,
-): boolean {
+export function isCumulative(charged: ChargeCadence, duration: BillingPeriod | null): boolean {
   if (duration === null) return false;
-  return cadenceRelation({ billingPeriod: duration, billingPeriodCount: 1 }, subscription) !== 'equal';
+  return cadenceRelation({ billingPeriod: duration, billingPeriodCount: 1 }, charged) !== 'equal';
 }
 
-/** Refuses a duration that is not a billing period or a whole multiple of it. spec: subscriptions-and-invoicing §1.2 */
-export function checkDuration(
-  subscription: Pick<Cadence, 'billingPeriod' | 'billingPeriodCount'>,
-  duration: BillingPeriod | null,
-  field: string,
-): void {
+/**
+ * Refuses a duration that is not a billing period or a whole multiple of it: of the subscription for its own commitment, of the
+ * item for that of a line. spec: subscriptions-and-invoicing §1.2
+ */
+export function checkDuration(charged: ChargeCadence, duration: BillingPeriod | null, field: string): void {
   if (duration === null) return;
-  const relation = cadenceRelation(subscription, { billingPeriod: duration, billingPeriodCount: 1 });
+  const relation = cadenceRelation(charged, { billingPeriod: duration, billingPeriodCount: 1 });
   if (relation === 'equal' || relation === 'shorter') return;
-  const { billingPeriod, billingPeriodCount } = subscription;
+  const { billingPeriod, billingPeriodCount } = charged;
   throw refuse(
     'validation_error',
     `${field} ${duration} must be the billing period (${billingPeriodCount} × ${billingPeriod}) or a whole multiple of it`,

@@ -40,7 +40,8 @@ export interface CommittedItem {
   priceType: 'FIXED' | 'USAGE';
   /** The price's bucket size, else the meter's. */
   bucketSize: string | null;
-  billingPeriod: BillingPeriod;
+  /** How often the item is charged. */
+  billingPeriod: BillingPeriod | 'ONETIME';
   billingPeriodCount: number;
 }
 

@@ -58,8 +58,10 @@ export interface DerivedCommitment {
   /** `line` the commitment of the line item; of the subscription: a share `within`, an `overage`, or the `true_up`. */
   kind: 'line' | 'within' | 'overage' | 'true_up';
   committed: { type: 'amount' | 'quantity'; value: string };
-  /** Base cost that earlier invoices of the same commitment period billed. */
+  /** Base cost that earlier invoices, and earlier charge periods, of the same commitment period billed. */
   prior: string;
+  /** Where the commitment period of a line begins that lasts several charge periods; else absent. */
+  since?: string;
   overageFactor: string;
   /** What the part costs without the factor; later invoices of the commitment period count it as prior. */
   base: string;

@@ -63,6 +63,11 @@ function invoicesOf(rows: readonly LineRow[]): IntermediateInvoice[] {
   }));
 }
 
+/** Without the factor of a commitment that goes on over later invoices. */
+function baseOf({ commitment, amount }: Derivation['parts'][number]): string {
+  return commitment && (commitment.kind !== 'line' || commitment.since) ? commitment.base : amount;
+}
+
 /** A line edited by hand says what was billed itself; its parts are told apart only where windows were folded into it. */
 function partsOf(row: LineRow): IntermediatePart[] {
   const { subscription_line_item_id: id, derivation } = row;
@@ -77,7 +82,7 @@ function partsOf(row: LineRow): IntermediatePart[] {
       end: part.periodEnd,
       quantity: own ? decimalText(row.quantity ?? '0') : remainderOf(part.quantity, before),
       amount: own ? decimalText(row.amount ?? '0') : part.amount,
-      base: part.commitment && part.commitment.kind !== 'line' ? part.commitment.base : part.amount,
+      base: baseOf(part),
     };
   });
 }

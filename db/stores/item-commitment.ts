@@ -42,7 +42,6 @@ export function itemCommitment(stored: StoredCommitment): ItemCommitment {
     duration: stored.duration,
     windowed: stored.windowed,
     timeBuckets: (stored.timeBuckets ?? []).map(timeBucket),
-    cumulative: null,
   };
 }
 

@@ -1,5 +1,7 @@
+import type { ChargeCadence } from '../../billing/cadence.ts';
 import type { BillingPeriod } from '../../billing/calendar.ts';
 import { isActive } from '../../billing/commitment.ts';
+import { chargedEvery } from '../../billing/commitment-period.ts';
 import { checkItemCommitment, type NewItemCommitment, type NewTimeBucket } from '../../billing/commitment-rules.ts';
 import type { StoredTimeBucket } from '../entities/subscription-line-item.ts';
 import { newId } from '../id.ts';
@@ -50,7 +52,7 @@ export async function commitItem(
   { row, price, field }: CommittableItem,
   commitment: NewItemCommitment,
 ): Promise<CommitmentColumns> {
-  const { billingPeriod, billingPeriodCount } = row;
+  const { billingPeriod, billingPeriodCount } = chargedEvery<ChargeCadence>(price as ChargeCadence, row);
   const bucketSize = price.bucketSize || price.bucketSizeOfMeter;
   const priceType = price.type as 'FIXED' | 'USAGE';
   checkItemCommitment(commitment, { priceType, bucketSize, billingPeriod, billingPeriodCount }, field);

@@ -18,7 +18,7 @@ import { recordGrants } from './entitlement-grant.ts';
 import { meteredParts } from './entitlement-part.ts';
 import { readIntermediateInvoices } from './intermediate-invoice.ts';
 import { readPausedStretches } from './pause-read.ts';
-import { committedLines, readCommitments, withStanding } from './subscription-commitment.ts';
+import { committedLines, readCommitments } from './subscription-commitment.ts';
 import { inheritedUsage, withInherited } from './subscription-family.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -93,12 +93,11 @@ async function priceRequests(
   const itemsOf = ({ terms, subscription, lineItemIds }: ChargeRequest): ChargedItem[] =>
     [...(terms?.items ?? items.get(subscription.id) ?? [])].filter(({ item }) => lineItemIds?.has(item.id) ?? true);
   const paused = await readPausedStretches(sql, scope.environmentId, ids);
-  const commitments = await readCommitments(sql, scope.environmentId, requests, itemsOf, paused);
   const intermediate = await readIntermediateInvoices(sql, scope.environmentId, requests.flatMap(startsOf));
 
   const plans = requests.map((request) => {
     const { subscription } = request;
-    const own = itemsOf(request).map((charged) => withStanding(charged, commitments.get(request.key)));
+    const own = itemsOf(request);
     const { allowances, grants } =
       request.terms ?? periodTerms(partsOf.get(subscription.id) ?? [], lastInstant(request));
     const planned = planCharges({
@@ -121,6 +120,7 @@ async function priceRequests(
     return { request, planned, facts, filters: new Map(own.map(({ item, filters }) => [item.id, filters])) };
   });
 
+  const commitments = await readCommitments(sql, scope.environmentId, plans, paused);
   const inherited = await inheritedUsage(sql, scope.environmentId, [...subscriptions.values()]);
   const questions: UsageReadQuestion[] = plans.flatMap(({ request, planned, filters }) =>
     usageQuestions(planned).map((question) => ({
@@ -143,7 +143,8 @@ async function priceRequests(
       const own = Object.fromEntries(
         usageQuestions(planned).map(({ key }) => [key, answers.get(`${request.key} ${key}`)]),
       );
-      const lines = committedLines(priceCharges(planned, own), request, commitments.get(request.key));
+      const committed = commitments.get(request.key);
+      const lines = committedLines(priceCharges(planned, own, committed?.prior), request, committed);
       return [request.key, lines.map((line) => ({ ...line, ...factsOf(line, facts, request.subscription) }))];
     }),
   );

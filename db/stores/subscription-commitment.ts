@@ -1,5 +1,6 @@
-import type { BillingPeriod, Interval } from '../../billing/calendar.ts';
-import type { ChargeLine } from '../../billing/charge.ts';
+import type { Interval } from '../../billing/calendar.ts';
+import type { ChargeLine, PlannedCharge } from '../../billing/charge.ts';
+import { commitmentKey } from '../../billing/charge-commitment.ts';
 import { commitCharges } from '../../billing/charge-overage.ts';
 import type { SubscriptionCommitment } from '../../billing/commitment.ts';
 import { isActive } from '../../billing/commitment.ts';
@@ -7,21 +8,30 @@ import { type CommitmentStanding, commitmentStanding } from '../../billing/commi
 import { decimal, decimalString } from '../../billing/money.ts';
 import { decimalText } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
-import type { ChargedItem } from './charged-item.ts';
 import type { ChargeRequest } from './subscription-charge.ts';
 
 /** What an invoice must know of the commitments of its subscription before its usage is priced. */
 export interface RequestCommitments {
   subscription: SubscriptionCommitment | null;
   planName: string;
-  /** Of line items that are committed for several billing periods, by their id. */
-  items: Map<string, { prior: string; last: boolean }>;
+  /** Used of the commitments of line items that last several charge periods, by `commitmentKey`. */
+  prior: Record<string, string>;
 }
 
-/** A commitment and where it stands; `lineItemId` null is that of the subscription. */
-interface Committed extends CommitmentStanding {
+/** What is to be billed, planned. */
+export interface PlannedRequest {
+  request: ChargeRequest;
+  planned: readonly PlannedCharge[];
+}
+
+/** A commitment whose use since `since` counts, of times that began before `before`; `lineItemId` null is that of the subscription. */
+interface Committed {
   request: ChargeRequest;
   lineItemId: string | null;
+  since: string;
+  before: string;
+  /** Of the subscription's. */
+  standing?: CommitmentStanding;
 }
 
 /**
@@ -32,56 +42,64 @@ interface Committed extends CommitmentStanding {
 export async function readCommitments(
   sql: Sql,
   environmentId: string,
-  requests: readonly ChargeRequest[],
-  itemsOf: (request: ChargeRequest) => readonly ChargedItem[],
+  plans: readonly PlannedRequest[],
   paused: ReadonlyMap<string, readonly Interval[]>,
 ): Promise<Map<string, RequestCommitments>> {
-  const committed = requests.flatMap((request) =>
-    committedBy(request, itemsOf(request), paused.get(request.subscription.id) ?? []),
-  );
+  const committed = plans.flatMap(({ request, planned }) => [
+    ...ofSubscription(request, paused.get(request.subscription.id) ?? []),
+    ...ofItems(request, planned),
+  ]);
   if (committed.length === 0) return new Map();
   const planNames = await readPlanNames(sql, environmentId, committed);
   const priors = await readPriors(sql, environmentId, committed);
   const byRequest = Map.groupBy(committed, ({ request }) => request.key);
   return new Map(
     [...byRequest].map(([key, own]) => {
-      const ofSubscription = own.find(({ lineItemId }) => lineItemId === null);
-      const prior = (lineItemId: string | null): string => priors.get(priorKey(key, lineItemId)) ?? '0';
+      const whole = own.find(({ lineItemId }) => lineItemId === null);
+      const items = own.flatMap((one) => (one.lineItemId === null ? [] : [[keyOf(one), priors.get(priorKey(one))]]));
       return [
         key,
         {
-          subscription: ofSubscription ? subscriptionCommitment(ofSubscription, prior(null)) : null,
+          subscription: whole?.standing
+            ? subscriptionCommitment(whole.request, whole.standing, priors.get(priorKey(whole)) ?? '0')
+            : null,
           planName: planNames.get(own[0]!.request.subscription.planId) ?? '',
-          items: new Map(
-            own.flatMap(({ lineItemId, last }) =>
-              lineItemId === null ? [] : [[lineItemId, { prior: prior(lineItemId), last }]],
-            ),
-          ),
+          prior: Object.fromEntries(items.filter(([, base]) => base !== undefined)),
         },
       ];
     }),
   );
 }
 
-function committedBy(request: ChargeRequest, items: readonly ChargedItem[], paused: readonly Interval[]): Committed[] {
+function ofSubscription(request: ChargeRequest, paused: readonly Interval[]): Committed[] {
   const { elapsed, subscription, reason, pauses = false } = request;
-  if (elapsed === null || request.lineItemIds) return [];
-  const stands = (lineItemId: string | null, duration: BillingPeriod | null): Committed[] => {
-    const standing = commitmentStanding(subscription, duration, { reason, elapsed, pauses, paused });
-    return standing ? [{ request, lineItemId, ...standing }] : [];
-  };
   const { commitmentAmount: amount, overageFactor, commitmentDuration } = subscription;
-  const own = amount !== null && isActive({ amount, overageFactor }) ? stands(null, commitmentDuration) : [];
-  const ofItems = items.flatMap(({ item }) =>
-    item.commitment?.duration
-      ? stands(item.id, item.commitment.duration).filter(({ period }) => period.cumulative)
-      : [],
-  );
-  return [...own, ...ofItems];
+  if (elapsed === null || request.lineItemIds || amount === null || !isActive({ amount, overageFactor })) return [];
+  const standing = commitmentStanding(subscription, commitmentDuration, { reason, elapsed, pauses, paused });
+  if (!standing) return [];
+  return [{ request, lineItemId: null, since: standing.period.start, before: elapsed.start, standing }];
 }
 
-function subscriptionCommitment({ request, period, last }: Committed, prior: string): SubscriptionCommitment {
-  const { commitmentAmount, overageFactor, enableTrueUp } = request.subscription;
+/** Each commitment period of an item that is billed, as it stands before the first of its charge periods. */
+function ofItems(request: ChargeRequest, planned: readonly PlannedCharge[]): Committed[] {
+  const first = new Map<string, Committed>();
+  for (const { item, parts } of planned) {
+    for (const { commitmentPeriod, billedBefore, start } of parts) {
+      if (!commitmentPeriod) continue;
+      const key = commitmentKey(item.id, commitmentPeriod.start);
+      const standing = { request, lineItemId: item.id, since: commitmentPeriod.start };
+      if (!first.has(key)) first.set(key, { ...standing, before: billedBefore?.from ?? start });
+    }
+  }
+  return [...first.values()];
+}
+
+function subscriptionCommitment(
+  { subscription }: ChargeRequest,
+  { period, last }: CommitmentStanding,
+  prior: string,
+): SubscriptionCommitment {
+  const { commitmentAmount, overageFactor, enableTrueUp } = subscription;
   return { amount: commitmentAmount!, overageFactor, trueUp: enableTrueUp, prior, cumulative: period.cumulative, last };
 }
 
@@ -95,8 +113,9 @@ async function readPlanNames(sql: Sql, environmentId: string, committed: readonl
 }
 
 /**
- * Sums what live invoice lines keep in their derivations, of billed times from the start of the commitment period to that of the
- * billed one; a line of a longer cadence belongs to the time it is billed with.
+ * Sums what live invoice lines keep in their derivations: for a subscription, of billed times from the start of the commitment
+ * period to that of the billed one, where a line of a longer cadence belongs to the time it is billed with; for an item, of the
+ * charge periods before the billed ones that say they belong to the commitment period.
  */
 const priorsText = `
 select t.key, sum((part -> 'commitment' ->> 'base')::numeric)::text as base
@@ -105,9 +124,11 @@ join invoice_line_item l on l.environment_id = $1 and l.subscription_id = t.subs
   and l.price_type = 'USAGE'
   and (t.line_item_id = '' or l.subscription_line_item_id = t.line_item_id)
 join invoice i on i.environment_id = $1 and i.id = l.invoice_id and i.invoice_status in ('DRAFT', 'FINALIZED')
-  and i.period_start >= t.begun and i.period_start < t.before
+  and i.period_end > t.begun
 cross join lateral jsonb_array_elements(l.derivation -> 'parts') as part
-where part ? 'commitment' group by t.key`;
+where part ? 'commitment' and case t.line_item_id when '' then i.period_start >= t.begun and i.period_start < t.before
+  else (part -> 'commitment' ->> 'since')::timestamptz = t.begun and (part ->> 'periodStart')::timestamptz < t.before end
+group by t.key`;
 
 async function readPriors(
   sql: Sql,
@@ -116,26 +137,21 @@ async function readPriors(
 ): Promise<Map<string, string>> {
   const rows = await sql.rows<{ key: string; base: string }>(priorsText, [
     environmentId,
-    committed.map(({ request, lineItemId }) => priorKey(request.key, lineItemId)),
+    committed.map(priorKey),
     committed.map(({ request }) => request.subscription.id),
     committed.map(({ lineItemId }) => lineItemId ?? ''),
-    committed.map(({ period }) => period.start),
-    committed.map(({ request }) => request.elapsed!.start),
+    committed.map(({ since }) => since),
+    committed.map(({ before }) => before),
   ]);
   return new Map(rows.map((row) => [row.key, decimalText(row.base)]));
 }
 
-function priorKey(key: string, lineItemId: string | null): string {
-  return `${key} ${lineItemId ?? ''}`;
+function priorKey(committed: Committed): string {
+  return `${committed.request.key} ${keyOf(committed)}`;
 }
 
-/** The item with where its commitment of several billing periods stands. */
-export function withStanding(charged: ChargedItem, commitments: RequestCommitments | undefined): ChargedItem {
-  const cumulative = commitments?.items.get(charged.item.id);
-  const { commitment } = charged.item;
-  return cumulative && commitment
-    ? { ...charged, item: { ...charged.item, commitment: { ...commitment, cumulative } } }
-    : charged;
+function keyOf({ lineItemId, since }: Committed): string {
+  return lineItemId === null ? '' : commitmentKey(lineItemId, since);
 }
 
 /** The lines of an invoice under the commitment of its subscription. spec: subscriptions-and-invoicing §2.7.1 */

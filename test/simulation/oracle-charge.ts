@@ -1,5 +1,5 @@
 import { rounded } from '../support/invoice-oracle.ts';
-import { decimalsOf, fixed, fraction, nothing, plain, plus } from '../unit/billing/rating-oracle.ts';
+import { decimalsOf, type Fraction, fixed, fraction, nothing, plain, plus } from '../unit/billing/rating-oracle.ts';
 import type { Cadence, Life, LineCommitment, Offer, Usage } from './life.ts';
 import { clockOf, nextOf, type OracleCadence, previousOf } from './oracle-clock.ts';
 import { committedLine, costOf, metered, type OracleLine, type Standing, toMinor, total } from './oracle-commitment.ts';
@@ -25,7 +25,8 @@ export interface Span {
 export interface Share extends Span {
   part: number;
   whole: number;
-  /** Where the charge window ends, whether or not the item is there until then. */
+  /** Where the charge window begins and ends, whether or not the item is there for all of it. */
+  from: number;
   until: number;
 }
 
@@ -80,7 +81,8 @@ export function ordinaryShares(item: OracleItem, time: BilledTime, timeline: Tim
 
 function sharesIn(item: OracleItem, span: Span, whole: Span): Share[] {
   const { start, end } = activeIn(item, span);
-  return start < end ? [{ start, end, part: end - start, whole: whole.end - whole.start, until: span.end }] : [];
+  const window = { from: span.start, until: span.end };
+  return start < end ? [{ start, end, part: end - start, whole: whole.end - whole.start, ...window }] : [];
 }
 
 /** A longer cadence runs periods of its own from the item's start, or the trial's end. §2.6.3 */
@@ -111,13 +113,13 @@ export function fixedAmount(item: OracleItem, share: Share, currency: string): b
 
 /** How commitments are held against the lines of an invoice. */
 export interface Holding {
-  /** Of the item's commitment where it lasts several billing periods. */
-  standing: Standing | null;
+  /** Of the item's commitment at a charge window, where it lasts several of them; the cost of the window is used from then on. */
+  standing(share: Share, cost: Fraction): Standing | null;
   /** The invoice closes a part of a period that is not over. */
   closes: boolean;
 }
 
-const plainly: Holding = { standing: null, closes: false };
+const plainly: Holding = { standing: () => null, closes: false };
 
 /** USAGE: the cost of what was metered, never prorated by time. §2.6.2 */
 function usageLine(item: OracleItem, share: Share, timeline: Timeline, time: Span, holding: Holding): OracleLine {
@@ -127,7 +129,10 @@ function usageLine(item: OracleItem, share: Share, timeline: Timeline, time: Spa
   const usage = metered(item, share, timeline);
   const isDue = !holding.closes || share.until < time.end;
   const { amount, committed } = commitment
-    ? committedLine({ ...item, commitment }, share, life, usage, { standing: holding.standing, isDue })
+    ? committedLine({ ...item, commitment }, share, life, usage, {
+        standing: holding.standing(share, usage.cost),
+        isDue,
+      })
     : { amount: toMinor(usage.cost, life.currency), committed: undefined };
   const unit = offer.price.billing_model === 'FLAT_FEE' ? fraction(offer.price.amount!) : null;
   const line = { item: item.id, start, end, quantity: usage.quantity, amount, cost: usage.cost, unit };

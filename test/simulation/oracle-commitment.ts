@@ -193,6 +193,8 @@ export function underCommitment(
     return within.n > 0n ? [{ ...line, quantity, amount: toMinor(within, currency) }, overage] : [overage];
   });
   if (!terms.trueUp || !last || isAbove) return split;
+  // Only what stays below the commitment leaves something open, whatever rounding lost.
+  if (compare(total(lines.flatMap(({ cost }) => (cost ? [cost] : []))), committed) >= 0) return split;
   const open = minus(committed, total(billed));
   const missing = toMinor(open, currency);
   if (missing <= 0n) return split;

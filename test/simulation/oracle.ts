@@ -206,7 +206,7 @@ export class OracleLife {
       if (!time || time.start >= time.end) return [];
       const shares = this.sharesOf(item, time, bill.closing === true || bill.last === true);
       const free = shares.filter((share) => !this.isBilled(item, share));
-      return linesOf(item, free, time, this.timeline, this.commitments.holdingOf(item, time, bill.closing === true));
+      return linesOf(item, free, time, this.timeline, this.commitments.holdingOf(item, bill.closing === true));
     });
     return this.commitments.applied(lines, bill);
   }
@@ -238,7 +238,7 @@ export class OracleLife {
       const done = [...this.billedSpans.filter((span) => span.item === item.id), ...this.pauses].map(({ end }) => end);
       const from = Math.max(own.start, ...done.filter((end) => end <= ends));
       if (from >= ends || ends <= time.start || ends > time.end) return [];
-      return [{ start: from, end: ends, part: ends - from, whole: own.end - own.start, until: ends }];
+      return [{ start: from, end: ends, part: ends - from, whole: own.end - own.start, from, until: ends }];
     });
   }
 
@@ -249,7 +249,7 @@ export class OracleLife {
       : arrear != null &&
         (start >= arrear.start || this.waited(start, arrear.start)) &&
         (start < arrear.end || (start === arrear.end && !last));
-    const span = { start, end: start + 1000, part: 1, whole: 1, until: start + 1000 };
+    const span = { start, end: start + 1000, part: 1, whole: 1, from: start, until: start + 1000 };
     if (!due || this.isBilled(item, span) || (item.end !== null && item.end <= start)) return [];
     return linesOf(item, [span], span, this.timeline);
   }

@@ -1,12 +1,12 @@
 import type {
-  ChargeItem,
   ChargeLine,
   ChargePeriod,
   ChargeReason,
+  PlannedCharge,
   UsageAnswer,
   UsageQuestion,
 } from '../../billing/charge.ts';
-import type { ItemCommitment } from '../../billing/charge-commitment.ts';
+import { commitmentKey, type ItemCommitment } from '../../billing/charge-commitment.ts';
 import { commitCharges } from '../../billing/charge-overage.ts';
 import { isActive } from '../../billing/commitment.ts';
 import { commitmentStanding } from '../../billing/commitment-period.ts';
@@ -25,7 +25,8 @@ interface Billing {
 /** Commitments as db/stores/subscription-commitment.ts reads them: what earlier invoices used of each. */
 export class ProductCommitments {
   readonly life: ProductLife;
-  readonly used: { item: string; at: string; base: string }[] = [];
+  /** By the start of the time they were billed with; of a line that is committed for longer, by its commitment period. */
+  readonly used: { item: string; at: string; base: string; since: string | null }[] = [];
 
   constructor(life: ProductLife) {
     this.life = life;
@@ -36,19 +37,22 @@ export class ProductCommitments {
     return elapsed && commitmentStanding(row, duration, { reason, elapsed, pauses, paused });
   }
 
-  prior(begun: string, before: string, item: string | null): string {
-    const earlier = this.used.filter(
-      ({ at, item: of }) => at >= begun && at < before && (item === null || of === item),
-    );
+  prior(begun: string, before: string): string {
+    const earlier = this.used.filter(({ at }) => at >= begun && at < before);
     return sum(earlier.map(({ base }) => decimal(base))).toFixed();
   }
 
-  standingItem(item: ChargeItem, bill: Billing): ChargeItem {
-    const { commitment } = item;
-    const standing = commitment?.duration ? this.standing(commitment.duration, bill) : null;
-    if (!commitment || !standing?.period.cumulative) return item;
-    const prior = this.prior(standing.period.start, bill.elapsed!.start, item.id);
-    return { ...item, commitment: { ...commitment, cumulative: { prior, last: standing.last } } };
+  /** What was used of the commitments of planned lines before. */
+  priorOfLines(planned: readonly PlannedCharge[]): Record<string, string> {
+    const prior: Record<string, string> = {};
+    for (const { item, parts } of planned) {
+      for (const { commitmentPeriod } of parts) {
+        if (!commitmentPeriod) continue;
+        const own = this.used.filter(({ item: of, since }) => of === item.id && since === commitmentPeriod.start);
+        prior[commitmentKey(item.id, commitmentPeriod.start)] = sum(own.map(({ base }) => decimal(base))).toFixed();
+      }
+    }
+    return prior;
   }
 
   held(lines: ChargeLine[], bill: Billing): ChargeLine[] {
@@ -58,7 +62,7 @@ export class ProductCommitments {
     if (!standing) return lines;
     const { period, last } = standing;
     const { start, end } = bill.elapsed;
-    const prior = this.prior(period.start, start, null);
+    const prior = this.prior(period.start, start);
     return commitCharges(lines, {
       commitment: { amount, overageFactor, trueUp: enableTrueUp, prior, cumulative: period.cumulative, last },
       currency,
@@ -73,7 +77,13 @@ export class ProductCommitments {
     for (const { priceType, derivation, subscriptionLineItemId } of lines) {
       if (priceType !== 'USAGE') continue;
       for (const { commitment } of derivation.parts) {
-        if (commitment) this.used.push({ item: subscriptionLineItemId!, at, base: commitment.base });
+        if (!commitment) continue;
+        this.used.push({
+          item: subscriptionLineItemId!,
+          at,
+          base: commitment.base,
+          since: commitment.since ?? null,
+        });
       }
     }
   }
@@ -89,7 +99,6 @@ export function commitmentOf({ commitment, id }: Offer): ItemCommitment | null {
     trueUp,
     duration,
     windowed,
-    cumulative: null,
     timeBuckets: times.map((time, index) => ({
       id: `${id} ${index}`,
       type: time.kind,

@@ -207,13 +207,13 @@ export class ProductLife {
     const planned = planCharges({
       subscription: this.row,
       ...input,
-      items: this.items.map(({ item }) => this.commitments.standingItem(item, bill)),
+      items: this.items.map(({ item }) => item),
       allowances: {},
       billed: this.billedServices,
       paused: this.paused,
     });
     const answers = answersOf(this, usageQuestions(planned));
-    return this.commitments.held(priceCharges(planned, answers), bill);
+    return this.commitments.held(priceCharges(planned, answers, this.commitments.priorOfLines(planned)), bill);
   }
 
   /** Sums an invoice up and keeps what later ones look at. */

@@ -1,5 +1,6 @@
 import type { Random } from '../faults/random.ts';
-import type { BucketSize, Life, LineCommitment, Offer, TimeBucket, Unit } from './life.ts';
+import type { BucketSize, Cadence, Life, LineCommitment, Offer, TimeBucket, Unit } from './life.ts';
+import { relationOf } from './oracle-charge.ts';
 import { monthUnits, randomPrice } from './random-life.ts';
 
 const monthsOf: Partial<Record<Unit, number>> = { MONTHLY: 1, QUARTERLY: 3, HALF_YEARLY: 6, ANNUAL: 12 };
@@ -10,7 +11,8 @@ export function randomCommitments(random: Random, life: Life): void {
   const { whole } = random;
   if (whole(100) < 45) {
     const amount = String(whole(20_000) / 100);
-    life.commitment = { amount, factor: factorOf(random), trueUp: whole(100) < 60, duration: durationOf(random, life) };
+    const duration = durationOf(random, life.cadence);
+    life.commitment = { amount, factor: factorOf(random), trueUp: whole(100) < 60, duration };
     return;
   }
   for (const offer of life.plans[0]!) if (offer.type === 'USAGE' && whole(100) < 80) commit(random, life, offer);
@@ -19,8 +21,8 @@ export function randomCommitments(random: Random, life: Life): void {
 const factorOf = ({ whole, oneOf }: Random): string => oneOf(['1', '1.5', '2', String(1 + whole(200) / 100)]);
 
 /** A whole multiple of the billing period, mostly; of days and weeks only themselves. */
-function durationOf({ whole, oneOf }: Random, { cadence }: Life): Unit | null {
-  const months = (monthsOf[cadence.unit] ?? 0) * cadence.count;
+function durationOf({ whole, oneOf }: Random, { unit, count }: Cadence): Unit | null {
+  const months = (monthsOf[unit] ?? 0) * count;
   if (months === 0 || whole(100) < 40) return null;
   const fitting = monthUnits.filter((unit) => monthsOf[unit]! % months === 0);
   return fitting.length === 0 ? null : oneOf(fitting);
@@ -28,11 +30,11 @@ function durationOf({ whole, oneOf }: Random, { cadence }: Life): Unit | null {
 
 function commit(random: Random, life: Life, offer: Offer): void {
   const { whole, oneOf } = random;
-  const isEqual = offer.cadence!.unit === life.cadence.unit && offer.cadence!.count === life.cadence.count;
+  const charged = relationOf(offer, life.cadence) === 'finer' ? life.cadence : offer.cadence!;
   const windowed = whole(100) < 25;
   const commitment: LineCommitment = {
     ...terms(random, windowed),
-    duration: isEqual && !windowed ? durationOf(random, life) : null,
+    duration: windowed ? null : durationOf(random, charged),
     windowed,
     times: [],
   };

@@ -24,7 +24,6 @@ function line(commitment: Partial<CommittedLine['commitment']>, terms: Partial<C
       duration: null,
       windowed: false,
       timeBuckets: [],
-      cumulative: null,
       ...commitment,
     },
     billingPeriod: 'MONTHLY',

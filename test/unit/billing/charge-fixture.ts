@@ -79,10 +79,11 @@ export function invoice(items: ChargeItem[], members: Partial<ChargePlanInput> =
   };
 }
 
-/** Plans and prices; usage is answered by a function of the question. */
+/** Plans and prices; usage is answered by a function of the question. `prior`: used of longer commitments before. */
 export function linesOf(
   input: ChargePlanInput,
   answer: (question: UsageQuestion) => string | UsageAnswer = () => '0',
+  prior: Record<string, string> = {},
 ): ChargeLine[] {
   const planned = planCharges(input);
   const answers: Record<string, UsageAnswer> = {};
@@ -90,7 +91,7 @@ export function linesOf(
     const given = answer(question);
     answers[question.key] = typeof given === 'string' ? { quantity: given, watermark: 'w1' } : given;
   }
-  return priceCharges(planned, answers);
+  return priceCharges(planned, answers, prior);
 }
 
 /** The members most tests look at: id, start day, end day, quantity, amount. */

@@ -132,7 +132,6 @@ const tenPerWindow: ItemCommitment = {
   duration: null,
   windowed: false,
   timeBuckets: [],
-  cumulative: null,
 };
 
 describe('the commitment of a line (subscriptions-and-invoicing §2.7.3 – §2.7.5)', () => {
@@ -144,8 +143,6 @@ describe('the commitment of a line (subscriptions-and-invoicing §2.7.3 – §2.
     ['below it with true-up', {}, '4', '10.00', ['4.00', '0.00', '6.00']],
     ['below it without', { trueUp: false }, '4', '4.00', ['4.00', '0.00', '0.00']],
     ['in quantity', { type: 'quantity' as const, value: '3' }, '4', '5.00', ['3.00', '2.00', '0.00']],
-    ['over several periods', { cumulative: { prior: '8', last: false } }, '4', '6.00', ['2.00', '4.00', '0.00']],
-    ['at the end of several', { cumulative: { prior: '5', last: true } }, '4', '5.00', ['4.00', '0.00', '1.00']],
   ])('%s', (_what, commitment, quantity, amount, [utilized, overage, trueUp]) => {
     expect(line(commitment, quantity)).toMatchObject({
       amount,
