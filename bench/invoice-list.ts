@@ -54,8 +54,7 @@ export async function run(): Promise<void> {
     const owner = new pg.Client({ connectionString: base.ownerUrl });
     await owner.connect();
     try {
-      await owner.query(fillText, [base.sandbox.tenantId, base.sandbox.environmentId, invoices]);
-      await owner.query('vacuum analyze invoice');
+      await fill(base, owner);
       const slow: string[] = [];
       for (const [name, filter] of Object.entries(filters)) {
         const ms = await medianMs(() => base.api('GET', `/invoices?limit=50&${filter}`));
@@ -74,6 +73,28 @@ export async function run(): Promise<void> {
   });
 }
 
+/** Rows a statement: what a statement changed is counted together with it. */
+const fillRows = 2_500;
+
+/** The indexes of the table are made of all rows at once, as a dump is read back, and the tables are left as autovacuum leaves them. */
+async function fill(base: BenchDatabase, owner: pg.Client): Promise<void> {
+  const began = performance.now();
+  await owner.query(`set maintenance_work_mem = '512MB'`);
+  const { rows: indexes } = await owner.query<{ name: string; text: string }>(indexesText);
+  for (const { name } of indexes) await owner.query(`drop index "${name}"`);
+  for (let first = 1; first <= invoices; first += fillRows) {
+    const last = Math.min(invoices, first + fillRows - 1);
+    await owner.query(fillText, [base.sandbox.tenantId, base.sandbox.environmentId, first, last]);
+  }
+  for (const { text } of indexes) await owner.query(text);
+  await owner.query('vacuum analyze invoice, invoice_count, invoice_count_change');
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  console.log(JSON.stringify({ bench: 'invoice-list', invoices, filledInSeconds: seconds }));
+}
+
+const indexesText = `
+select indexname as name, indexdef as text from pg_indexes where tablename = 'invoice' and indexdef like 'CREATE INDEX%'`;
+
 const fillText = `
 insert into invoice (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, customer_id, subscription_id,
   subscription_customer_id, idempotency_key, invoice_type, invoice_status, payment_status, billing_reason, collection_method,
@@ -83,7 +104,7 @@ select 'inv_' || n, $1, $2, '2024-01-01'::timestamptz + n * interval '1 minute',
   case when n % 500 = 0 then 'DRAFT' else 'FINALIZED' end, case when n % 500 = 1 then 'FAILED' else 'SUCCEEDED' end,
   case when n % 500 = 3 then 'MANUAL' else 'SUBSCRIPTION_CYCLE' end, 'send_invoice', case when n % 500 = 4 then 'eur' else 'usd' end,
   n, n, n, n, '2024-01-01'::timestamptz + n * interval '1 minute', '2024-01-31'::timestamptz + n * interval '1 minute', '{}'
-from generate_series(1, $3::int) n`;
+from generate_series($3::int, $4::int) n`;
 
 const fiftyText = `select * from invoice where id = any(array(select 'inv_' || n from generate_series(1, 50) n))`;
 
