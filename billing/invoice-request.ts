@@ -100,14 +100,14 @@ const initialPaymentStatuses = ['INITIATED', 'PENDING', 'SUCCEEDED', 'FAILED'];
 
 /**
  * The type, the lines and the end of a creation. An invoice without lines gets one of its subtotal; a type that is not named
- * is SUBSCRIPTION for a reason of a subscription, else ONE_OFF. Throws `validation_error` naming the first field that does
- * not fit the others. spec: subscriptions-and-invoicing §1.11.1, error 36
+ * is SUBSCRIPTION for a reason of a subscription, else ONE_OFF. It is issued at `at`, the customer's present, unless it says
+ * otherwise. Throws `validation_error` naming the first field that does not fit the others. spec: subscriptions-and-invoicing §1.11.1, error 36
  */
-export function checkNewInvoice(input: NewInvoice): CheckedInvoice {
+export function checkNewInvoice(input: NewInvoice, at: string): CheckedInvoice {
   const ofSubscription = input.subscriptionId !== null && subscriptionReasons.has(input.billingReason);
   const invoiceType = input.invoiceType ?? (ofSubscription ? 'SUBSCRIPTION' : 'ONE_OFF');
   checkAmounts(input);
-  checkTimes(input);
+  checkTimes(input, at);
   if (invoiceType === 'SUBSCRIPTION') checkSubscriptionParts(input);
   if (input.paymentStatus !== null && !initialPaymentStatuses.includes(input.paymentStatus)) {
     throw bad('payment_status', `must be one of ${initialPaymentStatuses.join(', ')} for a new invoice`);
@@ -136,16 +136,20 @@ function checkAmounts(input: NewInvoice): void {
   }
 }
 
-function checkTimes(input: NewInvoice): void {
-  const { periodStart, periodEnd, issueDate, dueDate } = input;
+function checkTimes(input: NewInvoice, at: string): void {
+  const { periodStart, periodEnd, dueDate } = input;
+  const issueDate = input.issueDate ?? at;
   if ((periodStart === null) !== (periodEnd === null)) {
     throw bad(periodStart === null ? 'period_start' : 'period_end', 'must be given when the other bound is');
   }
   if (periodStart !== null && periodEnd !== null && periodEnd <= periodStart) {
     throw bad('period_end', `must be after period_start, ${periodStart}`);
   }
-  if (issueDate !== null && dueDate !== null && dueDate < issueDate) {
-    throw bad('due_date', `must not be before issue_date, ${issueDate}`);
+  if (dueDate !== null && dueDate < issueDate) {
+    throw bad(
+      'due_date',
+      `must not be before issue_date, ${issueDate}${input.issueDate === null ? ', the present' : ''}`,
+    );
   }
   for (const [index, line] of input.lines.entries()) {
     if (line.periodStart !== null && line.periodEnd !== null && line.periodEnd < line.periodStart) {

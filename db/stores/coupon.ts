@@ -110,16 +110,24 @@ const couponList: ListDefinition<Coupon> = {
   },
 };
 
-/** One page of coupons; codes are compared as they are written. spec: subscriptions-and-invoicing §1.14 */
-export function listCoupons(
+/** One page of coupons; codes are found in any case of letters. spec: subscriptions-and-invoicing §1.14 */
+export async function listCoupons(
   tx: Transaction,
   query: ListQuery,
   filters: { couponIds?: readonly string[] | null | undefined; couponCodes?: readonly string[] | null | undefined },
 ): Promise<ListPage<Coupon>> {
   return listPage(tx, couponList, query, {
-    ...anyOf('id', filters.couponIds),
-    ...anyOf('couponCode', filters.couponCodes),
+    $and: [anyOf('id', filters.couponIds), await inAnyCase(tx, filters.couponCodes)],
   });
+}
+
+async function inAnyCase(tx: Transaction, codes: readonly string[] | null | undefined) {
+  if (!codes || codes.length === 0) return {};
+  const found = await tx.rows<{ id: string }>(
+    'select id from coupon where environment_id = $1 and lower(coupon_code) = any(select lower(unnest($2::text[])))',
+    [tx.scope.environmentId, codes],
+  );
+  return { id: { $in: found.map(({ id }) => id) } };
 }
 
 function checkValue({ type, amountOff, percentageOff, currency }: NewCoupon): void {

@@ -39,9 +39,9 @@ interface SubscriptionFacts {
 }
 
 /**
- * Reads and locks what a new invoice names. Throws `not_found` for a customer, subscription, price, plan, meter or line item
- * that is not there, `validation_error` for an archived customer and for a subscription of somebody else or of another
- * currency. spec: subscriptions-and-invoicing §1.11.1, errors 3 and 4
+ * Reads and locks what a new invoice names. Throws `not_found` for a customer who is not published and for a subscription, price,
+ * plan, meter or line item that is not there, `validation_error` for a subscription of somebody else or of another currency.
+ * spec: subscriptions-and-invoicing §1.11.1, error 3
  */
 export async function findInvoiceFacts(sql: Sql, scope: Scope, request: NewInvoice): Promise<InvoiceFacts> {
   const [customer] = await sql.rows<FactsRow>(
@@ -50,8 +50,7 @@ export async function findInvoiceFacts(sql: Sql, scope: Scope, request: NewInvoi
      from customer c where c.environment_id = $1 and c.id = $2 for share of c`,
     [scope.environmentId, request.customerId],
   );
-  if (!customer) throw missing('customer', request.customerId, 'customer_id');
-  if (customer.status !== 'published') throw badField('customer_id', `names a customer that is ${customer.status}`);
+  if (customer?.status !== 'published') throw missing('customer', request.customerId, 'customer_id');
   const subscription = request.subscriptionId === null ? null : await subscriptionFacts(sql, scope, request);
   await refuseUnknown(sql, scope, request);
   return {

@@ -68,7 +68,7 @@ export async function createInvoice(
     invoiceId,
   ]);
   if (before) return;
-  const checked = checkNewInvoice(request);
+  const checked = checkNewInvoice(request, at);
   const facts = await findInvoiceFacts(sql, scope, request);
   const key = keyOf(scope, request, at);
   await refuseTaken(sql, scope, request, checked, key);

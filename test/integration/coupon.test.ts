@@ -114,7 +114,7 @@ describe('coupons', () => {
     const filter = { field: 'coupon_code', operator: 'contains', data_type: 'string', value: { string: 'list2' } };
     const found = await call('POST', '/v1/coupons/search', { body: { coupon_ids: ids, filters: [filter] } });
     expect(found.body.items).toEqual([some[1]]);
-    const byCode = await call('POST', '/v1/coupons/search', { body: { coupon_codes: ['LIST1'] } });
+    const byCode = await call('POST', '/v1/coupons/search', { body: { coupon_codes: ['list1', 'none'] } });
     expect(byCode.body.items).toEqual([some[0]]);
   });
 
