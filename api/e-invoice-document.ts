@@ -4,8 +4,14 @@ import { refuse } from '../billing/refusal.ts';
 import { writtenMoney } from '../billing/written-money.ts';
 import type { ECreditNoteSource, EInvoiceSource } from '../db/stores/e-invoice.ts';
 import type { InvoiceContent } from '../db/stores/invoice-read.ts';
-import type { EInvoiceDocument, EInvoicePeriod } from '../integrations/e-invoice/document.ts';
+import {
+  type EInvoiceDocument,
+  type EInvoicePeriod,
+  type EInvoiceProfile,
+  paymentCode,
+} from '../integrations/e-invoice/document.ts';
 import { eInvoiceParties } from './e-invoice-party.ts';
+import { asXRechnung, xRechnungGaps } from './x-rechnung.ts';
 
 type Terms = EInvoiceSource['terms'];
 
@@ -13,7 +19,8 @@ type Terms = EInvoiceSource['terms'];
  * An issued invoice in the terms of EN 16931, as it was issued: what is paid or credited afterwards does not change it. Days
  * are the customer's. Throws `validation_error` where the standard demands what is not known. spec: §1.11; EN 16931-1
  */
-export function eInvoiceOf({ invoice, seller, terms }: EInvoiceSource): EInvoiceDocument {
+export function eInvoiceOf(source: EInvoiceSource, profile: EInvoiceProfile): EInvoiceDocument {
+  const { invoice, terms } = source;
   const { row, lines, customer } = invoice;
   const timezone = customer?.timezone ?? 'UTC';
   if (lines.length === 0) {
@@ -28,35 +35,38 @@ export function eInvoiceOf({ invoice, seller, terms }: EInvoiceSource): EInvoice
     credits: row.totalPrepaidCreditsApplied,
     total: row.total,
   });
-  return {
-    kind: 'invoice',
+  const head = { kind: 'invoice', ...referenceOf(invoice), account: accountOf(terms) } as const;
+  return inProfile(profile, {
+    ...head,
+    profile: 'en16931',
     number: row.invoiceNumber ?? row.id,
     issued: dayOf(row.issueDate ?? row.finalizedAt ?? row.createdAt, timezone),
     due: row.dueDate ? dayOf(row.dueDate, timezone) : null,
     terms: row.dueDate ? null : 'Due on receipt',
     currency: currencyOf(row.currency),
     notes: notesOf(invoice),
-    buyerReference: row.metadata.buyer_reference || customer?.metadata.buyer_reference || null,
     purchaseOrder: row.metadata.purchase_order || null,
     preceding: null,
     period: periodOf(row.periodStart, row.periodEnd, timezone),
-    ...eInvoiceParties({ seller, terms, customer }, amounts.category),
-    account: accountOf(terms),
+    ...partiesOf(source, amounts.category, profile, head),
+    paymentCode: head.account && paymentCode.transfer,
     lines: lines.map((line) => ({
       name: line.displayName || 'Item',
       description: line.planDisplayName && line.planDisplayName !== line.displayName ? line.planDisplayName : null,
       period: periodOf(line.periodStart, line.periodEnd, timezone),
     })),
     amounts,
+    vatRate: amounts.percent,
     exemption: exemptionOf(invoice, terms, amounts.category),
-  };
+  });
 }
 
 /**
  * A credit note in the terms of EN 16931. Its amount is gross; the tax in it is at the rates its invoice was charged with.
  * Throws `validation_error` where the standard demands what is not known. spec: §2.19; EN 16931-1
  */
-export function eCreditNoteOf({ note, lines, invoice, seller, terms }: ECreditNoteSource): EInvoiceDocument {
+export function eCreditNoteOf(source: ECreditNoteSource, profile: EInvoiceProfile): EInvoiceDocument {
+  const { note, lines, invoice, terms } = source;
   const { row, customer } = invoice;
   const timezone = customer?.timezone ?? 'UTC';
   const amounts = eInvoiceAmounts({
@@ -68,27 +78,48 @@ export function eCreditNoteOf({ note, lines, invoice, seller, terms }: ECreditNo
     credits: '0',
     total: note.totalAmount,
   });
-  return {
-    kind: 'credit_note',
+  const head = { kind: 'credit_note', ...referenceOf(invoice), account: null } as const;
+  return inProfile(profile, {
+    ...head,
+    profile: 'en16931',
     number: note.creditNoteNumber,
     issued: dayOf(note.finalizedAt ?? note.createdAt, timezone),
     due: null,
     terms: 'Taken off the invoice, or given back',
     currency: currencyOf(note.currency),
     notes: note.memo ? [note.memo] : [],
-    buyerReference: row.metadata.buyer_reference || customer?.metadata.buyer_reference || null,
     purchaseOrder: row.metadata.purchase_order || null,
     preceding: {
       number: row.invoiceNumber ?? row.id,
       issued: row.issueDate ? dayOf(row.issueDate, timezone) : null,
     },
     period: periodOf(row.periodStart, row.periodEnd, timezone),
-    ...eInvoiceParties({ seller, terms, customer }, amounts.category),
-    account: null,
+    ...partiesOf(source, amounts.category, profile, head),
+    paymentCode: null,
     lines: lines.map((line) => ({ name: line.displayName || 'Item', description: null, period: null })),
     amounts,
+    vatRate: amounts.percent,
     exemption: exemptionOf(invoice, terms, amounts.category),
-  };
+  });
+}
+
+function inProfile(profile: EInvoiceProfile, document: EInvoiceDocument): EInvoiceDocument {
+  return profile === 'xrechnung' ? asXRechnung(document) : document;
+}
+
+function referenceOf({ row, customer }: InvoiceContent): Pick<EInvoiceDocument, 'buyerReference'> {
+  return { buyerReference: row.metadata.buyer_reference || customer?.metadata.buyer_reference || null };
+}
+
+function partiesOf(
+  { seller, terms, invoice }: Pick<EInvoiceSource, 'seller' | 'terms' | 'invoice'>,
+  category: VatCategory,
+  profile: EInvoiceProfile,
+  head: Parameters<typeof xRechnungGaps>[0],
+): Pick<EInvoiceDocument, 'seller' | 'buyer'> {
+  return eInvoiceParties({ seller, terms, customer: invoice.customer }, category, (...parties) =>
+    profile === 'xrechnung' ? xRechnungGaps(head, ...parties) : {},
+  );
 }
 
 function ratesOf({ taxes }: InvoiceContent): EInvoiceInput['rates'] {

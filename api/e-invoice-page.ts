@@ -23,7 +23,7 @@ export function issuedPage(source: EInvoiceSource, document: EInvoiceDocument): 
   const { account, exemption, buyerReference, purchaseOrder } = document;
   const notes = [
     exemption && `No tax is charged: ${exemption.reason}.`,
-    account && ['Account', account.iban, account.bic].filter(Boolean).join(' '),
+    account && accountText(account),
     buyerReference && `Your reference: ${buyerReference}`,
     purchaseOrder && `Your order: ${purchaseOrder}`,
   ];
@@ -72,6 +72,7 @@ export function creditNotePage(source: ECreditNoteSource, document: EInvoiceDocu
     dates: [
       ['Issue date', dateText(note.finalizedAt ?? note.createdAt, timezone)],
       ['Of invoice', row.invoiceNumber ?? row.id],
+      ['Reason', wordsOf(note.reason)],
     ],
     headline: ['Credited', money(note.totalAmount)],
     lines: lines.map(({ displayName, amount }) => ({
@@ -81,6 +82,18 @@ export function creditNotePage(source: ECreditNoteSource, document: EInvoiceDocu
     totals: [...(/[1-9]/.test(tax) ? [taxRow] : []), [pageText('Total credited'), money(note.totalAmount), true]],
     notes: notes.filter((text) => text !== null).map(pageText),
   };
+}
+
+/** The account as people copy it: its number in fours. */
+function accountText({ iban, bic }: NonNullable<EInvoiceDocument['account']>): string {
+  const inFours = iban.replace(/.{4}(?=.)/g, '$& ');
+  return `Pay to IBAN ${inFours}${bic === null ? '' : `, BIC ${bic}`}`;
+}
+
+/** `SERVICE_ISSUE` in words: `Service issue`. */
+function wordsOf(code: string): string {
+  const words = code.toLowerCase().replaceAll('_', ' ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 function numbersOf({ vatId, taxNumber, registrationId }: EInvoiceParty): InvoicePage['seller']['lines'] {

@@ -3,6 +3,8 @@ import { refuse } from '../billing/refusal.ts';
 import type { Customer } from '../db/entities/customer.ts';
 import type { EInvoiceSource } from '../db/stores/e-invoice.ts';
 import type { EInvoiceParty } from '../integrations/e-invoice/document.ts';
+import { countryCode } from './country.ts';
+import { ofCustomer, ofSetting, ofTenant } from './e-invoice-remedy.ts';
 
 type Terms = EInvoiceSource['terms'];
 type Address = Partial<
@@ -13,14 +15,18 @@ type Address = Partial<
 const crossing: readonly VatCategory[] = ['K', 'G'];
 const vatNumber = /^[A-Z]{2}[A-Z0-9+*]{2,13}$/;
 
-/** The two parties as EN 16931 wants them. Throws `validation_error` that names everything that is missing and where it is set. */
+/**
+ * The two parties as EN 16931 wants them. Throws `validation_error` that names everything that is missing and where it is set, with
+ * what `demandedBeyond` finds missing for a profile that demands more.
+ */
 export function eInvoiceParties(
   source: { seller: EInvoiceSource['seller']; terms: Terms; customer: Customer | null },
   category: VatCategory,
+  demandedBeyond: (seller: EInvoiceParty, buyer: EInvoiceParty) => Record<string, string>,
 ): { seller: EInvoiceParty; buyer: EInvoiceParty } {
   const seller = sellerOf(source.seller, source.terms);
   const buyer = buyerOf(source.customer);
-  refuseGaps(missingOf(seller, buyer, category));
+  refuseGaps({ ...missingOf(seller, buyer, category), ...demandedBeyond(seller, buyer) });
   // What is outside VAT must not show numbers of it. BR-O-02
   if (category === 'O') return { seller: { ...seller, vatId: null }, buyer: { ...buyer, vatId: null } };
   return { seller, buyer };
@@ -36,9 +42,10 @@ function sellerOf(tenant: EInvoiceSource['seller'], terms: Terms): EInvoiceParty
     city: address.address_city || null,
     postalCode: address.address_postal_code || null,
     state: address.address_state || null,
-    country: countryOf(address.address_country),
+    country: countryCode(address.address_country),
     email: details.email || null,
     phone: details.phone || null,
+    contact: terms.contact_name || null,
     vatId: terms.vat_id || null,
     taxNumber: terms.tax_number || null,
     registrationId: terms.registration_id || null,
@@ -53,26 +60,15 @@ function buyerOf(customer: Customer | null): EInvoiceParty {
     city: customer?.addressCity || null,
     postalCode: customer?.addressPostalCode || null,
     state: customer?.addressState || null,
-    country: countryOf(customer?.addressCountry),
+    country: countryCode(customer?.addressCountry),
     email: customer?.email || null,
     phone: customer?.contact || null,
+    contact: null,
     vatId: customer?.metadata.vat_id || null,
     taxNumber: null,
     registrationId: customer?.metadata.registration_id || null,
   };
 }
-
-const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-
-/** The code of a country; empty for what is none. */
-function countryOf(text: string | null | undefined): string {
-  const code = (text ?? '').trim().toUpperCase();
-  return /^[A-Z]{2}$/.test(code) && countries.of(code) !== undefined ? code : '';
-}
-
-const ofTenant = 'set it with PUT /tenants/update';
-const ofSetting = 'set it with PUT /settings/e_invoice_config';
-const ofCustomer = 'set it with PUT /customers/{id}';
 
 /** Wire field and remedy of everything the standard demands and nobody has said. BR-6 to BR-11, BR-CO-26, BR-S-02 and its like */
 function missingOf(seller: EInvoiceParty, buyer: EInvoiceParty, category: VatCategory): Record<string, string> {

@@ -1,9 +1,12 @@
+import { decimal, decimalString, sum } from '../billing/money.ts';
 import type { TaxRateSnapshot } from '../billing/own-terms.ts';
 import { groupedDigits, writtenMoney } from '../billing/written-money.ts';
 import type { Tenant } from '../db/entities/tenant.ts';
 import type { InvoicePageSource } from '../db/stores/invoice-page.ts';
 import type { InvoiceContent } from '../db/stores/invoice-read.ts';
 import type { InvoicePage, PageText } from '../integrations/invoice-pdf/render.ts';
+import { countryName } from './country.ts';
+import { storedCoupon } from './invoice-evidence.ts';
 
 type Row = InvoiceContent['row'];
 
@@ -71,7 +74,7 @@ function sellerLines(seller: Tenant | null): PageText[] {
     address.address_line1,
     address.address_line2,
     [city, address.address_state].filter(Boolean).join(', '),
-    address.address_country,
+    countryName(address.address_country),
     details.email,
     details.phone,
   );
@@ -83,7 +86,7 @@ function customerLines({ customer }: InvoiceContent): PageText[] {
     customer?.addressLine1,
     customer?.addressLine2,
     [city, customer?.addressState].filter(Boolean).join(', '),
-    customer?.addressCountry,
+    countryName(customer?.addressCountry),
     customer?.email,
   );
 }
@@ -109,10 +112,13 @@ function stampOf(row: Row): string | null {
   return row.amountRemaining === '0' ? 'PAID' : null;
 }
 
-function totalsOf({ row, taxes }: InvoiceContent, money: (amount: string) => string): InvoicePage['totals'] {
-  const unlessZero = (label: string, amount: string, sign = ''): InvoicePage['totals'] =>
+type Total = InvoicePage['totals'][number];
+
+function totalsOf(content: InvoiceContent, money: (amount: string) => string): InvoicePage['totals'] {
+  const { row, taxes } = content;
+  const unlessZero = (label: string, amount: string, sign = ''): Total[] =>
     amount === '0' ? [] : [[pageText(label), `${sign}${money(amount)}`, false]];
-  const taxRows = taxes.map((tax): InvoicePage['totals'][number] => {
+  const taxRows = taxes.map((tax): Total => {
     const rate = tax.taxRate as unknown as TaxRateSnapshot;
     const included = tax.taxBehavior === 'inclusive' ? ' (included)' : '';
     const label = `${rate.name} ${rate.percentageValue} % of ${money(tax.taxableAmount)}${included}`;
@@ -120,7 +126,7 @@ function totalsOf({ row, taxes }: InvoiceContent, money: (amount: string) => str
   });
   return [
     [pageText('Subtotal'), money(row.subtotal), false],
-    ...unlessZero('Discount', row.totalDiscount, '-'),
+    ...discountsOf(content).map(({ label, amount }): Total => [pageText(label), `-${money(amount)}`, false]),
     ...unlessZero('Prepaid credits', row.totalPrepaidCreditsApplied, '-'),
     ...taxRows,
     [pageText('Total'), money(row.total), true],
@@ -129,6 +135,19 @@ function totalsOf({ row, taxes }: InvoiceContent, money: (amount: string) => str
     ...unlessZero('Given back', row.refundedAmount),
     [pageText('Amount due'), money(row.invoiceStatus === 'VOIDED' ? '0' : row.amountRemaining), true],
   ];
+}
+
+/** What each coupon took off, by the name it had then, wherever it took it off. */
+function discountsOf({ row, coupons }: InvoiceContent): { label: string; amount: string }[] {
+  if (row.totalDiscount === '0') return [];
+  if (coupons.length === 0) return [{ label: 'Discount', amount: row.totalDiscount }];
+  const byLabel = Map.groupBy(coupons.map(storedCoupon), ({ name, percentage }) =>
+    percentage === null ? name : `${name} (${percentage} %)`,
+  );
+  return [...byLabel].map(([label, taken]) => ({
+    label,
+    amount: decimalString(sum(taken.map(({ discountedAmount }) => decimal(discountedAmount)))),
+  }));
 }
 
 function notesOf(row: Row): PageText[] {

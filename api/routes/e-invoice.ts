@@ -4,7 +4,7 @@ import { documentFileName } from '../document-file.ts';
 import { eCreditNoteOf, eInvoiceOf } from '../e-invoice-document.ts';
 import { creditNotePage, issuedPage } from '../e-invoice-page.ts';
 import { errorResponses } from '../errors.ts';
-import { eCreditNoteQuery, eInvoiceFile, eInvoiceQuery } from '../schemas/e-invoice.ts';
+import { eCreditNoteQuery, eInvoiceFile, eInvoiceProfile, eInvoiceQuery } from '../schemas/e-invoice.ts';
 import { idParams } from '../schemas/scalars.ts';
 
 const xmlType = 'application/xml; charset=utf-8';
@@ -15,7 +15,7 @@ export async function eInvoiceRoutes(app: Api): Promise<void> {
     schema: {
       operationId: 'getElectronicInvoice',
       tags: ['Invoices'],
-      summary: 'Get an issued invoice as an e-invoice (EN 16931)',
+      summary: 'Get an issued invoice as an e-invoice (EN 16931, XRechnung)',
       description:
         'The invoice as it was issued. The seller is the tenant with its billing details and the setting e_invoice_config; what the standard demands and nobody has said is refused by name.',
       params: idParams,
@@ -24,8 +24,9 @@ export async function eInvoiceRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'invoice:read' },
     handler: async ({ params, query, transaction }, reply) => {
+      const profile = eInvoiceProfile(query);
       const source = await transaction((tx) => readEInvoice(tx, params.id));
-      const document = eInvoiceOf(source);
+      const document = eInvoiceOf(source, profile);
       const name = documentFileName(document.number);
       if (query.format === 'facturx') {
         const file = await app.documents.facturx(issuedPage(source, document), document);
@@ -41,7 +42,7 @@ export async function eInvoiceRoutes(app: Api): Promise<void> {
     schema: {
       operationId: 'getElectronicCreditNote',
       tags: ['Credit Notes'],
-      summary: 'Get an issued credit note as an e-invoice (EN 16931)',
+      summary: 'Get an issued credit note as an e-invoice (EN 16931, XRechnung)',
       description: 'Its amount is gross; the tax in it is at the rates its invoice was charged with.',
       params: idParams,
       querystring: eCreditNoteQuery,
@@ -49,8 +50,9 @@ export async function eInvoiceRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'creditnote:read' },
     handler: async ({ params, query, transaction }, reply) => {
+      const profile = eInvoiceProfile(query);
       const source = await transaction((tx) => readECreditNote(tx, params.id));
-      const document = eCreditNoteOf(source);
+      const document = eCreditNoteOf(source, profile);
       const name = documentFileName(document.number);
       if (query.format === 'facturx') {
         const file = await app.documents.facturx(creditNotePage(source, document), document);

@@ -54,6 +54,7 @@ const shapes: Record<SettingKey, z.ZodType> = {
     vat_id: z.string().regex(/^([A-Z]{2}[A-Z0-9+*]{2,13})?$/, 'must be a VAT number with its country, as DE123456789'),
     tax_number: z.string().max(50),
     registration_id: z.string().max(50),
+    contact_name: z.string().max(255),
     iban: z.string().regex(/^([A-Z]{2}\d{2}[A-Z0-9]{11,30})?$/, 'must be an IBAN without spaces'),
     bic: z.string().regex(/^([A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?)?$/, 'must be a BIC of 8 or 11 characters'),
     untaxed_category: vatCategory,

@@ -41,6 +41,7 @@ export const settingDefaults = {
     vat_id: '',
     tax_number: '',
     registration_id: '',
+    contact_name: '',
     iban: '',
     bic: '',
     untaxed_category: 'O',

@@ -3,9 +3,8 @@ import {
   type EInvoiceParty,
   type EInvoicePeriod,
   mailScheme,
+  profiles,
   reasons,
-  specification,
-  transferCode,
   typeCode,
   unitCode,
 } from './document.ts';
@@ -20,9 +19,7 @@ export function ciiFile(document: EInvoiceDocument): string {
     '@xmlns:qdt': `${standard}:QualifiedDataType:100`,
     '@xmlns:ram': `${standard}:ReusableAggregateBusinessInformationEntity:100`,
     '@xmlns:udt': `${standard}:UnqualifiedDataType:100`,
-    'rsm:ExchangedDocumentContext': {
-      'ram:GuidelineSpecifiedDocumentContextParameter': { 'ram:ID': specification },
-    },
+    'rsm:ExchangedDocumentContext': contextOf(document),
     'rsm:ExchangedDocument': {
       'ram:ID': document.number,
       'ram:TypeCode': typeCode[document.kind],
@@ -43,6 +40,14 @@ export function ciiFile(document: EInvoiceDocument): string {
       'ram:ApplicableHeaderTradeSettlement': settlementOf(document),
     },
   });
+}
+
+function contextOf({ profile }: EInvoiceDocument): XmlNode {
+  const { specification, process } = profiles[profile];
+  return {
+    'ram:BusinessProcessSpecifiedDocumentContextParameter': process === null ? null : { 'ram:ID': process },
+    'ram:GuidelineSpecifiedDocumentContextParameter': { 'ram:ID': specification },
+  };
 }
 
 function lineOf(document: EInvoiceDocument, position: number): XmlNode {
@@ -70,18 +75,10 @@ function lineOf(document: EInvoiceDocument, position: number): XmlNode {
 }
 
 function settlementOf(document: EInvoiceDocument): XmlNode {
-  const { amounts, account, terms, due } = document;
+  const { amounts, terms, due } = document;
   return {
     'ram:InvoiceCurrencyCode': document.currency,
-    'ram:SpecifiedTradeSettlementPaymentMeans':
-      account === null
-        ? null
-        : {
-            'ram:TypeCode': transferCode,
-            'ram:PayeePartyCreditorFinancialAccount': { 'ram:IBANID': account.iban },
-            'ram:PayeeSpecifiedCreditorFinancialInstitution':
-              account.bic === null ? null : { 'ram:BICID': account.bic },
-          },
+    'ram:SpecifiedTradeSettlementPaymentMeans': paymentOf(document),
     'ram:ApplicableTradeTax': {
       'ram:CalculatedAmount': amounts.tax,
       'ram:TypeCode': 'VAT',
@@ -89,7 +86,7 @@ function settlementOf(document: EInvoiceDocument): XmlNode {
       'ram:BasisAmount': amounts.taxable,
       'ram:CategoryCode': amounts.category,
       'ram:ExemptionReasonCode': document.exemption?.code ?? null,
-      'ram:RateApplicablePercent': amounts.percent,
+      'ram:RateApplicablePercent': document.vatRate,
     },
     'ram:BillingSpecifiedPeriod': periodOf(document.period),
     'ram:SpecifiedTradeAllowanceCharge': allowancesOf(document),
@@ -108,6 +105,15 @@ function settlementOf(document: EInvoiceDocument): XmlNode {
       'ram:DuePayableAmount': amounts.payable,
     },
     'ram:InvoiceReferencedDocument': precedingOf(document),
+  };
+}
+
+function paymentOf({ paymentCode, account }: EInvoiceDocument): XmlNode | null {
+  if (paymentCode === null) return null;
+  return {
+    'ram:TypeCode': paymentCode,
+    'ram:PayeePartyCreditorFinancialAccount': account && { 'ram:IBANID': account.iban },
+    'ram:PayeeSpecifiedCreditorFinancialInstitution': account?.bic ? { 'ram:BICID': account.bic } : null,
   };
 }
 
@@ -137,7 +143,12 @@ function periodOf(period: EInvoicePeriod | null): XmlNode | null {
 /** Goods and services that cross a border within the Union name where they go. BR-IC-12 */
 function deliveryOf({ amounts, buyer }: EInvoiceDocument): XmlNode {
   if (amounts.category !== 'K') return {};
-  return { 'ram:ShipToTradeParty': { 'ram:PostalTradeAddress': { 'ram:CountryID': buyer.country } } };
+  const address = {
+    'ram:PostcodeCode': buyer.postalCode,
+    'ram:CityName': buyer.city,
+    'ram:CountryID': buyer.country,
+  };
+  return { 'ram:ShipToTradeParty': { 'ram:PostalTradeAddress': address } };
 }
 
 function precedingOf({ preceding }: EInvoiceDocument): XmlNode | null {
@@ -153,9 +164,10 @@ function partyOf(party: EInvoiceParty): XmlNode {
     'ram:Name': party.name,
     'ram:SpecifiedLegalOrganization': party.registrationId === null ? null : { 'ram:ID': party.registrationId },
     'ram:DefinedTradeContact':
-      party.email === null && party.phone === null
+      party.contact === null && party.email === null && party.phone === null
         ? null
         : {
+            'ram:PersonName': party.contact,
             'ram:TelephoneUniversalCommunication': party.phone === null ? null : { 'ram:CompleteNumber': party.phone },
             'ram:EmailURIUniversalCommunication': party.email === null ? null : { 'ram:URIID': party.email },
           },

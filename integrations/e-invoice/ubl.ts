@@ -3,9 +3,8 @@ import {
   type EInvoiceParty,
   type EInvoicePeriod,
   mailScheme,
+  profiles,
   reasons,
-  specification,
-  transferCode,
   typeCode,
   unitCode,
 } from './document.ts';
@@ -25,7 +24,8 @@ export function ublFile(document: EInvoiceDocument): string {
     '@xmlns': `${common}:${root}-2`,
     '@xmlns:cac': `${common}:CommonAggregateComponents-2`,
     '@xmlns:cbc': `${common}:CommonBasicComponents-2`,
-    'cbc:CustomizationID': specification,
+    'cbc:CustomizationID': profiles[document.profile].specification,
+    'cbc:ProfileID': profiles[document.profile].process,
     'cbc:ID': document.number,
     'cbc:IssueDate': document.issued,
     'cbc:DueDate': document.kind === 'invoice' ? document.due : null,
@@ -49,7 +49,7 @@ export function ublFile(document: EInvoiceDocument): string {
         'cbc:TaxAmount': money(amounts.tax),
         'cac:TaxCategory': {
           'cbc:ID': amounts.category,
-          'cbc:Percent': amounts.percent,
+          'cbc:Percent': document.vatRate,
           'cbc:TaxExemptionReasonCode': document.exemption?.code ?? null,
           'cbc:TaxExemptionReason': document.exemption?.reason ?? null,
           'cac:TaxScheme': vat,
@@ -132,15 +132,16 @@ function precedingOf({ preceding }: EInvoiceDocument): XmlNode | null {
 /** Goods and services that cross a border within the Union name where they go. BR-IC-12 */
 function deliveryOf({ amounts, buyer }: EInvoiceDocument): XmlNode | null {
   if (amounts.category !== 'K') return null;
-  return { 'cac:DeliveryLocation': { 'cac:Address': countryOf(buyer) } };
+  const address = { 'cbc:CityName': buyer.city, 'cbc:PostalZone': buyer.postalCode, ...countryOf(buyer) };
+  return { 'cac:DeliveryLocation': { 'cac:Address': address } };
 }
 
-function paymentOf({ account, kind, due }: EInvoiceDocument): XmlNode | null {
-  if (!account) return null;
+function paymentOf({ paymentCode, account, kind, due }: EInvoiceDocument): XmlNode | null {
+  if (paymentCode === null) return null;
   return {
-    'cbc:PaymentMeansCode': transferCode,
+    'cbc:PaymentMeansCode': paymentCode,
     'cbc:PaymentDueDate': kind === 'credit_note' ? due : null,
-    'cac:PayeeFinancialAccount': {
+    'cac:PayeeFinancialAccount': account && {
       'cbc:ID': account.iban,
       'cac:FinancialInstitutionBranch': account.bic === null ? null : { 'cbc:ID': account.bic },
     },
@@ -163,9 +164,9 @@ function partyOf(party: EInvoiceParty): XmlNode {
     'cac:PartyTaxScheme': [...registration(party.vatId, 'VAT'), ...registration(party.taxNumber, 'TAX')],
     'cac:PartyLegalEntity': { 'cbc:RegistrationName': party.name, 'cbc:CompanyID': party.registrationId },
     'cac:Contact':
-      party.email === null && party.phone === null
+      party.contact === null && party.email === null && party.phone === null
         ? null
-        : { 'cbc:Telephone': party.phone, 'cbc:ElectronicMail': party.email },
+        : { 'cbc:Name': party.contact, 'cbc:Telephone': party.phone, 'cbc:ElectronicMail': party.email },
   };
 }
 

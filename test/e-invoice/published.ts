@@ -15,11 +15,11 @@ export type Syntax = keyof typeof syntaxes;
 
 const rules = new Map<string, string>();
 
-function rulesOf(syntax: Syntax): string {
-  const name = syntax === 'cii' ? 'CII' : 'UBL';
+function rulesOf(set: 'EN16931' | 'XRechnung', syntax: Syntax): string {
+  const name = `${set}-${syntax === 'cii' ? 'CII' : 'UBL'}`;
   const known = rules.get(name);
   if (known) return known;
-  const packed = readFileSync(join(root, `rules/EN16931-${name}-validation.sef.json.gz`));
+  const packed = readFileSync(join(root, `rules/${name}-validation.sef.json.gz`));
   const made = gunzipSync(packed).toString('utf8');
   rules.set(name, made);
   return made;
@@ -27,13 +27,14 @@ function rulesOf(syntax: Syntax): string {
 
 const finding = /<svrl:failed-assert\b[^>]*?\bid="([^"]+)"[^>]*>\s*<svrl:text>([^<]*)/g;
 
-/** The ids of the rules of EN 16931 that a file breaks, with what they say. */
-export function brokenRules(file: string, syntax: Syntax): string[] {
-  const { principalResult } = SaxonJS.transform({
-    stylesheetText: rulesOf(syntax),
-    sourceText: file,
-    destination: 'serialized',
-  });
+/** The ids of the rules of EN 16931, and of a profile on top of it, that a file breaks, with what they say. */
+export function brokenRules(file: string, syntax: Syntax, profile?: 'xrechnung'): string[] {
+  const core = brokenOf(rulesOf('EN16931', syntax), file);
+  return profile ? [...core, ...brokenOf(rulesOf('XRechnung', syntax), file)] : core;
+}
+
+function brokenOf(stylesheetText: string, file: string): string[] {
+  const { principalResult } = SaxonJS.transform({ stylesheetText, sourceText: file, destination: 'serialized' });
   if (!principalResult.includes('svrl:fired-rule')) throw new Error('the rules were not applied');
   return [...principalResult.matchAll(finding)].map(([, id, text]) => `${id}: ${text?.trim()}`);
 }

@@ -3,84 +3,17 @@ import { inflateSync } from 'node:zlib';
 import { PDFArray, PDFDict, PDFDocument, PDFName, PDFStream, PDFString } from '@cantoo/pdf-lib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { create } from 'xmlbuilder2';
-import { brokenRules, type Syntax, schemaErrors } from '../e-invoice/published.ts';
 import type { Api, ApiAnswer } from '../support/app.ts';
-import { clockedCustomer, created, testPlatform } from '../support/billing.ts';
+import { created, testPlatform } from '../support/billing.ts';
+import { eInvoices, textOf } from './e-invoice.fixture.ts';
 import type { Wire } from './invoice.fixture.ts';
 
 const platform = await testPlatform();
-const { api, app, base } = platform;
+const { api } = platform;
 
-const address = { address_line1: 'Hauptstraße 1', address_postal_code: '10115', address_city: 'Berlin' };
-const setting = (value: object) => api('PUT', '/settings/e_invoice_config', { value });
+const { sellerIsKnown, setting, customerOf, rate, coupon, invoice, read, fileOf } = eInvoices(platform);
 
-beforeAll(async () => {
-  const billing_details = {
-    email: 'finance@acme.example',
-    phone: '+49 30 1',
-    address: { ...address, address_country: 'de' },
-  };
-  await api('PUT', '/tenants/update', { name: 'Acme Software GmbH', billing_details });
-  await setting({
-    vat_id: 'DE123456789',
-    registration_id: 'HRB 1',
-    iban: 'DE75512108001245126199',
-    bic: 'AAAADEFFXXX',
-  });
-});
-
-async function customerOf(fields: Record<string, unknown> = {}): Promise<string> {
-  const { customerId } = await clockedCustomer(api, { frozenTime: '2026-02-01T00:00:00Z' });
-  const about = { name: 'Beispiel AG', address_country: 'AT', address_city: 'Wien', email: 'a@b.example', ...fields };
-  expect((await api('PUT', `/customers/${customerId}`, about)).status).toBe(200);
-  return customerId;
-}
-
-let codes = 0;
-async function rate(percentage: string, tax_behavior = 'exclusive', currency = 'eur'): Promise<object> {
-  codes += 1;
-  const code = `vat_${codes}`;
-  await created(api, '/taxes/rates', { name: `VAT ${codes}`, code, percentage_value: percentage });
-  return { tax_rate_code: code, tax_behavior, currency };
-}
-
-async function coupon(fields: object): Promise<string> {
-  codes += 1;
-  return (await created(api, '/coupons', { name: 'Welcome', coupon_code: `C${codes}`, cadence: 'once', ...fields })).id;
-}
-
-/** A one-off invoice of these line amounts, finalized at once. */
-async function invoice(amounts: string[], more: Record<string, unknown> = {}): Promise<Wire> {
-  const sum = String(amounts.reduce((total, amount) => total + Math.round(Number(amount) * 1000), 0) / 1000);
-  return created<Wire>(api, '/invoices', {
-    customer_id: more.customer_id ?? (await customerOf()),
-    currency: 'eur',
-    subtotal: sum,
-    total: sum,
-    amount_due: sum,
-    line_items: amounts.map((amount, index) => ({
-      display_name: `Line ${index + 1}`,
-      quantity: String(index * 3 + 1),
-      amount,
-      period_start: '2026-01-01T00:00:00Z',
-      period_end: '2026-02-01T00:00:00Z',
-    })),
-    period_start: '2026-01-01T00:00:00Z',
-    period_end: '2026-02-01T00:00:00Z',
-    ...more,
-  });
-}
-
-const read = (path: string) => app.inject({ method: 'GET', url: `/v1${path}`, headers: { 'x-api-key': base.apiKey } });
-
-/** The file of a document, after the published schemas and rules found nothing. */
-async function fileOf(path: string, syntax: Syntax): Promise<string> {
-  const answer = await read(`${path}/e-invoice?format=${syntax === 'cii' ? 'cii' : 'ubl'}`);
-  expect(answer.statusCode, answer.body).toBe(200);
-  expect(await schemaErrors(answer.body, syntax)).toEqual([]);
-  expect(brokenRules(answer.body, syntax)).toEqual([]);
-  return answer.body;
-}
+beforeAll(sellerIsKnown);
 
 /** What lies in a PDF beside its pages, and what it says of itself. */
 async function holdings(file: Buffer) {
@@ -99,8 +32,6 @@ async function holdings(file: Buffer) {
   const metadata = catalog.lookup(PDFName.of('Metadata'), PDFStream);
   return { attachments, metadata: Buffer.from(metadata.getContents()).toString('utf8') };
 }
-
-const textOf = (file: string, element: string) => new RegExp(`<${element}(?: [^>]*)?>([^<]*)<`).exec(file)?.[1];
 
 /** Both files of an invoice: valid, and asking for what the invoice asks. */
 async function expectValid(document: Wire): Promise<{ ubl: string; cii: string }> {
