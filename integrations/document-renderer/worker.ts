@@ -1,20 +1,26 @@
 import { ciiFile } from '../e-invoice/cii.ts';
 import { ublFile } from '../e-invoice/ubl.ts';
-import { facturxFile } from '../invoice-pdf/facturx.ts';
-import { type InvoicePage, renderInvoicePdf } from '../invoice-pdf/render.ts';
+import type { InvoicePage } from '../invoice-pdf/render.ts';
 import type { DocumentJob } from './jobs.ts';
 
-/** What a thread does: one document after the other. */
+/**
+ * What a thread does: one document after the other. What sets pages is loaded with the first page: a thread that ends with it
+ * loaded but never used takes the process with it.
+ */
 export default async function make(job: DocumentJob): Promise<Uint8Array> {
   switch (job.kind) {
-    case 'pdf':
+    case 'pdf': {
+      const { renderInvoicePdf } = await import('../invoice-pdf/render.ts');
       return renderInvoicePdf(received(job.page));
+    }
     case 'ubl':
       return Buffer.from(ublFile(job.document));
     case 'cii':
       return Buffer.from(ciiFile(job.document));
-    case 'facturx':
+    case 'facturx': {
+      const { facturxFile } = await import('../invoice-pdf/facturx.ts');
       return facturxFile(received(job.page), job.document);
+    }
   }
 }
 

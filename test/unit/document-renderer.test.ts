@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDocumentRenderer } from '../../integrations/document-renderer/renderer.ts';
+import type { EInvoiceDocument, EInvoiceParty } from '../../integrations/e-invoice/document.ts';
 import type { InvoicePage } from '../../integrations/invoice-pdf/render.ts';
 
 const text = (value: string) => ({ text: value, rtl: false });
@@ -56,3 +57,25 @@ test('a page that cannot be shown is an error and no refusal', async () => {
   await expect(documents.pdf(broken)).rejects.not.toEqual(refusal('service_unavailable'));
   await documents.close();
 });
+
+test('a thread that made files without pages ends, and the process goes on', async () => {
+  const documents = openDocumentRenderer();
+  const file = await documents.eInvoice(eInvoice, 'ubl');
+  expect(file.toString()).toContain('<cbc:ID>INV-1</cbc:ID>');
+  await documents.close();
+});
+
+const party: EInvoiceParty = {
+  ...{ name: 'Acme', country: 'DE', vatId: 'DE123456789', taxNumber: null, registrationId: null },
+  ...{ line1: null, line2: null, city: null, postalCode: null, state: null, email: null, phone: null, contact: null },
+};
+
+const eInvoice: EInvoiceDocument = {
+  ...{ kind: 'invoice', profile: 'en16931', number: 'INV-1', issued: '2026-02-15', due: '2026-03-15', terms: null },
+  ...{ currency: 'EUR', notes: [], buyerReference: null, purchaseOrder: null, preceding: null, period: null },
+  ...{ seller: party, buyer: party, paymentCode: null, account: null, lines: [], vatRate: '19', exemption: null },
+  amounts: {
+    ...{ lines: [], allowance: null, charge: null, category: 'S', percent: '19', prepaid: null },
+    ...{ lineTotal: '0', taxable: '0', tax: '0', grandTotal: '0', payable: '0' },
+  },
+};
