@@ -14,6 +14,16 @@ export interface MeteredEvent {
   isOwn: boolean;
 }
 
+/** Events of a stretch of time, all of them the line's own, added up. */
+export interface MeteredStretch {
+  start: Microsecond;
+  /** Exclusive. */
+  end: Microsecond;
+  sum: string;
+  /** The least of their values. */
+  least: string;
+}
+
 /** A budget and what became of it. Decimal strings: units, or money of the line's currency, unrounded. spec: §9.2 */
 export interface MeasuredGrant {
   entitlementId: string;
@@ -53,6 +63,11 @@ export interface GrantMeasure {
 /** Takes the events of a meter one by one and keeps what follows from them: its size does not grow with their number. */
 export interface GrantFold {
   add(event: MeteredEvent): void;
+  /**
+   * Adds the events of a stretch of time in one step, in their place among the others. Where it could make a difference that they
+   * are several, adds nothing and answers false: then they are to be added one by one.
+   */
+  addTogether(stretch: MeteredStretch): boolean;
   measured(): GrantMeasure;
 }
 
@@ -87,6 +102,17 @@ export function grantFolding(question: GrantQuestion): GrantFolding {
           const growth = growCycle(cycle, event, question, multiplier);
           if (growth && isBilled) cycle.billable = cycle.billable.plus(growth);
         }
+      },
+      addTogether(stretch) {
+        const isBilled = placeIn({ start: from, end: to }, stretch);
+        const growths = cycles.map((cycle) => growthTogether(cycle, stretch, multiplier));
+        if (decimal(stretch.least).lt(0) || isBilled === null || growths.includes(null)) return false;
+        if (isBilled) own = own.plus(decimal(stretch.sum));
+        for (const [index, cycle] of cycles.entries()) {
+          for (const { window, after } of growths[index]!.steps) Object.assign(window, after);
+          if (isBilled) cycle.billable = cycle.billable.plus(growths[index]!.growth);
+        }
+        return true;
       },
       measured: () => ({ cycles: cycles.map(measuredCycle), ownUsage: meteredValue(own, multiplier) }),
     };
@@ -125,6 +151,59 @@ function growCycle(
     if (own && (growth === null || own.gt(growth))) growth = own;
   }
   return growth;
+}
+
+/** True inside, false beside, null for a stretch that the interval cuts. */
+function placeIn(interval: Interval, { start, end }: Interval): boolean | null {
+  if (start >= interval.start && end <= interval.end) return true;
+  return end <= interval.start || start >= interval.end ? false : null;
+}
+
+/** A window as a stretch leaves it. */
+interface Step {
+  window: OpenWindow;
+  after: Pick<OpenWindow, 'added' | 'usage' | 'overage'>;
+  growth: Decimal;
+}
+
+/**
+ * What a stretch of values that are not negative makes of a cycle's budgets, where each has one open window over all of it and stays
+ * either below its quota or at it and above. Then the growths of its events add up to the growth of all: those below grow by
+ * nothing, of those above each event grows by its value; with a multiplier, whose products are rounded, only one may be above.
+ * Null where that cannot be told.
+ */
+function growthTogether(
+  { start, end, budgets }: OpenCycle,
+  stretch: MeteredStretch,
+  multiplier: string | null,
+): { steps: Step[]; growth: Decimal } | null {
+  const isInside = placeIn({ start, end }, stretch);
+  if (!isInside) return isInside === null ? null : { steps: [], growth: zero };
+  const steps: Step[] = [];
+  for (const budget of budgets) {
+    const step = stepTogether(budget, stretch, multiplier);
+    if (!step) return null;
+    steps.push(step);
+  }
+  const over = steps.filter(({ window }) => window.crossedAt !== null);
+  if (over.length > 1 && (multiplier !== null || over.some(({ window }) => window.added.lt(0)))) return null;
+  return { steps, growth: over[0]?.growth ?? zero };
+}
+
+function stepTogether(
+  { configuration, states, position }: OpenCycle['budgets'][number],
+  stretch: MeteredStretch,
+  multiplier: string | null,
+): Step | null {
+  const window = states.findLast((state, index) => index >= position && state.start <= stretch.start);
+  // Money may fall while units grow, where a price says so.
+  if (!window || !placeIn(window, stretch) || configuration.measure === 'amount') return null;
+  const quota = storedDecimal(configuration.quota);
+  const added = window.added.plus(decimal(stretch.sum));
+  const usage = meteredValue(added, multiplier);
+  if (window.crossedAt === null && usage.gte(quota)) return null;
+  const overage = greatest(usage.minus(quota), zero);
+  return { window, after: { added, usage, overage }, growth: overage.minus(window.overage) };
 }
 
 function measuredCycle({ tenure, budgets, billable }: OpenCycle): GrantMeasure['cycles'][number] {

@@ -61,11 +61,14 @@ export function decidePriceSync(input: {
   targetSequence: number;
 }): PriceSyncDecision {
   const { subscription, lineItems, overriddenRootIds } = input;
+  const { syncedPriceSequence } = subscription;
+  // Only a subscription that is behind takes part.
+  if (syncedPriceSequence >= input.targetSequence) return { createPriceIds: [], terminate: [], syncedPriceSequence };
   const usagePrices = input.prices.filter((price) => price.type === 'USAGE');
   const attached = new Set(lineItems.map((item) => item.priceId));
   const wanted = usagePrices.filter(
     (price) =>
-      price.sequence > subscription.syncedPriceSequence &&
+      price.sequence > syncedPriceSequence &&
       isAttachable(price, subscription) &&
       !overriddenRootIds.has(price.id) &&
       !overriddenRootIds.has(price.parentPriceId ?? price.id) &&
@@ -80,7 +83,7 @@ export function decidePriceSync(input: {
   return {
     createPriceIds: wanted.map((price) => price.id),
     terminate,
-    syncedPriceSequence: Math.max(subscription.syncedPriceSequence, input.targetSequence),
+    syncedPriceSequence: input.targetSequence,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
+import { decimal } from '../billing/money.ts';
 import { refuse } from '../billing/refusal.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -78,8 +79,15 @@ export async function listPage<Row extends object>(
   total: number | null = null,
 ): Promise<ListPage<Row>> {
   const columns = { ...recordColumnTypes, ...definition.columns };
+  const { properties } = tx.em.getMetadata(definition.entity);
+  const isBlankAbsent = (name: string) =>
+    Object.entries<{ default?: unknown }>(properties).some(([key, of]) => key === name && of.default === '');
   const where = {
-    $and: [...standardConditions(tx, definition, query), ...query.filters.map((c, i) => condition(columns, c, i)), own],
+    $and: [
+      ...standardConditions(tx, definition, query),
+      ...query.filters.map((asked, index) => condition(columns, isBlankAbsent, asked, index)),
+      own,
+    ],
   };
   const matching = where as FilterQuery<NoInfer<Row>>;
   const orderBy = ordering(columns, query) as QueryOrderMap<Row>[];
@@ -130,7 +138,12 @@ function fittingKinds(type: ColumnType): string {
 
 type Columns = Readonly<Record<string, ColumnType>>;
 
-function condition(columns: Columns, { field, operator, dataType, value }: Condition, index: number): object {
+function condition(
+  columns: Columns,
+  isBlankAbsent: (property: string) => boolean,
+  { field, operator, dataType, value }: Condition,
+  index: number,
+): object {
   const type = Object.hasOwn(columns, field) ? columns[field] : undefined;
   if (!type) throw badValue(`filters[${index}].field`, `must be one of ${Object.keys(columns).join(', ')}`);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
@@ -148,10 +161,10 @@ function condition(columns: Columns, { field, operator, dataType, value }: Condi
   if (!fitting[kind].operators.includes(operator)) {
     throw badValue(`filters[${index}].operator`, `must be one of ${fitting[kind].operators.join(', ')} for ${kind}`);
   }
-  if (type === 'integer' && !/^-?\d{1,9}$/.test(String(member[1]))) {
-    throw badValue(`filters[${index}].value.number`, 'must be an integer');
-  }
-  return comparison(propertyOf(field), operator, member[1]);
+  const property = propertyOf(field);
+  if (type === 'integer') return integerComparison(property, operator, String(member[1]));
+  if (type === 'string' && isBlankAbsent(property)) return filledComparison(property, operator, member[1]);
+  return comparison(property, operator, member[1]);
 }
 
 /** Which columns and operators a kind of value goes with. spec: catalogue-and-metering §2.2 */
@@ -167,6 +180,27 @@ const fitting: Record<string, { columns: readonly ColumnType[]; operators: reado
   date: { columns: ['date'], operators: ['before', 'after', 'eq'] },
   array: { columns: ['string'], operators: ['in', 'not_in'] },
 };
+
+/** Beyond it no integer is compared: no column of them holds more. */
+const largestInteger = 2_147_483_647;
+
+/** Integers against any decimal: `lt 4.5` is `lt 5`, and beyond all of them lies every value or none. */
+function integerComparison(property: string, operator: Condition['operator'], text: string): object {
+  const number = decimal(text);
+  const whole = operator === 'gt' ? number.floor() : number.ceil();
+  const isBeyond = whole.abs().greaterThan(largestInteger);
+  if (!isBeyond && (operator !== 'eq' || number.isInteger())) return comparison(property, operator, whole.toNumber());
+  const matchesAll = isBeyond && (whole.isNegative() ? operator === 'gt' || operator === 'gte' : operator === 'lt');
+  return { [property]: matchesAll ? { $ne: null } : { $in: [] } };
+}
+
+/** Where an empty text stands for no value, as in `description`. */
+function filledComparison(property: string, operator: Condition['operator'], value: unknown): object {
+  const isNegative = operator === 'not_contains' || operator === 'not_in';
+  const blank = { [property]: '' };
+  const asked = comparison(property, operator, value);
+  return isNegative ? { $or: [blank, asked] } : { $and: [{ $not: blank }, asked] };
+}
 
 /** A record without a value matches `not_contains` and `not_in`, and nothing else. */
 function comparison(property: string, operator: Condition['operator'], value: unknown): object {

@@ -5,7 +5,7 @@ import { windowBounds } from '../billing/window.ts';
 import { aggregateValue } from './aggregate.ts';
 import { type AggregationType, type Contribution, compileMeter, type MeterDefinition } from './meter.ts';
 import { decimalOfScaled, weightedDecimals } from './quantity.ts';
-import { bucketPoints, knownZone, type SeriesWindows, seriesWindows } from './series.ts';
+import { bucketPoints, knownZone, type SeriesWindows, windowAt } from './series.ts';
 import { microsecondsOf, utcInstant } from './timestamp.ts';
 import type { UsageBucket } from './usage-store.ts';
 
@@ -78,11 +78,14 @@ export function evaluateSeries(
   const whole = evaluateUsage(copies, evaluation);
   const { bucket_size: bucketSize } = evaluation.aggregation;
   if (whole.buckets) return bucketPoints(whole.buckets, bucketSize ?? null, interval, windows);
-  const pieces = seriesWindows(interval, windows);
-  return pieces.flatMap(({ start, from, to }) => {
-    const answer = evaluateUsage(copies, { ...evaluation, from, to, weighedOver: interval });
-    return answer.eventCount > 0 ? [{ start, value: answer.value }] : [];
-  });
+  windowAt(interval.from, windows); // An unknown size is refused, events or none.
+  const byWindow = Map.groupBy(
+    countedEvents(copies, evaluation),
+    ({ timestamp }) => windowAt(timestamp, windows).start,
+  );
+  return [...byWindow]
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([start, of]) => ({ start, value: aggregateOf(of, { ...evaluation, weighedOver: interval }) }));
 }
 
 function countedEvents(copies: readonly EventCopy[], evaluation: Evaluation): Counted[] {

@@ -4,7 +4,7 @@ import type { CostAnalytics, CostAnalyticsRequest, CostItem } from '../../db/sto
 import { meter, viewMeter } from './meter.ts';
 import { price, viewPrice } from './price.ts';
 import { decimalOutput, idListInput, timestampInput, timestampOutput } from './scalars.ts';
-import { propertyFiltersInput } from './usage-analytics.ts';
+import { checkInterval, propertyFiltersInput } from './usage-analytics.ts';
 
 /** spec: catalogue-and-metering §10.2 */
 export const costAnalyticsBody = z
@@ -25,7 +25,7 @@ export const costAnalyticsBody = z
   .meta({ id: 'GetCostAnalyticsRequest', examples: [{ external_customer_id: 'acme', expand: ['meter', 'price'] }] });
 type CostAnalyticsBody = z.output<typeof costAnalyticsBody>;
 
-/** A body in the words of the store. Throws `validation_error` for one time without the other. */
+/** A body in the words of the store. Throws `validation_error` for one time without the other, or in the wrong order. */
 export function costAnalyticsRequest(body: CostAnalyticsBody): CostAnalyticsRequest {
   const startTime = body.start_time ?? null;
   const endTime = body.end_time ?? null;
@@ -33,6 +33,7 @@ export function costAnalyticsRequest(body: CostAnalyticsBody): CostAnalyticsRequ
     const absent = startTime === null ? 'start_time' : 'end_time';
     throw badField(absent, 'is required with the other one: send both, or neither for the last seven days');
   }
+  checkInterval(body);
   return {
     externalCustomerId: body.external_customer_id || null,
     featureIds: body.feature_ids ?? [],

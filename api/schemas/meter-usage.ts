@@ -6,7 +6,7 @@ import type { MeterUsage, MeterUsageRequest } from '../../metering/meter-usage.t
 import { feature, viewFeature } from './feature.ts';
 import { meter, viewMeter, windowSizes } from './meter.ts';
 import { decimalOutput, idListInput, timestampInput } from './scalars.ts';
-import { analyticsFields, checkBreakdown, groupingOf } from './usage-analytics.ts';
+import { analyticsFields, checkBreakdown, checkInterval, groupingOf } from './usage-analytics.ts';
 import { bucketSummaries, pointBuckets, viewBucketSummaries, viewPointBuckets } from './usage-time-bucket.ts';
 
 const questionFields = {
@@ -93,6 +93,7 @@ type DetailedUsageBody = z.output<typeof detailedUsageBody>;
 
 /** A body in the words of the engine. Throws `validation_error`. */
 export function detailedUsageRequest(body: DetailedUsageBody): DetailedUsageRequest {
+  checkInterval(body);
   checkBreakdown(body);
   return {
     externalCustomerId: body.external_customer_id,

@@ -77,6 +77,7 @@ type UsageAnalyticsBody = z.output<typeof usageAnalyticsBody>;
 
 /** A body in the words of the store. Throws `validation_error`. */
 export function usageAnalyticsRequest(body: Partial<UsageAnalyticsBody>): UsageAnalyticsRequest {
+  checkInterval(body);
   checkBreakdown(body);
   const { bySource, byProperties } = groupingOf(body.group_by);
   return {
@@ -103,6 +104,17 @@ export function groupingOf(groupBy: readonly string[] | null | undefined) {
     bySource: names.includes('source'),
     byProperties: [...new Set(names.flatMap((name) => propertyKey.exec(name)?.[1] ?? []))],
   };
+}
+
+/** Before anything is looked for. spec: catalogue-and-metering §7.6, §1.4 */
+export function checkInterval({
+  start_time,
+  end_time,
+}: {
+  start_time?: string | null | undefined;
+  end_time?: string | null | undefined;
+}): void {
+  if (start_time && end_time && end_time < start_time) throw badField('end_time', 'must not be before start_time');
 }
 
 /** Time buckets belong to commitments of lines. spec: catalogue-and-metering §7.6 breakdown_bucket */

@@ -50,7 +50,7 @@ async function readWindows(
     isDistinct: resolved.type === 'COUNT_UNIQUE',
     watermark: asked.watermark ?? null,
   };
-  const starts = pieces.map(({ from }) => microsecondsOf(from));
+  const starts = startsOf(asked, pieces).map(microsecondsOf);
   const windowed = { ...whole, grid: { starts, origins: starts, stepUs: null } };
   const [total = [], rows = []] = await readCuts(
     prepared,
@@ -60,9 +60,16 @@ async function readWindows(
   const byStart = new Map(rows.map((row) => [row[1], row]));
   const weighed = asked.weighedOver ?? { from: asked.from, to: asked.to };
   const rule = { type: resolved.type, multiplier: resolved.multiplier, ...weighed };
-  const points = pieces.flatMap(({ start }, index) => {
-    const row = byStart.get(String(starts[index]));
+  const points = pieces.flatMap(({ start, from }) => {
+    const row = byStart.get(String(microsecondsOf(from)));
     return row ? [{ start, value: aggregateValue(sumsOf(row), rule) }] : [];
   });
   return { whole: wholeAnswer(asked, resolved, total[0], prepared), points };
+}
+
+/** Where windows begin, and the time between windows that do not follow each other, which is nobody's. */
+function startsOf(asked: UsageQuestion, pieces: readonly SeriesWindow[]): string[] {
+  const bounds = new Set([asked.from, ...pieces.flatMap(({ from, to }) => [from, to])]);
+  bounds.delete(asked.to);
+  return [...bounds];
 }

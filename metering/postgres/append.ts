@@ -21,30 +21,66 @@ const plainRollupMinutes = rollupMinutes(null);
 const deadlockDetected = '40P01';
 const maxAttempts = 5;
 
+/** What else a large batch brings. */
+interface Load {
+  /** Done in the transaction of the batch. */
+  readonly also: (sql: SqlTransaction) => Promise<void>;
+  /** What is prepared for the batch may be before it is over, what others see is not. */
+  readonly turn?: Promise<unknown>;
+}
+
 /**
- * Stores a batch of one environment in one transaction. A batch that met a deadlock is repeated whole; nothing of the
- * first try remains, so no copy is made twice. What is prepared for it may be before `turn` is over, what others see is not.
- * Says whether their customers were marked. spec: catalogue-and-metering §6.3, §12 I3
+ * Stores a batch of one environment in one transaction. What met a deadlock is repeated; nothing of the first try remains, so no
+ * copy is made twice. The batch of a load keeps its transaction and in it the lock of the environment: the batch behind it holds
+ * that too while it waits for its turn, so that one who changes a meter and waits for both would keep a new transaction out for
+ * ever. Says whether their customers were marked. spec: catalogue-and-metering §6.3, §12 I3
  */
 export async function appendBatch(
   database: Database,
   cache: CatalogueCache,
   scope: Scope,
   events: readonly PreparedEvent[],
-  { also, turn }: { also?: (sql: SqlTransaction) => Promise<void>; turn?: Promise<unknown> } = {},
+  load?: Load,
 ): Promise<{ isMarked: boolean }> {
+  const { catalogue, subjects, eventNames } = load
+    ? await inSqlTransaction(database, scope, async (tx) => {
+        const locked = await cache.locked(tx, scope);
+        return repeatedAfterDeadlock(() => loaded(tx, locked, events, load));
+      })
+    : await repeatedAfterDeadlock(() => inSqlTransaction(database, scope, (tx) => appendIn(tx, cache, scope, events)));
+  cache.remember(catalogue, subjects, eventNames);
+  return { isMarked: catalogue.watchesUsage };
+}
+
+async function repeatedAfterDeadlock<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const resolved = await inSqlTransaction(database, scope, async (tx) => {
-        const stored = await appendIn(tx, cache, scope, events, turn);
-        await also?.(tx);
-        return stored;
-      });
-      cache.remember(resolved.catalogue, resolved.subjects, resolved.eventNames);
-      return { isMarked: resolved.catalogue.watchesUsage };
+      return await work();
     } catch (error) {
-      if ((error as { code?: string }).code !== deadlockDetected || attempt === maxAttempts) throw error;
+      if (!isDeadlock(error) || attempt === maxAttempts) throw error;
     }
+  }
+}
+
+function isDeadlock(error: unknown): boolean {
+  return (error as { code?: string }).code === deadlockDetected;
+}
+
+/** Stores a load, or after a deadlock nothing of it: the transaction goes on with the locks it had before. */
+async function loaded(
+  tx: SqlTransaction,
+  catalogue: Catalogue,
+  events: readonly PreparedEvent[],
+  { also, turn }: Load,
+): Promise<Resolved> {
+  await tx.client.query('savepoint batch');
+  try {
+    const stored = await storeIn(tx, catalogue, events, turn);
+    await also(tx);
+    return stored;
+  } catch (error) {
+    if (isDeadlock(error)) await tx.client.query('rollback to savepoint batch');
+    throw error;
   }
 }
 
@@ -60,11 +96,18 @@ export async function appendIn(
   cache: CatalogueCache,
   scope: Scope,
   events: readonly PreparedEvent[],
+): Promise<Resolved> {
+  return storeIn(tx, await cache.locked(tx, scope), events);
+}
+
+async function storeIn(
+  tx: ScopedSql | SqlTransaction,
+  catalogue: Catalogue,
+  events: readonly PreparedEvent[],
   turn?: Promise<unknown>,
 ): Promise<Resolved> {
-  const catalogue = await cache.locked(tx, scope);
-  const subjects = await resolveSubjects(tx, catalogue, events);
-  const eventNames = await resolveEventNames(tx, catalogue, events);
+  const subjects = await resolveSubjects(tx, catalogue, events, turn);
+  const eventNames = await resolveEventNames(tx, catalogue, events, turn);
   const contributions = await contributionsOf(events, catalogue);
   const keys = {
     subjectOf: (text: string) => found(subjects.get(text)),
@@ -108,17 +151,22 @@ async function write(
   await ('client' in tx ? tx.client.query(prepared) : tx.rows(prepared.text, prepared.values));
 }
 
-/** The subjects of a batch. Makes those this process has not met yet, sorted, so two writers wait in one order. */
+/**
+ * The subjects of a batch. Makes those this process has not met yet, sorted, so two writers wait in one order; when it is the batch's
+ * turn, because the one before it may want the same.
+ */
 async function resolveSubjects(
   tx: Sql,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
+  turn?: Promise<unknown>,
 ): Promise<ReadonlyMap<string, string>> {
   const { known, missing } = sortedOut(
     events.map((event) => event.externalCustomerId),
     catalogue.subjects,
   );
   if (missing.length === 0) return known;
+  await turn;
   await tx.rows(
     `insert into usage.subject (env, external_id) select $1, text from unnest($2::text[]) as t(text)
      on conflict (env, external_id) where holder is null do nothing`,
@@ -136,12 +184,14 @@ async function resolveEventNames(
   tx: Sql,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
+  turn?: Promise<unknown>,
 ): Promise<ReadonlyMap<string, number>> {
   const { known, missing } = sortedOut(
     events.map((event) => event.eventName),
     catalogue.eventNames,
   );
   if (missing.length === 0) return known;
+  await turn;
   await tx.rows(
     'insert into usage.event_name (env, name) select $1, text from unnest($2::text[]) as t(text) on conflict do nothing',
     [catalogue.env, missing],

@@ -46,7 +46,7 @@ export const measuredColumns = `m.aggregation ->> 'field' as field, m.aggregatio
     m.aggregation ->> 'group_by' as group_by, usage.rollup_grain(m.aggregation ->> 'bucket_size') as grain`;
 
 /** The version of a meter in force; `name` is null where no event had its name yet. */
-const meterText = `
+export const meterText = `
   select m.number as meter, m.version, m.filters, ${measuredColumns}, environment.number as env, name.number as event_name
   from meter m join environment on environment.id = m.environment_id
   left join usage.event_name name on name.env = environment.number and name.name = m.event_name
@@ -73,7 +73,7 @@ const eventHour = `date_bin(m.grain, e.ts, '1970-01-01Z')`;
 const eventDay = `date_trunc('day', e.ts, 'UTC')`;
 
 /** The matching events of a meter as (subject, ts, ingested_at, id, quantity, distinct digest). */
-const matchingEvents = (where: string) => `
+export const matchingEvents = (where: string) => `
   select e.subject, e.ts, e.ingested_at, coalesce(e.event_id, e.key::text) collate "C" as id,
     ${measuredValue('m')} as q, case when m.group_by is null then '' else usage.group_key(e.props -> m.group_by) end as group_key,
     case when m.type = 'COUNT_UNIQUE' then usage.digest(usage.text_form(e.props -> m.field)) end as h,

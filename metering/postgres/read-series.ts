@@ -1,6 +1,6 @@
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
-import { bucketPoints, type SeriesWindow, type SeriesWindows, seriesQuestions, seriesWindows } from '../series.ts';
+import { bucketPoints, type SeriesWindow, type SeriesWindows, seriesQuestions, windowsToAsk } from '../series.ts';
 import type { UsageAnswer, UsageQuestion, UsageSeries } from '../usage-store.ts';
 import { type MeterShape, meterShapes } from './meter-shape.ts';
 import { bucketSizeOf, hasRows } from './read-buckets.ts';
@@ -31,7 +31,14 @@ export async function readSeries(
 ): Promise<UsageSeries> {
   const asked = { ...question, timezone: windows.timezone, billingAnchor: windows.billingAnchor };
   const shape = (await meterShapes(sql, scope, [asked])).get('meterId' in asked ? asked.meterId : '');
-  if (!hasRows(asked, shape)) return reader.windows(asked, seriesWindows(asked, windows), shape);
+  if (!hasRows(asked, shape)) {
+    const holding = async (larger: readonly SeriesWindow[]) => {
+      const { points } = await reader.windows(asked, larger, shape);
+      const starts = new Set(points.map(({ start }) => start));
+      return larger.filter(({ start }) => starts.has(start));
+    };
+    return reader.windows(asked, await windowsToAsk(asked, windows, holding), shape);
+  }
   const bucketSize = bucketSizeOf(asked, shape);
   const whole = answerOf(await reader.usage([asked]), asked.key);
   const bucketed =

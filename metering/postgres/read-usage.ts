@@ -4,11 +4,12 @@ import type { Sql, SqlTransaction } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
 import type { AggregationType } from '../meter.ts';
 import type { UsageAnswer, UsageQuestion } from '../usage-store.ts';
+import type { CutBucket } from './dense-usage.ts';
 import { environmentNumber } from './environment-number.ts';
 import { meterShapes } from './meter-shape.ts';
 import { hasRows, readBuckets } from './read-buckets.ts';
 import { droppedRefusal } from './retention.ts';
-import { usageText } from './usage-text.ts';
+import { usageText } from './whole-usage-text.ts';
 
 interface AnswerRow {
   ord: number;
@@ -23,12 +24,14 @@ interface AnswerRow {
   latest: string | null;
   distinct_count: string | null;
   needs_dropped: boolean;
+  wanted: Omit<CutBucket, 'meterId'>[] | null;
   watermark: string;
 }
 
 /**
  * Answers questions, those that are one quantity in one statement, whatever their number: full hours (days, for distinct values) from roll-ups and the
- * one or two pieces at the edges from events. A question with filters of its own reads events only. `[from, to)` is
+ * one or two pieces at the edges from events, or from what was made of an hour or a day of many events; those for which that would
+ * be worth while are told to `onCut`. A question with filters of its own reads events only. `[from, to)` is
  * half-open; a question whose interval is empty answers 0. A question with buckets has a statement of its own.
  *
  * Whose usage it is: an event belongs to the customer that holds its external id, also when the customer appears after
@@ -43,6 +46,7 @@ export async function readUsage(
   sql: Sql,
   scope: Scope,
   questions: readonly UsageQuestion[],
+  onCut: (buckets: readonly CutBucket[]) => void = () => undefined,
 ): Promise<Map<string, UsageAnswer>> {
   const answers = new Map<string, UsageAnswer>();
   if (questions.length === 0) return answers;
@@ -57,6 +61,8 @@ export async function readUsage(
     if (row.event_name === null) throw refuse('not_found', `meter ${meterIdOf(question) ?? ''} does not exist`);
     if (row.needs_dropped) throw droppedRefusal(`meter ${meterIdOf(question) ?? row.event_name}`);
     answers.set(question.key, answerOf(row, question));
+    const meterId = meterIdOf(question);
+    if (row.wanted && meterId) onCut(row.wanted.map((cut) => ({ ...cut, meterId })));
   }
   for (const question of questions) {
     const shape = shapeOf(question);

@@ -7,6 +7,7 @@ import { appendBatch, appendIn } from './append.ts';
 import { buildMeterRollups } from './build-rollups.ts';
 import { CatalogueCache } from './catalogue-cache.ts';
 import { countEvents } from './count-events.ts';
+import { DenseUsage } from './dense-usage.ts';
 import { readEachEvent } from './each-event.ts';
 import { listEvents } from './list-events.ts';
 import { measureEvents } from './measure-events.ts';
@@ -32,6 +33,7 @@ export function openPostgresUsageStore(
   const cache = new CatalogueCache();
   const partitions = partitionKeeper(database);
   const notices = new UsageNotices(onMarked);
+  const dense = new DenseUsage(database);
   const queue = new WriteQueue(async (scope, events) => {
     await partitions();
     if ((await appendBatch(database, cache, scope, events)).isMarked) notices.arrived(scope);
@@ -46,7 +48,7 @@ export function openPostgresUsageStore(
     async appendWithin(sql, events) {
       await appendIn(sql, cache, sql.scope, events);
     },
-    usage: readUsage,
+    usage: (sql, scope, questions) => readUsage(sql, scope, questions, (cut) => dense.cut(scope, cut)),
     eachEvent: readEachEvent,
     series: readSeries,
     breakdown: readBreakdown,
@@ -62,6 +64,7 @@ export function openPostgresUsageStore(
     verify: verifyRollups,
     async close() {
       await queue.drained();
+      await dense.close();
       notices.close();
     },
   };

@@ -2,6 +2,7 @@ import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { BucketDifference } from '../usage-store.ts';
 import { matchingEventsText, measuredColumns, rolledText, withinSpan } from './build-rollups.ts';
+import { denseDifferenceText } from './dense-text.ts';
 import { environmentNumber } from './environment-number.ts';
 import { isUnbuilt } from './unbuilt-meter.ts';
 
@@ -16,7 +17,7 @@ interface DifferenceRow {
 const maxDifferences = 100;
 
 /**
- * Recomputes every roll-up bucket and distinct value of the environment from events and returns what differs, at most 100. The quantities of
+ * Recomputes every roll-up bucket and distinct value of the environment, and what was made of dense ones, from events and returns what differs, at most 100 of each. The quantities of
  * roll-ups were computed by the process that ingested them, these are computed in SQL: two programs that must agree.
  * design: quality.md I4
  */
@@ -26,6 +27,7 @@ export async function verifyRollups(sql: Sql, scope: Scope): Promise<BucketDiffe
     ...(await sql.rows<DifferenceRow>(rollupDifferenceText, [env, scope.environmentId, maxDifferences])),
     ...(await sql.rows<DifferenceRow>(distinctDifferenceText, [env, scope.environmentId, maxDifferences])),
     ...(await sql.rows<DifferenceRow>(monthDifferenceText, [env, maxDifferences])),
+    ...(await sql.rows<DifferenceRow>(denseDifferenceText, [env, scope.environmentId, maxDifferences])),
   ];
   return rows.map(differenceOf);
 }

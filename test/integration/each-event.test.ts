@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import type { GrantConfiguration } from '../../billing/grant.ts';
+import { type GrantFolding, grantFolding, type MeteredEvent } from '../../billing/grant-usage.ts';
+import type { Decimal } from '../../billing/money.ts';
 import { inReadTransaction, inSqlTransaction } from '../../db/transaction.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { testDatabase } from '../support/database.ts';
@@ -51,6 +54,44 @@ test('more events than are held at a time are told once each, by time and id, to
   expect(none.told.events).toEqual([]);
   expect([...answers.keys()].sort()).toEqual(['marked', 'none', 'other', 'whole']);
   expect(new Set([...answers.values()].map(({ watermark }) => watermark.split('@')[0])).size).toBe(1);
+});
+
+test('budgets of very many events are measured by the hour as they are event by event', async () => {
+  const meter = await newMeter(database, scope, { type: 'SUM', field: 'n' });
+  const cycle = { start: january.from, end: january.to };
+  const whole: GrantConfiguration = {
+    entitlementId: 'ent_1',
+    measure: 'quantity',
+    quota: '20000',
+    durationUnit: 'subscription_period',
+    durationValue: null,
+    allocation: 'first_usage',
+  };
+  const daily = { ...whole, entitlementId: 'ent_2', quota: '4000.5', durationUnit: 'day' as const, durationValue: 2 };
+  const grants = { mode: 'parallel' as const, measure: 'quantity' as const, configurations: [whole, daily] };
+  const asked = { tenures: [{ grants, cycle }], billed: cycle, timezone: 'Europe/Berlin', costOf: (of: Decimal) => of };
+  let single = 0;
+  const begin: GrantFolding = (multiplier) => {
+    const fold = grantFolding(asked)(multiplier);
+    const add = (event: MeteredEvent) => {
+      single += 1;
+      fold.add(event);
+    };
+    return { ...fold, add };
+  };
+  const ask = { meterId: meter.id, from: january.from, to: '2026-01-12T10:20:30.000Z', customerIds: [acme] };
+  const told = await inSqlTransaction(database, scope, (tx) =>
+    store.eachEvent(tx, scope, [
+      { ...ask, key: 'hours', begin },
+      // Filters that every event meets: then they are told one by one.
+      { ...ask, key: 'each', filters: { region: ['us', 'eu'] }, begin: grantFolding(asked) },
+    ]),
+  );
+  const [hours, each] = ['hours', 'each'].map((key) => told.get(key));
+  expect(hours?.fold.measured()).toEqual(each?.fold.measured());
+  expect(hours?.watermark).toBe(each?.watermark);
+  expect(single).toBeGreaterThan(0);
+  expect(single).toBeLessThan(2_500);
 });
 
 test('two readings in one transaction do not disturb each other', async () => {

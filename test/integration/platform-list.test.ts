@@ -111,3 +111,35 @@ describe('conditions', () => {
     expect((await search(body)).status).toBe(400);
   });
 });
+
+describe('conditions on columns that may have no value', () => {
+  beforeAll(async () => {
+    for (const body of [
+      { name: 'Low', display_order: 4, description: 'cheap' },
+      { name: 'High', display_order: 5 },
+      { name: 'None' },
+    ]) {
+      await call('POST', '/v1/plans', { body });
+    }
+  });
+
+  it.each([
+    ['a number between two integers', 'display_order', 'gt', 'number', { number: 4.5 }, ['High']],
+    ['no integer equals a fraction', 'display_order', 'eq', 'number', { number: 4.5 }, []],
+    ['a fraction below', 'display_order', 'gte', 'number', { number: 4.5 }, ['High']],
+    ['a fraction above', 'display_order', 'lt', 'number', { number: 4.5 }, ['Low']],
+    ['a number above every integer', 'display_order', 'lt', 'number', { number: 1e12 }, ['High', 'Low']],
+    ['nothing reaches it', 'display_order', 'gte', 'number', { number: 1e12 }, []],
+    ['a number below every integer', 'display_order', 'gt', 'number', { number: -1e12 }, ['High', 'Low']],
+    ['a missing text equals no text', 'description', 'eq', 'string', { string: '' }, []],
+    ['a missing text contains nothing', 'description', 'contains', 'string', { string: '' }, ['Low']],
+    ['a missing text matches not_contains', 'description', 'not_contains', 'string', { string: '' }, ['High', 'None']],
+    ['a missing text is in no list', 'description', 'in', 'array', { array: ['', 'cheap'] }, ['Low']],
+    ['a missing text matches not_in', 'description', 'not_in', 'array', { array: ['', 'cheap'] }, ['High', 'None']],
+  ])('%s', async (_name, field, operator, data_type, value, expected) => {
+    const { body } = await call('POST', '/v1/plans/search', {
+      body: { filters: [{ field, operator, data_type, value }] },
+    });
+    expect(body.items.map((item: { name: string }) => item.name).sort()).toEqual(expected);
+  });
+});

@@ -7,6 +7,7 @@ export function eventListener() {
     Object.assign(told, { events: [], multiplier });
     return {
       add: (event) => told.events.push(event),
+      addTogether: () => false,
       measured: () => {
         throw new Error('a listener measures nothing');
       },

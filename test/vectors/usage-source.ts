@@ -3,6 +3,7 @@ import {
   type EvaluatedUsage,
   type Evaluation,
   type EventCopy,
+  effectiveCopies,
   evaluateEvents,
   evaluateSeries,
   evaluateUsage,
@@ -43,7 +44,7 @@ const inMemory: UsageSource = {
   series: async (events, evaluation, windows) => evaluateSeries(events, evaluation, windows),
   eachEvent: async (events, evaluation) => evaluateEvents(events, evaluation),
   async page(events, request) {
-    const rows = events.map(({ id, timestamp }) => ({ id, timestamp }));
+    const rows = effectiveCopies(events).map(({ id, timestamp }) => ({ id, timestamp }));
     return { ...selectEventPage(rows, request), totalCount: rows.length };
   },
 };

@@ -122,3 +122,54 @@ test('events that pass one by one are measured as they are when all are at hand'
     }),
   );
 });
+
+const dense = fc
+  .array(
+    fc.record({
+      minute: fc.integer({ min: 0, max: 6 * 24 * 60 }),
+      value: fc.constantFrom('-3', '0', '0.000000000000001', '1', '1', '2.25', '2.25', '9'),
+    }),
+    { minLength: 40, maxLength: 120 },
+  )
+  .map((list) =>
+    list
+      .sort((a, b) => a.minute - b.minute)
+      .map(({ minute, value }, index): MeteredEvent => {
+        const at = toMicrosecond(new Date(start + minute * 60_000).toISOString());
+        return { at, value, isOwn: true, id: String(index).padStart(3, '0') };
+      }),
+  );
+
+test('events that are added by the hour are measured as they are one by one', () => {
+  let together = 0;
+  fc.assert(
+    fc.property(
+      dense,
+      anyQuestion,
+      fc.constantFrom(null, '0.1', '3'),
+      fc.constantFrom('1', '40', '300'),
+      (events, asked, multiplier, scale) => {
+        for (const { grants } of asked.tenures)
+          for (const configuration of grants.configurations)
+            configuration.quota = decimalString(decimal(configuration.quota).times(scale));
+        const [single, hourly] = [grantFolding(asked)(multiplier), grantFolding(asked)(multiplier)];
+        for (const event of events) single.add(event);
+        for (const [hour, held] of Map.groupBy(events, ({ at }) => at.slice(0, 13))) {
+          const opens = `${hour}:00:00.000Z`;
+          const values = held.map(({ value }) => decimal(value));
+          const stretch = {
+            start: toMicrosecond(opens),
+            end: toMicrosecond(new Date(Date.parse(opens) + 3_600_000).toISOString()),
+            sum: decimalString(sum(values)),
+            least: decimalString(values.reduce((a, b) => (a.lt(b) ? a : b))),
+          };
+          if (hourly.addTogether(stretch)) together += 1;
+          else for (const event of held) hourly.add(event);
+        }
+        expect(JSON.stringify(hourly.measured())).toBe(JSON.stringify(single.measured()));
+      },
+    ),
+    { numRuns: 60 },
+  );
+  expect(together).toBeGreaterThan(0);
+});

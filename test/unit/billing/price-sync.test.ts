@@ -89,6 +89,13 @@ describe('a price sync of one subscription', () => {
     expect(decide(prices, [item('a', endDate)]).terminate).toEqual([]);
   });
 
+  it('leaves a subscription alone that is not behind its plan', () => {
+    const prices = [price('a', 4, { endDate: '2026-03-01T00:00:00.000Z' }), price('b', 5)];
+    const nothing = { createPriceIds: [], terminate: [] };
+    expect(decide(prices, [item('a')])).toEqual({ ...nothing, syncedPriceSequence: 5 });
+    expect(decide([], [item('a')])).toEqual({ ...nothing, syncedPriceSequence: 5 });
+  });
+
   it('finds nothing more to do when it is done again', () => {
     const instants = ['2025-06-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '2026-06-01T00:00:00.000Z'];
     const prices = fc.array(

@@ -1,6 +1,8 @@
 import { canonicalInstant } from '../../../billing/calendar.ts';
 import { type ChargeItem, planCharges, priceCharges, usageQuestions } from '../../../billing/charge.ts';
+import { knownZone } from '../../../metering/series.ts';
 import type { Adapters, Given } from '../adapter.ts';
+import { priceTerms } from './catalogue.ts';
 import { bucketsOf } from './metering.ts';
 
 const item = (given: Given, start: string): ChargeItem => ({
@@ -15,7 +17,7 @@ const item = (given: Given, start: string): ChargeItem => ({
   startDate: start,
   endDate: null,
   meterId: 'meter',
-  price: given.price,
+  price: priceTerms(given.price),
   bucketSize: given.aggregation.bucket_size,
   resetUsage: 'BILLING_PERIOD',
 });
@@ -32,7 +34,7 @@ async function chargeLine(given: Given) {
       billingPeriodCount: 1,
       billingCycle: 'anniversary',
       billingAnchor: given.billing_anchor ?? start,
-      timezone: given.timezone || 'UTC',
+      timezone: knownZone(given.timezone),
       lineItemGrouping: 'per_charge_period',
     },
     elapsed: { start, end, full: { start, end } },

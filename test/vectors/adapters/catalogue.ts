@@ -11,6 +11,7 @@ import {
 } from '../../../billing/money.ts';
 import { costOfQuantity, defaultQuantity, effectiveUnitCost, type PriceTerms } from '../../../billing/price.ts';
 import { windowBounds } from '../../../billing/window.ts';
+import { knownZone } from '../../../metering/series.ts';
 import { type Adapters, type Given, text } from '../adapter.ts';
 
 /** A vector's price: the members production reads, numbers as text. */
@@ -50,12 +51,12 @@ function entitlementCharge(given: Given): unknown {
   const { entitlement, price } = given;
   const allowance: Allowance | null = entitlement
     ? allowanceOf({
-        isEnabled: entitlement.is_enabled,
+        isEnabled: entitlement.is_enabled ?? true,
         usageLimit: text(entitlement.usage_limit),
         usageResetPeriod: entitlement.usage_reset_period ?? null,
       })
     : null;
-  const before = given.usage_before_period === undefined ? zero : storedDecimal(given.usage_before_period);
+  const before = storedDecimal(given.usage_before_period ?? zero);
   const usages: Decimal[] = (given.window_usage ?? [given.period_usage]).map(storedDecimal);
   const raw = sum(usages);
   const windows = usages.map((usage) => ({ before, total: before.plus(usage) }));
@@ -74,7 +75,7 @@ function bounds(given: Given): unknown {
   const window = windowBounds({
     timestamp: given.timestamp,
     windowSize: given.window_size,
-    timezone: given.timezone || 'UTC',
+    timezone: knownZone(given.timezone),
     billingAnchor: given.billing_anchor ?? null,
   });
   return { ...window, seconds: millisecondsBetween(window.start, window.end) / 1000 };

@@ -1,13 +1,18 @@
-import { isTimeZone } from '../../../billing/calendar.ts';
-import { aggregateEntitlement, type EntitlementPart, partsInForce } from '../../../billing/entitlement.ts';
+import {
+  aggregateEntitlement,
+  type EntitlementPart,
+  overridableMembers,
+  partsInForce,
+} from '../../../billing/entitlement.ts';
 import { usagePercent, usageWindow } from '../../../billing/usage-summary.ts';
+import { knownZone } from '../../../metering/series.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
 const anyInstant = '2026-01-01T00:00:00.000Z';
 
 function entitlementAggregate(given: Given): unknown {
   const parts: EntitlementPart[] = given.entitlements.flatMap((part: Given) =>
-    Array.from({ length: part.attached_instances ?? 1 }, () => partOf(part)),
+    Array.from({ length: part.attached_instances ?? 1 }, () => partOf(part, given.feature_type)),
   );
   const granted = aggregateEntitlement(given.feature_type, partsInForce(parts, anyInstant));
   return {
@@ -20,13 +25,15 @@ function entitlementAggregate(given: Given): unknown {
   };
 }
 
-function partOf(part: Given): EntitlementPart {
+/** Every type but boolean is enabled when it is created. */
+function partOf(part: Given, featureType: string): EntitlementPart {
   return {
     id: part.id,
     subscriptionId: 'subscription',
     entityType: part.entity_type,
     parentEntitlementId: part.parent_entitlement_id ?? null,
-    isEnabled: part.is_enabled,
+    overriddenMembers: overridableMembers.filter((member) => part[member] !== undefined),
+    isEnabled: part.is_enabled ?? featureType !== 'boolean',
     isSoftLimit: part.is_soft_limit ?? false,
     usageLimit: text(part.usage_limit),
     usageResetPeriod: part.usage_reset_period ?? null,
@@ -45,7 +52,7 @@ function usageSummary(given: Given): unknown {
     billingPeriod: 'DAILY' as const,
     billingPeriodCount: 1000,
     billingAnchor,
-    timezone: isTimeZone(given.timezone) ? given.timezone : 'UTC',
+    timezone: knownZone(given.timezone),
     startDate: billingAnchor,
     endDate: given.subscription_end ? instant(given.subscription_end) : null,
     currentPeriod: { start: billingAnchor, end: now },

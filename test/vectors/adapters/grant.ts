@@ -1,11 +1,12 @@
-import { isTimeZone } from '../../../billing/calendar.ts';
 import { type GrantTerms, meterGrants } from '../../../billing/grant.ts';
 import { grantFolding } from '../../../billing/grant-usage.ts';
-import { decimal, decimalString, roundToCurrency, sum } from '../../../billing/money.ts';
+import { type Decimal, decimal, decimalString, roundToCurrency, sum } from '../../../billing/money.ts';
 import { costOfQuantity } from '../../../billing/price.ts';
+import { knownZone } from '../../../metering/series.ts';
 import { utcInstant } from '../../../metering/timestamp.ts';
 import type { Adapters, Given } from '../adapter.ts';
 import { usageSource } from '../usage-source.ts';
+import { priceTerms } from './catalogue.ts';
 import { copiesOf } from './metering.ts';
 
 async function measured(given: Given, grants: Given[]) {
@@ -20,8 +21,8 @@ async function measured(given: Given, grants: Given[]) {
   const question = {
     tenures: [{ grants: meterGrants(parts)!, cycle }],
     billed: cycle,
-    timezone: isTimeZone(given.timezone ?? 'UTC') ? (given.timezone ?? 'UTC') : 'UTC',
-    costOf: (quantity: Parameters<typeof costOfQuantity>[1]) => costOfQuantity(given.price, quantity).cost,
+    timezone: knownZone(given.timezone),
+    costOf: (quantity: Decimal) => costOf(given, quantity),
   };
   const isMultiplied = given.aggregation.type === 'SUM_WITH_MULTIPLIER';
   const fold = grantFolding(question)(isMultiplied ? String(given.aggregation.multiplier) : null);
@@ -41,7 +42,7 @@ function grantTerms(grant: Given): GrantTerms {
 
 async function grantWindows(given: Given): Promise<unknown> {
   const { windows, billable } = await measured(given, [given.grant]);
-  const cost = () => (given.grant.grant_measure === 'amount' ? billable : costOfQuantity(given.price, billable).cost);
+  const cost = () => (given.grant.grant_measure === 'amount' ? billable : costOf(given, billable));
   return {
     windows: windows.map((window) => ({
       valid_from: window.start,
@@ -63,7 +64,7 @@ async function grantParallelOverage(given: Given): Promise<unknown> {
     overage[id] = decimalString(sum(own.map((window) => decimal(window.overage))));
   }
   const isMoney = given.grants[0]?.grant_measure === 'amount';
-  const cost = () => (isMoney ? billable : costOfQuantity(given.price, billable).cost);
+  const cost = () => (isMoney ? billable : costOf(given, billable));
   return {
     per_grant_overage: overage,
     billable_quantity: isMoney ? '0' : decimalString(billable),
@@ -71,7 +72,11 @@ async function grantParallelOverage(given: Given): Promise<unknown> {
   };
 }
 
-function charged(cost: ReturnType<typeof decimal>, currency: string) {
+function costOf(given: Given, quantity: Decimal): Decimal {
+  return costOfQuantity(priceTerms(given.price), quantity).cost;
+}
+
+function charged(cost: Decimal, currency: string) {
   return { cost: decimalString(cost), line_amount: decimalString(roundToCurrency(cost, currency)) };
 }
 

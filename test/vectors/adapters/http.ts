@@ -23,6 +23,10 @@ interface Running {
   app: FastifyInstance;
   database: Database;
   owner: pg.Client;
+}
+
+/** It, and an environment of which no other vector knows. */
+interface Installation extends Running {
   apiKey: string;
   scope: Scope;
 }
@@ -45,8 +49,6 @@ async function start(): Promise<Running> {
     gateways: new Map(),
     logger: false,
   });
-  const { apiKey, tenantId, environmentId, userId } = await createSandbox(database, { tenantName: 'Vectors' });
-  const scope = { tenantId, environmentId, actor: userId, requestId: '' };
   endWithRun(async () => {
     await app.close();
     await metering.close();
@@ -54,7 +56,7 @@ async function start(): Promise<Running> {
     await database.close();
     await owner.end();
   });
-  return { app, database, owner, apiKey, scope };
+  return { app, database, owner };
 }
 
 /** A Temporal where workflows start and, because no worker runs, stay as they began. */
@@ -65,32 +67,42 @@ async function temporalOfRun({ controlUrl }: ServersOfRun): Promise<{ address: s
   return { address, namespace };
 }
 
-/** The API with an empty catalogue and then what `fill` writes. */
-export async function apiWith(fill: (tx: Transaction) => Promise<void>): Promise<Running> {
+/** The API with an environment of its own and in it what `fill` writes; the ids that vectors name are free again. */
+export async function apiWith(fill: (tx: Transaction) => Promise<void>): Promise<Installation> {
   running ??= start();
   const api = await running;
   await api.owner.query('truncate plan, price, meter, feature, entitlement');
-  await inTransaction(api.database, api.scope, async (tx) => {
+  const { apiKey, tenantId, environmentId, userId } = await createSandbox(api.database, { tenantName: 'Vectors' });
+  const scope = { tenantId, environmentId, actor: userId, requestId: '' };
+  await inTransaction(api.database, scope, async (tx) => {
     await fill(tx);
     await tx.em.flush();
   });
-  return api;
+  return { ...api, apiKey, scope };
 }
 
-async function call({ app, apiKey }: Running, method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body: unknown) {
-  const headers = { 'x-api-key': apiKey };
-  const payload = body === null || body === undefined ? {} : { payload: body as object };
+/** A body that is a text is sent as it is, JSON or not. */
+async function call(
+  { app, apiKey }: Installation,
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body: unknown,
+) {
+  const type = body === null || body === undefined ? {} : { 'content-type': 'application/json' };
+  const payload = body === null || body === undefined ? {} : { payload: body as object | string };
+  const headers = { 'x-api-key': apiKey, ...type };
   const response = await app.inject({ method, url: `/v1${path}`, headers, ...payload });
-  return { status: response.statusCode, body: response.json() };
+  return { status: response.statusCode, body: response.body === '' ? {} : response.json() };
 }
 
 async function filterEval({ records, filters }: Given): Promise<unknown> {
   const api = await apiWith(async (tx) => {
     for (const record of records) writePlan(tx, record);
   });
-  const sort = [{ field: 'id', direction: 'asc' }];
-  const answer = await call(api, 'POST', '/plans/search', { filters, sort, limit: 1000 });
-  return { ids: answer.body.items?.map((plan: { id: string }) => plan.id), answer };
+  const answer = await call(api, 'POST', '/plans/search', { filters, limit: 1000 });
+  if (!answer.body.items) return { answer };
+  const found = new Set(answer.body.items.map((plan: { id: string }) => plan.id));
+  return { ids: records.map(({ id }: Given) => id).filter((id: string) => found.has(id)), answer };
 }
 
 async function filterError({ filters }: Given): Promise<unknown> {
@@ -99,11 +111,17 @@ async function filterError({ filters }: Given): Promise<unknown> {
   return { status, code: body.code };
 }
 
-/** Operations that are not built are skipped by their name. */
+/**
+ * Operations that are not built are skipped by their name. The plan has an id of its own in each vector: the sync of one
+ * runs until it is done, and here nobody does it.
+ */
 async function httpValidation({ method, path, body, state }: Given): Promise<unknown> {
-  const api = await apiWith((tx) => writeState(tx, state ?? ''));
-  if (state?.includes('a sync of plan_x is running')) await call(api, 'POST', '/plans/plan_x/sync/subscriptions', null);
-  const answer = await call(api, method, path, body);
+  const planId = `plan_${randomUUID()}`;
+  const own = (text: string) => text.replaceAll('plan_x', planId);
+  const api = await apiWith((tx) => writeState(tx, state ?? '', planId));
+  if (state?.includes('a sync of plan_x is running')) await call(api, 'POST', own(syncOfPlan), null);
+  const sent = typeof body === 'string' ? body : body && own(JSON.stringify(body));
+  const answer = await call(api, method, own(path), sent);
   const absent = answer.status === 404 && answer.body.message.startsWith('There is no ');
   if (absent || answer.status === 501) {
     return { error: { code: 'not_implemented' }, fields: { [`${method} ${path}`]: 'not built' } };
@@ -111,27 +129,47 @@ async function httpValidation({ method, path, body, state }: Given): Promise<unk
   return { status: answer.status, code: answer.body.code };
 }
 
+const syncOfPlan = '/plans/plan_x/sync/subscriptions';
+
+/** The sentences of `state` and what each stands for; a sync that runs is begun through the API. */
+const sentences: Record<string, (tx: Transaction, planId: string) => Promise<void>> = {
+  'a published plan with lookup_key taken exists': async (tx) =>
+    writePlan(tx, { id: 'plan_taken', name: 'Taken', lookup_key: 'taken' }),
+  'plan plan_x exists': async (tx, planId) => writePlan(tx, { id: planId, name: 'X' }),
+  'published meter meter_sum (SUM of n), meter_max (MAX, bucket HOUR) and feature feat_m (metered on meter_sum) exist':
+    writeMeters,
+  'such an entitlement already exists': writeEntitlement,
+  'a published entitlement uses feat_m': writeEntitlement,
+  'a sync of plan_x is running': async () => undefined,
+};
+
 /** What `state` says exists, in the words of the specification's vectors. */
-async function writeState(tx: Transaction, state: string): Promise<void> {
-  if (state.includes('lookup_key taken')) writePlan(tx, { id: 'plan_taken', name: 'Taken', lookup_key: 'taken' });
-  if (!state.includes('plan_x exists')) return;
-  writePlan(tx, { id: 'plan_x', name: 'X' });
+async function writeState(tx: Transaction, state: string, planId: string): Promise<void> {
+  for (const sentence of state === '' ? [] : state.split('; ')) {
+    const write = sentences[sentence];
+    if (!write) throw new Error(`nobody knows what this state is: ${sentence}`);
+    await write(tx, planId);
+  }
+}
+
+async function writeMeters(tx: Transaction): Promise<void> {
   writeMeter(tx, 'meter_sum', { type: 'SUM', bucket_size: null });
   writeMeter(tx, 'meter_max', { type: 'MAX', bucket_size: 'HOUR' });
   tx.em.create(Feature, {
     ...newRecord(tx, 'feat', 'feat_m'),
     name: 'M',
     type: 'metered',
-    lookupKey: 'm',
+    lookupKey: 'feat_m',
     meterId: 'meter_sum',
     metadata: {},
   });
-  await tx.em.flush();
-  if (!state.includes('entitlement already exists') && !state.includes('entitlement uses feat_m')) return;
+}
+
+async function writeEntitlement(tx: Transaction, planId: string): Promise<void> {
   tx.em.create(Entitlement, {
     ...newRecord(tx, 'ent', 'ent_m'),
     entityType: 'PLAN',
-    entityId: 'plan_x',
+    entityId: planId,
     featureId: 'feat_m',
     featureType: 'metered',
     isEnabled: true,
@@ -145,8 +183,10 @@ function writePlan(tx: Transaction, given: Given): void {
     lookupKey: given.lookup_key ?? '',
     description: given.description ?? '',
     displayOrder: given.display_order ?? null,
-    metadata: {},
+    metadata: given.metadata ?? {},
+    ...(given.status ? { status: given.status } : {}),
     ...(given.created_at ? { createdAt: given.created_at } : {}),
+    ...(given.updated_at ? { updatedAt: given.updated_at } : {}),
   });
 }
 

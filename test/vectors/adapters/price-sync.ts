@@ -6,7 +6,8 @@ function planPriceSync(given: Given): unknown {
     id: price.id,
     parentPriceId: price.parent_price_id ?? null,
     type: price.type,
-    currency: price.currency,
+    // As currencies are stored.
+    currency: price.currency.toLowerCase(),
     billingPeriod: price.billing_period,
     billingPeriodCount: price.billing_period_count,
     endDate: price.end_date ? instant(price.end_date) : null,
@@ -14,7 +15,7 @@ function planPriceSync(given: Given): unknown {
   }));
   const decision = decidePriceSync({
     subscription: {
-      currency: given.subscription.currency,
+      currency: given.subscription.currency.toLowerCase(),
       billingPeriod: given.subscription.billing_period,
       billingPeriodCount: given.subscription.billing_period_count,
       startDate: instant(given.subscription.start_date),

@@ -13,7 +13,7 @@ import {
 import { type Adapters, type Given, text } from '../adapter.ts';
 
 function priceUnitCost({ price_unit: unit, price_unit_config: config, currency, quantity: given }: Given): unknown {
-  const rate = text(unit.conversion_rate)!;
+  const rate = decimalString(storedDecimal(unit.conversion_rate));
   const tiers = config.price_unit_tiers?.map((tier: Given) => ({
     up_to: text(tier.up_to),
     unit_amount: text(tier.unit_amount),
