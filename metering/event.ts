@@ -61,7 +61,7 @@ export function prepareEvent(input: EventInput, where = ''): PreparedEvent {
 }
 
 function preparedTimestamp(text: string | null | undefined, where: string): string | null {
-  if (text === undefined || text === null || text === '') return null;
+  if (text === undefined || text === null) return null;
   const instant = utcInstant(text);
   if (instant === null) {
     throw invalid(`${where}timestamp`, 'must be an RFC 3339 time with a zone, such as 2026-01-31T00:00:00Z');

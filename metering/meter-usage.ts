@@ -6,7 +6,7 @@ import { badField, missing } from '../db/record.ts';
 import { metersById } from '../db/stores/meter.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { AggregationType } from './meter.ts';
-import { bucketPoints, type SeriesWindows, seriesQuestions, seriesWindows } from './series.ts';
+import { bucketPoints, type SeriesWindow, type SeriesWindows, seriesQuestions, windowsToAsk } from './series.ts';
 import type { UsageMeasure, UsageQuestion, UsageStore } from './usage-store.ts';
 
 /** What meters are asked. Instants are RFC 3339 texts in UTC with six decimals. */
@@ -46,14 +46,18 @@ export async function meterUsage(
   const meters = await metersById(tx, meterIds);
   const where = { environmentId: tx.scope.environmentId, externalId: externalCustomerId, status: 'published' };
   const timezone = (await tx.em.findOne(Customer, where))?.timezone ?? 'UTC';
-  const asked = meterIds.map((id) => {
+  const windowing = windowSize ? { windowSize, timezone, billingAnchor } : null;
+  const questioned = meterIds.map((id) => {
     const meter = meters.get(id);
     if (!meter) throw missing('meter', id, 'meter_id');
     const shared = { externalCustomerIds: [externalCustomerId], from, to, timezone, billingAnchor };
-    const whole: UsageQuestion = { ...shared, ...measureAs(meter, type), key: id };
-    const windowing = windowSize ? { windowSize, timezone, billingAnchor } : null;
-    return { id, whole, windowing, ...windowed(meter, whole, windowing) };
+    return { id, meter, whole: { ...shared, ...measureAs(meter, type), key: id } satisfies UsageQuestion };
   });
+  const count = (counts: readonly UsageQuestion[]) => store.usage(tx, tx.scope, counts);
+  const asked = [];
+  for (const { id, meter, whole } of questioned) {
+    asked.push({ id, whole, windowing, ...(await windowed(meter, whole, windowing, count)) });
+  }
   const questions = asked.flatMap(({ whole, parts }) => [whole, ...parts]);
   const answers = await store.usage(tx, tx.scope, questions);
   return asked.map(({ id, windows, windowing, parts, bucketSize }) => {
@@ -73,15 +77,25 @@ export async function meterUsage(
  * The windows of a meter's points and a question for each. A bucketed meter answers by buckets where windows are smaller; its
  * values follow from the rows of the whole, and only the events of each window are asked. spec: catalogue-and-metering §7.2
  */
-function windowed(meter: Meter, whole: UsageQuestion, windowing: SeriesWindows | null) {
+async function windowed(
+  meter: Meter,
+  whole: UsageQuestion,
+  windowing: SeriesWindows | null,
+  count: (questions: readonly UsageQuestion[]) => Promise<ReadonlyMap<string, { eventCount: number }>>,
+) {
   const bucketSize = 'meterId' in whole ? meter.aggregation.bucket_size : null;
   if (!windowing) return { windows: [], parts: [], bucketSize };
   const isSmaller = windowSizes.indexOf(windowing.windowSize) < windowSizes.indexOf(bucketSize ?? '');
   const windowSize = (isSmaller && bucketSize) || windowing.windowSize;
-  const windows = seriesWindows(whole, { ...windowing, windowSize });
   const counted: UsageQuestion = bucketSize
     ? { ...sharedOf(whole), key: whole.key, ...measureAs(meter, 'COUNT') }
     : whole;
+  const holding = async (larger: readonly SeriesWindow[]) => {
+    const questions = seriesQuestions(counted, larger);
+    const counts = await count(questions);
+    return larger.filter((_, index) => (counts.get(questions[index]?.key ?? '')?.eventCount ?? 0) > 0);
+  };
+  const windows = await windowsToAsk(whole, { ...windowing, windowSize }, holding);
   return { windows, parts: seriesQuestions(counted, windows), bucketSize };
 }
 

@@ -85,6 +85,14 @@ describe('POST /meter-usage/query', () => {
     ]);
   });
 
+  test.each([
+    ['the minutes of a month', { window_size: 'MINUTE' }],
+    ['the hours of years', { window_size: 'HOUR', start_time: '2020-01-01T00:00:00Z' }],
+  ])('answers those windows that have events: %s', async (_name, fields) => {
+    const values = (points: { value: string }[]) => points.map(({ value }) => value);
+    expect(values((await query('SUM', fields)).points)).toEqual(['3', '5', '5']);
+  });
+
   test('knows the usage of an id that no customer holds', async () => {
     expect(await query('SUM', { external_customer_id: 'nobody' })).toMatchObject({ total_value: '4' });
     expect(await query('SUM', { external_customer_id: 'never seen' })).toMatchObject({ total_value: '0' });

@@ -65,6 +65,11 @@ describe('a timestamp', () => {
     expect(utcInstant(text)).toBeNull();
   });
 
+  it('of an event may be left out, but not be empty', () => {
+    expect(prepareEvent({ ...event, timestamp: null }).timestamp).toBeNull();
+    expect(() => prepareEvent({ ...event, timestamp: '' })).toThrow('timestamp must be an RFC 3339 time');
+  });
+
   it('is written with milliseconds, or microseconds where there are any', () => {
     expect(wireInstant('2026-01-31T00:00:00.000000Z')).toBe('2026-01-31T00:00:00.000Z');
     expect(wireInstant('2026-01-31T00:00:00.000001Z')).toBe('2026-01-31T00:00:00.000001Z');
