@@ -1,5 +1,6 @@
 import { ApiProblem, type DemoClient } from '../../dev/demo/client.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import { familyRequests } from './relatives.ts';
 import type { OtherPlans } from './strangers.ts';
 
 const badRequest = 400;
@@ -28,12 +29,17 @@ const requests: Record<number, Request[]> = {
     reachThreshold,
     notPaidFirst,
     payLate,
+    familyRequests[0],
   ],
   1: [(api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/pause`, {})],
-  2: [(api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/resume`, {})],
+  2: [
+    (api, { subscriptionOf }) => api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/resume`, {}),
+    familyRequests[2],
+  ],
   4: [
     (api, { subscriptionOf }) =>
       api.send('POST', `/subscriptions/${subscriptionOf('RESTLESS')}/cancel`, { cancellation_type: 'end_of_period' }),
+    familyRequests[4],
   ],
 };
 

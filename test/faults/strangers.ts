@@ -10,6 +10,12 @@ export interface NewSubscriber {
   terms: Record<string, unknown>;
 }
 
+/** Where the customers of a wave live. */
+export interface Place {
+  catalogue: DemoCatalogue;
+  clockId: string;
+}
+
 /** What the strangers have beside the demo's catalogue. */
 export interface OtherPlans {
   /** A dearer monthly fee. */
@@ -17,6 +23,9 @@ export interface OtherPlans {
   /** Usage alone, with a threshold. */
   watchedPlanId: string;
   watchedEvent: string;
+  /** A fee and usage, for a family. */
+  familyPlanId: string;
+  familyEvent: string;
 }
 
 const monthly = {
@@ -28,23 +37,43 @@ const monthly = {
 
 /** Makes the plans of the customers that are no airports. */
 export async function createOtherPlans(api: DemoClient, { suffix }: DemoCatalogue): Promise<OtherPlans> {
-  const target = await api.send<{ id: string }>('POST', '/plans', { name: `Dearer${suffix}` });
-  const fee = { ...monthly, plan_id: target.id, type: 'FIXED', amount: '200', invoice_cadence: 'ADVANCE' };
-  await api.send('POST', '/prices', fee);
+  const plan = async (terms: { name: string; auto_invoice_threshold?: string }): Promise<string> =>
+    (await api.send<{ id: string }>('POST', '/plans', terms)).id;
+  const fee = (plan_id: string, amount: string) =>
+    api.send('POST', '/prices', { ...monthly, plan_id, type: 'FIXED', amount, invoice_cadence: 'ADVANCE' });
+  const usage = async (plan_id: string, name: string, event_name: string) => {
+    const meter = { name, event_name, aggregation: { type: 'COUNT' }, reset_usage: 'BILLING_PERIOD' };
+    const { meter_id } = await api.send<{ meter_id: string }>('POST', '/features', { name, type: 'metered', meter });
+    const price = { ...monthly, plan_id, type: 'USAGE', amount: '1', invoice_cadence: 'ARREAR', meter_id };
+    await api.send('POST', '/prices', price);
+  };
+  const targetPlanId = await plan({ name: `Dearer${suffix}` });
+  await fee(targetPlanId, '200');
   const watchedEvent = `watched${suffix}`;
-  const meter = { event_name: watchedEvent, aggregation: { type: 'COUNT' }, reset_usage: 'BILLING_PERIOD' };
-  const feature = await api.send<{ meter_id: string }>('POST', '/features', {
-    name: `Watched${suffix}`,
-    type: 'metered',
-    meter: { name: `Watched${suffix}`, ...meter },
+  const watchedPlanId = await plan({ name: `Watched${suffix}`, auto_invoice_threshold: '2' });
+  await usage(watchedPlanId, `Watched${suffix}`, watchedEvent);
+  const familyEvent = `family${suffix}`;
+  const familyPlanId = await plan({ name: `Family${suffix}` });
+  await fee(familyPlanId, '20');
+  await usage(familyPlanId, `Family${suffix}`, familyEvent);
+  return { targetPlanId, watchedPlanId, watchedEvent, familyPlanId, familyEvent };
+}
+
+/** Makes a customer on the clock of the wave, with a card if it pays, and returns its id. */
+export async function createCustomer(
+  api: DemoClient,
+  { catalogue, clockId }: Place,
+  { code, zone, card }: Pick<NewSubscriber, 'code' | 'zone'> & { card?: string },
+): Promise<string> {
+  const { id } = await api.send<{ id: string }>('POST', '/customers', {
+    external_id: `${code}${catalogue.suffix}`,
+    name: code,
+    timezone: zone,
+    test_clock_id: clockId,
   });
-  const watched = await api.send<{ id: string }>('POST', '/plans', {
-    name: `Watched${suffix}`,
-    auto_invoice_threshold: '2',
-  });
-  const usage = { ...monthly, plan_id: watched.id, type: 'USAGE', amount: '1', invoice_cadence: 'ARREAR' };
-  await api.send('POST', '/prices', { ...usage, meter_id: feature.meter_id });
-  return { targetPlanId: target.id, watchedPlanId: watched.id, watchedEvent };
+  const method = { gateway: 'sandbox', card_number: card, set_default: true };
+  if (card) await api.send('POST', `/customers/${id}/payment-methods`, method);
+  return id;
 }
 
 const monthlyGrant = {

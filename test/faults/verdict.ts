@@ -7,10 +7,11 @@ import type { DemoInvoice, DemoPayment } from '../../dev/demo/result.ts';
 import { sandboxOperator } from '../../integrations/sandbox-gateway/operator.ts';
 import { openSandboxStore } from '../../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
-import { type ExpectedInvoice, expectedInvoices } from '../support/flights-oracle.ts';
+import { expectedInvoices } from '../support/flights-oracle.ts';
 import { violationsOf } from '../support/invariants.ts';
 import type { Installation } from './installation.ts';
 import { waitUntil } from './part.ts';
+import type { ExpectedBill } from './relatives.ts';
 import type { Subscriber, Wave } from './wave.ts';
 
 const quietLimitMs = 60_000;
@@ -79,8 +80,9 @@ export async function differencesFromOracle(
     const billed = await readAll<DemoInvoice>(api, `/invoices?subscription_id=${subscriber.subscriptionId}&`);
     billed.sort((a, b) => a.billing_sequence - b.billing_sequence);
     invoices += billed.length;
+    const expected = subscriber.isAirport ? (oracle.get(subscriber.code) ?? []) : subscriber.expected;
     const found = [
-      ...(subscriber.isAirport ? misbilled(billed, oracle.get(subscriber.code) ?? []) : []),
+      ...(expected ? misbilled(billed, expected) : []),
       ...billed.flatMap((invoice) => mispaid(invoice, paymentsOf.get(invoice.id) ?? [])),
     ];
     problems.push(...found.map((problem) => `${nameOf(subscriber)}: ${problem}`));
@@ -90,7 +92,7 @@ export async function differencesFromOracle(
 
 const nameOf = ({ code, subscriptionId }: Subscriber) => `${code} (${subscriptionId})`;
 
-function misbilled(billed: readonly DemoInvoice[], expected: readonly ExpectedInvoice[]): string[] {
+function misbilled(billed: readonly DemoInvoice[], expected: readonly ExpectedBill[]): string[] {
   const lineOf = (reason: string, start: string, end: string, total: string) =>
     `${reason} ${start} to ${end}, total ${total}`;
   const actual = billed.map((each) =>

@@ -6,13 +6,12 @@ import { airportTerms, createCatalogue, currency, type DemoCatalogue } from '../
 import { type DemoClient, inParallel } from '../../dev/demo/client.ts';
 import { busiestAirports, type Flight, readFlights, usageEvent } from '../../dev/demo/flights.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import { type ExpectedBill, subscribeFamily } from './relatives.ts';
 import { actAtStop } from './restless.ts';
-import { createOtherPlans, type NewSubscriber, strangersOf } from './strangers.ts';
+import { createCustomer, createOtherPlans, type NewSubscriber, type Place, strangersOf } from './strangers.ts';
 
 /** One run of the demo's main job with some of its airports, under names of its own. */
-export interface Wave {
-  catalogue: DemoCatalogue;
-  clockId: string;
+export interface Wave extends Place {
   subscribers: Subscriber[];
 }
 
@@ -21,8 +20,10 @@ export interface Subscriber {
   code: string;
   customerId: string;
   subscriptionId: string;
-  /** False for those the oracle does not know. */
+  /** False for those the oracle of flights does not know. */
   isAirport: boolean;
+  /** Of those whose invoices are known otherwise. */
+  expected?: ExpectedBill[];
 }
 
 const clockStart = '2001-01-01T00:00:00.000Z';
@@ -73,9 +74,11 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
   // What is not paid after the last attempt pauses its subscription.
   await api.send('PUT', '/settings/dunning_config', { value: { after_last_attempt: 'pause' } });
   const others = await inParallel(strangersOf(plans), lanes, (stranger) => subscribe(api, place, stranger));
+  const relatives = await subscribeFamily(api, place, plans);
   await syncPrices(api, catalogue);
   await sendFlights(api, files, flights, new Set(codes), catalogue.suffix);
-  const subscriptionOf = (code: string) => others.find((each) => each.code === code)!.subscriptionId;
+  const strangers = [...others, ...relatives];
+  const subscriptionOf = (code: string) => strangers.find((each) => each.code === code)!.subscriptionId;
   const occasion = { plans, suffix: catalogue.suffix, subscriptionOf };
   for (const [index, stop] of stops.entries()) {
     await advance(api, clock.id, stop);
@@ -85,30 +88,20 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
     ...place,
     subscribers: [
       ...billed.map((each) => ({ ...each, isAirport: true })),
-      ...others.map((each) => ({ ...each, isAirport: false })),
+      ...strangers.map((each) => ({ ...each, isAirport: false })),
     ],
   };
 }
 
 async function subscribe(
   api: DemoClient,
-  { catalogue, clockId }: Pick<Wave, 'catalogue' | 'clockId'>,
+  place: Place,
   { code, zone, card, terms }: NewSubscriber,
 ): Promise<Omit<Subscriber, 'isAirport'>> {
-  const { id: customerId } = await api.send<{ id: string }>('POST', '/customers', {
-    external_id: `${code}${catalogue.suffix}`,
-    name: code,
-    timezone: zone,
-    test_clock_id: clockId,
-  });
-  await api.send('POST', `/customers/${customerId}/payment-methods`, {
-    gateway: 'sandbox',
-    card_number: card,
-    set_default: true,
-  });
+  const customerId = await createCustomer(api, place, { code, zone, card });
   const { id: subscriptionId } = await api.send<{ id: string }>('POST', '/subscriptions', {
     customer_id: customerId,
-    plan_id: catalogue.planId,
+    plan_id: place.catalogue.planId,
     currency,
     billing_period: 'MONTHLY',
     start_date: Temporal.PlainDate.from(subscribedOn).toZonedDateTime(zone).toInstant().toString(),
