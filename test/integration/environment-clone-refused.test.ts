@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectTemporal } from '../../api/temporal.ts';
+import { checkRows } from '../../db/check/check-rows.ts';
+import type { Finding } from '../../db/check/invariant.ts';
+import { systemScope } from '../../db/scope.ts';
 import { createSandbox } from '../../db/stores/tenant.ts';
+import { inSqlTransaction } from '../../db/transaction.ts';
 import { accountWithRoles } from '../support/account.ts';
 import { testApp } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
@@ -124,4 +128,54 @@ test('without Temporal a clone is refused as an outage, and the same key finds t
   const [made] = await rows(`select id from environment where name = 'Third'`);
   const again = await api<Wire>('POST', path, body, headers);
   expect([again.status, again.body.workflow_id]).toEqual([202, `environment-clone/${sandbox.id}/${made.id}`]);
+});
+
+describe('the check of an installation names', () => {
+  /** What is found wrong when a statement has been carried out, which is then taken back. */
+  const found = async (text: string, values: unknown[]): Promise<string[]> => {
+    let findings: Finding[] = [];
+    const takenBack = new Error('taken back');
+    const planted = inSqlTransaction(base.database, systemScope, async (tx) => {
+      await tx.rows(text, values);
+      findings = await checkRows(tx, { graceMs: 0 });
+      throw takenBack;
+    });
+    await expect(planted).rejects.toBe(takenBack);
+    return findings.flatMap(({ id, violations }) =>
+      violations.map(({ object, problem }) => `${id} ${object}: ${problem}`),
+    );
+  };
+  const run = (source: string, updatedAt: string) => [
+    `with made as (
+       insert into environment_clone (id, tenant_id, environment_id, created_at, updated_at, source_environment_id)
+       values ('env_clone_1', $1, $2, $4, $4, $3) returning *)
+     insert into audit_entry (tenant_id, environment_id, object_type, object_id, action, actor, request_id, occurred_at, recorded_at, detail)
+     select tenant_id, environment_id, 'environment_clone', id, 'started', '', '', updated_at, updated_at, '{}' from made`,
+    [base.scope.tenantId, sandbox.id, source, updatedAt],
+  ];
+  const now = new Date().toISOString();
+  const meter = `insert into meter (id, tenant_id, environment_id, created_at, updated_at, name, event_name, aggregation, reset_usage, source_environment_meter_id)
+    values ('meter_1', $1, $2, $3, $3, 'M', 'e', '{"type":"COUNT"}', 'NEVER', 'meter_none')`;
+
+  test.each([
+    [
+      'a clone from another tenant',
+      ...run(stranger.environmentId, now),
+      /^I14 env_clone_1: its source .* is not another/,
+    ],
+    [
+      'a clone of an environment into itself',
+      ...run(sandbox.id, now),
+      /^I14 env_clone_1: its source .* is not another/,
+    ],
+    ['a clone that stands still', ...run(staging.id, '2026-01-01T00:00:00Z'), /^I18 env_clone_1: at feature behind ""/],
+    [
+      'a meter copied from nowhere',
+      meter,
+      [base.scope.tenantId, sandbox.id, now],
+      /^I14 meter_1: it is a copy of meter_none/,
+    ],
+  ] as [string, string, unknown[], RegExp][])('%s', async (_what, text, values, problem) => {
+    expect(await found(text, values)).toContainEqual(expect.stringMatching(problem));
+  });
 });
