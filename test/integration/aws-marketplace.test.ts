@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { buildApp } from '../../api/app.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { connectAwsRoles } from '../../integrations/aws-roles.ts';
 import { testApi } from '../support/api.ts';
 import { testStsServer } from '../support/sts-server.ts';
@@ -8,7 +9,7 @@ import { removeAll } from './connection.fixture.ts';
 const sts = await testStsServer();
 const account = { accessKeyId: 'AKIAOURS', secretAccessKey: 'our_secret' };
 const awsRoles = connectAwsRoles({ ...account, endpoint: sts.url });
-const { app, call, database, apiKey } = await testApi({ awsRoles });
+const { app, call, database, scope, apiKey } = await testApi({ awsRoles });
 const connections = '/v1/connections';
 
 afterEach(async () => {
@@ -95,6 +96,19 @@ describe('a connection to AWS Marketplace', () => {
     await create();
     sts.requests.length = 0;
     expect((await call('POST', connections, { body: body() })).status).toBe(409);
+    expect(sts.requests).toEqual([]);
+  });
+
+  it('is answered again after a crash that lost the answer, as what its first try made', async () => {
+    const request = { body: body(), headers: { 'idempotency-key': 'crashed' } };
+    const first = await call('POST', connections, request);
+    await inTransaction(database, scope, (tx) =>
+      tx.rows(`update idempotent_request set status_code = 0, body = '' where key = 'crashed'`),
+    );
+    const again = await call('POST', connections, request);
+    expect([again.status, again.body, await count()]).toEqual([201, first.body, 1]);
+    sts.requests.length = 0;
+    expect((await call('POST', connections, request)).body).toEqual(first.body);
     expect(sts.requests).toEqual([]);
   });
 
