@@ -51,6 +51,8 @@ async function filled({ database, metering }: BenchDatabase, count: number): Pro
       return meter.id;
     });
   const made = { scope, sum: await meterOf('SUM', 'units'), distinct: await meterOf('COUNT_UNIQUE', 'user') };
+  // As an import does it: one batch is stored while the next one is sent.
+  let stored: Promise<void> = Promise.resolve();
   for (let from = 0; from < count; from += batchRows) {
     const events = Array.from({ length: Math.min(batchRows, count - from) }, (_, index) => {
       const number = from + index;
@@ -62,8 +64,11 @@ async function filled({ database, metering }: BenchDatabase, count: number): Pro
         properties: { units: `${number % 100}.25`, user: `user-${number % 1_000}` },
       });
     });
-    await metering.load(scope, events, async () => undefined);
+    const next = metering.load(scope, events, async () => undefined, stored);
+    await stored;
+    stored = next;
   }
+  await stored;
   return made;
 }
 

@@ -3,6 +3,7 @@ import { toMicrosecond } from '../../billing/grant-window.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { EachEventQuestion } from '../usage-store.ts';
+import { hasNoOwnEvents } from './own-events.ts';
 import { filterList, usageParameters } from './read-usage.ts';
 import { utcText } from './stored-event.ts';
 import { askedText, memberText, memberTime } from './usage-text.ts';
@@ -33,8 +34,8 @@ interface HourRow {
 }
 
 /**
- * The hours of questions without filters of their own. Null where they are few events, and in a transaction that has written, of
- * which the events cannot be told from those that come later. design: usage.md Reading
+ * The hours of questions without filters of their own. Null where they are few events, and in a transaction that has changed events
+ * itself. design: usage.md Reading
  */
 export async function hoursOf(
   sql: Sql,
@@ -95,7 +96,7 @@ with asked as materialized (${askedText}
 ), span as materialized (
   select q.ord, q.meter, q.version, member.subject, w.began, w.ended
   from question q join member using (ord) cross join lateral (${memberTime}) w
-  where q.rolled_up and q.grain = interval '1 hour' and pg_current_xact_id_if_assigned() is null
+  where q.rolled_up and q.grain = interval '1 hour' and ${hasNoOwnEvents}
 ), hour as (
   select span.ord, rolled.bucket as opens, sum(rolled.n) as n, sum(rolled.s) as s, min(rolled.mn) as least,
     bool_and(rolled.bucket >= span.began and rolled.bucket + interval '1 hour' <= span.ended) as is_whole

@@ -11,6 +11,7 @@ import { DenseUsage } from './dense-usage.ts';
 import { readEachEvent } from './each-event.ts';
 import { listEvents } from './list-events.ts';
 import { measureEvents } from './measure-events.ts';
+import { noteOwnEvents } from './own-events.ts';
 import { readBreakdown, readBucketBreakdown } from './read-breakdown.ts';
 import { readEvent } from './read-event.ts';
 import { readSeries } from './read-series.ts';
@@ -47,6 +48,7 @@ export function openPostgresUsageStore(
     },
     async appendWithin(sql, events) {
       await appendIn(sql, cache, sql.scope, events);
+      await noteOwnEvents(sql);
     },
     usage: (sql, scope, questions) => readUsage(sql, scope, questions, (cut) => dense.cut(scope, cut)),
     eachEvent: readEachEvent,

@@ -8,6 +8,7 @@ import { eventKey } from '../event.ts';
 import type { EventVoid } from '../usage-store.ts';
 import { rebuildBuckets, type ScopedSql } from './build-rollups.ts';
 import { environmentNumber } from './environment-number.ts';
+import { noteOwnEvents } from './own-events.ts';
 import { utcText } from './stored-event.ts';
 
 /**
@@ -29,6 +30,7 @@ export async function voidEvent(
   const [event] = await tx.rows<VoidedRow>(voidText, [env, key]);
   if (!event) throw missing('event', input.id);
   await refuseIncomplete(tx, env, event);
+  await noteOwnEvents(tx);
   await tx.rows(
     `insert into usage.event_void (env, key, event_id, voided_at, reason, actor) values ($1, $2, $3, now(), $4, $5)`,
     [env, key, input.id, input.reason, scope.actor],
