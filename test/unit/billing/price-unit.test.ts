@@ -26,9 +26,11 @@ import { at, brief, invoice, item, linesOf, monthly, period, quarterly, usageIte
 import { decimalsOf, fixed, fraction, oracleCost, over, plain, rounded, times } from './rating-oracle.ts';
 
 const customPrices = fc.oneof(flatPrices, packagePricesUp, packagePricesDown, tieredPrices);
+// As they are stored: without zeros at the end.
 const rates = fc
   .oneof(decimals(3, 4), decimals(1, 15), fc.constantFrom('1', '0.000000000000001', '1000000'))
-  .filter((rate) => fraction(rate).n > 0n);
+  .filter((rate) => fraction(rate).n > 0n)
+  .map((rate) => plain(fraction(rate)));
 const inUnit = (price: PriceTerms, rate: string): PriceTerms => ({
   ...price,
   price_unit: { id: 'unit', code: 'tok', rate },
