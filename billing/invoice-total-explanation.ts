@@ -60,14 +60,13 @@ export function explainTotals(invoice: StoredInvoice, words: ExplanationWords = 
   const digits = (amount: string) => words.digits(amount, invoice.currency);
   const { lineCount, subtotal, totalDiscount, totalPrepaidCreditsApplied: credits, adjustmentAmount } = invoice;
   const lines = lineCount === 1 ? 'The one line comes' : `The ${lineCount} lines add up`;
-  const sum = `${digits(subtotal)} − ${digits(totalDiscount)} − ${digits(credits)} plus exclusive tax, at least 0`;
   const step = (name: string, amount: string, sentence: string): TotalStep => ({ step: name, amount, sentence });
   const always = [
     step('subtotal', subtotal, `${lines} to ${money(subtotal)}.`),
     step('total_discount', totalDiscount, `Coupons take ${money(totalDiscount)} off.`),
     step('total_prepaid_credits_applied', credits, `Prepaid credits pay ${money(credits)}.`),
     step('total_tax', invoice.totalTax, taxSentence(invoice, words)),
-    step('total', invoice.total, `The total is ${sum}: ${money(invoice.total)}.`),
+    step('total', invoice.total, totalSentence(invoice, words)),
     step(
       'amount_due',
       invoice.amountDue,
@@ -81,6 +80,22 @@ export function explainTotals(invoice: StoredInvoice, words: ExplanationWords = 
     step('refunded_amount', invoice.refundedAmount, `Given back: ${money(invoice.refundedAmount)}.`),
   ];
   return [...always, ...sometimes.filter(({ amount }) => !isZero(amount))];
+}
+
+/** The total from what takes part in it; a sum below zero is not carried over. spec: §2.16 step 9 */
+function totalSentence(invoice: StoredInvoice, words: ExplanationWords): string {
+  const { currency, subtotal, totalDiscount, totalPrepaidCreditsApplied: credits, taxes } = invoice;
+  const term = (sign: string, amount: string) => (isZero(amount) ? [] : [`${sign} ${words.digits(amount, currency)}`]);
+  const added = taxes.filter(({ taxBehavior }) => taxBehavior === 'exclusive');
+  const terms = [
+    ...term('−', totalDiscount),
+    ...term('−', credits),
+    ...added.flatMap((tax) => term('+', tax.taxAmount)),
+  ];
+  const total = words.money(invoice.total, currency);
+  if (subtotal.startsWith('-')) return `The sum is below zero, which is not carried over: the total is ${total}.`;
+  if (terms.length === 0) return `The total is the subtotal: ${total}.`;
+  return `The total is ${[words.digits(subtotal, currency), ...terms].join(' ')} = ${total}.`;
 }
 
 const withoutTax: Record<NoTaxReason, string> = {

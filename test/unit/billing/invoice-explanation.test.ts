@@ -245,8 +245,23 @@ describe('the invoice', () => {
       'amount_remaining',
     ]);
     expect(steps[0]).toMatchObject({ amount: '31.2', sentence: 'The 2 lines add up to 31.20 usd.' });
-    expect(steps[4]?.sentence).toBe('The total is 31.20 − 0.00 − 0.00 plus exclusive tax, at least 0: 31.20 usd.');
+    expect(steps[4]?.sentence).toBe('The total is the subtotal: 31.20 usd.');
     expect(steps[5]?.sentence).toBe('Less adjustments of 0.00, due are 31.20 usd.');
+  });
+
+  it('tells the total by what took part in it, and that a sum below zero is not carried over', () => {
+    const sentence = (changes: Partial<StoredInvoice>) => explainTotals({ ...stored, ...changes })[4]?.sentence;
+    const tax = { name: 'VAT', percentage: '10', taxableAmount: '20', taxAmount: '2' };
+    const taxes = [
+      { ...tax, taxBehavior: 'exclusive' as const },
+      { ...tax, taxBehavior: 'inclusive' as const },
+      { ...tax, taxAmount: '0', taxBehavior: 'exclusive' as const },
+    ];
+    const discounted = { totalDiscount: '11.2', totalPrepaidCreditsApplied: '5', taxes, total: '17' };
+    expect(sentence(discounted)).toBe('The total is 31.20 − 11.20 − 5.00 + 2.00 = 17.00 usd.');
+    expect(sentence({ subtotal: '-3', total: '0' })).toBe(
+      'The sum is below zero, which is not carried over: the total is 0.00 usd.',
+    );
   });
 
   it('tells each tax with what it was computed on, or why there is none', () => {
