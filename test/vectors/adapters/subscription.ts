@@ -31,7 +31,7 @@ function stateOf(given: Given): SubscriptionState {
   const endDate = given.subscription_end_date ?? given.end_date;
   const currentPeriodStart = given.current_period_start ? instant(given.current_period_start) : '';
   return {
-    status: given.subscription_status,
+    status: String(given.subscription_status).toLowerCase() as SubscriptionState['status'],
     billingPeriod: given.billing_period ?? 'MONTHLY',
     billingPeriodCount: given.billing_period_count ?? 1,
     billingCycle: given.billing_cycle ?? 'anniversary',
