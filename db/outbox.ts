@@ -1,4 +1,5 @@
 import { newId } from './id.ts';
+import { rowsByKeptPlan } from './kept-plan.ts';
 import type { Scope } from './scope.ts';
 import type { Sql } from './transaction.ts';
 
@@ -18,7 +19,7 @@ export interface OutboundEvent {
  */
 export async function writeEvents(sql: Sql, scope: Scope, events: readonly OutboundEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await sql.rows(writeEventsText, [
+  await rowsByKeptPlan(sql, 'outbox-write', writeEventsText, [
     scope.tenantId,
     scope.environmentId,
     events.map(() => newId('sys_event')),

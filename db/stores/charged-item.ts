@@ -1,6 +1,7 @@
 import type { ChargeItem } from '../../billing/charge.ts';
 import type { PriceTerms } from '../../billing/price.ts';
 import { decimalText, instantText } from '../columns.ts';
+import { rowsByKeptPlan } from '../kept-plan.ts';
 import type { Sql } from '../transaction.ts';
 import { commitmentColumn, itemCommitment, type StoredCommitment } from './item-commitment.ts';
 import { ratedTerms } from './price-terms.ts';
@@ -78,7 +79,7 @@ order by l.start_date, l.id`;
 
 /** The line items of subscriptions with their prices as they are now, by subscription id. spec: subscriptions-and-invoicing §2.6 */
 export async function readItems(sql: Sql, environmentId: string, subscriptionIds: string[]) {
-  const rows = await sql.rows<ItemRow>(itemsText, [environmentId, subscriptionIds]);
+  const rows = await rowsByKeptPlan<ItemRow>(sql, 'charged-items', itemsText, [environmentId, subscriptionIds]);
   const bySubscription = Map.groupBy(rows, (row) => row.subscription_id);
   return new Map([...bySubscription].map(([id, own]) => [id, own.map(chargedItem)]));
 }

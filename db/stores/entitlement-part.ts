@@ -4,6 +4,7 @@ import type { LimitTimeline } from '../../billing/period-allowance.ts';
 import { decimalText, instantText } from '../columns.ts';
 import type { Feature } from '../entities/feature.ts';
 import type { Meter } from '../entities/meter.ts';
+import { rowsByKeptPlan } from '../kept-plan.ts';
 import type { Sql, SqlTransaction } from '../transaction.ts';
 import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
 import { shownRows, versionText } from './shown-row.ts';
@@ -143,19 +144,16 @@ export async function meteredParts(
   environmentId: string,
   subscriptionIds: readonly string[],
 ): Promise<StoredPart[]> {
-  return readParts(sql, `${partsOfSubscriptions} ${metered}`, environmentId, subscriptionIds);
+  const text = `${partsOfSubscriptions} ${metered} ${oldestFirst}`;
+  return partsOf(await rowsByKeptPlan<PartRow>(sql, 'metered-parts', text, [environmentId, [...subscriptionIds]]));
 }
 
 /** The metered parts of a plan by itself, as a subscription to it would have them. */
 export async function meteredPartsOfPlan(sql: Sql, environmentId: string, planId: string): Promise<StoredPart[]> {
-  return readParts(sql, `${partsOfPlans} ${metered}`, environmentId, [planId]);
+  return partsOf(await sql.rows<PartRow>(`${partsOfPlans} ${metered} ${oldestFirst}`, [environmentId, [planId]]));
 }
 
 const oldestFirst = 'order by e.created_at, e.id, p.association_id';
-
-async function readParts(sql: Sql, text: string, environmentId: string, ids: readonly string[]): Promise<StoredPart[]> {
-  return partsOf(await sql.rows<PartRow>(`${text} ${oldestFirst}`, [environmentId, [...ids]]));
-}
 
 function partsOf(rows: readonly PartRow[]): StoredPart[] {
   return rows.map(({ tenureStart, tenureEnd, ...row }) => ({

@@ -2,6 +2,7 @@ import type { IntermediateInvoice, IntermediatePart } from '../../billing/charge
 import type { Derivation } from '../../billing/derivation.ts';
 import { remainderOf } from '../../billing/intermediate-invoice.ts';
 import { decimalText, instantText } from '../columns.ts';
+import { rowsByKeptPlan } from '../kept-plan.ts';
 import type { Sql } from '../transaction.ts';
 
 interface LineRow {
@@ -46,7 +47,7 @@ export async function readIntermediateInvoices(
   starts: readonly { subscriptionId: string; start: string }[],
 ): Promise<Map<string, IntermediateInvoice[]>> {
   if (starts.length === 0) return new Map();
-  const rows = await sql.rows<LineRow>(chainText, [
+  const rows = await rowsByKeptPlan<LineRow>(sql, 'intermediate-invoices', chainText, [
     environmentId,
     starts.map(({ subscriptionId }) => subscriptionId),
     starts.map(({ start }) => start),

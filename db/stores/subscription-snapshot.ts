@@ -8,6 +8,7 @@ import {
   type UnattendedInvoice,
 } from '../../billing/subscription-agenda.ts';
 import { instantText } from '../columns.ts';
+import { rowsByKeptPlan } from '../kept-plan.ts';
 import type { Sql } from '../transaction.ts';
 import { replaceAgendas } from './agenda.ts';
 import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from './late-payment.ts';
@@ -78,7 +79,10 @@ export async function readAgendas(
   environmentId: string,
   rows: readonly SubscriptionRow[],
 ): Promise<AttendedSubscription[]> {
-  const found = await sql.rows<SurroundingsRow>(surroundingsText, [environmentId, rows.map((row) => row.id)]);
+  const found = await rowsByKeptPlan<SurroundingsRow>(sql, 'subscription-surroundings', surroundingsText, [
+    environmentId,
+    rows.map((row) => row.id),
+  ]);
   const byId = new Map(found.map((surroundings) => [surroundings.id, surroundings]));
   return rows.map((row) => {
     const surroundings = byId.get(row.id);
