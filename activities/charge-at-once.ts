@@ -1,6 +1,6 @@
 import type { AgendaItem } from '../billing/agenda.ts';
-import { chargesOfPayments, type PaymentCharge } from '../db/stores/payment-charge.ts';
-import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
+import { chargesOfPayments, type PaymentCharge } from '../db/stores/payment/payment-charge.ts';
+import type { AttendedSubscription } from '../db/stores/subscription/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import { crashPoint } from './crash-points.ts';

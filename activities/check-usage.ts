@@ -4,7 +4,7 @@ import { maxViolations } from '../db/check/invariant.ts';
 import { decimalText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
-import { inheritedUsage, withInherited } from '../db/stores/subscription-family.ts';
+import { inheritedUsage, withInherited } from '../db/stores/subscription/subscription-family.ts';
 import { inSqlTransaction, type Sql } from '../db/transaction.ts';
 import type { InheritedUsage } from '../db/usage-reader.ts';
 import { bucketQuestion } from '../metering/usage-reader.ts';

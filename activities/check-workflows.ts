@@ -3,7 +3,7 @@ import type { Finding, Violation } from '../db/check/invariant.ts';
 import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { systemScope } from '../db/scope.ts';
-import { type LiveObject, liveObjects } from '../db/stores/live-object.ts';
+import { type LiveObject, liveObjects } from '../db/stores/lifecycle/live-object.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { waitingFor } from '../workflows/lifecycle.messages.ts';
 import { type LifecycleKind, lifecycleKinds } from '../workflows/start.messages.ts';

@@ -7,15 +7,15 @@ import { instantText } from '../db/columns.ts';
 import { derivedId } from '../db/id.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
-import { findCustomer } from '../db/stores/customer.ts';
+import { findCustomer } from '../db/stores/customer/customer.ts';
 import {
   endOnboarding,
   lockOnboarding,
   noteResult,
   onboardingTerms,
   onboardWallet,
-} from '../db/stores/customer-onboarding.ts';
-import { keepSubscriptionCommand } from '../db/stores/subscription-command.ts';
+} from '../db/stores/customer/customer-onboarding.ts';
+import { keepSubscriptionCommand } from '../db/stores/subscription/subscription-command.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../db/transaction.ts';
 import type { OnboardingStart, OnboardingSteps } from '../workflows/customer-onboarding.messages.ts';
 import type { LifecycleStart } from '../workflows/lifecycle.messages.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../db/orm.ts';
-import { evaluateGrants, grantedSubscriptions } from '../db/stores/entitlement-grant-evaluate.ts';
+import { evaluateGrants, grantedSubscriptions } from '../db/stores/usage/entitlement-grant-evaluate.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import { isOutage } from './failure.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RowError } from '../db/entities/task.ts';
 import type { Database } from '../db/orm.ts';
 import type { Scope } from '../db/scope.ts';
-import { countChunk, endImport, type ImportTask, noteFile, resumeImport } from '../db/stores/task-progress.ts';
+import { countChunk, endImport, type ImportTask, noteFile, resumeImport } from '../db/stores/platform/task-progress.ts';
 import { inSqlTransaction, type Sql } from '../db/transaction.ts';
 import { DownloadRefused, type OutgoingPolicy } from '../integrations/guarded-download.ts';
 import {

@@ -1,11 +1,11 @@
-import { readInvoiceCommand } from '../db/stores/invoice-command.ts';
-import { computeDraft } from '../db/stores/invoice-compute.ts';
-import { createInvoice } from '../db/stores/invoice-create.ts';
-import { editInvoice, type InvoiceEdit } from '../db/stores/invoice-edit.ts';
-import { editInvoiceAsPreviewed } from '../db/stores/invoice-edit-bound.ts';
-import { notePayment, type PaymentNote } from '../db/stores/invoice-payment-by-hand.ts';
-import { recalculateDraft, recalculateInvoice } from '../db/stores/invoice-recalculate.ts';
-import { type AttendedInvoice, attendInvoice, readAttendedInvoice } from '../db/stores/invoice-snapshot.ts';
+import { readInvoiceCommand } from '../db/stores/invoice/invoice-command.ts';
+import { computeDraft } from '../db/stores/invoice/invoice-compute.ts';
+import { createInvoice } from '../db/stores/invoice/invoice-create.ts';
+import { editInvoice, type InvoiceEdit } from '../db/stores/invoice/invoice-edit.ts';
+import { editInvoiceAsPreviewed } from '../db/stores/invoice/invoice-edit-bound.ts';
+import { notePayment, type PaymentNote } from '../db/stores/invoice/invoice-payment-by-hand.ts';
+import { recalculateDraft, recalculateInvoice } from '../db/stores/invoice/invoice-recalculate.ts';
+import { type AttendedInvoice, attendInvoice, readAttendedInvoice } from '../db/stores/invoice/invoice-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {

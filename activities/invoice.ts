@@ -1,17 +1,17 @@
 import { refuse } from '../billing/refusal.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
-import { noteOverdue, openAttempt, openRetry } from '../db/stores/invoice-collect.ts';
-import { issueInvoices } from '../db/stores/invoice-issue.ts';
+import { noteOverdue, openAttempt, openRetry } from '../db/stores/invoice/invoice-collect.ts';
+import { issueInvoices } from '../db/stores/invoice/invoice-issue.ts';
 import {
   type AttendedInvoice,
   attendInvoice,
   isInvoiceThere,
   readAttendedInvoice,
   refreshInvoiceAgenda,
-} from '../db/stores/invoice-snapshot.ts';
-import { voidInvoice } from '../db/stores/invoice-void.ts';
-import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
+} from '../db/stores/invoice/invoice-snapshot.ts';
+import { voidInvoice } from '../db/stores/invoice/invoice-void.ts';
+import { parkObject, unparkObject } from '../db/stores/lifecycle/parked-object.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../workflows/invoice.messages.ts';

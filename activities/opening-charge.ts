@@ -5,14 +5,14 @@ import type { RefundOutcome } from '../billing/refund.ts';
 import type { Database } from '../db/orm.ts';
 import { missing } from '../db/record.ts';
 import { workflowScope } from '../db/scope.ts';
+import type { PaymentCharge } from '../db/stores/payment/payment-charge.ts';
 import {
   chargeOfOpening,
   closeOpeningCharge,
   dropOpeningCharge,
   keepOpeningCharge,
   OpeningToPay,
-} from '../db/stores/opening-charge.ts';
-import type { PaymentCharge } from '../db/stores/payment-charge.ts';
+} from '../db/stores/subscription/opening-charge.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
@@ -20,7 +20,7 @@ import { crashPoint } from './crash-points.ts';
 import { abandonAtGateway, askAgain, askFirst, beat, unknownOutcome } from './payment-gateway.ts';
 import { askRefundAgain } from './refund-gateway.ts';
 
-export type { PaidOpening } from '../db/stores/opening-charge.ts';
+export type { PaidOpening } from '../db/stores/subscription/opening-charge.ts';
 
 /** A charge that decides whether a subscription is made. */
 export interface OpeningReference {

@@ -2,12 +2,17 @@ import { Context } from '@temporalio/activity';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
-import { parkObject } from '../db/stores/parked-object.ts';
-import { attendPayment, loadPaymentState, type PaymentState, restartPayment } from '../db/stores/payment-agenda.ts';
-import { chargeOfPayment } from '../db/stores/payment-charge.ts';
-import { type RecordedPayment, recordPaymentOutcomes } from '../db/stores/payment-outcome.ts';
-import { startProcessing } from '../db/stores/payment-request.ts';
-import { refreshIncomplete } from '../db/stores/subscription-snapshot.ts';
+import { parkObject } from '../db/stores/lifecycle/parked-object.ts';
+import {
+  attendPayment,
+  loadPaymentState,
+  type PaymentState,
+  restartPayment,
+} from '../db/stores/payment/payment-agenda.ts';
+import { chargeOfPayment } from '../db/stores/payment/payment-charge.ts';
+import { type RecordedPayment, recordPaymentOutcomes } from '../db/stores/payment/payment-outcome.ts';
+import { startProcessing } from '../db/stores/payment/payment-request.ts';
+import { refreshIncomplete } from '../db/stores/subscription/subscription-snapshot.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { PaymentSnapshot } from '../workflows/payment.messages.ts';

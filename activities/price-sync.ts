@@ -1,8 +1,14 @@
 import { Context } from '@temporalio/activity';
 import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
-import { beginPriceSync, endPriceSync, lockPriceSync, type PriceSyncRow, recordStep } from '../db/stores/price-sync.ts';
-import { countWanted, nextParticipants, syncSet } from '../db/stores/price-sync-set.ts';
+import {
+  beginPriceSync,
+  endPriceSync,
+  lockPriceSync,
+  type PriceSyncRow,
+  recordStep,
+} from '../db/stores/catalogue/price-sync.ts';
+import { countWanted, nextParticipants, syncSet } from '../db/stores/catalogue/price-sync-set.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PriceSyncStanding, PriceSyncStart } from '../workflows/price-sync.messages.ts';
 import { crashPoint } from './crash-points.ts';

@@ -3,8 +3,8 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/com
 import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { systemScope } from '../db/scope.ts';
-import { begunClone } from '../db/stores/environment-clone.ts';
-import { type LiveObject, liveObjects } from '../db/stores/live-object.ts';
+import { type LiveObject, liveObjects } from '../db/stores/lifecycle/live-object.ts';
+import { begunClone } from '../db/stores/platform/environment-clone.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { customerOnboardingWorkflowType, onboardingStartOptions } from '../workflows/customer-onboarding.messages.ts';
 import { environmentCloneStartOptions, environmentCloneWorkflowType } from '../workflows/environment-clone.messages.ts';

@@ -1,5 +1,5 @@
 import type { RefundOutcome } from '../billing/refund.ts';
-import type { RefundOfCharge } from '../db/stores/refund-send.ts';
+import type { RefundOfCharge } from '../db/stores/payment/refund-send.ts';
 import { GatewayOutcomeUnknown, type GatewayRefund, type PaymentGateway } from '../integrations/payment-gateway.ts';
 
 /** Asks about a refund by its token first, and sends it only when it never arrived: one token gives money back once. */

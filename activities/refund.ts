@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { RefundOutcome } from '../billing/refund.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
-import { parkObject } from '../db/stores/parked-object.ts';
+import { parkObject } from '../db/stores/lifecycle/parked-object.ts';
 import {
   loadRefundState,
   type RefundState,
@@ -10,8 +10,8 @@ import {
   restartRefund,
   retryRefund,
   sendDueRefund,
-} from '../db/stores/refund-send.ts';
-import { recordRefund } from '../db/stores/refund-settle.ts';
+} from '../db/stores/payment/refund-send.ts';
+import { recordRefund } from '../db/stores/payment/refund-settle.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import { type PaymentGateways, refundableGateways } from '../integrations/payment-gateway.ts';
 import type { RefundSnapshot, RetryRefundCommand } from '../workflows/refund.messages.ts';

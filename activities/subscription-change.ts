@@ -12,17 +12,17 @@ import type {
   TaxChange,
   TrialEndChange,
 } from '../billing/subscription-change.ts';
-import { addLineItem } from '../db/stores/line-item-add.ts';
-import { endLineItem, updateLineItem } from '../db/stores/line-item-change.ts';
-import { changePlan } from '../db/stores/plan-change.ts';
-import { changeQuantities } from '../db/stores/quantity-change.ts';
-import { changeAddon } from '../db/stores/subscription-addon-change.ts';
-import type { ChangeContent, ChangeOrder } from '../db/stores/subscription-change.ts';
-import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
-import { changeGrouping, changeInheritance } from '../db/stores/subscription-hierarchy-modify.ts';
-import { changeCoupon, changeTax, changeTrialEnd } from '../db/stores/subscription-modify.ts';
-import { replaceSubscription } from '../db/stores/subscription-replace.ts';
-import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
+import { addLineItem } from '../db/stores/subscription/line-item-add.ts';
+import { endLineItem, updateLineItem } from '../db/stores/subscription/line-item-change.ts';
+import { changePlan } from '../db/stores/subscription/plan-change.ts';
+import { changeQuantities } from '../db/stores/subscription/quantity-change.ts';
+import { changeAddon } from '../db/stores/subscription/subscription-addon-change.ts';
+import type { ChangeContent, ChangeOrder } from '../db/stores/subscription/subscription-change.ts';
+import { readSubscriptionCommand } from '../db/stores/subscription/subscription-command.ts';
+import { changeGrouping, changeInheritance } from '../db/stores/subscription/subscription-hierarchy-modify.ts';
+import { changeCoupon, changeTax, changeTrialEnd } from '../db/stores/subscription/subscription-modify.ts';
+import { replaceSubscription } from '../db/stores/subscription/subscription-replace.ts';
+import type { AttendedSubscription } from '../db/stores/subscription/subscription-snapshot.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { Caller, KeptCommand, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';

@@ -1,5 +1,5 @@
-import type { RecordedPayment } from '../db/stores/payment-outcome.ts';
-import { type AttendedSubscription, refreshSubscriptions } from '../db/stores/subscription-snapshot.ts';
+import type { RecordedPayment } from '../db/stores/payment/payment-outcome.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../db/stores/subscription/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';

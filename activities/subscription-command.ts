@@ -1,11 +1,11 @@
 import type { NewAttachment, NewSubscription } from '../billing/new-subscription.ts';
-import type { PaidOpening } from '../db/stores/opening-charge.ts';
-import { attachAddon } from '../db/stores/subscription-addon.ts';
-import { detachAddon } from '../db/stores/subscription-addon-detach.ts';
-import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
-import { createSubscription } from '../db/stores/subscription-create.ts';
-import { once } from '../db/stores/subscription-once.ts';
-import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
+import type { PaidOpening } from '../db/stores/subscription/opening-charge.ts';
+import { attachAddon } from '../db/stores/subscription/subscription-addon.ts';
+import { detachAddon } from '../db/stores/subscription/subscription-addon-detach.ts';
+import { readSubscriptionCommand } from '../db/stores/subscription/subscription-command.ts';
+import { createSubscription } from '../db/stores/subscription/subscription-create.ts';
+import { once } from '../db/stores/subscription/subscription-once.ts';
+import type { AttendedSubscription } from '../db/stores/subscription/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {

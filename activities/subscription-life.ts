@@ -1,15 +1,15 @@
 import type { Scope } from '../db/scope.ts';
-import { type BoundTransition, boundTransition } from '../db/stores/bound-transition.ts';
-import type { PaidOpening } from '../db/stores/opening-charge.ts';
-import { activateSubscription } from '../db/stores/subscription-activate.ts';
-import { cancelSubscription } from '../db/stores/subscription-cancel.ts';
-import { readSubscriptionCommand } from '../db/stores/subscription-command.ts';
-import { once } from '../db/stores/subscription-once.ts';
-import { pauseSubscription } from '../db/stores/subscription-pause.ts';
-import { resumeSubscription } from '../db/stores/subscription-resume.ts';
-import { cancelSchedule } from '../db/stores/subscription-schedule-cancel.ts';
-import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
-import { updateSubscription } from '../db/stores/subscription-update.ts';
+import { type BoundTransition, boundTransition } from '../db/stores/lifecycle/bound-transition.ts';
+import type { PaidOpening } from '../db/stores/subscription/opening-charge.ts';
+import { activateSubscription } from '../db/stores/subscription/subscription-activate.ts';
+import { cancelSubscription } from '../db/stores/subscription/subscription-cancel.ts';
+import { readSubscriptionCommand } from '../db/stores/subscription/subscription-command.ts';
+import { once } from '../db/stores/subscription/subscription-once.ts';
+import { pauseSubscription } from '../db/stores/subscription/subscription-pause.ts';
+import { resumeSubscription } from '../db/stores/subscription/subscription-resume.ts';
+import { cancelSchedule } from '../db/stores/subscription/subscription-schedule-cancel.ts';
+import type { AttendedSubscription } from '../db/stores/subscription/subscription-snapshot.ts';
+import { updateSubscription } from '../db/stores/subscription/subscription-update.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {

@@ -1,5 +1,5 @@
-import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
-import { invoiceThreshold } from '../db/stores/subscription-threshold.ts';
+import type { AttendedSubscription } from '../db/stores/subscription/subscription-snapshot.ts';
+import { invoiceThreshold } from '../db/stores/subscription/subscription-threshold.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { Caller, SubscriptionSnapshot, ThresholdCommand } from '../workflows/subscription.messages.ts';

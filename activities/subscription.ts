@@ -2,16 +2,16 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
-import { findOpenCharge } from '../db/stores/opening-charge.ts';
-import { parkObject, unparkObject } from '../db/stores/parked-object.ts';
-import { type AttendedSubscription, refreshSubscriptions } from '../db/stores/subscription-snapshot.ts';
+import { parkObject, unparkObject } from '../db/stores/lifecycle/parked-object.ts';
+import { findOpenCharge } from '../db/stores/subscription/opening-charge.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../db/stores/subscription/subscription-snapshot.ts';
 import {
   refreshStep,
   type SubscriptionMoment,
   type SubscriptionStep,
   type SubscriptionStepName,
   subscriptionSteps,
-} from '../db/stores/subscription-steps.ts';
+} from '../db/stores/subscription/subscription-steps.ts';
 import { inSqlTransaction, inTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';

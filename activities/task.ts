@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
-import { endImport } from '../db/stores/task-progress.ts';
+import { endImport } from '../db/stores/platform/task-progress.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
 import type { UsageStore } from '../metering/usage-store.ts';

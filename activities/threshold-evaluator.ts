@@ -6,7 +6,7 @@ import {
   hasReachedThreshold,
   type WatchedSubscription,
   watchedSubscriptions,
-} from '../db/stores/subscription-threshold.ts';
+} from '../db/stores/subscription/subscription-threshold.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';

@@ -11,9 +11,9 @@ import {
   refuseTakenProvider,
   rehearseChange,
   updateConnection,
-} from '../db/stores/connection.ts';
-import type { SyncConfig } from '../db/stores/connection-config.ts';
-import type { ConnectionSecrets } from '../db/stores/connection-secret.ts';
+} from '../db/stores/platform/connection.ts';
+import type { SyncConfig } from '../db/stores/platform/connection-config.ts';
+import type { ConnectionSecrets } from '../db/stores/platform/connection-secret.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type AwsRole, RoleNotAssumed } from '../integrations/aws-roles.ts';
 

@@ -2,8 +2,8 @@ import { creditedTax, type EInvoiceInput, eInvoiceAmounts, type VatCategory } fr
 import type { TaxRateSnapshot } from '../billing/own-terms.ts';
 import { refuse } from '../billing/refusal.ts';
 import { writtenMoney } from '../billing/written-money.ts';
-import type { ECreditNoteSource, EInvoiceSource } from '../db/stores/e-invoice.ts';
-import type { InvoiceContent } from '../db/stores/invoice-read.ts';
+import type { ECreditNoteSource, EInvoiceSource } from '../db/stores/invoice/e-invoice.ts';
+import type { InvoiceContent } from '../db/stores/invoice/invoice-read.ts';
 import {
   type EInvoiceDocument,
   type EInvoicePeriod,

@@ -1,5 +1,5 @@
 import { writtenMoney } from '../billing/written-money.ts';
-import type { ECreditNoteSource, EInvoiceSource } from '../db/stores/e-invoice.ts';
+import type { ECreditNoteSource, EInvoiceSource } from '../db/stores/invoice/e-invoice.ts';
 import type { EInvoiceDocument, EInvoiceParty } from '../integrations/e-invoice/document.ts';
 import type { InvoicePage } from '../integrations/invoice-pdf/render.ts';
 import { dateText, invoicePage, pageText } from './invoice-page.ts';

@@ -1,7 +1,7 @@
 import type { VatCategory } from '../billing/e-invoice.ts';
 import { refuse } from '../billing/refusal.ts';
 import type { Customer } from '../db/entities/customer.ts';
-import type { EInvoiceSource } from '../db/stores/e-invoice.ts';
+import type { EInvoiceSource } from '../db/stores/invoice/e-invoice.ts';
 import type { EInvoiceParty } from '../integrations/e-invoice/document.ts';
 import { countryCode } from './country.ts';
 import { ofCustomer, ofSetting, ofTenant } from './e-invoice-remedy.ts';

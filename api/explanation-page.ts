@@ -8,8 +8,8 @@ import {
   type StoredCoupon,
 } from '../billing/invoice-total-explanation.ts';
 import { decimal } from '../billing/money.ts';
-import type { InvoiceEvidence, LineEvidence } from '../db/stores/invoice-explain.ts';
-import type { InvoicePageSource } from '../db/stores/invoice-page.ts';
+import type { InvoiceEvidence, LineEvidence } from '../db/stores/invoice/invoice-explain.ts';
+import type { InvoicePageSource } from '../db/stores/invoice/invoice-page.ts';
 import type { ExplanationPage, ExplanationRow } from '../integrations/explanation-page/render.ts';
 import { exactMoney, momentText, pageWords } from './explanation-words.ts';
 import { storedCoupon, storedCredit, storedDates, storedInvoice, storedLine, storedTax } from './invoice-evidence.ts';

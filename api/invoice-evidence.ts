@@ -3,7 +3,7 @@ import type { StoredDates, StoredLine } from '../billing/invoice-explanation.ts'
 import type { StoredCoupon, StoredCredit, StoredInvoice, StoredTax } from '../billing/invoice-total-explanation.ts';
 import type { CouponApplication } from '../db/entities/coupon-application.ts';
 import type { TaxApplied } from '../db/entities/tax-applied.ts';
-import type { CreditEvidence, InvoiceEvidence, LineEvidence } from '../db/stores/invoice-explain.ts';
+import type { CreditEvidence, InvoiceEvidence, LineEvidence } from '../db/stores/invoice/invoice-explain.ts';
 
 /** The evidence of an invoice in the words of `billing/invoice-explanation.ts`, which the answer and the page share. */
 export function storedInvoice({ row, lines, taxes }: InvoiceEvidence): StoredInvoice {

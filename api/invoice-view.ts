@@ -1,6 +1,6 @@
-import type { listInvoices } from '../db/stores/invoice-list.ts';
-import { findInvoice, type InvoiceContent, type InvoiceParts } from '../db/stores/invoice-read.ts';
-import { listSubscriptions } from '../db/stores/subscription-read.ts';
+import type { listInvoices } from '../db/stores/invoice/invoice-list.ts';
+import { findInvoice, type InvoiceContent, type InvoiceParts } from '../db/stores/invoice/invoice-read.ts';
+import { listSubscriptions } from '../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { toListQuery, viewList } from './list.ts';
 import { viewInvoice } from './schemas/invoice.ts';

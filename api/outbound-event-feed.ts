@@ -3,7 +3,7 @@ import { refuse } from '../billing/refusal.ts';
 import type { Database } from '../db/orm.ts';
 import { createOutboxListener } from '../db/outbox-listener.ts';
 import type { Scope } from '../db/scope.ts';
-import { type FeedPage, readOutboundEvents } from '../db/stores/outbound-event.ts';
+import { type FeedPage, readOutboundEvents } from '../db/stores/platform/outbound-event.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 
 export interface FeedQuery {

@@ -1,5 +1,5 @@
-import { findInvoices } from '../db/stores/invoice-read.ts';
-import type { FeedEvent, FeedPage } from '../db/stores/outbound-event.ts';
+import { findInvoices } from '../db/stores/invoice/invoice-read.ts';
+import type { FeedEvent, FeedPage } from '../db/stores/platform/outbound-event.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { viewInvoice } from './schemas/invoice.ts';
 

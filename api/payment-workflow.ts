@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Scope } from '../db/scope.ts';
-import type { RequestedPayment } from '../db/stores/payment-request.ts';
+import type { RequestedPayment } from '../db/stores/payment/payment-request.ts';
 import { invoiceWorkflowId, paymentSettled } from '../workflows/invoice.messages.ts';
 import { rowChanged } from '../workflows/lifecycle.messages.ts';
 import {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { missing } from '../db/record.ts';
-import type { ChangeOrder, ChangeOutcome } from '../db/stores/subscription-change.ts';
-import { findChange } from '../db/stores/subscription-change.ts';
-import type { AttendedSubscription } from '../db/stores/subscription-snapshot.ts';
+import type { ChangeOrder, ChangeOutcome } from '../db/stores/subscription/subscription-change.ts';
+import { findChange } from '../db/stores/subscription/subscription-change.ts';
+import type { AttendedSubscription } from '../db/stores/subscription/subscription-snapshot.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { rehearse } from './rehearsal.ts';
 

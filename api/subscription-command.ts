@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { dropSubscriptionCommand, keepSubscriptionCommand } from '../db/stores/subscription-command.ts';
+import { dropSubscriptionCommand, keepSubscriptionCommand } from '../db/stores/subscription/subscription-command.ts';
 import type { KeptCommand, SubscriptionChanged } from '../workflows/subscription.messages.ts';
 import { type LifecycleObject, type LifecycleUpdate, updateObject } from './lifecycle.ts';
 

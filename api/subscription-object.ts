@@ -1,5 +1,5 @@
 import { customerNow } from '../db/clock.ts';
-import { subscriptionOwner } from '../db/stores/subscription-read.ts';
+import { subscriptionOwner } from '../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../db/transaction.ts';
 
 /** A subscription as the object of a command, on its customer's clock. Throws `not_found`. */

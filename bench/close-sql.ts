@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { closePeriods } from '../db/stores/subscription-close.ts';
+import { closePeriods } from '../db/stores/subscription/subscription-close.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { prepareEvent } from '../metering/event.ts';
 import { usageReader } from '../metering/usage-reader.ts';

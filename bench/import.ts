@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { runImport } from '../activities/import-events.ts';
 import { newId } from '../db/id.ts';
-import { createTask } from '../db/stores/task.ts';
+import { createTask } from '../db/stores/platform/task.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { importWorkflowId } from '../workflows/task.messages.ts';
 import { type FileServer, fileServerHost, serveFiles } from './file-server.ts';

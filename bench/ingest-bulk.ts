@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { createMeter } from '../db/stores/meter.ts';
+import { createMeter } from '../db/stores/catalogue/meter.ts';
 import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
 import { newEventId } from '../metering/event.ts';
 import { buildMeterRollups } from '../metering/postgres/build-rollups.ts';

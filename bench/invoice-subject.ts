@@ -1,6 +1,6 @@
-import type { IssueRequest } from '../db/stores/invoice-issue.ts';
-import { issueInvoices } from '../db/stores/invoice-issue.ts';
-import { closePeriods } from '../db/stores/subscription-close.ts';
+import type { IssueRequest } from '../db/stores/invoice/invoice-issue.ts';
+import { issueInvoices } from '../db/stores/invoice/invoice-issue.ts';
+import { closePeriods } from '../db/stores/subscription/subscription-close.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { prepareEvent } from '../metering/event.ts';
 import { usageReader } from '../metering/usage-reader.ts';

@@ -11,7 +11,7 @@ import { usageWatchSignal } from '../api/usage-watch.ts';
 import { type Database, openDatabase } from '../db/orm.ts';
 import { applicationRole, prepareDatabase } from '../db/prepare.ts';
 import type { Scope } from '../db/scope.ts';
-import { createSandbox, type Sandbox } from '../db/stores/tenant.ts';
+import { createSandbox, type Sandbox } from '../db/stores/platform/tenant.ts';
 import { freePort } from '../dev/ports.ts';
 import { type RunningPostgres, startPostgres } from '../dev/postgres.ts';
 import { removeDirectory } from '../dev/postgres-account.ts';

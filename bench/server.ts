@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { buildApp } from '../api/app.ts';
 import { type Database, openDatabase } from '../db/orm.ts';
 import { prepareDatabase } from '../db/prepare.ts';
-import { createSandbox, type Sandbox } from '../db/stores/tenant.ts';
+import { createSandbox, type Sandbox } from '../db/stores/platform/tenant.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { removeDirectory } from '../dev/postgres-account.ts';

@@ -1,6 +1,6 @@
 import { newId } from '../db/id.ts';
-import { createCustomer } from '../db/stores/customer.ts';
-import { createSubscription } from '../db/stores/subscription-create.ts';
+import { createCustomer } from '../db/stores/customer/customer.ts';
+import { createSubscription } from '../db/stores/subscription/subscription-create.ts';
 import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { BenchDatabase } from './platform.ts';

@@ -1,5 +1,5 @@
-import { createMeter } from '../db/stores/meter.ts';
-import { createSandbox } from '../db/stores/tenant.ts';
+import { createMeter } from '../db/stores/catalogue/meter.ts';
+import { createSandbox } from '../db/stores/platform/tenant.ts';
 import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
 import { beginMetering } from '../metering/begin-metering.ts';
 import { newEventId, prepareEvent } from '../metering/event.ts';

@@ -1,9 +1,9 @@
 import type { Interval } from '../billing/calendar.ts';
 import { Feature } from '../db/entities/feature.ts';
 import { Meter } from '../db/entities/meter.ts';
-import { childrenOf, featuresByMeter } from '../db/stores/analytics-line.ts';
-import { findCustomerByExternalId } from '../db/stores/customer.ts';
-import { analyticsInterval } from '../db/stores/usage-analytics.ts';
+import { findCustomerByExternalId } from '../db/stores/customer/customer.ts';
+import { childrenOf, featuresByMeter } from '../db/stores/usage/analytics-line.ts';
+import { analyticsInterval } from '../db/stores/usage/usage-analytics.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { UsagePart } from '../db/usage-part-reader.ts';
 import { seriesWindows } from './series.ts';

@@ -1,6 +1,6 @@
 import { nanoUnits, usageCost } from '../billing/usage-analytics.ts';
 import { Price } from '../db/entities/price.ts';
-import { currentTermsOf } from '../db/stores/price-terms.ts';
+import { currentTermsOf } from '../db/stores/catalogue/price-terms.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { UsageStore } from './usage-store.ts';
 

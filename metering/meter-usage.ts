@@ -3,7 +3,7 @@ import { windowSizes } from '../billing/window.ts';
 import { Customer } from '../db/entities/customer.ts';
 import type { Meter } from '../db/entities/meter.ts';
 import { badField, missing } from '../db/record.ts';
-import { metersById } from '../db/stores/meter.ts';
+import { metersById } from '../db/stores/catalogue/meter.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { AggregationType } from './meter.ts';
 import { bucketPoints, type SeriesWindow, type SeriesWindows, seriesQuestions, windowsToAsk } from './series.ts';

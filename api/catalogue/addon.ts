@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Addon } from '../../db/entities/addon.ts';
 import { badField } from '../../db/record.ts';
-import { archiveAddon, createAddon, updateAddon } from '../../db/stores/addon.ts';
+import { archiveAddon, createAddon, updateAddon } from '../../db/stores/catalogue/addon.ts';
 import { addonChange, createAddonBody, newAddon } from '../schemas/addon.ts';
 import { viewJson } from '../schemas/addon-record.ts';
 import { entitlementNoun } from './entitlement.ts';

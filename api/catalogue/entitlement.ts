@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Entitlement } from '../../db/entities/entitlement.ts';
-import { archiveEntitlement, createEntitlement, updateEntitlement } from '../../db/stores/entitlement.ts';
+import { archiveEntitlement, createEntitlement, updateEntitlement } from '../../db/stores/catalogue/entitlement.ts';
 import { createEntitlementBody, entitlementChange, newEntitlement } from '../schemas/entitlement.ts';
 import { type CatalogueNoun, type Entry, featureNamed } from './noun.ts';
 

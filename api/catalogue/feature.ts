@@ -3,9 +3,14 @@ import { z } from 'zod';
 import { Feature } from '../../db/entities/feature.ts';
 import type { Meter } from '../../db/entities/meter.ts';
 import { badField } from '../../db/record.ts';
-import { archiveFeature, createFeature, type FeatureWithMeter, updateFeature } from '../../db/stores/feature.ts';
-import { metersById } from '../../db/stores/meter.ts';
-import { type NewMeter, unitedFilters } from '../../db/stores/meter-rules.ts';
+import {
+  archiveFeature,
+  createFeature,
+  type FeatureWithMeter,
+  updateFeature,
+} from '../../db/stores/catalogue/feature.ts';
+import { metersById } from '../../db/stores/catalogue/meter.ts';
+import { type NewMeter, unitedFilters } from '../../db/stores/catalogue/meter-rules.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';
 import { createFeatureBody, newFeature } from '../schemas/feature.ts';

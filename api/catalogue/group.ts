@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Group } from '../../db/entities/group.ts';
 import { badField } from '../../db/record.ts';
-import { archiveGroup, createGroup } from '../../db/stores/group.ts';
+import { archiveGroup, createGroup } from '../../db/stores/catalogue/group.ts';
 import { createGroupBody, newGroup } from '../schemas/group.ts';
 import type { CatalogueNoun, Entry } from './noun.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Plan } from '../../db/entities/plan.ts';
-import { archivePlan, createPlan, updatePlan } from '../../db/stores/plan.ts';
+import { archivePlan, createPlan, updatePlan } from '../../db/stores/catalogue/plan.ts';
 import { createPlanBody } from '../schemas/plan.ts';
 import { entitlementNoun } from './entitlement.ts';
 import type { CatalogueNoun, Entry } from './noun.ts';

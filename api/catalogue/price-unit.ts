@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currencyPrecision } from '../../billing/money.ts';
 import { PriceUnit } from '../../db/entities/price-unit.ts';
 import { badField } from '../../db/record.ts';
-import { archivePriceUnit, createPriceUnit, updatePriceUnit } from '../../db/stores/price-unit.ts';
+import { archivePriceUnit, createPriceUnit, updatePriceUnit } from '../../db/stores/catalogue/price-unit.ts';
 import { createPriceUnitBody, newPriceUnit, priceUnitChange } from '../schemas/price-unit.ts';
 import type { CatalogueNoun } from './noun.ts';
 

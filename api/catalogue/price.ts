@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Price, type StoredTier } from '../../db/entities/price.ts';
-import { createPrice, endPrice } from '../../db/stores/price.ts';
-import { updatePrice } from '../../db/stores/price-change.ts';
+import { createPrice, endPrice } from '../../db/stores/catalogue/price.ts';
+import { updatePrice } from '../../db/stores/catalogue/price-change.ts';
 import { createPriceBody, newPrice } from '../schemas/price-input.ts';
 import { type CatalogueContext, type CatalogueNoun, type Entry, featureNamed, groupKey, groupNamed } from './noun.ts';
 

@@ -4,7 +4,7 @@ import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
 import { type Permission, permissionsOf } from '../../db/roles.ts';
 import type { Scope } from '../../db/scope.ts';
-import { type Credential, findCredential } from '../../db/stores/credential.ts';
+import { type Credential, findCredential } from '../../db/stores/platform/credential.ts';
 import { NotAuthenticated } from '../errors.ts';
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
-import { portalTenantState } from '../../db/stores/portal.ts';
+import { portalTenantState } from '../../db/stores/customer/portal.ts';
 import { notInSession, readPortalToken } from '../portal-token.ts';
 import { isMutating } from './authentication.ts';
 

@@ -10,7 +10,7 @@ import {
   releaseKey,
   renewClaim,
   storeAnswer,
-} from '../../db/stores/idempotent-request.ts';
+} from '../../db/stores/platform/idempotent-request.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
 import { AnsweredBefore, errorText } from '../errors.ts';
 import { isMutating } from './authentication.ts';

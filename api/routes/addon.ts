@@ -7,10 +7,10 @@ import {
   findAddonByLookupKey,
   listAddons,
   updateAddon,
-} from '../../db/stores/addon.ts';
-import { type AddonParts, addonContents, wholeAddon } from '../../db/stores/addon-content.ts';
-import { listEntitlements } from '../../db/stores/catalogue-lists.ts';
-import { entitlementsWithParts } from '../../db/stores/plan-content.ts';
+} from '../../db/stores/catalogue/addon.ts';
+import { type AddonParts, addonContents, wholeAddon } from '../../db/stores/catalogue/addon-content.ts';
+import { listEntitlements } from '../../db/stores/catalogue/catalogue-lists.ts';
+import { entitlementsWithParts } from '../../db/stores/catalogue/plan-content.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { createApiKey, deleteApiKey, listApiKeys, serviceAccountNames } from '../../db/stores/api-key.ts';
+import { createApiKey, deleteApiKey, listApiKeys, serviceAccountNames } from '../../db/stores/platform/api-key.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -1,6 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
-import { parkedStep, readBillingRun } from '../../db/stores/billing-run.ts';
+import { parkedStep, readBillingRun } from '../../db/stores/lifecycle/billing-run.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -1,4 +1,9 @@
-import { capableConnections, deleteConnection, findConnection, listConnections } from '../../db/stores/connection.ts';
+import {
+  capableConnections,
+  deleteConnection,
+  findConnection,
+  listConnections,
+} from '../../db/stores/platform/connection.ts';
 import type { Api } from '../app.ts';
 import { saveConnectionChange, saveNewConnection } from '../connection.ts';
 import { errorResponses } from '../errors.ts';

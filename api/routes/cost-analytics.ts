@@ -1,4 +1,4 @@
-import { costAnalytics } from '../../db/stores/cost-analytics.ts';
+import { costAnalytics } from '../../db/stores/usage/cost-analytics.ts';
 import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

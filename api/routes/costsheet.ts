@@ -7,8 +7,8 @@ import {
   findCostsheet,
   listCostsheets,
   updateCostsheet,
-} from '../../db/stores/costsheet.ts';
-import { costsheetContent } from '../../db/stores/costsheet-content.ts';
+} from '../../db/stores/catalogue/costsheet.ts';
+import { costsheetContent } from '../../db/stores/catalogue/costsheet-content.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

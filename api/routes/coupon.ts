@@ -6,8 +6,8 @@ import {
   findCouponByCode,
   listCoupons,
   updateCoupon,
-} from '../../db/stores/coupon.ts';
-import { findCouponAssociation, listCouponAssociations } from '../../db/stores/coupon-association.ts';
+} from '../../db/stores/invoice/coupon.ts';
+import { findCouponAssociation, listCouponAssociations } from '../../db/stores/invoice/coupon-association.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { customerNow } from '../../db/clock.ts';
 import { missing } from '../../db/record.ts';
-import { findAddon } from '../../db/stores/addon.ts';
+import { findAddon } from '../../db/stores/catalogue/addon.ts';
+import { findPlan } from '../../db/stores/catalogue/plan.ts';
+import { findCustomer } from '../../db/stores/customer/customer.ts';
+import { subscriptionOwner } from '../../db/stores/subscription/subscription-read.ts';
 import {
   createGrant,
   deleteGrant,
@@ -9,10 +12,7 @@ import {
   listGrants,
   upcomingGrants,
   updateGrant,
-} from '../../db/stores/credit-grant.ts';
-import { findCustomer } from '../../db/stores/customer.ts';
-import { findPlan } from '../../db/stores/plan.ts';
-import { subscriptionOwner } from '../../db/stores/subscription-read.ts';
+} from '../../db/stores/wallet/credit-grant.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

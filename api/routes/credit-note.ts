@@ -1,7 +1,7 @@
-import { createCreditNote, finalizeCreditNote, voidCreditNote } from '../../db/stores/credit-note.ts';
-import type { InvoiceFollowUp } from '../../db/stores/credit-note-effect.ts';
-import { type CreditNoteContent, findCreditNote, listCreditNotes } from '../../db/stores/credit-note-list.ts';
-import { listSubscriptions } from '../../db/stores/subscription-read.ts';
+import { createCreditNote, finalizeCreditNote, voidCreditNote } from '../../db/stores/invoice/credit-note.ts';
+import type { InvoiceFollowUp } from '../../db/stores/invoice/credit-note-effect.ts';
+import { type CreditNoteContent, findCreditNote, listCreditNotes } from '../../db/stores/invoice/credit-note-list.ts';
+import { listSubscriptions } from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { refundableGateways } from '../../integrations/payment-gateway.ts';
 import type { Api } from '../app.ts';

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { badField } from '../../db/record.ts';
 import type { Scope } from '../../db/scope.ts';
-import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer.ts';
-import { customerUsageSummary } from '../../db/stores/customer-usage.ts';
 import {
   customerEntitlements as readCustomerEntitlements,
   subscriptionEntitlements as readSubscriptionEntitlements,
-} from '../../db/stores/entitlement-read.ts';
-import { listSubscriptions } from '../../db/stores/subscription-read.ts';
-import { subscriptionUsage as readSubscriptionUsage } from '../../db/stores/subscription-usage.ts';
+} from '../../db/stores/catalogue/entitlement-read.ts';
+import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
+import { customerUsageSummary } from '../../db/stores/customer/customer-usage.ts';
+import { listSubscriptions } from '../../db/stores/subscription/subscription-read.ts';
+import { subscriptionUsage as readSubscriptionUsage } from '../../db/stores/subscription/subscription-usage.ts';
 import { inReadTransaction, type Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';

@@ -8,10 +8,10 @@ import {
   findCustomerByExternalId,
   parentsOf,
   updateCustomer,
-} from '../../db/stores/customer.ts';
-import { listCustomers } from '../../db/stores/customer-list.ts';
-import { planOnboarding } from '../../db/stores/customer-onboarding.ts';
-import { mappingsOfCustomers } from '../../db/stores/integration-mapping.ts';
+} from '../../db/stores/customer/customer.ts';
+import { listCustomers } from '../../db/stores/customer/customer-list.ts';
+import { planOnboarding } from '../../db/stores/customer/customer-onboarding.ts';
+import { mappingsOfCustomers } from '../../db/stores/platform/integration-mapping.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { realNow } from '../../db/clock.ts';
-import { readInvoiceEvidence } from '../../db/stores/invoice-explain.ts';
-import { readInvoicePage } from '../../db/stores/invoice-page.ts';
+import { readInvoiceEvidence } from '../../db/stores/invoice/invoice-explain.ts';
+import { readInvoicePage } from '../../db/stores/invoice/invoice-page.ts';
 import { inTransaction, type Transaction } from '../../db/transaction.ts';
 import { renderExplanationPage } from '../../integrations/explanation-page/render.ts';
 import { lateUsageReader } from '../../metering/late-usage.ts';

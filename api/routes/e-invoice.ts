@@ -1,4 +1,4 @@
-import { readECreditNote, readEInvoice } from '../../db/stores/e-invoice.ts';
+import { readECreditNote, readEInvoice } from '../../db/stores/invoice/e-invoice.ts';
 import type { Api } from '../app.ts';
 import { documentFileName } from '../document-file.ts';
 import { eCreditNoteOf, eInvoiceOf } from '../e-invoice-document.ts';

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Entitlement } from '../../db/entities/entitlement.ts';
-import { listEntitlements } from '../../db/stores/catalogue-lists.ts';
+import { listEntitlements } from '../../db/stores/catalogue/catalogue-lists.ts';
 import {
   archiveEntitlement,
   createEntitlement,
   createEntitlements,
   findEntitlement,
   updateEntitlement,
-} from '../../db/stores/entitlement.ts';
-import { entitlementsWithParts } from '../../db/stores/plan-content.ts';
+} from '../../db/stores/catalogue/entitlement.ts';
+import { entitlementsWithParts } from '../../db/stores/catalogue/plan-content.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { bulkElements } from '../bulk-elements.ts';

@@ -1,5 +1,5 @@
 import { refuse } from '../../billing/refusal.ts';
-import { cloneTarget, findClone, latestClone } from '../../db/stores/environment-clone.ts';
+import { cloneTarget, findClone, latestClone } from '../../db/stores/platform/environment-clone.ts';
 import {
   type EnvironmentCloneStart,
   environmentCloneStartOptions,

@@ -3,7 +3,7 @@ import {
   findEnvironment,
   listEnvironments,
   updateEnvironment,
-} from '../../db/stores/environment.ts';
+} from '../../db/stores/platform/environment.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery } from '../list.ts';

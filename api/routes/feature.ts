@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listFeatures } from '../../db/stores/catalogue-lists.ts';
+import { listFeatures } from '../../db/stores/catalogue/catalogue-lists.ts';
 import {
   archiveFeature,
   cloneFeature,
@@ -7,9 +7,9 @@ import {
   type FeatureWithMeter,
   findFeature,
   updateFeature,
-} from '../../db/stores/feature.ts';
-import { groupsById } from '../../db/stores/group.ts';
-import { metersById } from '../../db/stores/meter.ts';
+} from '../../db/stores/catalogue/feature.ts';
+import { groupsById } from '../../db/stores/catalogue/group.ts';
+import { metersById } from '../../db/stores/catalogue/meter.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';
 import type { Api } from '../app.ts';

@@ -1,4 +1,10 @@
-import { archiveGroup, createGroup, findGroup, type GroupWithMembers, listGroups } from '../../db/stores/group.ts';
+import {
+  archiveGroup,
+  createGroup,
+  findGroup,
+  type GroupWithMembers,
+  listGroups,
+} from '../../db/stores/catalogue/group.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, toListQuery, viewList } from '../list.ts';

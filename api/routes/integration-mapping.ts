@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { createMapping, deleteLink, deleteMapping, listMappings } from '../../db/stores/integration-mapping.ts';
+import {
+  createMapping,
+  deleteLink,
+  deleteMapping,
+  listMappings,
+} from '../../db/stores/platform/integration-mapping.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { newUlid } from '../../db/id.ts';
-import { keepInvoiceCommand } from '../../db/stores/invoice-command.ts';
-import { draftUnderKey } from '../../db/stores/invoice-create.ts';
-import { editInvoiceAsPreviewed } from '../../db/stores/invoice-edit-bound.ts';
-import { triggerNotice } from '../../db/stores/invoice-notice.ts';
-import { findInvoice, invoiceCustomer, invoiceOwner } from '../../db/stores/invoice-read.ts';
+import { keepInvoiceCommand } from '../../db/stores/invoice/invoice-command.ts';
+import { draftUnderKey } from '../../db/stores/invoice/invoice-create.ts';
+import { editInvoiceAsPreviewed } from '../../db/stores/invoice/invoice-edit-bound.ts';
+import { triggerNotice } from '../../db/stores/invoice/invoice-notice.ts';
+import { findInvoice, invoiceCustomer, invoiceOwner } from '../../db/stores/invoice/invoice-read.ts';
 import {
   computeInvoice,
   createInvoice,

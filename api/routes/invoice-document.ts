@@ -1,5 +1,5 @@
-import { readInvoicePage } from '../../db/stores/invoice-page.ts';
-import { verifyInvoice } from '../../db/stores/invoice-verify.ts';
+import { readInvoicePage } from '../../db/stores/invoice/invoice-page.ts';
+import { verifyInvoice } from '../../db/stores/invoice/invoice-verify.ts';
 import type { Api } from '../app.ts';
 import { documentAddress } from '../document-address.ts';
 import { documentFileName } from '../document-file.ts';

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { readInvoiceEvidence } from '../../db/stores/invoice-explain.ts';
-import { readInvoicePage } from '../../db/stores/invoice-page.ts';
-import { findInvoice } from '../../db/stores/invoice-read.ts';
+import { readInvoiceEvidence } from '../../db/stores/invoice/invoice-explain.ts';
+import { readInvoicePage } from '../../db/stores/invoice/invoice-page.ts';
+import { findInvoice } from '../../db/stores/invoice/invoice-read.ts';
 import { renderExplanationPage } from '../../integrations/explanation-page/render.ts';
 import { lateUsageReader } from '../../metering/late-usage.ts';
 import type { Api } from '../app.ts';

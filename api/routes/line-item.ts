@@ -1,5 +1,5 @@
-import { findLineItems, listLineItems } from '../../db/stores/line-item-list.ts';
-import { subscriptionOfLineItem } from '../../db/stores/line-item-row.ts';
+import { findLineItems, listLineItems } from '../../db/stores/subscription/line-item-list.ts';
+import { subscriptionOfLineItem } from '../../db/stores/subscription/line-item-row.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { addLineItem, endLineItem, updateLineItem } from '../../workflows/subscription-change.messages.ts';
 import type { Api } from '../app.ts';

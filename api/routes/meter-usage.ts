@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { findCustomerByExternalId } from '../../db/stores/customer.ts';
-import { usageAnalytics } from '../../db/stores/usage-analytics.ts';
+import { findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
+import { usageAnalytics } from '../../db/stores/usage/usage-analytics.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { detailedUsage } from '../../metering/detailed-usage.ts';
 import { meterUsage } from '../../metering/meter-usage.ts';

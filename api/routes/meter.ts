@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Meter } from '../../db/entities/meter.ts';
-import { listMeters } from '../../db/stores/catalogue-lists.ts';
-import { archiveMeter, createMeter, extendMeterFilters, findMeter } from '../../db/stores/meter.ts';
+import { listMeters } from '../../db/stores/catalogue/catalogue-lists.ts';
+import { archiveMeter, createMeter, extendMeterFilters, findMeter } from '../../db/stores/catalogue/meter.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';
 import type { Api } from '../app.ts';

@@ -1,12 +1,12 @@
 import { badField } from '../../db/record.ts';
-import { findCustomer } from '../../db/stores/customer.ts';
+import { findCustomer } from '../../db/stores/customer/customer.ts';
 import {
   archivePaymentMethod,
   listPaymentMethods,
   lockCustomer,
   makeDefaultPaymentMethod,
   savePaymentMethod,
-} from '../../db/stores/payment-method.ts';
+} from '../../db/stores/payment/payment-method.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

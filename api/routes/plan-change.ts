@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { changePlan } from '../../db/stores/plan-change.ts';
-import { replaceSubscription } from '../../db/stores/subscription-replace.ts';
+import { changePlan } from '../../db/stores/subscription/plan-change.ts';
+import { replaceSubscription } from '../../db/stores/subscription/subscription-replace.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import * as messages from '../../workflows/subscription-change.messages.ts';
 import type { Api } from '../app.ts';

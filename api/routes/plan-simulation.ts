@@ -1,4 +1,4 @@
-import { simulateAsPreviewed } from '../../db/stores/plan-simulate-bound.ts';
+import { simulateAsPreviewed } from '../../db/stores/catalogue/plan-simulate-bound.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import type { Plan } from '../../db/entities/plan.ts';
-import { listEntitlements, listPlans } from '../../db/stores/catalogue-lists.ts';
-import { archivePlan, clonePlan, createPlan, findPlan } from '../../db/stores/plan.ts';
-import { entitlementsWithParts, type PlanParts, planContents, wholePlan } from '../../db/stores/plan-content.ts';
-import { updateWholePlan } from '../../db/stores/plan-update.ts';
+import { listEntitlements, listPlans } from '../../db/stores/catalogue/catalogue-lists.ts';
+import { archivePlan, clonePlan, createPlan, findPlan } from '../../db/stores/catalogue/plan.ts';
+import {
+  entitlementsWithParts,
+  type PlanParts,
+  planContents,
+  wholePlan,
+} from '../../db/stores/catalogue/plan-content.ts';
+import { updateWholePlan } from '../../db/stores/catalogue/plan-update.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { realNow } from '../../db/clock.ts';
-import { findCustomerByExternalId } from '../../db/stores/customer.ts';
+import { findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { issuePortalSession } from '../portal-token.ts';

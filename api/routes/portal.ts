@@ -1,7 +1,12 @@
-import { findCustomer, updateCustomer } from '../../db/stores/customer.ts';
-import { customerUsageSummary } from '../../db/stores/customer-usage.ts';
-import { portalInvoice, portalInvoices, portalSubscription, portalSubscriptions } from '../../db/stores/portal.ts';
-import { storedSetting } from '../../db/stores/setting.ts';
+import { findCustomer, updateCustomer } from '../../db/stores/customer/customer.ts';
+import { customerUsageSummary } from '../../db/stores/customer/customer-usage.ts';
+import {
+  portalInvoice,
+  portalInvoices,
+  portalSubscription,
+  portalSubscriptions,
+} from '../../db/stores/customer/portal.ts';
+import { storedSetting } from '../../db/stores/platform/setting.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { documentAddress } from '../document-address.ts';

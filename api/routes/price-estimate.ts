@@ -1,4 +1,4 @@
-import { estimateAsPreviewed } from '../../db/stores/price-estimate-bound.ts';
+import { estimateAsPreviewed } from '../../db/stores/catalogue/price-estimate-bound.ts';
 import { measureGiven } from '../../metering/given-usage.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
-import { findPlan } from '../../db/stores/plan.ts';
-import { findPriceSync, latestPriceSync } from '../../db/stores/price-sync.ts';
+import { findPlan } from '../../db/stores/catalogue/plan.ts';
+import { findPriceSync, latestPriceSync } from '../../db/stores/catalogue/price-sync.ts';
 import {
   type PriceSyncStart,
   priceSyncStartOptions,

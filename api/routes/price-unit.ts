@@ -6,7 +6,7 @@ import {
   findPriceUnitByCode,
   listPriceUnits,
   updatePriceUnit,
-} from '../../db/stores/price-unit.ts';
+} from '../../db/stores/catalogue/price-unit.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, toListQuery, viewList } from '../list.ts';

@@ -1,5 +1,5 @@
 import { customerNow } from '../../db/clock.ts';
-import { findRefund, listRefunds } from '../../db/stores/refund-list.ts';
+import { findRefund, listRefunds } from '../../db/stores/payment/refund-list.ts';
 import { retryRefund } from '../../workflows/refund.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

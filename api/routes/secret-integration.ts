@@ -1,6 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
 import { missing } from '../../db/record.ts';
-import { connectionsOf, deleteConnection, linkedProviders } from '../../db/stores/connection.ts';
+import { connectionsOf, deleteConnection, linkedProviders } from '../../db/stores/platform/connection.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { saveConnectionChange, saveNewConnection } from '../connection.ts';

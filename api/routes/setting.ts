@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
-import { refreshLatePayers } from '../../db/stores/late-payers.ts';
-import { deleteSetting, storedSetting, writeSetting } from '../../db/stores/setting.ts';
-import type { SettingKey } from '../../db/stores/setting-defaults.ts';
+import { refreshLatePayers } from '../../db/stores/payment/late-payers.ts';
+import { deleteSetting, storedSetting, writeSetting } from '../../db/stores/platform/setting.ts';
+import type { SettingKey } from '../../db/stores/platform/setting-defaults.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

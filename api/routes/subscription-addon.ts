@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { customerNow } from '../../db/clock.ts';
-import { associationsOf, findAssociation, subscriptionOfAssociation } from '../../db/stores/addon-association.ts';
-import { subscriptionOwner } from '../../db/stores/subscription-read.ts';
+import {
+  associationsOf,
+  findAssociation,
+  subscriptionOfAssociation,
+} from '../../db/stores/subscription/addon-association.ts';
+import { subscriptionOwner } from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { attachAddon, detachAddon } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';

@@ -1,5 +1,5 @@
-import { readCancellation } from '../../db/stores/subscription-cancellation.ts';
-import { findSubscription } from '../../db/stores/subscription-read.ts';
+import { readCancellation } from '../../db/stores/subscription/subscription-cancellation.ts';
+import { findSubscription } from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { viewInvoice } from '../schemas/invoice.ts';
 import { viewSubscription } from '../schemas/subscription-view.ts';

@@ -1,10 +1,10 @@
-import { changeQuantities } from '../../db/stores/quantity-change.ts';
-import { changeAddon } from '../../db/stores/subscription-addon-change.ts';
-import type { ChangeOrder, ChangeOutcome } from '../../db/stores/subscription-change.ts';
-import { changeGrouping, changeInheritance } from '../../db/stores/subscription-hierarchy-modify.ts';
-import { changeCoupon, changeTax, changeTrialEnd } from '../../db/stores/subscription-modify.ts';
-import { findSubscription } from '../../db/stores/subscription-read.ts';
-import type { AttendedSubscription } from '../../db/stores/subscription-snapshot.ts';
+import { changeQuantities } from '../../db/stores/subscription/quantity-change.ts';
+import { changeAddon } from '../../db/stores/subscription/subscription-addon-change.ts';
+import type { ChangeOrder, ChangeOutcome } from '../../db/stores/subscription/subscription-change.ts';
+import { changeGrouping, changeInheritance } from '../../db/stores/subscription/subscription-hierarchy-modify.ts';
+import { changeCoupon, changeTax, changeTrialEnd } from '../../db/stores/subscription/subscription-modify.ts';
+import { findSubscription } from '../../db/stores/subscription/subscription-read.ts';
+import type { AttendedSubscription } from '../../db/stores/subscription/subscription-snapshot.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { UsageReader } from '../../db/usage-reader.ts';
 import { usageReader } from '../../metering/usage-reader.ts';

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { type BoundTransition, boundTransition } from '../../db/stores/bound-transition.ts';
-import { readPreviewDigest } from '../../db/stores/preview-digest.ts';
-import { pauseSubscription as pauseRows } from '../../db/stores/subscription-pause.ts';
-import { findSubscription } from '../../db/stores/subscription-read.ts';
-import { resumeSubscription as resumeRows } from '../../db/stores/subscription-resume.ts';
-import type { AttendedSubscription } from '../../db/stores/subscription-snapshot.ts';
+import { type BoundTransition, boundTransition } from '../../db/stores/lifecycle/bound-transition.ts';
+import { readPreviewDigest } from '../../db/stores/lifecycle/preview-digest.ts';
+import { pauseSubscription as pauseRows } from '../../db/stores/subscription/subscription-pause.ts';
+import { findSubscription } from '../../db/stores/subscription/subscription-read.ts';
+import { resumeSubscription as resumeRows } from '../../db/stores/subscription/subscription-resume.ts';
+import type { AttendedSubscription } from '../../db/stores/subscription/subscription-snapshot.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { UsageReader } from '../../db/usage-reader.ts';
 import { usageReader } from '../../metering/usage-reader.ts';

@@ -1,5 +1,5 @@
-import { externalCustomerOf } from '../../db/stores/subscription-rehearse.ts';
-import { rehearseAsPreviewed } from '../../db/stores/subscription-rehearse-bound.ts';
+import { externalCustomerOf } from '../../db/stores/subscription/subscription-rehearse.ts';
+import { rehearseAsPreviewed } from '../../db/stores/subscription/subscription-rehearse-bound.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { customerNow } from '../../db/clock.ts';
 import type { SubscriptionSchedule } from '../../db/entities/subscription-schedule.ts';
-import { subscriptionOwner } from '../../db/stores/subscription-read.ts';
+import { subscriptionOwner } from '../../db/stores/subscription/subscription-read.ts';
 import {
   findPendingSchedule,
   findSchedule,
   listSchedules,
   type ScheduleFilters,
-} from '../../db/stores/subscription-schedule-read.ts';
+} from '../../db/stores/subscription/subscription-schedule-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { cancelSchedule } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';

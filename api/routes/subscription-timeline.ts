@@ -1,4 +1,4 @@
-import { readTimeline } from '../../db/stores/subscription-timeline.ts';
+import { readTimeline } from '../../db/stores/subscription/subscription-timeline.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams } from '../schemas/scalars.ts';

@@ -4,7 +4,7 @@ import {
   planOf,
   type SubscriptionContent,
   subscriptionOwner,
-} from '../../db/stores/subscription-read.ts';
+} from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { viewInvoice } from '../schemas/invoice.ts';
 import { viewPlanRecord } from '../schemas/plan-record.ts';

@@ -1,7 +1,11 @@
 import { customerNow } from '../../db/clock.ts';
 import { badField } from '../../db/record.ts';
-import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer.ts';
-import { findSubscription, listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription-read.ts';
+import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
+import {
+  findSubscription,
+  listSubscriptions,
+  type SubscriptionFilters,
+} from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import {
   activateDraft,

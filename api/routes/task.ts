@@ -1,5 +1,11 @@
 import { refuse } from '../../billing/refusal.ts';
-import { changeTaskStatus, createTask, findTask, findTaskOfWorkflow, listTasks } from '../../db/stores/task.ts';
+import {
+  changeTaskStatus,
+  createTask,
+  findTask,
+  findTaskOfWorkflow,
+  listTasks,
+} from '../../db/stores/platform/task.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -4,8 +4,14 @@ import {
   findTaxAssociation,
   listTaxAssociations,
   updateTaxAssociation,
-} from '../../db/stores/tax-association.ts';
-import { createTaxRate, deleteTaxRate, findTaxRate, listTaxRates, updateTaxRate } from '../../db/stores/tax-rate.ts';
+} from '../../db/stores/invoice/tax-association.ts';
+import {
+  createTaxRate,
+  deleteTaxRate,
+  findTaxRate,
+  listTaxRates,
+  updateTaxRate,
+} from '../../db/stores/invoice/tax-rate.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';

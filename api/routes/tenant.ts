@@ -1,5 +1,5 @@
 import { refuse } from '../../billing/refusal.ts';
-import { findTenant, updateTenant } from '../../db/stores/tenant.ts';
+import { findTenant, updateTenant } from '../../db/stores/platform/tenant.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams } from '../schemas/scalars.ts';

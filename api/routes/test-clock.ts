@@ -1,7 +1,12 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Scope } from '../../db/scope.ts';
-import { createTestClock, deleteTestClock, listTestClocks, readTestClock } from '../../db/stores/test-clock.ts';
+import {
+  createTestClock,
+  deleteTestClock,
+  listTestClocks,
+  readTestClock,
+} from '../../db/stores/platform/test-clock.ts';
 import { lifecycleTaskQueue, workflowTaskTimeout } from '../../workflows/start.messages.ts';
 import { advance, testClockWorkflowId, testClockWorkflowType } from '../../workflows/test-clock.messages.ts';
 import type { Api } from '../app.ts';

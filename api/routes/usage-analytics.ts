@@ -1,5 +1,5 @@
-import { findCustomerByExternalId } from '../../db/stores/customer.ts';
-import { usageAnalytics } from '../../db/stores/usage-analytics.ts';
+import { findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
+import { usageAnalytics } from '../../db/stores/usage/usage-analytics.ts';
 import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';

@@ -4,9 +4,9 @@ import {
   deleteServiceAccount,
   listAccounts,
   updateServiceAccount,
-} from '../../db/stores/service-account.ts';
-import { findTenant } from '../../db/stores/tenant.ts';
-import { findUser, updateUser } from '../../db/stores/user.ts';
+} from '../../db/stores/platform/service-account.ts';
+import { findTenant } from '../../db/stores/platform/tenant.ts';
+import { findUser, updateUser } from '../../db/stores/platform/user.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -1,8 +1,8 @@
-import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet.ts';
-import { convertToPostpaid, terminateWallet } from '../../db/stores/wallet-close.ts';
-import { openWallet } from '../../db/stores/wallet-open.ts';
-import { debitWallet, topUpWallet } from '../../db/stores/wallet-topup.ts';
-import { findWalletTransaction } from '../../db/stores/wallet-transaction.ts';
+import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
+import { convertToPostpaid, terminateWallet } from '../../db/stores/wallet/wallet-close.ts';
+import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
+import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
+import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { NewAttachment } from '../../billing/new-subscription.ts';
 import { refuse } from '../../billing/refusal.ts';
-import type { AssociationContent } from '../../db/stores/addon-association.ts';
+import type { AssociationContent } from '../../db/stores/subscription/addon-association.ts';
 import { jsonMetadata } from './addon.ts';
 import { addonRecord, viewAddonRecord, viewJson } from './addon-record.ts';
 import { invoice, viewInvoice } from './invoice.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AddonChange, NewAddon } from '../../db/stores/addon.ts';
-import type { AddonContent } from '../../db/stores/addon-content.ts';
+import type { AddonChange, NewAddon } from '../../db/stores/catalogue/addon.ts';
+import type { AddonContent } from '../../db/stores/catalogue/addon-content.ts';
 import { addonFields, addonTypes, viewAddonFields } from './addon-record.ts';
 import { creditGrant, viewGrant } from './credit-grant.ts';
 import { entitlement, viewEntitlement } from './entitlement.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { meterGrants } from '../../billing/grant.ts';
-import type { AggregatedFeature } from '../../db/stores/customer-entitlement.ts';
-import type { StoredPart } from '../../db/stores/entitlement-part.ts';
+import type { StoredPart } from '../../db/stores/catalogue/entitlement-part.ts';
+import type { AggregatedFeature } from '../../db/stores/customer/customer-entitlement.ts';
 import { jsonNumber } from '../decimal.ts';
 import { grantOutput } from './entitlement-grant.ts';
 import { feature, viewFeature } from './feature.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { BillingRun, RunSection } from '../../db/stores/billing-run.ts';
+import type { BillingRun, RunSection } from '../../db/stores/lifecycle/billing-run.ts';
 import { timestampInput, timestampOutput } from './scalars.ts';
 
 const wholeNumber = (max: number, rule: string) =>

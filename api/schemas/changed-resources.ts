@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { findInvoice } from '../../db/stores/invoice-read.ts';
-import { findLineItems } from '../../db/stores/line-item-list.ts';
-import type { ChangeOutcome } from '../../db/stores/subscription-change.ts';
-import { subscriptionStatusOnWire } from '../../db/stores/subscription-event.ts';
-import { findSubscription } from '../../db/stores/subscription-read.ts';
+import { findInvoice } from '../../db/stores/invoice/invoice-read.ts';
+import { findLineItems } from '../../db/stores/subscription/line-item-list.ts';
+import type { ChangeOutcome } from '../../db/stores/subscription/subscription-change.ts';
+import { subscriptionStatusOnWire } from '../../db/stores/subscription/subscription-event.ts';
+import { findSubscription } from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { invoice, viewInvoice } from './invoice.ts';
 import { decimalOutput, timestampOutput } from './scalars.ts';

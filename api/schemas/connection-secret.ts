@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { badField } from '../../db/record.ts';
-import type { Provider } from '../../db/stores/connection-config.ts';
-import type { ConnectionSecrets } from '../../db/stores/connection-secret.ts';
+import type { Provider } from '../../db/stores/platform/connection-config.ts';
+import type { ConnectionSecrets } from '../../db/stores/platform/connection-secret.ts';
 import { parseJson } from '../plugins/json-body.ts';
 import { firstIssue } from '../validation.ts';
 

@@ -3,15 +3,15 @@ import type { Connection } from '../../db/entities/connection.ts';
 import type { ListPage } from '../../db/list.ts';
 import { badField } from '../../db/record.ts';
 import type { Scope } from '../../db/scope.ts';
-import type { DecideChange, NewConnection } from '../../db/stores/connection.ts';
+import type { DecideChange, NewConnection } from '../../db/stores/platform/connection.ts';
 import {
   capabilities,
   type Provider,
   providers,
   type SyncConfig,
   syncConfig,
-} from '../../db/stores/connection-config.ts';
-import type { ConnectionSecrets } from '../../db/stores/connection-secret.ts';
+} from '../../db/stores/platform/connection-config.ts';
+import type { ConnectionSecrets } from '../../db/stores/platform/connection-secret.ts';
 import { listQuery, searchBody } from '../list.ts';
 import { changedSecrets, readSecrets, secretsInput } from './connection-secret.ts';
 import {

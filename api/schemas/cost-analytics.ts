@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { badField } from '../../db/record.ts';
-import type { CostAnalytics, CostAnalyticsRequest, CostItem } from '../../db/stores/cost-analytics.ts';
+import type { CostAnalytics, CostAnalyticsRequest, CostItem } from '../../db/stores/usage/cost-analytics.ts';
 import { meter, viewMeter } from './meter.ts';
 import { price, viewPrice } from './price.ts';
 import { decimalOutput, idListInput, timestampInput, timestampOutput } from './scalars.ts';

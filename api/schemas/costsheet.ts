@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Costsheet } from '../../db/entities/costsheet.ts';
-import type { CostsheetChange, NewCostsheet } from '../../db/stores/costsheet.ts';
-import type { CostsheetContent } from '../../db/stores/costsheet-content.ts';
+import type { CostsheetChange, NewCostsheet } from '../../db/stores/catalogue/costsheet.ts';
+import type { CostsheetContent } from '../../db/stores/catalogue/costsheet-content.ts';
 import { listOf, searchBody, toListQuery } from '../list.ts';
 import { price, viewPrice } from './price.ts';
 import { idListInput, metadataInput, metadataOutput, recordOutput, timestampInput, viewRecord } from './scalars.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Coupon } from '../../db/entities/coupon.ts';
 import type { CouponApplication } from '../../db/entities/coupon-application.ts';
-import type { NewCoupon } from '../../db/stores/coupon.ts';
-import type { CouponAssociationContent } from '../../db/stores/coupon-association.ts';
+import type { NewCoupon } from '../../db/stores/invoice/coupon.ts';
+import type { CouponAssociationContent } from '../../db/stores/invoice/coupon-association.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
 import {
   booleanQuery,

@@ -3,8 +3,8 @@ import type { NewCreditGrant } from '../../billing/new-subscription.ts';
 import type { CreditGrant } from '../../db/entities/credit-grant.ts';
 import type { CreditGrantApplication } from '../../db/entities/credit-grant-application.ts';
 import { badField } from '../../db/record.ts';
-import type { GrantOwner } from '../../db/stores/credit-grant.ts';
-import { subscriptionStatusOnWire } from '../../db/stores/subscription-event.ts';
+import { subscriptionStatusOnWire } from '../../db/stores/subscription/subscription-event.ts';
+import type { GrantOwner } from '../../db/stores/wallet/credit-grant.ts';
 import { jsonNumber } from '../decimal.ts';
 import { listOf, listQuery } from '../list.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CreditNoteLineItem } from '../../db/entities/credit-note-line-item.ts';
-import type { NewCreditNote, Processing } from '../../db/stores/credit-note.ts';
-import type { CreditNoteContent, CreditNoteFilters } from '../../db/stores/credit-note-list.ts';
+import type { NewCreditNote, Processing } from '../../db/stores/invoice/credit-note.ts';
+import type { CreditNoteContent, CreditNoteFilters } from '../../db/stores/invoice/credit-note-list.ts';
 import { listOf, listQuery } from '../list.ts';
 import { customer, viewCustomer } from './customer.ts';
 import { invoice, viewInvoice } from './invoice.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AggregatedFeature } from '../../db/stores/customer-entitlement.ts';
-import type { FeatureUsage, UsageSummary } from '../../db/stores/customer-usage.ts';
-import type { SubscriptionContent } from '../../db/stores/subscription-read.ts';
+import type { AggregatedFeature } from '../../db/stores/customer/customer-entitlement.ts';
+import type { FeatureUsage, UsageSummary } from '../../db/stores/customer/customer-usage.ts';
+import type { SubscriptionContent } from '../../db/stores/subscription/subscription-read.ts';
 import { pagination } from '../list.ts';
 import {
   aggregatedFeature,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Customer } from '../../db/entities/customer.ts';
 import type { IntegrationMapping } from '../../db/entities/integration-mapping.ts';
-import type { CustomerFields } from '../../db/stores/customer.ts';
-import type { CustomerFilters } from '../../db/stores/customer-list.ts';
-import type { OnboardingChoice } from '../../db/stores/customer-onboarding.ts';
+import type { CustomerFields } from '../../db/stores/customer/customer.ts';
+import type { CustomerFilters } from '../../db/stores/customer/customer-list.ts';
+import type { OnboardingChoice } from '../../db/stores/customer/customer-onboarding.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
 import { customerMappings, mapping, providerIdsOf, viewMapping } from './integration-mapping.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { grantAllocations, grantDurationUnits, grantMeasures } from '../../billing/grant.ts';
-import type { SentGrant } from '../../db/stores/entitlement-grant-rules.ts';
+import type { SentGrant } from '../../db/stores/usage/entitlement-grant-rules.ts';
 import { decimalInput, decimalOutput } from './scalars.ts';
 
 const oneOf = <Values extends readonly [string, ...string[]]>(values: Values) =>

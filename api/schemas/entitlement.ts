@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { EntitlementChange } from '../../db/stores/entitlement.ts';
-import type { NewEntitlement } from '../../db/stores/entitlement-rules.ts';
-import type { EntitlementWithFeature } from '../../db/stores/plan-content.ts';
+import type { EntitlementChange } from '../../db/stores/catalogue/entitlement.ts';
+import type { NewEntitlement } from '../../db/stores/catalogue/entitlement-rules.ts';
+import type { EntitlementWithFeature } from '../../db/stores/catalogue/plan-content.ts';
 import { addonRecord, viewAddonRecord } from './addon-record.ts';
 import { grantFields, grantOutput, sentGrant, viewGrant } from './entitlement-grant.ts';
 import { feature, featureTypes, viewFeature } from './feature.ts';

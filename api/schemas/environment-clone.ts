@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EnvironmentClone } from '../../db/entities/environment-clone.ts';
 import { badField } from '../../db/record.ts';
-import type { CloneTarget } from '../../db/stores/environment-clone.ts';
+import type { CloneTarget } from '../../db/stores/platform/environment-clone.ts';
 import { environmentCloneWorkflowId } from '../../workflows/environment-clone.messages.ts';
 import { timestampOutput } from './scalars.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { couponText, creditText, taxText } from '../../billing/invoice-total-explanation.ts';
-import type { InvoiceEvidence } from '../../db/stores/invoice-explain.ts';
+import type { InvoiceEvidence } from '../../db/stores/invoice/invoice-explain.ts';
 import { storedCoupon, storedCredit, storedTax } from '../invoice-evidence.ts';
 import { decimalOutput } from './scalars.ts';
 

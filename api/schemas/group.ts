@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Group } from '../../db/entities/group.ts';
-import type { GroupFilters, NewGroup } from '../../db/stores/group.ts';
+import type { GroupFilters, NewGroup } from '../../db/stores/catalogue/group.ts';
 import { searchBody } from '../list.ts';
 import { idListInput, metadataInput, metadataOutput, recordOutput, viewRecord } from './scalars.ts';
 

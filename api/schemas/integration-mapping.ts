@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { IntegrationMapping } from '../../db/entities/integration-mapping.ts';
-import { mappedEntities, type NewMapping, type ProviderId } from '../../db/stores/integration-mapping.ts';
+import { mappedEntities, type NewMapping, type ProviderId } from '../../db/stores/platform/integration-mapping.ts';
 import { listOf, listQuery } from '../list.ts';
 import { metadataInput, metadataOutput, recordOutput, viewRecord } from './scalars.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { NewInvoice, NewInvoiceCoupon, NewInvoiceLine, NewInvoiceTax } from '../../billing/invoice-request.ts';
 import { refuse } from '../../billing/refusal.ts';
-import { defaultTaxPriority } from '../../db/stores/tax-link.ts';
+import { defaultTaxPriority } from '../../db/stores/invoice/tax-link.ts';
 import { billingReason, invoicePaymentStatus, invoiceType } from './invoice.ts';
 import { currencyInput, decimalInput, metadataInput, notInThisRelease, timestampInput } from './scalars.ts';
 

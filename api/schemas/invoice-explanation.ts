@@ -3,7 +3,7 @@ import { moneyText, shortInstant } from '../../billing/explanation-text.ts';
 import { explainDates, explainLine, explainNumber } from '../../billing/invoice-explanation.ts';
 import { explainTotals } from '../../billing/invoice-total-explanation.ts';
 import { decimal, decimalString } from '../../billing/money.ts';
-import type { InvoiceEvidence, LineEvidence } from '../../db/stores/invoice-explain.ts';
+import type { InvoiceEvidence, LineEvidence } from '../../db/stores/invoice/invoice-explain.ts';
 import { storedDates, storedInvoice, storedLine } from '../invoice-evidence.ts';
 import { explainedCredit, explainedDiscount, explainedTax, viewDeductions } from './explained-deduction.ts';
 import { decimalOutput, timestampOutput } from './scalars.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { DraftInvoice } from '../../db/stores/invoice-draft.ts';
-import type { InvoicePreview, PreviewRequest } from '../../db/stores/invoice-preview.ts';
-import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
+import type { DraftInvoice } from '../../db/stores/invoice/invoice-draft.ts';
+import type { InvoicePreview, PreviewRequest } from '../../db/stores/invoice/invoice-preview.ts';
+import type { InvoiceContent } from '../../db/stores/invoice/invoice-read.ts';
 import { jsonNumber } from '../decimal.ts';
 import { couponApplication } from './coupon.ts';
 import { invoice, viewInvoice } from './invoice.ts';

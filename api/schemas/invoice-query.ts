@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { InvoiceFilters } from '../../db/stores/invoice-list.ts';
-import type { InvoiceParts } from '../../db/stores/invoice-read.ts';
-import type { InvoiceChange } from '../../db/stores/invoice-update.ts';
+import type { InvoiceFilters } from '../../db/stores/invoice/invoice-list.ts';
+import type { InvoiceParts } from '../../db/stores/invoice/invoice-read.ts';
+import type { InvoiceChange } from '../../db/stores/invoice/invoice-update.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import { billingReason, invoicePaymentStatus, invoiceStatus, invoiceType } from './invoice.ts';
 import { usageGroups } from './invoice-usage.ts';

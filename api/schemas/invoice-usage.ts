@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { GroupedUsage } from '../../db/stores/invoice-usage-share.ts';
+import type { GroupedUsage } from '../../db/stores/invoice/invoice-usage-share.ts';
 import { decimalOutput } from './scalars.ts';
 import { groupKey } from './usage-analytics.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { InvoiceVerification } from '../../db/stores/invoice-verify.ts';
+import type { InvoiceVerification } from '../../db/stores/invoice/invoice-verify.ts';
 import { decimalOutput, timestampOutput } from './scalars.ts';
 
 /** What was looked at, and whether it holds. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type NoTaxReason, taxTotals } from '../../billing/tax.ts';
-import type { InvoiceContent } from '../../db/stores/invoice-read.ts';
+import type { InvoiceContent } from '../../db/stores/invoice/invoice-read.ts';
 import { listOf } from '../list.ts';
 import { couponApplication, viewCouponApplication } from './coupon.ts';
 import { customer, viewCustomer } from './customer.ts';

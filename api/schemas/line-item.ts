@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LineItemChange, NewLineItem } from '../../billing/subscription-change.ts';
-import type { LineItemFilters } from '../../db/stores/line-item-list.ts';
+import type { LineItemFilters } from '../../db/stores/subscription/line-item-list.ts';
 import { listOf, searchBody } from '../list.ts';
 import { changedCommitmentFields, commitmentChange } from './line-item-commitment.ts';
 import { billingPeriods, newPrice, priceChange, subscriptionPriceBody, updatePriceBody } from './price-input.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AnalyticsItem } from '../../db/stores/usage-analytics.ts';
+import type { AnalyticsItem } from '../../db/stores/usage/usage-analytics.ts';
 import type { DetailedUsage, DetailedUsageRequest } from '../../metering/detailed-usage.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
 import type { MeterUsage, MeterUsageRequest } from '../../metering/meter-usage.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Meter } from '../../db/entities/meter.ts';
-import type { NewMeter } from '../../db/stores/meter-rules.ts';
+import type { NewMeter } from '../../db/stores/catalogue/meter-rules.ts';
 import { expressionProblem } from '../../metering/expression.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
 import { decimalInput, decimalOutput, recordOutput, viewRecord } from './scalars.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FeedEvent, FeedPage } from '../../db/stores/outbound-event.ts';
+import type { FeedEvent, FeedPage } from '../../db/stores/platform/outbound-event.ts';
 import { timestampOutput } from './scalars.ts';
 
 const defaultLimit = 100;

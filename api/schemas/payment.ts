@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { paymentStatuses } from '../../billing/payment.ts';
-import type { PaymentWithAttempts } from '../../db/stores/payment-list.ts';
+import type { PaymentWithAttempts } from '../../db/stores/payment/payment-list.ts';
 import { listOf, listQuery } from '../list.ts';
 import {
   currencyInput,

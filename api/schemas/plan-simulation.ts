@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { decimalString } from '../../billing/money.ts';
 import { byGain, type Comparison, comparison } from '../../billing/plan-simulation.ts';
-import type { SimulatedPeriod, SimulatedSubscription, SimulationRequest } from '../../db/stores/plan-simulate.ts';
-import type { BoundSimulation } from '../../db/stores/plan-simulate-bound.ts';
-import type { BilledLine } from '../../db/stores/subscription-charge.ts';
+import type {
+  SimulatedPeriod,
+  SimulatedSubscription,
+  SimulationRequest,
+} from '../../db/stores/catalogue/plan-simulate.ts';
+import type { BoundSimulation } from '../../db/stores/catalogue/plan-simulate-bound.ts';
+import type { BilledLine } from '../../db/stores/subscription/subscription-charge.ts';
 import { previewDigestOutput, repeatedDigestInput } from './preview-digest.ts';
 import { decimalOutput, timestampInput, timestampOutput } from './scalars.ts';
 

@@ -1,6 +1,11 @@
 import type { z } from 'zod';
 import { badField } from '../../db/record.ts';
-import type { EntitlementElement, GrantElement, PlanUpdate, PriceElement } from '../../db/stores/plan-update.ts';
+import type {
+  EntitlementElement,
+  GrantElement,
+  PlanUpdate,
+  PriceElement,
+} from '../../db/stores/catalogue/plan-update.ts';
 import { newGrant, type planGrantInput } from './credit-grant.ts';
 import { entitlementChange, newEntitlement, type planEntitlementElement } from './entitlement.ts';
 import { planChange, type updatePlanBody } from './plan.ts';

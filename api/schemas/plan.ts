@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { NewPlan, PlanCopy } from '../../db/stores/plan.ts';
-import type { PlanContent } from '../../db/stores/plan-content.ts';
+import type { NewPlan, PlanCopy } from '../../db/stores/catalogue/plan.ts';
+import type { PlanContent } from '../../db/stores/catalogue/plan-content.ts';
 import { creditGrant, planGrantInput, viewGrant } from './credit-grant.ts';
 import { entitlement, planEntitlementElement, viewEntitlement } from './entitlement.ts';
 import { planFields, viewPlanFields } from './plan-record.ts';

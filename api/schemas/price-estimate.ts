@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { explainCharge } from '../../billing/charge-explanation.ts';
 import { decimalString } from '../../billing/money.ts';
-import type { EstimateRequest } from '../../db/stores/price-estimate.ts';
-import type { BoundEstimate } from '../../db/stores/price-estimate-bound.ts';
+import type { EstimateRequest } from '../../db/stores/catalogue/price-estimate.ts';
+import type { BoundEstimate } from '../../db/stores/catalogue/price-estimate-bound.ts';
 import type { GivenUsage } from '../../db/usage-measurer.ts';
 import { previewDigestOutput, repeatedDigestInput } from './preview-digest.ts';
 import { createPriceBody, newPrice } from './price-input.ts';

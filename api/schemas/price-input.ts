@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StoredTier } from '../../db/entities/price.ts';
-import type { PriceChange } from '../../db/stores/price-change.ts';
-import type { NewPrice, SentPrice, SentUnitTerms, SomeTerms } from '../../db/stores/price-rules.ts';
+import type { PriceChange } from '../../db/stores/catalogue/price-change.ts';
+import type { NewPrice, SentPrice, SentUnitTerms, SomeTerms } from '../../db/stores/catalogue/price-rules.ts';
 import { windowSizes } from './meter.ts';
 import { priceUnitCode } from './price-unit.ts';
 import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PriceFilters } from '../../db/stores/catalogue-lists.ts';
+import type { PriceFilters } from '../../db/stores/catalogue/catalogue-lists.ts';
 import { listQuery, searchBody } from '../list.ts';
 import { billingPeriods, priceEntityTypes } from './price-input.ts';
 import { booleanQuery, idListInput, idListQuery, timestampInput } from './scalars.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PriceSyncRow } from '../../db/stores/price-sync.ts';
+import type { PriceSyncRow } from '../../db/stores/catalogue/price-sync.ts';
 import { timestampOutput } from './scalars.ts';
 
 /** A workflow that was started. */

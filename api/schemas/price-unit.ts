@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PriceUnit } from '../../db/entities/price-unit.ts';
-import type { NewPriceUnit, PriceUnitChange } from '../../db/stores/price-unit.ts';
+import type { NewPriceUnit, PriceUnitChange } from '../../db/stores/catalogue/price-unit.ts';
 import { listQuery, searchBody } from '../list.ts';
 import {
   currencyInput,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Refund } from '../../db/entities/refund.ts';
-import type { RefundFilters } from '../../db/stores/refund-list.ts';
+import type { RefundFilters } from '../../db/stores/payment/refund-list.ts';
 import { listOf, listQuery } from '../list.ts';
 import { decimalOutput, idListQuery, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Connection } from '../../db/entities/connection.ts';
 import { badField } from '../../db/record.ts';
-import type { DecideChange } from '../../db/stores/connection.ts';
-import { type Provider, providers } from '../../db/stores/connection-config.ts';
+import type { DecideChange } from '../../db/stores/platform/connection.ts';
+import { type Provider, providers } from '../../db/stores/platform/connection-config.ts';
 import { createConnectionBody, newConnection, providerType } from './connection.ts';
 import { readSecrets } from './connection-secret.ts';
 import { timestampOutput, wholeSeconds } from './scalars.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decimal, decimalString, zero } from '../../billing/money.ts';
 import { badField } from '../../db/record.ts';
-import type { BoundRehearsal } from '../../db/stores/subscription-rehearse-bound.ts';
+import type { BoundRehearsal } from '../../db/stores/subscription/subscription-rehearse-bound.ts';
 import { type PreparedEvent, prepareEvent } from '../../metering/event.ts';
 import { ingestEventBody } from './event.ts';
 import { invoice, viewInvoice } from './invoice.ts';

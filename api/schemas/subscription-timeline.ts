@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inOrder, wordsOfComing, wordsOfPast } from '../../billing/subscription-timeline.ts';
-import type { ComingEntry, PastEntry } from '../../db/stores/subscription-timeline.ts';
+import type { ComingEntry, PastEntry } from '../../db/stores/subscription/subscription-timeline.ts';
 import { timestampOutput } from './scalars.ts';
 
 const entry = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { currencySymbol, decimal, moneyString } from '../../billing/money.ts';
-import type { SubscriptionUsage, SubscriptionUsageRequest } from '../../db/stores/subscription-usage.ts';
+import type { SubscriptionUsage, SubscriptionUsageRequest } from '../../db/stores/subscription/subscription-usage.ts';
 import { jsonNumber } from '../decimal.ts';
 import { price, viewPrice } from './price.ts';
 import { numberOutput, timestampInput, timestampOutput } from './scalars.ts';

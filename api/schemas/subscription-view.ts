@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { subscriptionStatusOnWire } from '../../db/stores/subscription-event.ts';
-import type { SubscriptionContent } from '../../db/stores/subscription-read.ts';
+import { subscriptionStatusOnWire } from '../../db/stores/subscription/subscription-event.ts';
+import type { SubscriptionContent } from '../../db/stores/subscription/subscription-read.ts';
 import { listOf } from '../list.ts';
 import { couponAssociation, viewCouponAssociation } from './coupon.ts';
 import { creditGrant, viewGrant } from './credit-grant.ts';

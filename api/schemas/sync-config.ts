@@ -8,7 +8,7 @@ import {
   type SyncedEntity,
   syncConfig,
   syncedEntities,
-} from '../../db/stores/connection-config.ts';
+} from '../../db/stores/platform/connection-config.ts';
 import { billingPeriods } from './price-input.ts';
 
 const accounting: ReadonlySet<Provider> = new Set(['quickbooks', 'zoho_books']);

@@ -6,9 +6,9 @@ import type {
   TaxAssociationChange,
   TaxAssociationContent,
   TaxAssociationFilters,
-} from '../../db/stores/tax-association.ts';
-import type { TaxOverride } from '../../db/stores/tax-link.ts';
-import type { NewTaxRate, TaxRateChange, TaxRateFilters } from '../../db/stores/tax-rate.ts';
+} from '../../db/stores/invoice/tax-association.ts';
+import type { TaxOverride } from '../../db/stores/invoice/tax-link.ts';
+import type { NewTaxRate, TaxRateChange, TaxRateFilters } from '../../db/stores/invoice/tax-rate.ts';
 import { listOf, listQuery } from '../list.ts';
 import {
   booleanQuery,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Tenant } from '../../db/entities/tenant.ts';
-import type { TenantChange } from '../../db/stores/tenant.ts';
+import type { TenantChange } from '../../db/stores/platform/tenant.ts';
 import { metadataInput, metadataOutput, timestampOutput, wholeSeconds } from './scalars.ts';
 
 const text = () => z.string().max(255).nullish();

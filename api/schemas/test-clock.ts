@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TestClockRow } from '../../db/stores/test-clock.ts';
+import type { TestClockRow } from '../../db/stores/platform/test-clock.ts';
 import { listOf } from '../list.ts';
 import { timestampInput, timestampOutput } from './scalars.ts';
 

@@ -9,7 +9,7 @@ import {
   planIdOf,
   type UsageAnalytics,
   type UsageAnalyticsRequest,
-} from '../../db/stores/usage-analytics.ts';
+} from '../../db/stores/usage/usage-analytics.ts';
 import { jsonNumber } from '../decimal.ts';
 import { addonRecord, viewAddonRecord } from './addon-record.ts';
 import { feature, viewFeature } from './feature.ts';

@@ -3,7 +3,7 @@ import { refuse } from '../../billing/refusal.ts';
 import type { Tenant } from '../../db/entities/tenant.ts';
 import type { UserAccount } from '../../db/entities/user-account.ts';
 import { badField } from '../../db/record.ts';
-import type { NewServiceAccount } from '../../db/stores/service-account.ts';
+import type { NewServiceAccount } from '../../db/stores/platform/service-account.ts';
 import { listOf, searchBody } from '../list.ts';
 import { idListInput, metadataInput, metadataOutput, timestampOutput } from './scalars.ts';
 import { tenant, viewTenant } from './tenant.ts';

@@ -4,9 +4,9 @@ import { topupReasons } from '../../billing/topup.ts';
 import { creditScale, priceTypes, walletTypes } from '../../billing/wallet.ts';
 import type { AutoTopup } from '../../db/entities/wallet.ts';
 import { badField } from '../../db/record.ts';
-import type { WalletChange } from '../../db/stores/wallet.ts';
-import type { WalletInput } from '../../db/stores/wallet-open.ts';
-import type { DebitRequest, TopupRequest } from '../../db/stores/wallet-topup.ts';
+import type { WalletChange } from '../../db/stores/wallet/wallet.ts';
+import type { WalletInput } from '../../db/stores/wallet/wallet-open.ts';
+import type { DebitRequest, TopupRequest } from '../../db/stores/wallet/wallet-topup.ts';
 import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
 const id = z.string().min(1).max(255);

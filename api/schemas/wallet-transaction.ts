@@ -3,7 +3,7 @@ import type { Customer } from '../../db/entities/customer.ts';
 import type { UserAccount } from '../../db/entities/user-account.ts';
 import type { Wallet } from '../../db/entities/wallet.ts';
 import type { WalletTransaction } from '../../db/entities/wallet-transaction.ts';
-import type { WalletTransactionFilters } from '../../db/stores/wallet-transaction.ts';
+import type { WalletTransactionFilters } from '../../db/stores/wallet/wallet-transaction.ts';
 import { listOf, listQuery, searchBody } from '../list.ts';
 import {
   decimalInput,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { decimalString } from '../../billing/money.ts';
 import { priceTypes, walletTypes } from '../../billing/wallet.ts';
 import type { Wallet } from '../../db/entities/wallet.ts';
-import type { WalletFilters } from '../../db/stores/wallet.ts';
-import type { WalletBalance } from '../../db/stores/wallet-balance.ts';
+import type { WalletFilters } from '../../db/stores/wallet/wallet.ts';
+import type { WalletBalance } from '../../db/stores/wallet/wallet-balance.ts';
 import { jsonNumber } from '../decimal.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
 import {

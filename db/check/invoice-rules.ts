@@ -1,4 +1,4 @@
-import { documentDigestText } from '../stores/invoice-digest.ts';
+import { documentDigestText } from '../stores/invoice/invoice-digest.ts';
 import type { InvariantRule } from './invariant.ts';
 
 const notEqual = (stored: string, computed: string) => `${stored} is distinct from ${computed}`;

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { metadata, recordColumns } from '../columns.ts';
-import type { SyncConfig } from '../stores/connection-config.ts';
+import type { SyncConfig } from '../stores/platform/connection-config.ts';
 
 /** A connection to a provider. Its secrets are sealed; the three columns are null where it has none. spec: platform §13 */
 const schema = defineEntity({

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { subscriptionSteps } from '../../db/stores/subscription-steps.ts';
+import { subscriptionSteps } from '../../db/stores/subscription/subscription-steps.ts';
 
 const activities = join(import.meta.dirname, '../../activities');
 const literal = /crashPoint\(\s*'(\w+\.\w+)'/g;

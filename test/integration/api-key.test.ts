@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemScope } from '../../db/scope.ts';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { accountWithRoles } from '../support/account.ts';
 import { testApi } from '../support/api.ts';

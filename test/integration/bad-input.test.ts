@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { accountWithRoles } from '../support/account.ts';
 import type { Api } from '../support/app.ts';
 import { created, testPlatform } from '../support/billing.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createCustomerOnboardingActivities } from '../../activities/customer-onboarding.ts';
 import { reconcile } from '../../activities/reconcile.ts';
-import { createCustomer } from '../../db/stores/customer.ts';
-import { planOnboarding } from '../../db/stores/customer-onboarding.ts';
+import { createCustomer } from '../../db/stores/customer/customer.ts';
+import { planOnboarding } from '../../db/stores/customer/customer-onboarding.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { customerOnboardingWorkflowId } from '../../workflows/customer-onboarding.messages.ts';
 import { created, monthlyPlan, testPlatform } from '../support/billing.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { evaluateGrants, grantedSubscriptions } from '../../db/stores/entitlement-grant-evaluate.ts';
+import { evaluateGrants, grantedSubscriptions } from '../../db/stores/usage/entitlement-grant-evaluate.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { usageReader } from '../../metering/usage-reader.ts';

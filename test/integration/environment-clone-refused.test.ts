@@ -3,7 +3,7 @@ import { connectTemporal } from '../../api/temporal.ts';
 import { checkRows } from '../../db/check/check-rows.ts';
 import type { Finding } from '../../db/check/invariant.ts';
 import { systemScope } from '../../db/scope.ts';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { accountWithRoles } from '../support/account.ts';
 import { testApp } from '../support/app.ts';

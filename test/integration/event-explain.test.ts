@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import {
   advanceTo,
   clockedCustomer,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import {

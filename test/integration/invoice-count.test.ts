@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { testApp } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import type { Wire } from './invoice.fixture.ts';

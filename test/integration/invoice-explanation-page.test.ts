@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { created, testPlatform } from '../support/billing.ts';
 import { explainedInvoice } from './explained.fixture.ts';
 import type { Wire } from './invoice.fixture.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { toListQuery } from '../../api/list.ts';
 import { invoiceFiltersOf, invoiceListQuery } from '../../api/schemas/invoice-query.ts';
 import { applicationRole } from '../../db/prepare.ts';
-import { totalOfInvoices } from '../../db/stores/invoice-count.ts';
+import { totalOfInvoices } from '../../db/stores/invoice/invoice-count.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { testDatabase } from '../support/database.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { documentPaths } from '../../api/document-address.ts';
 import { issueDocumentToken } from '../../api/document-token.ts';
-import { writeSetting } from '../../db/stores/setting.ts';
+import { writeSetting } from '../../db/stores/platform/setting.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { advanceTo, testPlatform } from '../support/billing.ts';

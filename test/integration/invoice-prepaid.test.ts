@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decimal } from '../../billing/money.ts';
-import { createWallet, type NewWallet } from '../../db/stores/wallet-create.ts';
+import { createWallet, type NewWallet } from '../../db/stores/wallet/wallet-create.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { advanceTo, eventsOf, testPlatform } from '../support/billing.ts';
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/id.ts';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { created, testPlatform } from '../support/billing.ts';
 import { billedCustomer, countCalls, firstDraft, invoicesOf, type Wire } from './invoice.fixture.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Invoice } from '../../db/entities/invoice.ts';
 import type { InvoiceLineItem } from '../../db/entities/invoice-line-item.ts';
-import { readLateUsage } from '../../db/stores/invoice-late-usage.ts';
+import { readLateUsage } from '../../db/stores/invoice/invoice-late-usage.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import type { BilledWindow } from '../../db/usage-reader.ts';
 import { lateUsageReader } from '../../metering/late-usage.ts';

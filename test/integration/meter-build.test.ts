@@ -3,7 +3,7 @@ import { buildFor } from '../../activities/meter-build.ts';
 import { reconcile } from '../../activities/reconcile.ts';
 import { beginMeterBuilds } from '../../api/meter-build.ts';
 import type { Meter, MeterFilter } from '../../db/entities/meter.ts';
-import { extendMeterFilters } from '../../db/stores/meter.ts';
+import { extendMeterFilters } from '../../db/stores/catalogue/meter.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { poll } from '../../dev/processes.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildFor } from '../../activities/meter-build.ts';
 import type { Meter, MeterAggregation, MeterFilter } from '../../db/entities/meter.ts';
-import { createMeter, extendMeterFilters } from '../../db/stores/meter.ts';
+import { createMeter, extendMeterFilters } from '../../db/stores/catalogue/meter.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { poll } from '../../dev/processes.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createOutboundEventFeed } from '../../api/outbound-event-feed.ts';
 import { writeEvents } from '../../db/outbox.ts';
 import type { Scope } from '../../db/scope.ts';
-import { type FeedEvent, readOutboundEvents } from '../../db/stores/outbound-event.ts';
+import { type FeedEvent, readOutboundEvents } from '../../db/stores/platform/outbound-event.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PaymentOutcome } from '../../billing/payment.ts';
 import { workflowScope } from '../../db/scope.ts';
-import { openPayment, openPayments } from '../../db/stores/payment.ts';
-import { attendPayment } from '../../db/stores/payment-agenda.ts';
-import { recordPaymentOutcome, recordPaymentOutcomes } from '../../db/stores/payment-outcome.ts';
+import { openPayment, openPayments } from '../../db/stores/payment/payment.ts';
+import { attendPayment } from '../../db/stores/payment/payment-agenda.ts';
+import { recordPaymentOutcome, recordPaymentOutcomes } from '../../db/stores/payment/payment-outcome.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import { retry, waitingFor } from '../../workflows/lifecycle.messages.ts';
 import { gatewayNotified, paymentWorkflowId } from '../../workflows/payment.messages.ts';

@@ -2,7 +2,7 @@ import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { issuePortalSession } from '../../api/portal-token.ts';
 import { systemScope } from '../../db/scope.ts';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { accountWithRoles } from '../support/account.ts';
 import { advanceTo, created, testPlatform } from '../support/billing.ts';

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { previewDigest, readPreviewDigest } from '../../db/stores/preview-digest.ts';
+import { previewDigest, readPreviewDigest } from '../../db/stores/lifecycle/preview-digest.ts';
 import { testPlatform } from '../support/billing.ts';
 import type { Wire } from './invoice.fixture.ts';
 import { hoursAfter, previewedSubscription, previewPlan } from './preview.fixture.ts';

@@ -1,4 +1,4 @@
-import { readPreviewDigest } from '../../db/stores/preview-digest.ts';
+import { readPreviewDigest } from '../../db/stores/lifecycle/preview-digest.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import type { Api } from '../support/app.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, subscribe, type TestPlan } from '../support/billing.ts';

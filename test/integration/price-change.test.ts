@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { updatePrice } from '../../db/stores/price-change.ts';
+import { updatePrice } from '../../db/stores/catalogue/price-change.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 import { catalogue } from './catalogue.fixture.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { connectTemporal } from '../../api/temporal.ts';
-import { createPrice } from '../../db/stores/price.ts';
+import { createPrice } from '../../db/stores/catalogue/price.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { poll } from '../../dev/processes.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findAttachablePrices } from '../../db/stores/price.ts';
+import { findAttachablePrices } from '../../db/stores/catalogue/price.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 import { catalogue, flatPrice } from './catalogue.fixture.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../db/id.ts';
-import { readRoom } from '../../db/stores/proration-charged.ts';
+import { readRoom } from '../../db/stores/subscription/proration-charged.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { testDatabase } from '../support/database.ts';
 

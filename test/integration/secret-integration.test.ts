@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { findConnection } from '../../db/stores/connection.ts';
-import { openSecrets } from '../../db/stores/connection-secret.ts';
+import { findConnection } from '../../db/stores/platform/connection.ts';
+import { openSecrets } from '../../db/stores/platform/connection-secret.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 import { testSecretKeys } from '../support/secret-keys.ts';

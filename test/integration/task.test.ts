@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { runImport } from '../../activities/import-events.ts';
 import { newId } from '../../db/id.ts';
-import { createTask } from '../../db/stores/task.ts';
+import { createTask } from '../../db/stores/platform/task.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import type { UsageStore } from '../../metering/usage-store.ts';

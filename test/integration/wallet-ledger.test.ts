@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { decimal } from '../../billing/money.ts';
-import { createWallet } from '../../db/stores/wallet-create.ts';
-import { creditPrepaidWallet, type PrepaidCredit } from '../../db/stores/wallet-credit.ts';
-import { type DebitFacts, enterDebit, openLedger } from '../../db/stores/wallet-ledger.ts';
-import { writeLedger } from '../../db/stores/wallet-ledger-write.ts';
+import { createWallet } from '../../db/stores/wallet/wallet-create.ts';
+import { creditPrepaidWallet, type PrepaidCredit } from '../../db/stores/wallet/wallet-credit.ts';
+import { type DebitFacts, enterDebit, openLedger } from '../../db/stores/wallet/wallet-ledger.ts';
+import { writeLedger } from '../../db/stores/wallet/wallet-ledger-write.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 

@@ -22,7 +22,7 @@ interface Billing {
   pauses?: boolean;
 }
 
-/** Commitments as db/stores/subscription-commitment.ts reads them: what earlier invoices used of each. */
+/** Commitments as db/stores/subscription/subscription-commitment.ts reads them: what earlier invoices used of each. */
 export class ProductCommitments {
   readonly life: ProductLife;
   /** By the start of the time they were billed with; of a line that is committed for longer, by its commitment period. */

@@ -9,7 +9,7 @@ interface Child {
   state: SubscriptionState;
 }
 
-/** Inherited children, as db/stores/subscription-inheritance.ts and subscription-follow.ts keep their rows. */
+/** Inherited children, as db/stores/subscription/subscription-inheritance.ts and subscription-follow.ts keep their rows. */
 export class ProductFamily {
   readonly life: ProductLife;
   children: Child[] = [];
@@ -62,7 +62,7 @@ export class ProductFamily {
     for (const child of this.present()) child.state = followParent(child.state, this.life.row);
   }
 
-  /** inheritedUsage of db/stores/subscription-family.ts */
+  /** inheritedUsage of db/stores/subscription/subscription-family.ts */
   counts({ by, at }: Usage): boolean {
     if (by === 0) return true;
     return this.children.some(({ heir, state: { startDate, endDate, cancelAt } }) => {

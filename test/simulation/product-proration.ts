@@ -2,7 +2,7 @@ import type { ChargeItem } from '../../billing/charge.ts';
 import { decimal, greatest, sum, zero } from '../../billing/money.ts';
 import type { ProrationAction } from '../../billing/proration.ts';
 import { type ProratedChange, prorateChange } from '../../billing/proration-change.ts';
-import { runningPeriodOf } from '../../db/stores/subscription-period.ts';
+import { runningPeriodOf } from '../../db/stores/subscription/subscription-period.ts';
 import { type Kept, minor, type ProductLife } from './product.ts';
 
 export type Behavior = 'create_prorations' | 'none';
@@ -10,7 +10,7 @@ export type Behavior = 'create_prorations' | 'none';
 /** Whether an item has not ended by then. */
 export const isActiveAt = ({ endDate }: ChargeItem, at: string): boolean => endDate === null || endDate > at;
 
-/** db/stores/unused-charge.ts: the times of which a pause gave something back. */
+/** db/stores/subscription/unused-charge.ts: the times of which a pause gave something back. */
 export function creditedBy(life: ProductLife, cause: string) {
   const byItem = Map.groupBy(
     life.credited.filter((credit) => credit.cause === cause),
@@ -26,7 +26,7 @@ export function creditedBy(life: ProductLife, cause: string) {
   });
 }
 
-/** db/stores/unused-charge.ts */
+/** db/stores/subscription/unused-charge.ts */
 export function creditUnused(
   life: ProductLife,
   action: 'pause' | 'cancellation',
@@ -41,7 +41,7 @@ export function creditUnused(
   settle(life, change, behavior, from, action === 'pause' ? `pause ${from}` : action, at);
 }
 
-/** db/stores/proration.ts: what rows say of earlier charges and credits. */
+/** db/stores/subscription/proration.ts: what rows say of earlier charges and credits. */
 export function prorated(
   life: ProductLife,
   action: ProrationAction,
@@ -76,7 +76,7 @@ export function prorated(
   });
 }
 
-/** db/stores/proration.ts */
+/** db/stores/subscription/proration.ts */
 export function settle(
   life: ProductLife,
   change: ProratedChange,
@@ -97,7 +97,7 @@ export function settle(
   if (!decimal(returned).isZero()) life.result.returned.push({ at, amount: minor(returned) });
 }
 
-/** db/stores/proration-charged.ts: what a settlement without an invoice took and gave, by when the time of it is over. */
+/** db/stores/subscription/proration-charged.ts: what a settlement without an invoice took and gave, by when the time of it is over. */
 function returnedTimes(change: ProratedChange, returned: string): Kept[] {
   const times = change.lines.flatMap(({ side, times: of }) => of.map(({ end, amount }) => ({ side, end, amount })));
   const of = (side: string) => sum(times.filter((time) => time.side === side).map(({ amount }) => decimal(amount)));

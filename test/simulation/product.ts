@@ -15,8 +15,8 @@ import type { PriceTerms } from '../../billing/price.ts';
 import type { ProratedChange } from '../../billing/proration-change.ts';
 import { type ClosedPeriod, closePeriod, endTrial, openSubscription, type Period } from '../../billing/subscription.ts';
 import { subscriptionAgenda } from '../../billing/subscription-agenda.ts';
-import { openingPeriod, periodOf } from '../../db/stores/subscription-period.ts';
-import type { SubscriptionRow } from '../../db/stores/subscription-row.ts';
+import { openingPeriod, periodOf } from '../../db/stores/subscription/subscription-period.ts';
+import type { SubscriptionRow } from '../../db/stores/subscription/subscription-row.ts';
 import type { Billed, Life, Offer, SimulatedLine } from './life.ts';
 import { obey } from './product-command.ts';
 import { answersOf, commitmentOf, ProductCommitments } from './product-commitment.ts';
@@ -167,7 +167,7 @@ export class ProductLife {
     }
   }
 
-  /** A boundary, as db/stores/subscription-close.ts crosses it. */
+  /** A boundary, as db/stores/subscription/subscription-close.ts crosses it. */
   cross(closed: ClosedPeriod, reason: 'SUBSCRIPTION_TRIAL_END' | 'SUBSCRIPTION_CYCLE'): void {
     const before = this.row;
     const opening = reason === 'SUBSCRIPTION_TRIAL_END';
@@ -256,7 +256,7 @@ export class ProductLife {
     }
   }
 
-  /** What a change credited or charged, as the records of db/stores/proration.ts. */
+  /** What a change credited or charged, as the records of db/stores/subscription/proration.ts. */
   record(change: ProratedChange, cause: string): void {
     for (const line of change.lines) {
       const item = line.subscriptionLineItemId as string;

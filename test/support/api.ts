@@ -4,7 +4,7 @@ import { buildApp } from '../../api/app.ts';
 import type { AppDependencies } from '../../api/dependencies.ts';
 import { connectTemporal } from '../../api/temporal.ts';
 import type { InvariantId } from '../../db/check/invariant.ts';
-import { createSandbox, type Sandbox } from '../../db/stores/tenant.ts';
+import { createSandbox, type Sandbox } from '../../db/stores/platform/tenant.ts';
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestDatabase, testDatabase } from './database.ts';

@@ -5,7 +5,7 @@ import type { InvariantId } from '../../db/check/invariant.ts';
 import { type Database, openDatabase } from '../../db/orm.ts';
 import { applicationRole } from '../../db/prepare.ts';
 import type { Scope } from '../../db/scope.ts';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { assertInvariants } from './invariants.ts';
 import { applicationPassword, templateDatabase } from './servers.ts';
 

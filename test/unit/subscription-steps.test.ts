@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { subscriptionAgendaOrder } from '../../billing/subscription-agenda.ts';
-import { subscriptionSteps } from '../../db/stores/subscription-steps.ts';
+import { subscriptionSteps } from '../../db/stores/subscription/subscription-steps.ts';
 
 /** Asks a gateway, so it is not work on rows alone. */
 const charge = 'chargePayment';

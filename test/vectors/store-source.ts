@@ -3,7 +3,7 @@ import { compareText } from '../../billing/text-order.ts';
 import type { MeterFilter } from '../../db/entities/meter.ts';
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
-import { createSandbox } from '../../db/stores/tenant.ts';
+import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction, type Sql } from '../../db/transaction.ts';
 import type { Evaluation } from '../../metering/evaluate.ts';
 import { prepareEvent } from '../../metering/event.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { extendMeterFilters } from '../../../db/stores/meter.ts';
+import { extendMeterFilters } from '../../../db/stores/catalogue/meter.ts';
 import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
 import { beginMetering } from '../../../metering/begin-metering.ts';
 import { prepareEvent } from '../../../metering/event.ts';

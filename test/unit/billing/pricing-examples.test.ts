@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createPriceBody, newPrice } from '../../../api/schemas/price-input.ts';
 import { decimalString, moneyString, roundToCurrency } from '../../../billing/money.ts';
 import { costOfBuckets, costOfQuantity, defaultQuantity, type PriceTerms } from '../../../billing/price.ts';
-import { checkPrice, pricingTerms } from '../../../db/stores/price-rules.ts';
+import { checkPrice, pricingTerms } from '../../../db/stores/catalogue/price-rules.ts';
 import { at, invoice, item, linesOf, usageItem } from './charge-fixture.ts';
 import {
   oracleBillable,

@@ -7,7 +7,7 @@ import {
   type NewPrice,
   pricingTerms,
   supersededTerms,
-} from '../../../db/stores/price-rules.ts';
+} from '../../../db/stores/catalogue/price-rules.ts';
 
 const flat: NewPrice = {
   entityType: 'PLAN',

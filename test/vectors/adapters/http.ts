@@ -10,7 +10,7 @@ import { Plan } from '../../../db/entities/plan.ts';
 import { type Database, openDatabase } from '../../../db/orm.ts';
 import { newRecord } from '../../../db/record.ts';
 import type { Scope } from '../../../db/scope.ts';
-import { createSandbox } from '../../../db/stores/tenant.ts';
+import { createSandbox } from '../../../db/stores/platform/tenant.ts';
 import { inTransaction, type Transaction } from '../../../db/transaction.ts';
 import { prepareNamespace } from '../../../dev/temporal-namespace.ts';
 import { openPostgresUsageStore } from '../../../metering/postgres/usage-store.ts';

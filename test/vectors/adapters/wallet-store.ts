@@ -12,11 +12,11 @@ import { viewWalletTransaction } from '../../../api/schemas/wallet-transaction.t
 import { decimal, decimalString } from '../../../billing/money.ts';
 import { refusalIn, statusOfCode } from '../../../billing/refusal.ts';
 import { WalletTransaction } from '../../../db/entities/wallet-transaction.ts';
-import { createCustomer } from '../../../db/stores/customer.ts';
-import { findWallet } from '../../../db/stores/wallet.ts';
-import { convertToPostpaid, terminateWallet } from '../../../db/stores/wallet-close.ts';
-import { openWallet } from '../../../db/stores/wallet-open.ts';
-import { debitWallet, topUpWallet } from '../../../db/stores/wallet-topup.ts';
+import { createCustomer } from '../../../db/stores/customer/customer.ts';
+import { findWallet } from '../../../db/stores/wallet/wallet.ts';
+import { convertToPostpaid, terminateWallet } from '../../../db/stores/wallet/wallet-close.ts';
+import { openWallet } from '../../../db/stores/wallet/wallet-open.ts';
+import { debitWallet, topUpWallet } from '../../../db/stores/wallet/wallet-topup.ts';
 import { inTransaction, type Transaction } from '../../../db/transaction.ts';
 import type { Adapters, Given } from '../adapter.ts';
 import { apiWith } from './http.ts';

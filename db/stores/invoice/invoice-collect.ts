@@ -1,0 +1,108 @@
+import { refuse } from '../../../billing/refusal.ts';
+import { writeAudit } from '../../audit.ts';
+import { instantText } from '../../columns.ts';
+import { writeEvents } from '../../outbox.ts';
+import { missing } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import { openPayment } from '../payment/payment.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { type AttendedInvoice, refreshInvoiceAgenda } from './invoice-snapshot.ts';
+
+/**
+ * Opens the next payment of an unpaid invoice: attempt `attempt`, at most once. Without a saved method the attempt counts and
+ * nothing is opened. spec: subscriptions-and-invoicing §2.15.12 Attempt
+ */
+export async function openRetry(
+  sql: Sql,
+  scope: Scope,
+  input: { invoiceId: string; attempt: number; at: string },
+): Promise<AttendedInvoice> {
+  const [row] = await sql.rows<{ collection_attempts: number; gateway_payment_method_id: string | null }>(
+    `select i.collection_attempts, s.gateway_payment_method_id from invoice i left join subscription s on s.id = i.subscription_id
+     where i.environment_id = $1 and i.id = $2 for update of i`,
+    [scope.environmentId, input.invoiceId],
+  );
+  if (!row) throw missing('invoice', input.invoiceId);
+  if (row.collection_attempts < input.attempt) {
+    await sql.rows('update invoice set collection_attempts = $3 where environment_id = $1 and id = $2', [
+      scope.environmentId,
+      input.invoiceId,
+      input.attempt,
+    ]);
+    await openPayment(
+      { rows: sql.rows, scope },
+      {
+        invoiceId: input.invoiceId,
+        idempotencyKey: `${input.invoiceId}/${input.attempt + 1}`,
+        at: input.at,
+        paymentMethodId: row.gateway_payment_method_id,
+      },
+    );
+  }
+  return refreshInvoiceAgenda(sql, scope, input.invoiceId);
+}
+
+/** A person asks to collect now: refused unless something is due and nothing is under way. spec: §1.11, §2.15.12 */
+export async function openAttempt(
+  sql: Sql,
+  scope: Scope,
+  input: { invoiceId: string; at: string },
+): Promise<AttendedInvoice> {
+  const [row] = await sql.rows<{
+    invoice_status: string;
+    payment_status: string;
+    collection_attempts: number;
+    remains: boolean;
+    is_free: boolean;
+  }>(
+    'select invoice_status, payment_status, collection_attempts, amount_remaining > 0 as remains, amount_due = 0 as is_free from invoice where environment_id = $1 and id = $2 for update',
+    [scope.environmentId, input.invoiceId],
+  );
+  if (!row) throw missing('invoice', input.invoiceId);
+  if (row.invoice_status === 'SKIPPED' || (row.invoice_status === 'FINALIZED' && row.is_free)) {
+    return refreshInvoiceAgenda(sql, scope, input.invoiceId);
+  }
+  if (row.invoice_status !== 'FINALIZED')
+    throw refuse(
+      'validation_error',
+      `an invoice that is ${row.invoice_status} cannot be collected; only a FINALIZED one can`,
+      { invoice_status: row.invoice_status },
+    );
+  if (!row.remains) {
+    throw refuse('validation_error', 'the invoice is paid already; there is nothing to collect', {
+      payment_status: row.payment_status,
+    });
+  }
+  await sql.rows('update invoice set attended = true where environment_id = $1 and id = $2', [
+    scope.environmentId,
+    input.invoiceId,
+  ]);
+  return openRetry(sql, scope, { invoiceId: input.invoiceId, attempt: row.collection_attempts + 1, at: input.at });
+}
+
+/** Emits `invoice.payment.overdue` once when the due date passed unpaid. spec: subscriptions-and-invoicing §2.5 Overdue */
+export async function noteOverdue(
+  sql: Sql,
+  scope: Scope,
+  input: { invoiceId: string; at: string },
+): Promise<AttendedInvoice> {
+  const noted = await sql.rows<{ due_date: string }>(
+    `update invoice set overdue_noted_at = $3 where environment_id = $1 and id = $2 and overdue_noted_at is null
+       and invoice_status = 'FINALIZED' and amount_remaining > 0 and due_date <= $3 returning due_date`,
+    [scope.environmentId, input.invoiceId, input.at],
+  );
+  for (const { due_date } of noted) {
+    await writeEvents(sql, scope, invoiceEvents('invoice.payment.overdue', input.invoiceId, input.at));
+    await writeAudit(sql, scope, [
+      {
+        objectType: 'invoice',
+        objectId: input.invoiceId,
+        action: 'overdue',
+        occurredAt: input.at,
+        detail: { due_date: instantText(due_date) },
+      },
+    ]);
+  }
+  return refreshInvoiceAgenda(sql, scope, input.invoiceId);
+}

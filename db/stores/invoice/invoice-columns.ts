@@ -1,0 +1,38 @@
+import { type Columns, recordColumnTypes } from '../../bulk.ts';
+
+/** The amounts of an invoice as the pipeline computes them. */
+export const amountColumns: Columns = {
+  subtotal: 'numeric',
+  totalDiscount: 'numeric',
+  totalTax: 'numeric',
+  totalPrepaidCreditsApplied: 'numeric',
+  total: 'numeric',
+  amountDue: 'numeric',
+  amountRemaining: 'numeric',
+};
+
+/** What every invoice is written with. */
+export const invoiceColumns: Columns = {
+  ...recordColumnTypes,
+  customerId: 'text',
+  subscriptionId: 'text',
+  subscriptionCustomerId: 'text',
+  idempotencyKey: 'text',
+  invoiceType: 'text',
+  invoiceStatus: 'text',
+  paymentStatus: 'text',
+  billingReason: 'text',
+  billingPeriod: 'text',
+  billingSequence: 'int',
+  collectionMethod: 'text',
+  currency: 'text',
+  priceUnitTotals: 'jsonb',
+  ...amountColumns,
+  noTaxReason: 'text',
+  periodStart: 'timestamptz',
+  periodEnd: 'timestamptz',
+  dueDate: 'timestamptz',
+  lastComputedAt: 'timestamptz',
+  metadata: 'jsonb',
+  testClockId: 'text',
+};

@@ -1,0 +1,116 @@
+import { refuseGated } from '../../../billing/invoice-edit.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { writeAudit } from '../../audit.ts';
+import { type Columns, updateText, writeRows } from '../../bulk.ts';
+import { writeEvents } from '../../outbox.ts';
+import { missing } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import { refreshSubscriptions } from '../subscription/subscription-snapshot.ts';
+import type { DraftInvoice } from './invoice-draft.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { insertLines } from './invoice-line.ts';
+import { type RebuildableRow, rebuildInvoice } from './invoice-rebuild.ts';
+import { recomputeDraft } from './invoice-recompute.ts';
+import { replaceApplied } from './invoice-terms.ts';
+
+interface ComputableRow extends RebuildableRow {
+  invoice_status: string;
+  invoice_type: string;
+  source_type: string;
+  is_manually_edited: boolean;
+  own_terms: unknown;
+  is_paused: boolean;
+  version: number;
+}
+
+const computableText = `
+select id, subscription_id, billing_reason, billing_sequence, period_start, period_end, invoice_status, invoice_type, source_type,
+  is_manually_edited, own_terms, version, coalesce(metadata ->> 'paused', '') = 'true' as is_paused
+from invoice where environment_id = $1 and id = $2 and status = 'published' for update`;
+
+const computedColumns: Columns = {
+  id: 'text',
+  invoiceStatus: 'text',
+  paymentStatus: 'text',
+  subtotal: 'numeric',
+  totalDiscount: 'numeric',
+  totalTax: 'numeric',
+  noTaxReason: 'text',
+  totalPrepaidCreditsApplied: 'numeric',
+  total: 'numeric',
+  amountDue: 'numeric',
+  amountRemaining: 'numeric',
+  priceUnitTotals: 'jsonb',
+  lastComputedAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+  updatedBy: 'text',
+};
+const updateComputed = updateText('invoice', computedColumns, 'version = r.version + 1');
+
+/**
+ * Computes a draft again: a subscription's from its charges in the period it stores, which may make it SKIPPED and a SKIPPED
+ * one a draft; another's amounts from its lines. Throws `not_found`, and `validation_error` for one that is final or was edited
+ * by hand. spec: subscriptions-and-invoicing §2.15.1, §2.15.2
+ */
+export async function computeDraft(
+  sql: Sql,
+  scope: Scope,
+  { invoiceId, at }: { invoiceId: string; at: string },
+  readUsage: UsageReader,
+): Promise<void> {
+  const [row] = await sql.rows<ComputableRow>(computableText, [scope.environmentId, invoiceId]);
+  if (!row) throw missing('invoice', invoiceId);
+  refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'computed');
+  if (row.invoice_status !== 'DRAFT' && row.invoice_status !== 'SKIPPED') {
+    throw refuse('validation_error', `an invoice that is ${row.invoice_status} cannot be computed; only a DRAFT can`, {
+      invoice_status: row.invoice_status,
+    });
+  }
+  refuseEdited(row, 'computed');
+  // What a pause skipped is never charged.
+  if (row.invoice_status === 'SKIPPED' && row.is_paused) return;
+  if (row.invoice_type === 'SUBSCRIPTION') {
+    await storeAgain(sql, scope, row, await rebuildInvoice(sql, scope, { row, at, keepsId: true }, readUsage));
+    // What was given to this invoice itself holds over what its subscription has.
+    if (row.own_terms) await recomputeDraft(sql, scope, { invoiceId, at, isManuallyEdited: false });
+  } else await recomputeDraft(sql, scope, { invoiceId, at, isManuallyEdited: false });
+  await writeEvents(sql, scope, invoiceEvents('invoice.update', invoiceId, at));
+  await writeAudit(sql, scope, [
+    { objectType: 'invoice', objectId: invoiceId, action: 'computed', version: row.version + 1, occurredAt: at },
+  ]);
+  if (row.subscription_id) await refreshSubscriptions(sql, scope.environmentId, [row.subscription_id]);
+}
+
+/** Refuses to compute over what a person edited. spec: subscriptions-and-invoicing §2.15.2, error 39 */
+export function refuseEdited(row: { is_manually_edited: boolean }, verb: string): void {
+  if (!row.is_manually_edited) return;
+  throw refuse('validation_error', `the invoice was edited by hand and cannot be ${verb}; edit it again, or void it`, {
+    is_manually_edited: true,
+  });
+}
+
+/** Puts a draft computed again in the place of what the invoice was. */
+async function storeAgain(sql: Sql, scope: Scope, row: ComputableRow, draft: DraftInvoice): Promise<void> {
+  const { environmentId } = scope;
+  const { row: computed, lines, applied } = draft;
+  await replaceApplied(sql, environmentId, { taxed: [row.id], discounted: [row.id] }, []);
+  await sql.rows('delete from invoice_line_item where environment_id = $1 and invoice_id = $2', [
+    environmentId,
+    row.id,
+  ]);
+  await insertLines(sql, lines);
+  await writeRows(sql, updateComputed, [computed]);
+  await replaceApplied(sql, environmentId, { taxed: [], discounted: [] }, [applied]);
+}
+
+/** The drafts of a subscription that can be computed again: not those that were edited by hand or wait for a checkout. */
+export async function computableDrafts(sql: Sql, { environmentId }: Scope, subscriptionId: string): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from invoice where environment_id = $1 and subscription_id = $2 and status = 'published' and invoice_status = 'DRAFT'
+       and invoice_type = 'SUBSCRIPTION' and not is_manually_edited and source_type <> 'checkout' order by billing_sequence, id`,
+    [environmentId, subscriptionId],
+  );
+  return rows.map(({ id }) => id);
+}

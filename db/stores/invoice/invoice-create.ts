@@ -1,0 +1,288 @@
+import { createHash } from 'node:crypto';
+import { oneOffDueDate, subscriptionDueDate } from '../../../billing/due-date.ts';
+import type { InvoiceAmounts } from '../../../billing/invoice.ts';
+import { invoiceConfig } from '../../../billing/invoice-config.ts';
+import {
+  type CheckedInvoice,
+  checkNewInvoice,
+  initialPayment,
+  type NewInvoice,
+} from '../../../billing/invoice-request.ts';
+import { decimal } from '../../../billing/money.ts';
+import type { OwnTerms } from '../../../billing/own-terms.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { writeAudit } from '../../audit.ts';
+import { type Columns, insertText, writeRows } from '../../bulk.ts';
+import { newId } from '../../id.ts';
+import { writeEvents } from '../../outbox.ts';
+import { badField } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import { invoiceColumns } from './invoice-columns.ts';
+import { findInvoiceFacts, type InvoiceFacts } from './invoice-create-facts.ts';
+import { invoiceKey, totalsOf } from './invoice-draft.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { issueInvoices } from './invoice-issue.ts';
+import { insertLines } from './invoice-line.ts';
+import { readOwnTerms, resolveOwnTerms } from './invoice-own-terms.ts';
+import { computeAmounts, type InvoiceTerms, readInvoiceTerms, writeApplied } from './invoice-terms.ts';
+
+/** A creation: the id its route made, and the customer's present. */
+export interface InvoiceCreation {
+  invoiceId: string;
+  at: string;
+  invoice: NewInvoice;
+}
+
+type Lines = (CheckedInvoice['lines'][number] & { id: string })[];
+
+const ownColumns: Columns = {
+  ...invoiceColumns,
+  invoiceNumber: 'text',
+  description: 'text',
+  issueDate: 'timestamptz',
+  paidAt: 'timestamptz',
+  invoicePdfUrl: 'text',
+  amountPaid: 'numeric',
+  amountPaidByHand: 'numeric',
+  attended: 'boolean',
+  ownTerms: 'jsonb',
+};
+const insertOwnInvoice = insertText('invoice', ownColumns);
+
+/**
+ * Makes an invoice from what a person gives: its lines through the one pipeline with the coupons, taxes and credits it was
+ * given. ONE_OFF and CREDIT are final at once and collected like any other, unless a draft was asked for; a SUBSCRIPTION
+ * invoice is a draft of its subscription. Done again with the same id it changes nothing. Throws `validation_error`,
+ * `not_found`, and `already_exists` for a key or number in use. spec: subscriptions-and-invoicing §1.11.1, §2.15.1, §2.15.9
+ */
+export async function createInvoice(
+  sql: Sql,
+  scope: Scope,
+  { invoiceId, at, invoice: request }: InvoiceCreation,
+  readUsage: UsageReader,
+): Promise<void> {
+  const [before] = await sql.rows('select id from invoice where environment_id = $1 and id = $2', [
+    scope.environmentId,
+    invoiceId,
+  ]);
+  if (before) return;
+  const checked = checkNewInvoice(request, at);
+  const facts = await findInvoiceFacts(sql, scope, request);
+  const key = keyOf(scope, request, at);
+  await refuseTaken(sql, scope, request, checked, key);
+  const lines: Lines = checked.lines.map((line) => ({ ...line, id: newId('inv_line') }));
+  const own = await resolveOwnTerms(
+    sql,
+    scope,
+    { id: invoiceId, at, invoiceType: checked.invoiceType, lines },
+    request,
+  );
+  const terms = await termsOf(sql, scope, invoiceId, facts, own);
+  const { amounts, applied } = computeAmounts(
+    scope,
+    {
+      id: invoiceId,
+      invoiceType: checked.invoiceType,
+      currency: request.currency,
+      period: request.periodStart && request.periodEnd ? { start: request.periodStart, end: request.periodEnd } : null,
+      subscriptionId: request.subscriptionId,
+      planId: facts.subscription?.planId ?? '',
+      customerId: facts.subscription?.customerId ?? request.customerId,
+      lines: lines.map((line) => ({ ...line, priceType: line.priceType ?? 'FIXED' })),
+      at,
+    },
+    terms,
+  );
+  if (own?.importedCredits && !decimal(amounts.totalPrepaidCreditsApplied).equals(decimal(own.importedCredits))) {
+    throw badField(
+      'total_prepaid_applied',
+      `must not be more than the ${amounts.totalPrepaidCreditsApplied} it can pay`,
+    );
+  }
+  const row = rowOf(scope, { invoiceId, at, request, checked, facts, key, own, amounts });
+  await writeRows(sql, insertOwnInvoice, [row]);
+  await insertLines(sql, lineRows(scope, { invoiceId, request, lines, amounts }));
+  await writeApplied(sql, [applied]);
+  await writeEvents(sql, scope, invoiceEvents('invoice.update', invoiceId, at));
+  await writeAudit(sql, scope, [
+    { objectType: 'invoice', objectId: invoiceId, action: 'created', version: 1, occurredAt: at },
+  ]);
+  if (checked.isFinalizedAtOnce) await issueInvoices(sql, scope, [{ invoiceId, at }], readUsage);
+}
+
+async function termsOf(
+  sql: Sql,
+  scope: Scope,
+  invoiceId: string,
+  facts: InvoiceFacts,
+  own: OwnTerms | null,
+): Promise<InvoiceTerms | undefined> {
+  const subscriptionId = facts.subscription?.id ?? null;
+  const ids = subscriptionId === null ? [] : [subscriptionId];
+  const terms = await readInvoiceTerms(sql, scope.environmentId, ids);
+  const draft = { id: invoiceId, customer_id: facts.customerId, subscription_id: subscriptionId, own_terms: own };
+  const given = await readOwnTerms(sql, scope.environmentId, [draft], terms);
+  return given.get(invoiceId) ?? terms.get(subscriptionId ?? '');
+}
+
+/**
+ * The key that refuses the same invoice twice: the caller's, else a hash of whose it is, its period and its reason. Without a
+ * period, where that would allow a customer one invoice for ever, the minute of its issue and its lines stand in for the
+ * bounds. spec: subscriptions-and-invoicing §2.15.9
+ */
+function keyOf(scope: Scope, request: NewInvoice, at: string): string {
+  if (request.idempotencyKey !== null) return request.idempotencyKey;
+  const { periodStart, periodEnd, customerId, subscriptionId, billingReason } = request;
+  if (periodStart !== null && periodEnd !== null) {
+    const owner = { id: subscriptionId ?? '', customerId };
+    return invoiceKey(scope, owner, { start: periodStart, end: periodEnd }, billingReason);
+  }
+  const content = createHash('sha256')
+    .update(JSON.stringify([request.subtotal, request.description, request.lines]))
+    .digest('hex');
+  const issued = request.issueDate ?? at;
+  return invoiceKey(
+    scope,
+    { id: subscriptionId ?? '', customerId },
+    { start: issued, end: issued },
+    `${billingReason} ${content}`,
+  );
+}
+
+/** The draft or skipped invoice of a subscription that has the key of this request already; null when there is none. spec: §2.15.9 */
+export async function draftUnderKey(sql: Sql, scope: Scope, request: NewInvoice, at: string): Promise<string | null> {
+  const [row] = await sql.rows<{ id: string }>(
+    `select id from invoice where environment_id = $1 and idempotency_key = $2 and subscription_id is not null
+       and invoice_status in ('DRAFT', 'SKIPPED')`,
+    [scope.environmentId, keyOf(scope, request, at)],
+  );
+  return row?.id ?? null;
+}
+
+/** Throws `already_exists` for a key, a period of a subscription, or a number that a live invoice has. */
+async function refuseTaken(
+  sql: Sql,
+  scope: Scope,
+  request: NewInvoice,
+  { invoiceType }: CheckedInvoice,
+  key: string,
+): Promise<void> {
+  const [taken] = await sql.rows<{ id: string; number: string | null; by_number: boolean }>(
+    `select id, invoice_number as number, invoice_number is not distinct from $3 and $3 is not null as by_number from invoice
+     where environment_id = $1 and ((invoice_status <> 'VOIDED' and (idempotency_key = $2
+       or ($4 = 'SUBSCRIPTION' and invoice_type = 'SUBSCRIPTION' and subscription_id = $5 and period_start = $6 and period_end = $7
+         and billing_reason = $8))) or invoice_number = $3) limit 1`,
+    [
+      scope.environmentId,
+      key,
+      request.invoiceNumber,
+      invoiceType,
+      request.subscriptionId,
+      request.periodStart,
+      request.periodEnd,
+      request.billingReason,
+    ],
+  );
+  if (!taken) return;
+  const field = taken.by_number ? 'invoice_number' : 'idempotency_key';
+  const remedy = taken.by_number ? 'choose another number' : 'read it, or send another idempotency_key';
+  throw refuse('already_exists', `${field}: invoice ${taken.id} has it already; ${remedy}`, {
+    invoice_id: taken.id,
+    fields: { [field]: 'taken' },
+  });
+}
+
+interface NewRow {
+  invoiceId: string;
+  at: string;
+  request: NewInvoice;
+  checked: CheckedInvoice;
+  facts: InvoiceFacts;
+  key: string;
+  own: OwnTerms | null;
+  amounts: InvoiceAmounts;
+}
+
+function rowOf(scope: Scope, { invoiceId, at, request, checked, facts, key, own, amounts }: NewRow): object {
+  const now = new Date().toISOString();
+  const { amountPaid, paymentStatus } = initialPayment(request, amounts.amountDue);
+  const remaining = decimal(amounts.amountDue).minus(decimal(amountPaid));
+  const { subscription } = facts;
+  return {
+    ...totalsOf(amounts),
+    id: invoiceId,
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    createdAt: now,
+    createdBy: scope.actor,
+    updatedAt: now,
+    updatedBy: scope.actor,
+    customerId: request.customerId,
+    subscriptionId: request.subscriptionId,
+    subscriptionCustomerId: subscription?.customerId ?? null,
+    idempotencyKey: key,
+    invoiceNumber: request.invoiceNumber,
+    invoiceType: checked.invoiceType,
+    invoiceStatus: 'DRAFT',
+    paymentStatus,
+    billingReason: request.billingReason,
+    billingPeriod: request.billingPeriod,
+    billingSequence: facts.billingSequence,
+    collectionMethod: request.collectionMethod ?? subscription?.collectionMethod ?? 'charge_automatically',
+    currency: request.currency,
+    amountPaid,
+    amountPaidByHand: amountPaid,
+    amountRemaining: remaining.toFixed(),
+    paidAt: paymentStatus === 'SUCCEEDED' ? at : null,
+    periodStart: request.periodStart,
+    periodEnd: request.periodEnd,
+    issueDate: request.issueDate,
+    dueDate: dueDateOf(request, checked, facts, at),
+    lastComputedAt: at,
+    description: request.description,
+    invoicePdfUrl: request.invoicePdfUrl,
+    metadata: request.metadata,
+    // A draft that no boundary made waits for a person; a subscription's waits for its timer.
+    attended: checked.invoiceType !== 'SUBSCRIPTION',
+    ownTerms: own ?? undefined,
+    testClockId: facts.testClockId,
+  };
+}
+
+function dueDateOf(request: NewInvoice, { invoiceType }: CheckedInvoice, facts: InvoiceFacts, at: string): string {
+  const { dueDateDays } = invoiceConfig(facts.config);
+  if (invoiceType === 'SUBSCRIPTION' && request.dueDate === null && request.periodEnd !== null) {
+    const paymentTerms = facts.subscription?.paymentTerms ?? null;
+    return subscriptionDueDate({ periodEnd: request.periodEnd, paymentTerms, dueDateDays });
+  }
+  return oneOffDueDate({ dueDate: request.dueDate, issueDate: request.issueDate ?? at, dueDateDays });
+}
+
+interface NewLines {
+  invoiceId: string;
+  request: NewInvoice;
+  lines: Lines;
+  amounts: InvoiceAmounts;
+}
+
+function lineRows(scope: Scope, { invoiceId, request, lines, amounts }: NewLines): object[] {
+  const now = new Date().toISOString();
+  return lines.map((line, position) => ({
+    ...line,
+    ...amounts.lines[position],
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    createdAt: now,
+    createdBy: scope.actor,
+    updatedAt: now,
+    updatedBy: scope.actor,
+    invoiceId,
+    customerId: request.customerId,
+    subscriptionId: request.subscriptionId,
+    position,
+    displayName: line.displayName ?? '',
+    currency: request.currency,
+  }));
+}

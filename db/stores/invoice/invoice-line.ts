@@ -1,0 +1,99 @@
+import { linePriceUnit } from '../../../billing/price-unit.ts';
+import { type Columns, insertText, recordColumnTypes, writeRows } from '../../bulk.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import type { BilledLine } from '../subscription/subscription-charge.ts';
+import type { SubscriptionRow } from '../subscription/subscription-row.ts';
+
+/** What a line keeps of its custom currency. spec: catalogue-and-metering §4.5 */
+export const priceUnitColumns: Columns = {
+  priceUnit: 'text',
+  priceUnitId: 'text',
+  priceUnitAmount: 'numeric',
+  priceUnitCost: 'numeric',
+  conversionRate: 'numeric',
+};
+
+/** What every line is written with. */
+export const lineColumns: Columns = {
+  ...recordColumnTypes,
+  invoiceId: 'text',
+  customerId: 'text',
+  subscriptionId: 'text',
+  subscriptionLineItemId: 'text',
+  position: 'int',
+  entityType: 'text',
+  entityId: 'text',
+  planId: 'text',
+  planDisplayName: 'text',
+  displayName: 'text',
+  priceId: 'text',
+  priceType: 'text',
+  invoiceCadence: 'text',
+  meterId: 'text',
+  meterDisplayName: 'text',
+  currency: 'text',
+  quantity: 'numeric',
+  amount: 'numeric',
+  adjustedEntitlementQuantity: 'numeric',
+  ...priceUnitColumns,
+  lineItemDiscount: 'numeric',
+  invoiceLevelDiscount: 'numeric',
+  prepaidCreditsApplied: 'numeric',
+  periodStart: 'timestamptz',
+  periodEnd: 'timestamptz',
+  commitmentInfo: 'jsonb',
+  derivation: 'jsonb',
+  metadata: 'jsonb',
+};
+
+const insertLineRows = insertText('invoice_line_item', lineColumns);
+
+/** Writes invoice lines; one statement for any number of them. */
+export async function insertLines(sql: Sql, lines: readonly object[]): Promise<void> {
+  await writeRows(sql, insertLineRows, lines);
+}
+
+/** A line as its row has it, but for its id and what discounts and credits make of it. */
+export function lineRecord(
+  scope: Scope,
+  on: { invoiceId: string; subscription: SubscriptionRow; planName: string; position: number },
+  line: BilledLine,
+): Record<string, unknown> {
+  const { invoiceId, position } = on;
+  const { subscription, planName } = line.child ?? on;
+  const now = new Date().toISOString();
+  return {
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    createdAt: now,
+    createdBy: scope.actor,
+    updatedAt: now,
+    updatedBy: scope.actor,
+    invoiceId,
+    customerId: on.subscription.invoicingCustomerId,
+    subscriptionId: subscription.id,
+    subscriptionLineItemId: line.subscriptionLineItemId,
+    position,
+    entityType: line.entityType,
+    entityId: line.entityId,
+    planId: subscription.planId,
+    planDisplayName: planName,
+    displayName: line.displayName,
+    priceId: line.priceId,
+    priceType: line.priceType,
+    invoiceCadence: line.invoiceCadence,
+    meterId: line.meterId,
+    meterDisplayName: line.meterDisplayName,
+    currency: subscription.currency,
+    quantity: line.quantity,
+    amount: line.amount,
+    adjustedEntitlementQuantity: line.adjustedEntitlementQuantity,
+    ...linePriceUnit(line.derivation),
+    periodStart: line.periodStart,
+    periodEnd: line.periodEnd,
+    commitmentInfo: line.commitmentInfo,
+    derivation: line.derivation,
+    metadata: line.metadata,
+  };
+}

@@ -1,0 +1,61 @@
+import type { Derivation } from '../../../billing/derivation.ts';
+import { linePriceUnit, priceUnitTotals } from '../../../billing/price-unit.ts';
+import { type Columns, updateText, writeRows } from '../../bulk.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import { amountsOfDraft, lockDrafts, termsOfDrafts, writeDraftAmounts } from './invoice-amounts.ts';
+import { totalsOf } from './invoice-draft.ts';
+
+const recomputedColumns: Columns = {
+  id: 'text',
+  subtotal: 'numeric',
+  totalDiscount: 'numeric',
+  totalTax: 'numeric',
+  noTaxReason: 'text',
+  totalPrepaidCreditsApplied: 'numeric',
+  total: 'numeric',
+  amountDue: 'numeric',
+  amountRemaining: 'numeric',
+  priceUnitTotals: 'jsonb',
+  lastComputedAt: 'timestamptz',
+  isManuallyEdited: 'boolean',
+  updatedAt: 'timestamptz',
+  updatedBy: 'text',
+};
+const updateRecomputed = updateText('invoice', recomputedColumns, 'version = r.version + 1');
+
+/**
+ * Computes the amounts of a draft again from the lines it has: discounts from the coupons now standing, their shares, taxes and
+ * totals. Done twice it changes nothing. spec: subscriptions-and-invoicing §2.15.8, §2.16
+ */
+export async function recomputeDraft(
+  sql: Sql,
+  scope: Scope,
+  { invoiceId, at, isManuallyEdited }: { invoiceId: string; at: string; isManuallyEdited: boolean },
+): Promise<void> {
+  const drafts = await lockDrafts(sql, scope, [invoiceId]);
+  const draft = drafts[0]!;
+  const terms = await termsOfDrafts(sql, scope, drafts);
+  const { amounts, applied } = amountsOfDraft(draft, at, scope, terms.get(invoiceId));
+  await writeDraftAmounts(sql, scope, [{ draft, lineAmounts: amounts.lines, applied }]);
+  const row = {
+    id: invoiceId,
+    ...totalsOf(amounts),
+    priceUnitTotals: await unitTotals(sql, scope, invoiceId),
+    lastComputedAt: at,
+    isManuallyEdited: isManuallyEdited || draft.is_manually_edited,
+    updatedAt: new Date().toISOString(),
+    updatedBy: scope.actor,
+  };
+  await writeRows(sql, updateRecomputed, [row]);
+}
+
+/** What the lines come to in custom currencies. */
+async function unitTotals(sql: Sql, scope: Scope, invoiceId: string): Promise<unknown> {
+  const rows = await sql.rows<{ derivation: Derivation }>(
+    `select derivation from invoice_line_item where environment_id = $1 and invoice_id = $2 and status = 'published'
+       and price_unit_id is not null and derivation is not null order by position`,
+    [scope.environmentId, invoiceId],
+  );
+  return priceUnitTotals(rows.map(({ derivation }) => linePriceUnit(derivation))) ?? undefined;
+}

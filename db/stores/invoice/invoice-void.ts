@@ -1,0 +1,115 @@
+import { refuseGated } from '../../../billing/invoice-edit.ts';
+import { planVoid, type VoidPlan } from '../../../billing/invoice-void.ts';
+import { decimal } from '../../../billing/money.ts';
+import type { OwnTerms } from '../../../billing/own-terms.ts';
+import { writeAudit } from '../../audit.ts';
+import { decimalText } from '../../columns.ts';
+import { writeEvents } from '../../outbox.ts';
+import { missing } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import { replaceAgendas } from '../lifecycle/agenda.ts';
+import { isPaymentInFlight } from '../payment/payment.ts';
+import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
+import { releaseCoupons } from './invoice-coupon.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { releaseRedemptions } from './invoice-redemption.ts';
+
+interface VoidableRow {
+  id: string;
+  customer_id: string;
+  test_clock_id: string | null;
+  currency: string;
+  invoice_number: string | null;
+  invoice_status: string;
+  payment_status: string;
+  amount_paid: string;
+  total_prepaid_credits_applied: string;
+  refunded_amount: string;
+  own_terms: OwnTerms | null;
+  source_type: string;
+  version: number;
+  [column: string]: unknown;
+}
+
+/**
+ * Voids an invoice: it keeps its number, frees its period and is never collected. Money already paid and the credits
+ * it took go to the customer's prepaid wallet. Coupons it redeemed can be redeemed again, unless a replacement takes them over
+ * (`isReplaced`).
+ * spec: subscriptions-and-invoicing §2.15.7
+ */
+export async function voidInvoice(
+  sql: Sql,
+  scope: Scope,
+  input: { invoiceId: string; at: string; metadata: Record<string, string> | null; isReplaced?: boolean },
+): Promise<void> {
+  const [row] = await sql.rows<VoidableRow>(
+    `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version,
+       own_terms, source_type from invoice where environment_id = $1 and id = $2 for update`,
+    [scope.environmentId, input.invoiceId],
+  );
+  if (!row) throw missing('invoice', input.invoiceId);
+  refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'voided');
+  const inFlight = await isPaymentInFlight({ rows: sql.rows, scope }, row.id);
+  const plan = planVoid({
+    invoiceStatus: row.invoice_status,
+    paymentStatus: inFlight ? 'PROCESSING' : row.payment_status,
+    amountPaid: decimalText(row.amount_paid),
+    totalPrepaidCreditsApplied: decimalText(row.total_prepaid_credits_applied),
+    refundedAmount: decimalText(row.refunded_amount),
+  });
+  await giveBack(sql, scope, row, plan, input.at);
+  await sql.rows(
+    `update invoice set invoice_status = 'VOIDED', voided_at = $3, payment_status = $4, refunded_amount = $8, attended = true, metadata = metadata || $5::jsonb,
+       version = version + 1, updated_at = $6, updated_by = $7 where environment_id = $1 and id = $2`,
+    [
+      scope.environmentId,
+      row.id,
+      input.at,
+      plan.paymentStatus,
+      JSON.stringify(input.metadata ?? {}),
+      new Date().toISOString(),
+      scope.actor,
+      plan.refundedAmount,
+    ],
+  );
+  await releaseCoupons(sql, scope, row.id);
+  // What a replacement redeems it redeemed already.
+  if (!input.isReplaced) await releaseRedemptions(sql, scope, row.own_terms, input.at);
+  await replaceAgendas(sql, [
+    {
+      tenantId: scope.tenantId,
+      environmentId: scope.environmentId,
+      objectType: 'invoice',
+      objectId: row.id,
+      customerId: row.customer_id,
+      testClockId: row.test_clock_id,
+      items: [],
+    },
+  ]);
+  await writeEvents(sql, scope, invoiceEvents('invoice.update.voided', row.id, input.at));
+  await writeAudit(sql, scope, [
+    { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: input.at },
+  ]);
+}
+
+/** Money and credits go back as two lots of their own, each once. spec: wallets-and-payments §2.14 */
+async function giveBack(sql: Sql, scope: Scope, row: VoidableRow, plan: VoidPlan, at: string): Promise<void> {
+  const parts = [
+    { amount: plan.refundedMoney, idempotencyKey: row.id, what: 'What was paid of' },
+    { amount: plan.returnedCredits, idempotencyKey: `${row.id}_prepaid`, what: 'Prepaid credits of' },
+  ];
+  for (const { amount, idempotencyKey, what } of parts) {
+    if (decimal(amount).isZero()) continue;
+    await creditPrepaidWallet(sql, scope, {
+      customerId: row.customer_id,
+      currency: row.currency,
+      amount,
+      cause: 'invoice_void',
+      causeId: row.id,
+      description: `${what} voided invoice ${row.invoice_number ?? row.id}`,
+      idempotencyKey,
+      at,
+    });
+  }
+}

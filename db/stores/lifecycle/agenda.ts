@@ -1,0 +1,43 @@
+import type { AgendaItem } from '../../../billing/agenda.ts';
+import { insertText, writeRows } from '../../bulk.ts';
+import type { Sql } from '../../transaction.ts';
+
+/** An object whose agenda is written down. */
+export interface AgendaOwner {
+  tenantId: string;
+  environmentId: string;
+  objectType: string;
+  objectId: string;
+  customerId: string;
+  testClockId: string | null;
+  items: readonly AgendaItem[];
+}
+
+const insertEntries = insertText('agenda_entry', {
+  tenantId: 'text',
+  environmentId: 'text',
+  objectType: 'text',
+  objectId: 'text',
+  kind: 'text',
+  ref: 'text',
+  dueAt: 'timestamptz',
+  customerId: 'text',
+  testClockId: 'text',
+});
+
+/**
+ * Replaces the agendas of some objects of one environment, in the transaction that changed them. The table orders a test
+ * clock's advance and tells operators and reconcile what is due; nothing polls it. design: architecture §4
+ */
+export async function replaceAgendas(sql: Sql, owners: readonly AgendaOwner[]): Promise<void> {
+  if (owners.length === 0) return;
+  const ids = owners.map((owner) => owner.objectId).sort();
+  await sql.rows('delete from agenda_entry where environment_id = $1 and object_id = any($2)', [
+    owners[0]?.environmentId,
+    ids,
+  ]);
+  const entries = owners.flatMap(({ items, ...owner }) =>
+    items.map((item) => ({ ...owner, kind: item.kind, ref: item.ref, dueAt: item.at })),
+  );
+  await writeRows(sql, insertEntries, entries);
+}

@@ -1,0 +1,40 @@
+import { intentTokenOf } from '../../../billing/payment.ts';
+import type { PaymentToInsert } from './payment.ts';
+import type { PaymentTransaction } from './payment-row.ts';
+
+type Debt = { invoiceId: string; debt: string; charges: number };
+
+/**
+ * What the gateway will know each payment by: the debt of its invoice and the how-manieth charge of it this is. A period that is billed
+ * again, from a backup that does not know its payment, meets the charge that was made. An invoice that takes the place of a void one
+ * is the same debt; one without a subscription is a debt of its own. What the gateway is never asked for has a token of its id. Call
+ * it with the invoices locked. spec: wallets-and-payments §2.19
+ */
+export async function intentTokens(
+  tx: PaymentTransaction,
+  payments: readonly PaymentToInsert[],
+): Promise<Map<string, string>> {
+  const charging = payments.filter((payment) => payment.paymentGateway !== null && !payment.isChargedAlready);
+  const debts = new Map((await debtsOf(tx, charging)).map((debt) => [debt.invoiceId, debt]));
+  const charged = new Set(charging);
+  return new Map(
+    payments.map((payment) => {
+      const debt = charged.has(payment) && debts.get(payment.invoice.id);
+      return [payment.id, debt ? intentTokenOf(debt.debt, debt.charges + 1) : intentTokenOf(payment.id, 1)];
+    }),
+  );
+}
+
+async function debtsOf(tx: PaymentTransaction, charging: readonly PaymentToInsert[]): Promise<Debt[]> {
+  if (charging.length === 0) return [];
+  return tx.rows<Debt>(
+    `select i.id as "invoiceId", case when i.subscription_id is null then i.id else i.idempotency_key end as debt, (
+       select count(*) from payment p where p.environment_id = $1 and p.payment_gateway is not null and p.destination_id in (
+         select i.id union
+         select o.id from invoice o
+         where o.environment_id = $1 and o.subscription_id = i.subscription_id and o.idempotency_key = i.idempotency_key)
+     )::int as charges
+     from invoice i where i.environment_id = $1 and i.id = any($2)`,
+    [tx.scope.environmentId, charging.map((payment) => payment.invoice.id)],
+  );
+}

@@ -1,0 +1,104 @@
+import { writeAudit } from '../../audit.ts';
+import { customerNow } from '../../clock.ts';
+import { PaymentMethod } from '../../entities/payment-method.ts';
+import { missing, newRecord, touch } from '../../record.ts';
+import type { Transaction } from '../../transaction.ts';
+
+/** A saved way to pay as its gateway handed it over. */
+export interface NewPaymentMethod {
+  customerId: string;
+  gateway: string;
+  gatewayToken: string;
+  brand: string;
+  lastFour: string;
+  setDefault: boolean;
+  metadata: Record<string, string>;
+}
+
+/** Throws `not_found` unless the customer exists and is not archived, and keeps its methods from changing meanwhile. */
+export async function lockCustomer(tx: Transaction, customerId: string): Promise<void> {
+  const [customer] = await tx.rows(
+    `select id from customer where id = $1 and environment_id = $2 and status = 'published' for update`,
+    [customerId, tx.scope.environmentId],
+  );
+  if (!customer) throw missing('customer', customerId);
+}
+
+/** Keeps a saved card. The first method of a customer becomes its default. spec: wallets-and-payments §1.5 */
+export async function savePaymentMethod(tx: Transaction, input: NewPaymentMethod): Promise<PaymentMethod> {
+  await lockCustomer(tx, input.customerId);
+  const others = await listPaymentMethods(tx, input.customerId);
+  const isDefault = input.setDefault || !others.some((other) => other.isDefault);
+  if (isDefault) for (const other of others.filter((one) => one.isDefault)) setDefault(tx, other, false);
+  const method = tx.em.create(PaymentMethod, {
+    ...newRecord(tx, 'pm'),
+    customerId: input.customerId,
+    gateway: input.gateway,
+    gatewayToken: input.gatewayToken,
+    type: 'CARD',
+    brand: input.brand,
+    lastFour: input.lastFour,
+    isDefault,
+    metadata: input.metadata,
+  });
+  await tx.em.flush();
+  await audit(tx, method, 'created');
+  return method;
+}
+
+/** The saved methods of a customer, the default first, then the newest. */
+export async function listPaymentMethods(tx: Transaction, customerId: string): Promise<PaymentMethod[]> {
+  return tx.em.find(
+    PaymentMethod,
+    { environmentId: tx.scope.environmentId, customerId, status: 'published' },
+    { orderBy: { isDefault: 'desc', createdAt: 'desc', id: 'desc' } },
+  );
+}
+
+/** Makes a method the one that is charged when none is named. Throws `not_found`. */
+export async function makeDefaultPaymentMethod(
+  tx: Transaction,
+  customerId: string,
+  id: string,
+): Promise<PaymentMethod> {
+  await lockCustomer(tx, customerId);
+  const methods = await listPaymentMethods(tx, customerId);
+  const chosen = methods.find((method) => method.id === id);
+  if (!chosen) throw missing('payment method', id, 'payment_method_id');
+  for (const method of methods) setDefault(tx, method, method === chosen);
+  await tx.em.flush();
+  await audit(tx, chosen, 'made default');
+  return chosen;
+}
+
+/** Archives a method; payments made with it stay. The newest of the others becomes the default if it was. Throws `not_found`. */
+export async function archivePaymentMethod(tx: Transaction, customerId: string, id: string): Promise<void> {
+  await lockCustomer(tx, customerId);
+  const methods = await listPaymentMethods(tx, customerId);
+  const method = methods.find((one) => one.id === id);
+  if (!method) throw missing('payment method', id, 'payment_method_id');
+  const next = method.isDefault ? methods.find((one) => one !== method) : undefined;
+  method.status = 'archived';
+  setDefault(tx, method, false);
+  if (next) setDefault(tx, next, true);
+  await tx.em.flush();
+  await audit(tx, method, 'archived');
+}
+
+function setDefault(tx: Transaction, method: PaymentMethod, isDefault: boolean): void {
+  if (method.isDefault === isDefault && method.status === 'published') return;
+  method.isDefault = isDefault;
+  touch(tx, method);
+}
+
+async function audit(tx: Transaction, method: PaymentMethod, action: string): Promise<void> {
+  await writeAudit(tx, tx.scope, [
+    {
+      objectType: 'payment_method',
+      objectId: method.id,
+      action,
+      occurredAt: await customerNow(tx, method.customerId),
+      detail: { customer_id: method.customerId, gateway: method.gateway, is_default: method.isDefault },
+    },
+  ]);
+}

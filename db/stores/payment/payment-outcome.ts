@@ -1,0 +1,199 @@
+import {
+  assertPaymentMove,
+  isPaymentCaptured,
+  isPaymentSettled,
+  type PaymentOutcome,
+  type PaymentStatus,
+  paymentEventName,
+  paymentStatusAfter,
+} from '../../../billing/payment.ts';
+import { type AuditRecord, writeAudit } from '../../audit.ts';
+import { decimalText } from '../../columns.ts';
+import { type OutboundEvent, writeEvents } from '../../outbox.ts';
+import { dropPaymentAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
+import {
+  lockPaymentsWithInvoices,
+  type PayableInvoiceRow,
+  type PaymentRow,
+  type PaymentTransaction,
+  type PaymentWithInvoice,
+  paidInvoiceEventObject,
+  paymentAudit,
+  paymentColumns,
+  paymentEvent,
+} from './payment-row.ts';
+import { isPaid, type PaymentToSettle, settlePayments, withPayment, writePaidInvoices } from './payment-settle.ts';
+
+/** What a recorded outcome means for the one who waits for it. */
+export interface RecordedPayment {
+  paymentId: string;
+  paymentStatus: PaymentStatus;
+  invoiceId: string;
+  subscriptionId: string | null;
+  /** True when this call brought the invoice to SUCCEEDED or OVERPAID: what hangs on its payment happens now. */
+  invoicePaid: boolean;
+  /** True while the gateway's definite answer is still to come. */
+  awaitsGateway: boolean;
+}
+
+/** What is known of a payment, and when on the customer's clock it became known. */
+export interface OutcomeToRecord {
+  paymentId: string;
+  outcome: PaymentOutcome;
+  at: string;
+}
+
+/** Records what is known of one payment; see `recordPaymentOutcomes`. */
+export async function recordPaymentOutcome(tx: PaymentTransaction, input: OutcomeToRecord): Promise<RecordedPayment> {
+  const [result] = await recordPaymentOutcomes(tx, [input]);
+  return result!;
+}
+
+/**
+ * Records what is known of payments: the status of each by the transition table, an attempt for a definite answer of a gateway, and
+ * for captured money the invoice's amounts and status, with their events and audit, in a fixed number of statements. An outcome
+ * that is recorded already changes nothing, so it may be recorded any number of times. The answers come in the order asked.
+ * Throws `not_found`, and `invalid_operation` when the gateway contradicts an answer it gave before.
+ * spec: wallets-and-payments §2.19, §2.20
+ */
+export async function recordPaymentOutcomes(
+  tx: PaymentTransaction,
+  inputs: readonly OutcomeToRecord[],
+): Promise<RecordedPayment[]> {
+  const results: RecordedPayment[] = [];
+  let waiting = [...inputs.entries()];
+  // An invoice that several outcomes are about takes one after the other.
+  while (waiting.length > 0) {
+    const locked = await lockPaymentsWithInvoices(
+      tx,
+      waiting.map(([, { paymentId }]) => paymentId),
+    );
+    const found = waiting.map(([index, input], nth) => ({ index, ...input, ...locked[nth]! }));
+    const first = [...Map.groupBy(found, ({ invoice }) => invoice.id).values()].map(([each]) => each!);
+    const recorded = await recordOfDistinctInvoices(tx, first);
+    for (const [nth, { index }] of first.entries()) results[index] = recorded[nth]!;
+    waiting = waiting.filter(([index]) => !first.some((done) => done.index === index));
+  }
+  return results;
+}
+
+type Found = PaymentWithInvoice & OutcomeToRecord;
+
+/** A payment whose status moves, and the invoice that its money changes. */
+interface Settling extends Found, PaymentToSettle {
+  paidInvoice: PayableInvoiceRow | null;
+}
+
+async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly Found[]): Promise<RecordedPayment[]> {
+  const settling = new Map<string, Settling>();
+  for (const each of found) {
+    const { payment, invoice, outcome, at } = each;
+    const next = paymentStatusAfter(outcome);
+    const known =
+      next === payment.payment_status || (next === 'SUCCEEDED' && isPaymentCaptured(payment.payment_status));
+    if (next === null || known) {
+      if (!isPaymentSettled(payment.payment_status)) await keepWaiting(tx, payment, invoice, outcome, at);
+      continue;
+    }
+    assertPaymentMove(payment.payment_status, next);
+    const paidInvoice = next === 'SUCCEEDED' ? withPayment(invoice, decimalText(payment.amount), at) : null;
+    settling.set(payment.id, { ...each, next, paidInvoice });
+  }
+  const settled = await settle(tx, [...settling.values()]);
+  return found.map(({ payment, invoice }) => {
+    const after = settled.get(payment.id);
+    if (!after) return recorded(payment, invoice, false);
+    const paidInvoice = settling.get(payment.id)?.paidInvoice;
+    const invoicePaid = paidInvoice ? isPaid(paidInvoice.payment_status) && !isPaid(invoice.payment_status) : false;
+    return recorded(after, invoice, invoicePaid);
+  });
+}
+
+/** Writes what moves: payments, attempts, invoices, agendas, events and audit. Answers the payments as they are then. */
+async function settle(tx: PaymentTransaction, settling: readonly Settling[]): Promise<Map<string, PaymentRow>> {
+  if (settling.length === 0) return new Map();
+  const settled = await settlePayments(tx, settling);
+  await writePaidInvoices(
+    tx,
+    settling.flatMap(({ paidInvoice }) => paidInvoice ?? []),
+  );
+  for (const { payment } of settling) if (payment.attended) await dropPaymentAgenda(tx, payment);
+  const events = settling.flatMap((each) => eventsOf(each, settled.get(each.payment.id)!));
+  await writeEvents(tx, tx.scope, events);
+  const audits = settling.flatMap(({ payment, invoice, next, outcome, paidInvoice, at }) => [
+    paymentAudit(settled.get(payment.id)!, next.toLowerCase(), at, { invoice_id: invoice.id, reason: outcome.reason }),
+    ...(paidInvoice ? [receivedAudit(paidInvoice, payment.id, at)] : []),
+  ]);
+  await writeAudit(tx, tx.scope, audits);
+  return settled;
+}
+
+function eventsOf({ payment, invoice, next, paidInvoice, at }: Settling, settled: PaymentRow): OutboundEvent[] {
+  const name = paymentEventName(payment.payment_status, next);
+  const events: OutboundEvent[] = name ? [paymentEvent(name, settled, invoice.invoice_number, at)] : [];
+  if (paidInvoice) {
+    events.push({
+      name: 'invoice.update.payment',
+      entityType: 'invoice',
+      entityId: invoice.id,
+      payload: { invoice: paidInvoiceEventObject(paidInvoice) },
+      occurredAt: at,
+    });
+  }
+  return events;
+}
+
+/** The gateway has not decided: the payment stays PROCESSING, shows where its payer confirms, and is asked about again. */
+async function keepWaiting(
+  tx: PaymentTransaction,
+  payment: PaymentRow,
+  invoice: PayableInvoiceRow,
+  outcome: PaymentOutcome,
+  at: string,
+): Promise<void> {
+  if (payment.attended) await writeUnansweredAgenda(tx, payment, at);
+  const isNews =
+    (outcome.actionUrl ?? null) !== payment.payment_url ||
+    (outcome.gatewayPaymentId ?? payment.gateway_payment_id) !== payment.gateway_payment_id;
+  if (outcome.status === 'unknown' || !isNews) return;
+  const [changed] = await tx.rows<PaymentRow>(waitingText, [
+    payment.id,
+    payment.version,
+    outcome.actionUrl,
+    outcome.gatewayPaymentId,
+    JSON.stringify(outcome.gatewayMetadata),
+    new Date().toISOString(),
+    tx.scope.actor,
+  ]);
+  if (!changed) throw new Error(`payment ${payment.id} changed under its lock`);
+  await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', changed, invoice.invoice_number, at)]);
+  await writeAudit(tx, tx.scope, [paymentAudit(changed, outcome.status, at, { invoice_id: payment.destination_id })]);
+}
+
+function recorded(payment: PaymentRow, invoice: PayableInvoiceRow, invoicePaid: boolean): RecordedPayment {
+  return {
+    paymentId: payment.id,
+    paymentStatus: payment.payment_status,
+    invoiceId: invoice.id,
+    subscriptionId: invoice.subscription_id,
+    invoicePaid,
+    awaitsGateway: payment.payment_status === 'PROCESSING',
+  };
+}
+
+function receivedAudit(invoice: PayableInvoiceRow, paymentId: string, at: string): AuditRecord {
+  return {
+    objectType: 'invoice',
+    objectId: invoice.id,
+    action: 'payment received',
+    version: invoice.version,
+    occurredAt: at,
+    detail: { payment_id: paymentId, payment_status: invoice.payment_status },
+  };
+}
+
+const waitingText = `
+update payment set payment_url = $3, gateway_payment_id = coalesce($4, gateway_payment_id),
+  gateway_metadata = gateway_metadata || $5::jsonb, version = version + 1, updated_at = $6, updated_by = $7
+where id = $1 and version = $2
+returning ${paymentColumns}`;

@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto';
+import { currencyPrecision } from '../../../billing/money.ts';
+import { assertPaymentMove, isPaymentSettled } from '../../../billing/payment.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { writeAudit } from '../../audit.ts';
+import { customerNow } from '../../clock.ts';
+import { writeEvents } from '../../outbox.ts';
+import { badField, missing } from '../../record.ts';
+import { chargeableMethod, insertPayment } from './payment.ts';
+import { writeUnansweredAgenda } from './payment-agenda.ts';
+import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
+import {
+  lockPayableInvoice,
+  lockPaymentWithInvoice,
+  type PayableInvoiceRow,
+  type PaymentRow,
+  type PaymentTransaction,
+  paymentAudit,
+  paymentColumns,
+  paymentEvent,
+} from './payment-row.ts';
+
+/** A payment as a caller asks for it; shapes are checked, facts are not. spec: wallets-and-payments §1.5 */
+export interface PaymentRequest {
+  id: string;
+  destinationType: 'INVOICE' | 'CUSTOMER';
+  destinationId: string;
+  paymentMethodType: 'CARD' | 'OFFLINE' | 'ACH' | 'UPI' | 'CREDITS' | 'PAYMENT_LINK';
+  paymentMethodId: string | null;
+  paymentGateway: string | null;
+  amount: string;
+  currency: string;
+  processPayment: boolean;
+  idempotencyKey: string | null;
+  metadata: Record<string, string>;
+  /** The names of the connected gateways. */
+  gateways: readonly string[];
+}
+
+/** The payment, and what remains to be done with it: it waits in PENDING when it is to be processed. */
+export interface RequestedPayment {
+  id: string;
+  toProcess: boolean;
+  customerId: string;
+  testClockId: string | null;
+  at: string;
+}
+
+/**
+ * Creates a payment of an invoice: PENDING, or INITIATED when a gateway's payment is not to be processed yet. Nothing is
+ * charged here. A key that was used returns its payment, unless that one failed. The checks come in the documented order;
+ * what they refuse leaves nothing behind. spec: wallets-and-payments §2.19 Create checks, §3 rows 39 and 40
+ */
+export async function requestPayment(tx: PaymentTransaction, input: PaymentRequest): Promise<RequestedPayment> {
+  refuseUnavailable(input);
+  const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, input.destinationId);
+  if (!invoice) throw missing('invoice', input.destinationId, 'destination_id');
+  const at = await customerNow(tx, invoice.customer_id);
+  const idempotencyKey = input.idempotencyKey ?? hashedKey(input);
+  const before = await earlierPayment(tx, input.id, idempotencyKey);
+  if (before) return requested(before, input.processPayment && before.payment_status === 'PENDING', at);
+  checkInvoice(invoice, input);
+  const method = await methodOf(tx, invoice, input);
+  const payment = await insertPayment(tx, {
+    id: input.id,
+    idempotencyKey,
+    invoice,
+    paymentMethodType: input.paymentMethodType,
+    paymentMethodId: method?.id ?? null,
+    paymentGateway: method?.gateway ?? null,
+    amount: input.amount,
+    paymentStatus: method && !input.processPayment ? 'INITIATED' : 'PENDING',
+    attended: true,
+    isChargedAlready: false,
+    metadata: input.metadata,
+  });
+  await writeEvents(tx, tx.scope, [paymentEvent('payment.created', payment, invoice.invoice_number, at)]);
+  await writeAudit(tx, tx.scope, [paymentAudit(payment, 'created', at, { invoice_id: invoice.id })]);
+  return requested(payment, input.processPayment, at);
+}
+
+/**
+ * Takes up a pending payment. Money received outside a gateway is recorded at once; a card's payment becomes PROCESSING and
+ * is then sent. One that is PROCESSING is taken up again and one that is settled stays as it is, so that a retried request
+ * loses nothing and charges nothing. Throws `not_found`, and `invalid_operation` for an INITIATED one.
+ * spec: wallets-and-payments §2.19 process, §3 row 41
+ */
+export async function startProcessing(
+  tx: PaymentTransaction,
+  input: { paymentId: string; at: string },
+): Promise<RecordedPayment> {
+  const { invoice, payment } = await lockPaymentWithInvoice(tx, input.paymentId);
+  const status = payment.payment_status;
+  if (status === 'INITIATED') {
+    throw refuse('invalid_operation', `payment ${payment.id} is INITIATED; only a PENDING payment is processed`, {
+      payment_status: status,
+    });
+  }
+  if (payment.payment_method_type === 'OFFLINE' && status === 'PENDING') {
+    const received = {
+      status: 'succeeded',
+      gatewayPaymentId: null,
+      gatewayMetadata: {},
+      reason: null,
+      actionUrl: null,
+    } as const;
+    return recordPaymentOutcome(tx, { ...input, outcome: received });
+  }
+  if (status === 'PENDING') await moveToProcessing(tx, payment, invoice.invoice_number, input.at);
+  return {
+    paymentId: payment.id,
+    paymentStatus: status === 'PENDING' ? 'PROCESSING' : status,
+    invoiceId: invoice.id,
+    subscriptionId: invoice.subscription_id,
+    invoicePaid: false,
+    awaitsGateway: !isPaymentSettled(status),
+  };
+}
+
+/** Archives a payment that never moved money. Throws `not_found`, `invalid_operation`. spec: wallets-and-payments §3 row 44 */
+export async function archivePayment(tx: PaymentTransaction, paymentId: string): Promise<void> {
+  const { payment } = await lockPaymentWithInvoice(tx, paymentId);
+  if (payment.payment_status !== 'INITIATED' && payment.payment_status !== 'FAILED') {
+    throw refuse(
+      'invalid_operation',
+      `payment ${paymentId} is ${payment.payment_status}; only INITIATED and FAILED payments can be deleted`,
+      {
+        payment_status: payment.payment_status,
+      },
+    );
+  }
+  await tx.rows(
+    `update payment set status = 'archived', version = version + 1, updated_at = $2, updated_by = $3 where id = $1`,
+    [paymentId, new Date().toISOString(), tx.scope.actor],
+  );
+  const at = await customerNow(tx, payment.customer_id);
+  await writeAudit(tx, tx.scope, [paymentAudit({ ...payment, version: payment.version + 1 }, 'archived', at, {})]);
+}
+
+async function moveToProcessing(
+  tx: PaymentTransaction,
+  payment: PaymentRow,
+  invoiceNumber: string | null,
+  at: string,
+): Promise<void> {
+  assertPaymentMove(payment.payment_status, 'PROCESSING');
+  const [moved] = await tx.rows<PaymentRow>(
+    `update payment set payment_status = 'PROCESSING', version = version + 1, updated_at = $3, updated_by = $4
+     where id = $1 and payment_status = $2 returning ${paymentColumns}`,
+    [payment.id, payment.payment_status, new Date().toISOString(), tx.scope.actor],
+  );
+  if (!moved) throw new Error(`payment ${payment.id} changed under its lock`);
+  // From here on somebody must ask the gateway, whatever becomes of the process that sends the charge.
+  await writeUnansweredAgenda(tx, payment, at);
+  await writeEvents(tx, tx.scope, [paymentEvent('payment.pending', moved, invoiceNumber, at)]);
+  await writeAudit(tx, tx.scope, [paymentAudit(moved, 'processing', at, { invoice_id: payment.destination_id })]);
+}
+
+/** What this installation cannot do yet is refused before anything is read. */
+function refuseUnavailable(input: PaymentRequest): void {
+  if (input.destinationType === 'CUSTOMER') {
+    throw refuse('not_implemented', 'destination_type CUSTOMER (card verification) is not available; INVOICE is');
+  }
+  if (input.paymentMethodType === 'CREDITS') {
+    throw refuse('not_implemented', 'payment_method_type CREDITS is not available; CARD and OFFLINE are');
+  }
+}
+
+function checkInvoice(invoice: PayableInvoiceRow, input: PaymentRequest): void {
+  if (invoice.invoice_status === 'VOIDED') throw notPayable(invoice, 'is voided');
+  if (invoice.invoice_status !== 'FINALIZED') {
+    throw notPayable(invoice, `is ${invoice.invoice_status}; only a finalized invoice can be paid`);
+  }
+  if (
+    invoice.payment_status !== 'PENDING' &&
+    invoice.payment_status !== 'FAILED' &&
+    invoice.payment_status !== 'INITIATED'
+  ) {
+    throw notPayable(invoice, `is ${invoice.payment_status}; nothing is left to pay`);
+  }
+  if (invoice.currency !== input.currency) {
+    throw badField('currency', `must be ${invoice.currency}, the currency of the invoice`);
+  }
+}
+
+function notPayable(invoice: PayableInvoiceRow, problem: string) {
+  return refuse('invalid_operation', `invoice ${invoice.id} ${problem}`, { invoice_id: invoice.id });
+}
+
+const offlineDecimals = 8;
+
+/** The saved method of a card payment, null for money received outside a gateway. spec: wallets-and-payments §1.5 payment_method_id */
+async function methodOf(
+  tx: PaymentTransaction,
+  invoice: PayableInvoiceRow,
+  input: PaymentRequest,
+): Promise<{ id: string; gateway: string } | null> {
+  const { paymentMethodType: type, paymentMethodId: id } = input;
+  const decimals = type === 'OFFLINE' ? offlineDecimals : currencyPrecision(input.currency);
+  if ((input.amount.split('.')[1] ?? '').length > decimals)
+    throw badField('amount', `must have at most ${decimals} decimals`);
+  if (type === 'OFFLINE') {
+    if (id) throw badField('payment_method_id', 'must be absent for OFFLINE');
+    return null;
+  }
+  if (type === 'PAYMENT_LINK') {
+    if (!input.paymentGateway) throw badField('payment_gateway', 'is required for PAYMENT_LINK');
+    throw refuse(
+      'invalid_operation',
+      `payment_gateway ${input.paymentGateway} is not connected or makes no payment links`,
+    );
+  }
+  if (type !== 'CARD') {
+    if (!id) throw badField('payment_method_id', `is required for ${type}`);
+    throw refuse('invalid_operation', `payment_method_type ${type} is not supported; CARD and OFFLINE are`);
+  }
+  const method = await chargeableMethod(tx, invoice.customer_id, id);
+  if (!method && id) throw missing('payment method', id, 'payment_method_id');
+  if (!method) throw badField('payment_method_id', 'is required: the customer has no default payment method');
+  if (input.paymentGateway && input.paymentGateway !== method.gateway) {
+    throw badField('payment_gateway', `must be ${method.gateway}, the gateway of the payment method`);
+  }
+  if (!input.gateways.includes(method.gateway)) {
+    throw refuse('invalid_operation', `payment_gateway ${method.gateway} is not connected`);
+  }
+  return method;
+}
+
+/** The payment this request made at its first try, or one under the same key that did not fail. */
+async function earlierPayment(tx: PaymentTransaction, id: string, idempotencyKey: string): Promise<PaymentRow | null> {
+  const [row] = await tx.rows<PaymentRow>(
+    `select ${paymentColumns} from payment
+     where environment_id = $1 and (id = $2 or (idempotency_key = $3 and status = 'published' and payment_status <> 'FAILED'))
+     order by (id = $2) desc limit 1`,
+    [tx.scope.environmentId, id, idempotencyKey],
+  );
+  return row ?? null;
+}
+
+function requested(row: PaymentRow, toProcess: boolean, at: string): RequestedPayment {
+  return { id: row.id, toProcess, customerId: row.customer_id, testClockId: row.test_clock_id, at };
+}
+
+/** The key of a request without one. spec: wallets-and-payments §2.19 */
+function hashedKey(input: PaymentRequest): string {
+  const { destinationId, amount, currency, paymentMethodType, paymentMethodId, paymentGateway } = input;
+  const parts = [destinationId, amount, currency, paymentMethodType, paymentMethodId, paymentGateway];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}

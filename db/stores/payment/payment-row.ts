@@ -1,0 +1,194 @@
+import type { PaymentStatus } from '../../../billing/payment.ts';
+import type { AuditRecord } from '../../audit.ts';
+import { decimalText, instantText } from '../../columns.ts';
+import type { OutboundEvent } from '../../outbox.ts';
+import { missing } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+
+/** A transaction of named SQL with its scope; both kinds of transaction are one. */
+export type PaymentTransaction = Sql & { readonly scope: Scope };
+
+/** The columns of a payment as named SQL reads them; timestamps and numerics are PostgreSQL text. */
+export interface PaymentRow {
+  id: string;
+  tenant_id: string;
+  environment_id: string;
+  status: string;
+  idempotency_key: string;
+  destination_type: string;
+  destination_id: string;
+  customer_id: string;
+  payment_method_type: string;
+  payment_method_id: string | null;
+  payment_gateway: string | null;
+  gateway_payment_id: string | null;
+  intent_token: string;
+  amount: string;
+  currency: string;
+  payment_status: PaymentStatus;
+  track_attempts: boolean;
+  attended: boolean;
+  payment_url: string | null;
+  error_message: string | null;
+  succeeded_at: string | null;
+  failed_at: string | null;
+  refunded_at: string | null;
+  voided_at: string | null;
+  test_clock_id: string | null;
+  version: number;
+}
+
+/** The columns of an invoice that a payment reads or changes. */
+export interface PayableInvoiceRow {
+  id: string;
+  customer_id: string;
+  subscription_id: string | null;
+  invoice_number: string | null;
+  invoice_status: string;
+  payment_status: string;
+  currency: string;
+  amount_due: string;
+  amount_paid: string;
+  amount_remaining: string;
+  overpaid_amount: string;
+  refunded_amount: string;
+  paid_at: string | null;
+  test_clock_id: string | null;
+  version: number;
+}
+
+export const paymentColumns = `id, tenant_id, environment_id, status, idempotency_key, destination_type, destination_id, customer_id,
+  payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
+  track_attempts, attended, payment_url, error_message, succeeded_at, failed_at, refunded_at, voided_at, test_clock_id, version`;
+
+const invoiceColumns = `id, customer_id, subscription_id, invoice_number, invoice_status, payment_status, currency, amount_due,
+  amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, version`;
+
+/** Locks one invoice; null when this environment has none of that id. See `lockPayableInvoices`. */
+export async function lockPayableInvoice(
+  sql: Sql,
+  environmentId: string,
+  invoiceId: string,
+): Promise<PayableInvoiceRow | null> {
+  const [row] = await lockPayableInvoices(sql, environmentId, [invoiceId]);
+  return row ?? null;
+}
+
+/**
+ * Locks invoices for a change of their payments and returns those that exist. Invoices are locked in the order of their ids
+ * and always before their payments, so that two changes wait for each other instead of deadlocking.
+ * spec: wallets-and-payments §0 Locks
+ */
+export async function lockPayableInvoices(
+  sql: Sql,
+  environmentId: string,
+  invoiceIds: readonly string[],
+): Promise<PayableInvoiceRow[]> {
+  return sql.rows<PayableInvoiceRow>(
+    `select ${invoiceColumns} from invoice where id = any($1) and environment_id = $2 and status = 'published' order by id for update`,
+    [invoiceIds, environmentId],
+  );
+}
+
+/** A payment and the invoice it pays. */
+export interface PaymentWithInvoice {
+  invoice: PayableInvoiceRow;
+  payment: PaymentRow;
+}
+
+/** Locks a payment behind its invoice. Throws `not_found`. */
+export async function lockPaymentWithInvoice(tx: PaymentTransaction, paymentId: string): Promise<PaymentWithInvoice> {
+  const [locked] = await lockPaymentsWithInvoices(tx, [paymentId]);
+  return locked!;
+}
+
+/** Locks payments behind their invoices, both in the order of their ids, and returns them as asked. Throws `not_found`. */
+export async function lockPaymentsWithInvoices(
+  tx: PaymentTransaction,
+  paymentIds: readonly string[],
+): Promise<PaymentWithInvoice[]> {
+  const environmentId = tx.scope.environmentId;
+  const values = [paymentIds, environmentId];
+  const invoices = await tx.rows<PayableInvoiceRow>(
+    `select ${invoiceColumns} from invoice where environment_id = $2
+       and id = any(array(select destination_id from payment where id = any($1) and environment_id = $2)) order by id for update`,
+    values,
+  );
+  const payments = await tx.rows<PaymentRow>(
+    `select ${paymentColumns} from payment
+     where id = any($1) and environment_id = $2 and status = 'published' order by id for update`,
+    values,
+  );
+  const invoiceOf = new Map(invoices.map((row) => [row.id, row]));
+  const paymentOf = new Map(payments.map((row) => [row.id, row]));
+  return paymentIds.map((id) => {
+    const payment = paymentOf.get(id);
+    const invoice = payment && invoiceOf.get(payment.destination_id);
+    if (!invoice) throw missing('payment', id);
+    return { invoice, payment };
+  });
+}
+
+/** An event of a payment as its row shows it. */
+export function paymentEvent(name: string, row: PaymentRow, invoiceNumber: string | null, at: string): OutboundEvent {
+  return {
+    name,
+    entityType: 'payment',
+    entityId: row.id,
+    payload: { payment: paymentEventObject(row, invoiceNumber) },
+    occurredAt: at,
+  };
+}
+
+/** The audit row of a payment's change. */
+export function paymentAudit(
+  row: PaymentRow,
+  action: string,
+  at: string,
+  detail: Record<string, unknown>,
+): AuditRecord {
+  return { objectType: 'payment', objectId: row.id, action, version: row.version, occurredAt: at, detail };
+}
+
+/** `payment` as outbound events carry it. spec: wallets-and-payments §2.24 */
+function paymentEventObject(row: PaymentRow, invoiceNumber: string | null): Record<string, unknown> {
+  return {
+    id: row.id,
+    amount: decimalText(row.amount),
+    currency: row.currency,
+    destination_id: row.destination_id,
+    destination_type: row.destination_type,
+    invoice_number: invoiceNumber,
+    payment_gateway: row.payment_gateway,
+    payment_method_type: row.payment_method_type,
+    payment_status: row.payment_status,
+    error_message: row.error_message,
+    succeeded_at: instantOrNull(row.succeeded_at),
+    failed_at: instantOrNull(row.failed_at),
+    refunded_at: instantOrNull(row.refunded_at),
+    voided_at: instantOrNull(row.voided_at),
+  };
+}
+
+/** What changed of an invoice by a payment; a delivery reads the full invoice when it is sent. spec: platform §17.1 */
+export function paidInvoiceEventObject(row: PayableInvoiceRow): Record<string, unknown> {
+  return {
+    id: row.id,
+    customer_id: row.customer_id,
+    subscription_id: row.subscription_id,
+    invoice_number: row.invoice_number,
+    invoice_status: row.invoice_status,
+    payment_status: row.payment_status,
+    currency: row.currency,
+    amount_due: decimalText(row.amount_due),
+    amount_paid: decimalText(row.amount_paid),
+    amount_remaining: decimalText(row.amount_remaining),
+    overpaid_amount: decimalText(row.overpaid_amount),
+    paid_at: instantOrNull(row.paid_at),
+  };
+}
+
+export function instantOrNull(value: string | null): string | null {
+  return value === null ? null : instantText(value);
+}

@@ -1,0 +1,270 @@
+import type { PaymentStatus } from '../../../billing/payment.ts';
+import { writeAudit } from '../../audit.ts';
+import { insertText } from '../../bulk.ts';
+import { decimalText } from '../../columns.ts';
+import { newId } from '../../id.ts';
+import { writeEvents } from '../../outbox.ts';
+import { missing } from '../../record.ts';
+import { intentTokens } from './payment-intent.ts';
+import {
+  lockPayableInvoices,
+  type PayableInvoiceRow,
+  type PaymentRow,
+  type PaymentTransaction,
+  paymentAudit,
+  paymentColumns,
+  paymentEvent,
+} from './payment-row.ts';
+
+export interface PaymentToOpen {
+  invoiceId: string;
+  /** One for each attempt to collect: `<invoice id>/<attempt>`. The same key finds the same payment. */
+  idempotencyKey: string;
+  /** The customer's present. */
+  at: string;
+  /** The method to charge; the customer's default when null. */
+  paymentMethodId?: string | null;
+  /** Where the charge comes before the invoice is kept: the id it was made under. */
+  paymentId?: string;
+  metadata?: Record<string, string>;
+}
+
+export type OpenedPayment =
+  /** A payment was opened, or was opened before under this key: ask the gateway. */
+  | { kind: 'opened' | 'existing'; paymentId: string; paymentStatus: PaymentStatus }
+  /** Another payment of this invoice waits for its gateway; charging again could take the money twice. */
+  | { kind: 'in_flight'; paymentId: string; paymentStatus: PaymentStatus }
+  | { kind: 'nothing_due' | 'not_payable' | 'no_payment_method' };
+
+/** Opens one payment; see `openPayments`. */
+export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen): Promise<OpenedPayment> {
+  const [result] = await openPayments(tx, [input]);
+  return result!;
+}
+
+/**
+ * Opens the payments of what remains of finalized invoices, in a fixed number of statements: PENDING, then PROCESSING, with
+ * the token the gateway will know each by. Nothing is sent. The answers come in the order asked. Asking again with the same
+ * key answers the same payment, whatever became of it. Throws `not_found` for an unknown invoice.
+ * spec: wallets-and-payments §2.19; subscriptions-and-invoicing §2.15.12
+ */
+export async function openPayments(tx: PaymentTransaction, inputs: readonly PaymentToOpen[]): Promise<OpenedPayment[]> {
+  if (inputs.length === 0) return [];
+  const ids = inputs.map((input) => input.invoiceId);
+  const invoices = new Map((await lockPayableInvoices(tx, tx.scope.environmentId, ids)).map((row) => [row.id, row]));
+  const earlier = await earlierPayments(tx, inputs);
+  const methods = await methodsOf(tx, [...invoices.values()], inputs);
+  const opening: { input: PaymentToOpen; payment: PaymentToInsert }[] = [];
+  const results = inputs.map((input): OpenedPayment => {
+    const invoice = invoices.get(input.invoiceId);
+    if (!invoice) throw missing('invoice', input.invoiceId, 'invoice_id');
+    const known = knownPayment(earlier.get(invoice.id) ?? [], input.idempotencyKey);
+    if (known) return known;
+    if (invoice.invoice_status !== 'FINALIZED') return { kind: 'not_payable' };
+    if (decimalText(invoice.amount_remaining) === '0') return { kind: 'nothing_due' };
+    const wanted = input.paymentMethodId ?? null;
+    const method = methods.find(
+      (one) => one.customer_id === invoice.customer_id && (wanted === null ? one.is_default : one.id === wanted),
+    );
+    if (!method) return { kind: 'no_payment_method' };
+    const payment = collectionPayment(input, invoice, method);
+    opening.push({ input, payment });
+    // A second request for the same invoice in this set meets the first.
+    earlier.set(invoice.id, [
+      { id: payment.id, idempotency_key: payment.idempotencyKey, payment_status: 'PROCESSING' },
+    ]);
+    return { kind: 'opened', paymentId: payment.id, paymentStatus: 'PROCESSING' };
+  });
+  await insertOpened(tx, opening);
+  return results;
+}
+
+type EarlierPayment = Pick<PaymentRow, 'id' | 'idempotency_key' | 'payment_status'>;
+
+/** The payment under this key if there is one, else one of the invoice that waits for its gateway. */
+function knownPayment(earlier: readonly EarlierPayment[], idempotencyKey: string): OpenedPayment | null {
+  const same = earlier.find((payment) => payment.idempotency_key === idempotencyKey);
+  const known = same ?? earlier.find((payment) => payment.payment_status === 'PROCESSING');
+  if (!known) return null;
+  return { kind: same ? 'existing' : 'in_flight', paymentId: known.id, paymentStatus: known.payment_status };
+}
+
+function collectionPayment(
+  input: PaymentToOpen,
+  invoice: PayableInvoiceRow,
+  method: { id: string; gateway: string },
+): PaymentToInsert {
+  return {
+    id: input.paymentId ?? newId('pay'),
+    idempotencyKey: input.idempotencyKey,
+    invoice,
+    paymentMethodType: 'CARD',
+    paymentMethodId: method.id,
+    paymentGateway: method.gateway,
+    amount: decimalText(invoice.amount_remaining),
+    paymentStatus: 'PROCESSING',
+    attended: false,
+    isChargedAlready: input.paymentId !== undefined,
+    metadata: input.metadata ?? {},
+  };
+}
+
+async function insertOpened(
+  tx: PaymentTransaction,
+  opening: readonly { input: PaymentToOpen; payment: PaymentToInsert }[],
+): Promise<void> {
+  const rows = new Map(
+    (
+      await insertPayments(
+        tx,
+        opening.map((one) => one.payment),
+      )
+    ).map((row) => [row.id, row]),
+  );
+  const written = opening.map(({ input, payment }) => ({
+    row: rows.get(payment.id)!,
+    number: payment.invoice.invoice_number,
+    at: input.at,
+  }));
+  const events = written.flatMap(({ row, number, at }) => [
+    paymentEvent('payment.created', { ...row, payment_status: 'PENDING' }, number, at),
+    paymentEvent('payment.pending', row, number, at),
+  ]);
+  await writeEvents(tx, tx.scope, events);
+  await writeAudit(
+    tx,
+    tx.scope,
+    written.map(({ row, at }) => paymentAudit(row, 'opened', at, { invoice_id: row.destination_id })),
+  );
+}
+
+/** Payments that a new one could repeat, by invoice: under one of the keys, or waiting for their gateway. */
+async function earlierPayments(
+  tx: PaymentTransaction,
+  inputs: readonly PaymentToOpen[],
+): Promise<Map<string, EarlierPayment[]>> {
+  const rows = await tx.rows<EarlierPayment & { destination_id: string }>(
+    `select id, idempotency_key, payment_status, destination_id from payment
+     where environment_id = $1 and destination_id = any($2) and status = 'published'
+       and (idempotency_key = any($3) or (payment_status = 'PROCESSING' and track_attempts))
+     order by id desc`,
+    [tx.scope.environmentId, inputs.map((input) => input.invoiceId), inputs.map((input) => input.idempotencyKey)],
+  );
+  return Map.groupBy(rows, (row) => row.destination_id);
+}
+
+async function methodsOf(
+  tx: PaymentTransaction,
+  invoices: readonly PayableInvoiceRow[],
+  inputs: readonly PaymentToOpen[],
+): Promise<{ id: string; gateway: string; customer_id: string; is_default: boolean }[]> {
+  return tx.rows(
+    `select id, gateway, customer_id, is_default from payment_method
+     where environment_id = $1 and customer_id = any($2) and status = 'published' and (is_default or id = any($3))`,
+    [
+      tx.scope.environmentId,
+      invoices.map((invoice) => invoice.customer_id),
+      inputs.flatMap((input) => input.paymentMethodId ?? []),
+    ],
+  );
+}
+
+/** Whether a payment of this invoice waits for its gateway, so that the invoice cannot be voided. spec: README decision 16 */
+export async function isPaymentInFlight(tx: PaymentTransaction, invoiceId: string): Promise<boolean> {
+  const [row] = await tx.rows(
+    `select 1 from payment where environment_id = $1 and destination_id = $2 and status = 'published' and payment_status = 'PROCESSING' limit 1`,
+    [tx.scope.environmentId, invoiceId],
+  );
+  return row !== undefined;
+}
+
+/** A payment as it is inserted. */
+export interface PaymentToInsert {
+  id: string;
+  idempotencyKey: string;
+  invoice: PayableInvoiceRow;
+  paymentMethodType: string;
+  paymentMethodId: string | null;
+  paymentGateway: string | null;
+  amount: string;
+  paymentStatus: PaymentStatus;
+  /** True when the payment's own workflow will wait for the gateway from the start. */
+  attended: boolean;
+  metadata: Record<string, string>;
+  /** The gateway knows this charge by the payment's id already: it was made before there was an invoice. */
+  isChargedAlready: boolean;
+}
+
+/** Inserts one payment; see `insertPayments`. */
+export async function insertPayment(tx: PaymentTransaction, input: PaymentToInsert): Promise<PaymentRow> {
+  const [row] = await insertPayments(tx, [input]);
+  return row!;
+}
+
+/** Inserts payments of invoices in one statement. */
+async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentToInsert[]): Promise<PaymentRow[]> {
+  if (inputs.length === 0) return [];
+  const { tenantId, environmentId, actor } = tx.scope;
+  const now = new Date().toISOString();
+  const tokens = await intentTokens(tx, inputs);
+  const rows = inputs.map(({ invoice, isChargedAlready, ...payment }) => ({
+    ...payment,
+    tenantId,
+    environmentId,
+    createdAt: now,
+    createdBy: actor,
+    updatedAt: now,
+    updatedBy: actor,
+    destinationType: 'INVOICE',
+    destinationId: invoice.id,
+    customerId: invoice.customer_id,
+    intentToken: tokens.get(payment.id),
+    currency: invoice.currency,
+    trackAttempts: payment.paymentGateway !== null,
+    testClockId: invoice.test_clock_id,
+  }));
+  return tx.rows<PaymentRow>(insertPaymentsText, [JSON.stringify(rows)]);
+}
+
+/** The saved method to charge: the one named, or the customer's default; null when there is none. spec: wallets-and-payments §1.5 */
+export async function chargeableMethod(
+  tx: PaymentTransaction,
+  customerId: string,
+  paymentMethodId: string | null,
+): Promise<{ id: string; gateway: string } | null> {
+  const [method] = await tx.rows<{ id: string; gateway: string }>(
+    `select id, gateway from payment_method
+     where environment_id = $1 and customer_id = $2 and status = 'published' and case when $3::text is null then is_default else id = $3 end`,
+    [tx.scope.environmentId, customerId, paymentMethodId],
+  );
+  return method ?? null;
+}
+
+const insertPaymentsText = insertText(
+  'payment',
+  {
+    id: 'text',
+    tenantId: 'text',
+    environmentId: 'text',
+    createdAt: 'timestamptz',
+    createdBy: 'text',
+    updatedAt: 'timestamptz',
+    updatedBy: 'text',
+    idempotencyKey: 'text',
+    destinationType: 'text',
+    destinationId: 'text',
+    customerId: 'text',
+    paymentMethodType: 'text',
+    paymentMethodId: 'text',
+    paymentGateway: 'text',
+    intentToken: 'text',
+    amount: 'numeric',
+    currency: 'text',
+    paymentStatus: 'text',
+    trackAttempts: 'boolean',
+    attended: 'boolean',
+    metadata: 'jsonb',
+    testClockId: 'text',
+  },
+  `returning ${paymentColumns}`,
+);

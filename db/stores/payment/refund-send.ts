@@ -1,0 +1,193 @@
+import { type AgendaItem, sortAgenda } from '../../../billing/agenda.ts';
+import {
+  assertRetryable,
+  mostRefundAttempts,
+  type RefundStatus,
+  type RefundTarget,
+  refundAgendaOrder,
+  refundTokenOf,
+} from '../../../billing/refund.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { writeAudit } from '../../audit.ts';
+import { decimalText, instantText } from '../../columns.ts';
+import { newId } from '../../id.ts';
+import { writeEvents } from '../../outbox.ts';
+import { missing } from '../../record.ts';
+import { unparkObject } from '../lifecycle/parked-object.ts';
+import type { PaymentTransaction } from './payment-row.ts';
+import {
+  lockRefund,
+  type RefundRow,
+  refundAudit,
+  refundColumns,
+  refundEvent,
+  replacedBy,
+  writeRefundAgenda,
+} from './refund-row.ts';
+import { changeRefund, creditRefundToWallet } from './refund-settle.ts';
+
+/** A refund as its workflow sees it between two activities. */
+export interface RefundState {
+  refundId: string;
+  version: number;
+  refundStatus: RefundStatus;
+  agenda: AgendaItem[];
+  blockedOn: string | null;
+}
+
+/** The state of a refund for its workflow. Throws `not_found`. */
+export async function loadRefundState(tx: PaymentTransaction, refundId: string): Promise<RefundState> {
+  const [row] = await tx.rows<StateRow>(stateText, [tx.scope.environmentId, refundId]);
+  if (!row) throw missing('refund', refundId);
+  const agenda = row.agenda.map((item) => ({ at: instantText(item.at), kind: item.kind, ref: '' }));
+  return {
+    refundId,
+    version: row.version,
+    refundStatus: row.refund_status,
+    agenda: sortAgenda(agenda, refundAgendaOrder),
+    blockedOn: row.blocked_on,
+  };
+}
+
+/** What the gateway is asked to give back, the same for every question of one try. */
+export interface RefundOfCharge {
+  gateway: string;
+  token: string;
+  intentToken: string;
+  gatewayPaymentId: string | null;
+  amount: string;
+  currency: string;
+}
+
+/** The refund as its gateway is asked for it. Throws `not_found`. spec: README decision 17 */
+export async function refundOfCharge(tx: PaymentTransaction, refundId: string): Promise<RefundOfCharge> {
+  const [row] = await tx.rows<ChargedRow>(
+    `select r.payment_gateway, r.attempt, r.amount, r.currency, p.intent_token, p.gateway_payment_id
+     from refund r join payment p on p.id = r.payment_id where r.environment_id = $1 and r.id = $2`,
+    [tx.scope.environmentId, refundId],
+  );
+  if (!row) throw missing('refund', refundId);
+  return {
+    gateway: row.payment_gateway ?? '',
+    token: refundTokenOf(refundId, row.attempt),
+    intentToken: row.intent_token,
+    gatewayPaymentId: row.gateway_payment_id,
+    amount: decimalText(row.amount),
+    currency: row.currency,
+  };
+}
+
+/**
+ * What time does with a refund that is not sent or has failed: it is handed to its gateway, or after the third failure replaced
+ * by one to the wallet. One that is under way or settled stays. spec: subscriptions-and-invoicing §2.20
+ */
+export async function sendDueRefund(tx: PaymentTransaction, refundId: string, at: string): Promise<void> {
+  const row = await lockRefund(tx, refundId);
+  const isDue = row.refund_status === 'PENDING' || (row.refund_status === 'FAILED' && replacedBy(row) === null);
+  if (!isDue) return;
+  if (row.attempt >= mostRefundAttempts) await replaceByWallet(tx, row, at);
+  else await handToGateway(tx, row, at);
+}
+
+/**
+ * A person tries a failed refund again: into the wallet, which settles it, or once more through its gateway. Throws `not_found`
+ * and `invalid_operation`. spec: wallets-and-payments §2.21
+ */
+export async function retryRefund(
+  tx: PaymentTransaction,
+  input: { refundId: string; target: RefundTarget; at: string; refundableGateways: readonly string[] },
+): Promise<void> {
+  const row = await lockRefund(tx, input.refundId);
+  assertRetryable({ refundStatus: row.refund_status, replacedBy: replacedBy(row) });
+  if (input.target === 'PREPAID_WALLET') {
+    await creditRefundToWallet(tx, row, { at: input.at, isWholeNote: false });
+    return;
+  }
+  if (!input.refundableGateways.includes(row.payment_gateway ?? '')) {
+    throw refuse(
+      'invalid_operation',
+      `refund_target BACK_TO_SOURCE: ${row.payment_gateway ?? 'no gateway'} gives no money back; PREPAID_WALLET is accepted`,
+      { fields: { refund_target: 'accepted is PREPAID_WALLET' } },
+    );
+  }
+  await handToGateway(tx, row, input.at);
+}
+
+/** Continues a parked refund: its gateway is asked at once, and its 24 hours begin anew. Throws `not_found`. */
+export async function restartRefund(tx: PaymentTransaction, refundId: string, at: string): Promise<void> {
+  const row = await lockRefund(tx, refundId);
+  await unparkObject(tx, tx.scope, { objectType: 'refund', objectId: refundId });
+  if (row.refund_status !== 'PROCESSING') return writeRefundAgenda(tx, row, at);
+  const restarted = await changeRefund(tx, refundId, 'sent_at = $4', [at]);
+  await writeRefundAgenda(tx, restarted, at);
+  await writeAudit(tx, tx.scope, [refundAudit(restarted, 'continued', at, {})]);
+}
+
+async function handToGateway(tx: PaymentTransaction, row: RefundRow, at: string): Promise<void> {
+  const sent = await changeRefund(
+    tx,
+    row.id,
+    `refund_status = 'PROCESSING', sent_at = $4, initiated_at = coalesce(initiated_at, $4)`,
+    [at],
+  );
+  await writeRefundAgenda(tx, sent, at);
+  await writeAudit(tx, tx.scope, [refundAudit(sent, 'processing', at, { attempt: sent.attempt })]);
+}
+
+/** A new refund to the wallet takes the place of one that failed three times. */
+async function replaceByWallet(tx: PaymentTransaction, row: RefundRow, at: string): Promise<void> {
+  const id = newId('refund');
+  const replaced = await changeRefund(
+    tx,
+    row.id,
+    `metadata = metadata || jsonb_build_object('replaced_by', $4::text)`,
+    [id],
+  );
+  await writeRefundAgenda(tx, replaced, at);
+  const [made] = await tx.rows<RefundRow & Record<string, unknown>>(replacementText, [
+    id,
+    row.id,
+    new Date().toISOString(),
+    tx.scope.actor,
+  ]);
+  if (!made) throw new Error(`refund ${row.id} is gone under its lock`);
+  await writeEvents(tx, tx.scope, [refundEvent('refund.created', made, at)]);
+  await writeAudit(tx, tx.scope, [
+    refundAudit(replaced, 'replaced', at, { replaced_by: id }),
+    refundAudit(made, 'created', at, { replaces: row.id }),
+  ]);
+  await creditRefundToWallet(tx, made, { at, isWholeNote: false });
+}
+
+const replacementText = `
+insert into refund (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, payment_id, invoice_id, credit_note_id,
+  customer_id, amount, currency, refund_status, refund_reason, refund_target, refund_destination, idempotency_key, test_clock_id)
+select $1, tenant_id, environment_id, $3, $4, $3, $4, payment_id, invoice_id, credit_note_id, customer_id, amount, currency, 'PENDING',
+  refund_reason, 'PREPAID_WALLET', 'WALLET', $1, test_clock_id
+from refund where id = $2 returning ${refundColumns}`;
+
+interface ChargedRow {
+  payment_gateway: string | null;
+  attempt: number;
+  amount: string;
+  currency: string;
+  intent_token: string;
+  gateway_payment_id: string | null;
+  [column: string]: unknown;
+}
+
+interface StateRow {
+  version: number;
+  refund_status: RefundStatus;
+  blocked_on: string | null;
+  agenda: { at: string; kind: string }[];
+  [column: string]: unknown;
+}
+
+const stateText = `
+select r.version, r.refund_status,
+  (select step from parked_object o
+   where o.environment_id = $1 and o.object_type = 'refund' and o.object_id = r.id) as blocked_on,
+  coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'at', due_at::text)) from agenda_entry a
+   where a.environment_id = $1 and a.object_type = 'refund' and a.object_id = r.id), '[]') as agenda
+from refund r where r.environment_id = $1 and r.id = $2 and r.status = 'published'`;

@@ -1,0 +1,188 @@
+import { LockMode } from '@mikro-orm/core';
+import { refuse } from '../../../billing/refusal.ts';
+import { writeAudit } from '../../audit.ts';
+import { Connection } from '../../entities/connection.ts';
+import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../../list.ts';
+import { missing, newRecord, touch } from '../../record.ts';
+import type { Transaction } from '../../transaction.ts';
+import { flushUnique } from '../../unique.ts';
+import { capabilities, type Provider, type SyncConfig } from './connection-config.ts';
+import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
+
+export interface NewConnection {
+  name: string;
+  providerType: Provider;
+  /** Null for a connection that needs none. */
+  secrets: ConnectionSecrets | null;
+  metadata: Record<string, string>;
+  syncConfig: SyncConfig;
+}
+
+/** What changes; what is absent stays. `secrets` are the new ones as a whole. */
+export type ConnectionChange = Partial<Omit<NewConnection, 'providerType'>>;
+
+/** A connection as whoever decides about its change sees it. The secrets are opened only when they are asked for. */
+export interface CurrentConnection {
+  providerType: Provider;
+  syncConfig: SyncConfig;
+  hasSecrets: boolean;
+  secrets(): ConnectionSecrets;
+}
+
+/** Says what changes, knowing what is there. Throws what it refuses. */
+export type DecideChange = (current: CurrentConnection) => ConnectionChange;
+
+/**
+ * Creates a connection; the same id again is the same connection. Throws `already_exists` when a published one of the provider
+ * exists (S3 may have several), `not_implemented` without a key to seal its secrets with. spec: platform §13
+ */
+export async function createConnection(
+  tx: Transaction,
+  keys: EnvelopeKeys,
+  id: string,
+  input: NewConnection,
+): Promise<Connection> {
+  const known = await tx.em.findOne(Connection, { id, environmentId: tx.scope.environmentId });
+  if (known) return known;
+  const { secrets, ...members } = input;
+  const row = tx.em.create(Connection, { ...newRecord(tx, 'conn', id), ...members });
+  putSecrets(keys, row, secrets);
+  await flushUnique(tx, { connection_provider_unique: () => taken(input.providerType) });
+  await audit(tx, row, 'created');
+  return row;
+}
+
+/** Throws `already_exists` when another connection than that of `id` is in the way. spec: platform §13 */
+export async function refuseTakenProvider(tx: Transaction, provider: Provider, id: string): Promise<void> {
+  if (provider === 's3') return;
+  if ((await connectionsOf(tx, provider)).some((other) => other.id !== id)) throw taken(provider);
+}
+
+function taken(provider: string) {
+  return refuse(
+    'already_exists',
+    `a connection to ${provider} exists in this environment already; change or delete that one`,
+    { fields: { provider_type: 'connected already' } },
+  );
+}
+
+/** A published connection of this environment. Throws `not_found`. */
+export async function findConnection(tx: Transaction, id: string): Promise<Connection> {
+  const row = await tx.em.findOne(Connection, { id, environmentId: tx.scope.environmentId, status: 'published' });
+  if (!row) throw missing('connection', id);
+  return row;
+}
+
+/** The published connections of a provider, the newest first; several only of S3. */
+export async function connectionsOf(tx: Transaction, provider: string): Promise<Connection[]> {
+  const where = { environmentId: tx.scope.environmentId, status: 'published', providerType: provider };
+  return tx.em.find(Connection, where, { orderBy: { createdAt: 'desc', id: 'desc' } });
+}
+
+/** The providers there is a published connection to, by name. spec: platform §7 */
+export async function linkedProviders(tx: Transaction): Promise<string[]> {
+  const rows = await tx.rows<{ provider_type: string }>(
+    `select distinct provider_type from connection where environment_id = $1 and status = 'published' order by 1`,
+    [tx.scope.environmentId],
+  );
+  return rows.map((row) => row.provider_type);
+}
+
+/** The published connections to providers whose capabilities are known, the oldest first. spec: platform §13 GET /integrations/config */
+export async function capableConnections(tx: Transaction): Promise<Connection[]> {
+  return tx.em.find(
+    Connection,
+    { environmentId: tx.scope.environmentId, status: 'published', ...anyOf('providerType', [...capabilities.keys()]) },
+    { orderBy: { createdAt: 'asc', id: 'asc' } },
+  );
+}
+
+const connectionList: ListDefinition<Connection> = {
+  entity: Connection,
+  columns: { name: 'string', provider_type: 'string' },
+};
+
+/** One page of connections. spec: platform §13 */
+export function listConnections(
+  tx: Transaction,
+  query: ListQuery,
+  filters: { ids?: readonly string[] | null | undefined; providerType?: string | null | undefined },
+): Promise<ListPage<Connection>> {
+  const { ids, providerType } = filters;
+  return listPage(tx, connectionList, query, { ...anyOf('id', ids), ...(providerType ? { providerType } : {}) });
+}
+
+/** What a change would make of a connection, without changing it. Throws `not_found` and what `decide` refuses. */
+export async function rehearseChange(
+  tx: Transaction,
+  keys: EnvelopeKeys,
+  id: string,
+  decide: DecideChange,
+): Promise<{ current: CurrentConnection; change: ConnectionChange }> {
+  const current = asCurrent(keys, await findConnection(tx, id));
+  return { current, change: decide(current) };
+}
+
+/**
+ * Changes a connection; secrets that are under an older key are sealed anew. Throws `not_found` and what `decide` refuses.
+ * spec: platform §13
+ */
+export async function updateConnection(
+  tx: Transaction,
+  keys: EnvelopeKeys,
+  id: string,
+  decide: DecideChange,
+): Promise<Connection> {
+  const row = await lockConnection(tx, id);
+  const { secrets, ...members } = decide(asCurrent(keys, row));
+  const changed = [...Object.keys(members), ...(secrets === undefined ? [] : ['secrets'])];
+  if (secrets !== undefined) putSecrets(keys, row, secrets);
+  if (changed.length > 0) {
+    Object.assign(row, members);
+    touch(tx, row);
+    await tx.em.flush();
+    await audit(tx, row, 'updated', { changed: changed.map(wireName).sort() });
+  }
+  await renewSeal(tx, keys, row);
+  return row;
+}
+
+/**
+ * Archives a connection and forgets its secrets for good. Throws `not_found` for an unknown or archived one. spec: platform §13
+ */
+export async function deleteConnection(tx: Transaction, id: string): Promise<void> {
+  const row = await lockConnection(tx, id);
+  row.status = 'archived';
+  putSecrets([], row, null);
+  touch(tx, row);
+  await tx.em.flush();
+  await audit(tx, row, 'deleted');
+}
+
+async function lockConnection(tx: Transaction, id: string): Promise<Connection> {
+  const where = { id, environmentId: tx.scope.environmentId, status: 'published' };
+  const row = await tx.em.findOne(Connection, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (!row) throw missing('connection', id);
+  return row;
+}
+
+function asCurrent(keys: EnvelopeKeys, row: Connection): CurrentConnection {
+  return {
+    providerType: row.providerType as Provider,
+    syncConfig: row.syncConfig,
+    hasSecrets: row.secretKeyId !== null,
+    secrets: () => openSecrets(keys, row) ?? {},
+  };
+}
+
+function wireName(member: string): string {
+  if (member === 'secrets') return 'encrypted_secret_data';
+  return member === 'syncConfig' ? 'sync_config' : member;
+}
+
+async function audit(tx: Transaction, row: Connection, action: string, more: Record<string, unknown> = {}) {
+  const detail = { provider_type: row.providerType, ...more };
+  await writeAudit(tx, tx.scope, [
+    { objectType: 'connection', objectId: row.id, action, occurredAt: row.updatedAt, detail },
+  ]);
+}

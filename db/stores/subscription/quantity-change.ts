@@ -1,0 +1,119 @@
+import { refuseQuantity } from '../../../billing/line-item.ts';
+import { decimal } from '../../../billing/money.ts';
+import { refuseMixedCadence } from '../../../billing/proration-change.ts';
+import type { QuantityChanges } from '../../../billing/subscription-change.ts';
+import { badField } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import { type ChargedItem, readItems } from './charged-item.ts';
+import { chargedItemOf, copyLineItem, termOf } from './line-item-row.ts';
+import { planProration, settleProration } from './proration.ts';
+import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';
+import { endLineItemsAt } from './subscription-item.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
+import type { AttendedSubscription } from './subscription-snapshot.ts';
+
+interface Due {
+  old: ChargedItem;
+  quantity: string;
+  effectiveAt: string;
+}
+
+/**
+ * Changes quantities: each item ends and a copy with the new quantity begins; what is paid in advance is settled together for
+ * those of one instant, arrears split by duration on the next invoice. An item that has the quantity already is left as it is.
+ * Throws `not_found`, `validation_error`. spec: subscriptions-and-invoicing §2.9.3
+ */
+export async function changeQuantities(
+  sql: Sql,
+  scope: Scope,
+  order: ChangeOrder,
+  input: QuantityChanges,
+): Promise<AttendedSubscription> {
+  return carryOut(sql, scope, order, input, async (before, at): Promise<Decided | null> => {
+    const due = await dueChanges(sql, scope, before, input, at);
+    if (due.length === 0) return null;
+    const made = { ...nothingMade(), row: before };
+    let returned = decimal('0');
+    const instants = Map.groupBy(due, ({ effectiveAt }) => effectiveAt);
+    for (const [effectiveAt, together] of [...instants].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const settled = await changeAt(sql, scope, made.row, together, { effectiveAt, at });
+      made.row = settled.row;
+      made.lineItems.push(...settled.lineItems);
+      if (settled.invoiceId !== null) made.invoiceIds.push(settled.invoiceId);
+      returned = returned.plus(settled.returned);
+    }
+    const quantities = due.map(({ old, quantity }) => ({
+      line_item_id: old.item.id,
+      from: old.item.quantity,
+      quantity,
+    }));
+    return {
+      ...made,
+      kind: 'quantity_changed',
+      action: 'quantity changed',
+      effectiveAt: due[0]?.effectiveAt ?? at,
+      events: [],
+      returned: returned.toFixed(),
+      detail: { quantities },
+    };
+  });
+}
+
+async function dueChanges(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  { changes }: QuantityChanges,
+  at: string,
+): Promise<Due[]> {
+  const items = (await readItems(sql, scope.environmentId, [row.id])).get(row.id) ?? [];
+  const seen = new Set<string>();
+  const due: Due[] = [];
+  for (const [index, change] of changes.entries()) {
+    const field = `quantity_change_params.line_items[${index}]`;
+    if (seen.has(change.lineItemId)) throw badField(`${field}.id`, `names line item ${change.lineItemId} twice`);
+    seen.add(change.lineItemId);
+    const old =
+      items.find(({ item }) => item.id === change.lineItemId) ??
+      (await chargedItemOf(sql, scope.environmentId, row.id, change.lineItemId, `${field}.id`));
+    const effectiveAt = change.effectiveAt ?? at;
+    const { item } = old;
+    refuseQuantity(row, { ...termOf(item), id: item.id, priceType: item.priceType }, effectiveAt, field);
+    if (decimal(item.quantity).equals(change.quantity)) continue;
+    refuseMixedCadence([item], row, row.prorationBehavior);
+    due.push({ old, quantity: change.quantity, effectiveAt });
+  }
+  return due;
+}
+
+async function changeAt(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  due: readonly Due[],
+  { effectiveAt, at }: { effectiveAt: string; at: string },
+) {
+  const copies: string[] = [];
+  for (const { old, quantity } of due) {
+    copies.push(await copyLineItem(sql, scope, old.item.id, { start_date: effectiveAt, quantity }));
+  }
+  const items = (await readItems(sql, scope.environmentId, [row.id])).get(row.id) ?? [];
+  const planned = await planProration(sql, scope, {
+    row,
+    action: 'quantity_change',
+    behavior: row.prorationBehavior,
+    effectiveAt,
+    at,
+    ended: due.map(({ old }) => old),
+    started: items.filter(({ item }) => copies.includes(item.id)),
+  });
+  await endLineItemsAt(
+    sql,
+    scope,
+    due.map(({ old }) => ({ lineItemId: old.item.id, endDate: effectiveAt })),
+  );
+  const settled = await settleProration(sql, scope, planned);
+  const ended = due.map(({ old }) => ({ id: old.item.id, action: 'ended' as const }));
+  return { ...settled, lineItems: [...ended, ...copies.map((id) => ({ id, action: 'created' as const }))] };
+}

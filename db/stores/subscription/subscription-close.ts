@@ -1,0 +1,160 @@
+import { isChild } from '../../../billing/hierarchy.ts';
+import { writeAudit } from '../../audit.ts';
+import { writeRows } from '../../bulk.ts';
+import { writeEvents } from '../../outbox.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import { readBillingContext } from '../invoice/billing-context.ts';
+import { insertDrafts } from '../invoice/invoice-draft.ts';
+import { issueInvoices } from '../invoice/invoice-issue.ts';
+import { computeCharges } from './subscription-charge.ts';
+import {
+  type Boundary,
+  type Crossing,
+  chargeRequest,
+  childCrossings,
+  crossed,
+  periodBoundary,
+  trialBoundary,
+} from './subscription-crossing.ts';
+import { endSubscriptionParts } from './subscription-end.ts';
+import { followParents } from './subscription-follow.ts';
+import { releaseChildren, tellChildren } from './subscription-group-leave.ts';
+import {
+  lockSubscriptions,
+  type SubscriptionRow,
+  subscriptionRecord,
+  updateSubscriptions,
+} from './subscription-row.ts';
+import { executeCancellations } from './subscription-schedule.ts';
+import { type AttendedSubscription, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
+
+/** One boundary of one subscription that has come. */
+export interface BoundaryRequest {
+  subscriptionId: string;
+  /** The instant of the agenda entry; a subscription that already moved past it is left as it is. */
+  at: string;
+}
+
+/**
+ * Closes the oldest elapsed period of each subscription: draft cycle invoice, next period, agenda, events and audit, for
+ * any number of subscriptions of one environment in the statements of one. Asked again it changes nothing.
+ * spec: subscriptions-and-invoicing §2.5.1
+ */
+export async function closePeriods(
+  sql: Sql,
+  scope: Scope,
+  requests: readonly BoundaryRequest[],
+  readUsage: UsageReader,
+) {
+  return crossBoundaries(sql, scope, requests, readUsage, periodBoundary);
+}
+
+/**
+ * Ends the trials that are over: the first billed period begins and its opening invoice is issued at once.
+ * spec: subscriptions-and-invoicing §2.10
+ */
+export async function endTrials(sql: Sql, scope: Scope, requests: readonly BoundaryRequest[], readUsage: UsageReader) {
+  return crossBoundaries(sql, scope, requests, readUsage, trialBoundary);
+}
+
+async function crossBoundaries(
+  sql: Sql,
+  scope: Scope,
+  requests: readonly BoundaryRequest[],
+  readUsage: UsageReader,
+  boundary: Boundary,
+): Promise<AttendedSubscription[]> {
+  const rows = await lockSubscriptions(
+    sql,
+    scope.environmentId,
+    requests.map((request) => request.subscriptionId),
+  );
+  const crossings = requests.flatMap((request): Crossing[] => {
+    const row = rows.get(request.subscriptionId);
+    // A child's boundary is its parent's.
+    const due = row && !isChild(row) && boundary.statuses.includes(row.status) && row.currentPeriodEnd <= request.at;
+    return due ? [{ row, boundary, closed: boundary.cross(row), parentId: null, at: request.at }] : [];
+  });
+  const all = [...crossings, ...(await childCrossings(sql, scope, crossings))];
+  const changed = await bill(sql, scope, all, readUsage);
+  const untouched = [...rows.values()].filter((row) => !crossings.some((crossing) => crossing.row.id === row.id));
+  return [
+    ...(await refreshAgendas(sql, scope.environmentId, changed)),
+    ...(await readAgendas(sql, scope.environmentId, untouched)),
+  ];
+}
+
+async function bill(sql: Sql, scope: Scope, crossings: readonly Crossing[], readUsage: UsageReader) {
+  if (crossings.length === 0) return [];
+  const charges = await computeCharges(sql, scope, crossings.map(chargeRequest), readUsage);
+  const context = await readBillingContext(
+    sql,
+    scope.environmentId,
+    crossings.map(({ row }) => row),
+  );
+  const billing = { charges, context, children: crossings.filter(({ parentId }) => parentId !== null) };
+  const results = crossings.map((crossing) => crossed(scope, crossing, billing));
+  const drafts = results.flatMap((result) => result.draft ?? []);
+  await insertDrafts(sql, drafts);
+  const changed = results.map((result) => result.row);
+  const ended = results.flatMap(({ row, crossing }) =>
+    row.status === 'cancelled' ? [{ subscriptionId: row.id, at: crossing.closed.elapsed.end }] : [],
+  );
+  await endSubscriptionParts(sql, scope, ended);
+  await executeCancellations(sql, scope.environmentId, ended);
+  await writeRows(
+    sql,
+    updateSubscriptions,
+    changed.map((row) => subscriptionRecord(row, scope.actor, new Date().toISOString())),
+  );
+  await writeEvents(
+    sql,
+    scope,
+    results.flatMap((result) => result.events),
+  );
+  await writeAudit(
+    sql,
+    scope,
+    results.map(({ row, crossing }) => ({
+      objectType: 'subscription',
+      objectId: row.id,
+      action: `${crossing.boundary.action}${row.status === 'cancelled' ? ', cancelled' : ''}`,
+      version: row.version,
+      occurredAt: crossing.closed.elapsed.end,
+      detail: {
+        period_start: crossing.closed.elapsed.start,
+        period_end: crossing.closed.elapsed.end,
+        ...(crossing.parentId === null ? {} : { merged_into: crossing.parentId }),
+      },
+    })),
+  );
+  const opened = results.flatMap(({ draft, crossing }) =>
+    draft && crossing.boundary === trialBoundary ? [{ invoiceId: draft.row.id, at: crossing.closed.elapsed.end }] : [],
+  );
+  await issueInvoices(sql, scope, opened, null);
+  await leaveChildren(sql, scope, results);
+  await followParents(
+    sql,
+    scope,
+    results.map(({ row, crossing }) => ({ row, at: crossing.closed.elapsed.end })),
+  );
+  return changed;
+}
+
+/** Children of those that ended are left to themselves, and workflows of the others told of their next period. */
+async function leaveChildren(sql: Sql, scope: Scope, results: readonly { row: SubscriptionRow; crossing: Crossing }[]) {
+  for (const { row, crossing } of results) {
+    const at = crossing.closed.elapsed.end;
+    if (row.status === 'cancelled') await releaseChildren(sql, scope, row, at);
+    const children = results.filter(({ crossing: other }) => other.parentId === row.id);
+    await tellChildren(
+      sql,
+      scope,
+      row,
+      children.map((child) => child.row),
+      at,
+    );
+  }
+}

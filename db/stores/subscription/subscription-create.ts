@@ -1,0 +1,274 @@
+import { type BillingCycle, type BillingPeriod, billingAnchor } from '../../../billing/calendar.ts';
+import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../../billing/collection.ts';
+import { checkDuration } from '../../../billing/commitment-period.ts';
+import type { NewAttachment, NewSubscription } from '../../../billing/new-subscription.ts';
+import { checkPhases } from '../../../billing/phase.ts';
+import { inheritedTrialDays, selectPrices } from '../../../billing/price-selection.ts';
+import { targetSequence } from '../../../billing/price-sync.ts';
+import { openSubscription, type SubscriptionState } from '../../../billing/subscription.ts';
+import { writeAudit } from '../../audit.ts';
+import { writeRows } from '../../bulk.ts';
+import { writeEvents } from '../../outbox.ts';
+import { badField, takenKey } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import { writeOverrides } from '../catalogue/entitlement-override.ts';
+import { linkSubscriptionCoupons } from '../invoice/coupon-link.ts';
+import { linkSubscriptionTaxes } from '../invoice/tax-link.ts';
+import { applyDueGrants } from '../wallet/credit-grant-apply.ts';
+import { writeAttachment } from './addon-attachment.ts';
+import { newLineItems } from './new-line-items.ts';
+import {
+  type CustomerFacts,
+  checkPaymentMethod,
+  readCustomer,
+  readPayer,
+  readPlan,
+  timezoneOf,
+} from './new-subscription-facts.ts';
+import type { PaidOpening } from './opening-charge.ts';
+import { subscriptionEvent } from './subscription-event.ts';
+import { followParents } from './subscription-follow.ts';
+import { grantCredits } from './subscription-grant.ts';
+import { tellChildren } from './subscription-group-leave.ts';
+import {
+  checkFamily,
+  checkGrouped,
+  createFamily,
+  groupedCustomer,
+  hierarchyOf,
+  payerOfParent,
+  refuseHeir,
+  termsOfGroup,
+} from './subscription-hierarchy-create.ts';
+import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
+import { issueOpening } from './subscription-opening.ts';
+import { openingPeriod } from './subscription-period.ts';
+import { writePhases } from './subscription-phase-create.ts';
+import {
+  insertSubscriptions,
+  readSubscriptions,
+  type SubscriptionRow,
+  subscriptionRecord,
+} from './subscription-row.ts';
+import { type AttendedSubscription, one, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
+import { checkThreshold, watchThreshold } from './subscription-threshold.ts';
+
+/**
+ * Creates a subscription with its line items and its opening (or trial-start) invoice in the caller's transaction. The same
+ * id again answers the subscription that exists. Throws `OpeningToPay` when it must be paid before and `paid` is null.
+ * spec: subscriptions-and-invoicing §2.3
+ */
+export async function createSubscription(
+  sql: Sql,
+  scope: Scope,
+  input: NewSubscription,
+  readUsage: UsageReader,
+  paid: PaidOpening | null = null,
+): Promise<AttendedSubscription> {
+  const existing = await readSubscriptions(sql, scope.environmentId, [input.subscriptionId]);
+  if (existing.size > 0) return one(await readAgendas(sql, scope.environmentId, [...existing.values()]));
+  const { row, planName } = await writeSubscription(sql, scope, input, null);
+  const children = await createChildren(sql, scope, row, input);
+  if (input.draft) {
+    await createFamily(sql, scope, row, input, readUsage);
+    return one(await refreshAgendas(sql, scope.environmentId, [row]));
+  }
+  const opened = await issueOpening(sql, scope, {
+    row,
+    planName,
+    at: input.at,
+    period: openingPeriod(row),
+    readUsage,
+    paid,
+    children,
+    ...(input.replaces ? { replaces: input.replaces } : {}),
+  });
+  await applyDueGrants(sql, scope, opened, input.at);
+  await createFamily(sql, scope, opened, input, readUsage);
+  await followParents(sql, scope, [{ row: opened, at: input.at }]);
+  return one(await refreshAgendas(sql, scope.environmentId, [opened]));
+}
+
+/** Makes the subscriptions of other customers that are invoiced with this one from its opening on. spec: §2.3.1 step 15, §2.13 */
+async function createChildren(
+  sql: Sql,
+  scope: Scope,
+  parent: SubscriptionRow,
+  { hierarchy, draft, at }: NewSubscription,
+): Promise<SubscriptionRow[]> {
+  const wanted = hierarchy?.groupedChildren ?? [];
+  const name = 'inheritance.grouped_invoicing_children_to_create';
+  if (wanted.length > 0 && draft)
+    throw badField(name, 'cannot be combined with subscription_status draft; group them later');
+  const rows: SubscriptionRow[] = [];
+  for (const [index, { customerExternalId: externalId, creation }] of wanted.entries()) {
+    const customerId = await groupedCustomer(sql, scope, parent, { externalId, field: `${name}[${index}]` });
+    const { row } = await writeSubscription(sql, scope, { ...creation, at, customerId }, parent);
+    await checkGrouped(sql, row);
+    await applyDueGrants(sql, scope, row, at);
+    rows.push(row);
+  }
+  await tellChildren(sql, scope, parent, rows, at);
+  await refreshAgendas(sql, scope.environmentId, rows);
+  return rows;
+}
+
+/** Writes a subscription with all that hangs on it, before its opening invoice; `parent` is whose invoices it is on. */
+async function writeSubscription(
+  sql: Sql,
+  scope: Scope,
+  input: NewSubscription,
+  parent: SubscriptionRow | null,
+): Promise<{ row: SubscriptionRow; planName: string }> {
+  const customer = await readCustomer(sql, scope, input.customerId);
+  const plan = await readPlan(sql, scope, input.planId);
+  if (!parent) await refuseHeir(sql, scope, customer.id);
+  const ofParent = await payerOfParent(sql, scope, input.hierarchy);
+  const invoicingCustomerId = ofParent ?? (await readPayer(sql, scope, customer.id, input.invoicingExternalId ?? null));
+  await checkPaymentMethod(sql, scope, invoicingCustomerId, input.gatewayPaymentMethodId);
+  const candidates = await readPlanPrices(
+    sql,
+    scope.environmentId,
+    input.planId,
+    input.currency,
+    input.startDate ?? input.at,
+  );
+  const cadence = { billingPeriod: input.billingPeriod as BillingPeriod, billingPeriodCount: input.billingPeriodCount };
+  const prices = selectPrices(cadence, candidates, input.includePriceIds);
+  checkThreshold(input.autoInvoiceThreshold ?? null, prices, hierarchyOf(input.hierarchy).subscriptionType);
+  const syncedPriceSequence = targetSequence(await readUsagePrices(sql, scope.environmentId, input.planId));
+  const row: SubscriptionRow = {
+    ...newRow(scope, input, customer, prices),
+    invoicingCustomerId,
+    syncedPriceSequence,
+    ...(parent ? termsOfGroup(parent) : {}),
+  };
+  await checkFamily(sql, row);
+  await insertRow(sql, scope, row);
+  await watchThreshold(sql, scope, row.autoInvoiceThreshold);
+  const items = await newLineItems(sql, scope, row, { name: plan.name, prices }, input);
+  await insertLineItems(sql, items);
+  const attached = await attachAll(sql, scope, row, input.addons ?? []);
+  if (items.length + attached + (input.phases?.[0]?.lineItems.length ?? 0) === 0) {
+    throw badField(
+      'plan_id',
+      `names a plan without a price in ${input.currency} for ${input.billingPeriod}; add one or choose another`,
+    );
+  }
+  await writeOverrides(sql, scope, { subscriptionId: row.id, planId: row.planId }, input.overrideEntitlements ?? []);
+  await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
+  await linkSubscriptionCoupons(sql, scope, row, input.coupons ?? [], input.at);
+  const phased = await writePhases(sql, scope, row, { planName: plan.name, prices, items }, input);
+  await grantCredits(sql, scope, row, input.creditGrants ?? null);
+  const created = input.draft ? 'subscription.draft.created' : 'subscription.created';
+  await writeEvents(sql, scope, [subscriptionEvent(created, row, input.at), ...phased]);
+  await writeAudit(sql, scope, [
+    {
+      objectType: 'subscription',
+      objectId: row.id,
+      action: 'created',
+      version: row.version,
+      occurredAt: input.at,
+      detail: { plan_id: row.planId, status: row.status },
+    },
+  ]);
+  return { row, planName: plan.name };
+}
+
+/** Attaches the add-ons a subscription is created with, from its start on; the number of their line items. spec: §2.3.1 step 16 */
+async function attachAll(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  attachments: readonly NewAttachment[],
+): Promise<number> {
+  let items = 0;
+  for (const [index, attachment] of attachments.entries()) {
+    const field = `addons[${index}].addon_id`;
+    items += (await writeAttachment(sql, scope, row, { attachment, at: row.startDate, field })).items.length;
+  }
+  return items;
+}
+
+function newRow(
+  scope: Scope,
+  input: NewSubscription,
+  customer: CustomerFacts,
+  prices: readonly PlanPrice[],
+): Omit<SubscriptionRow, 'syncedPriceSequence'> {
+  const startDate = input.startDate ?? input.at;
+  if (input.endDate !== null && input.endDate < startDate) throw badField('end_date', 'must not be before start_date');
+  if (input.explicitProration && startDate < `${input.at.slice(0, 10)}T00:00:00.000Z`) {
+    throw badField('start_date', 'must not lie before today (UTC) when proration_behavior create_prorations is sent');
+  }
+  const terms = (input.phases ?? []).map(({ startDate: start, endDate: end }) => ({ start, end }));
+  checkPhases(terms, { startDate, endDate: input.endDate });
+  const timezone = timezoneOf(customer, input.timezone);
+  const timeline = {
+    billingPeriod: input.billingPeriod as BillingPeriod,
+    billingPeriodCount: input.billingPeriodCount,
+    billingCycle: input.billingCycle as BillingCycle,
+    timezone,
+    startDate,
+    endDate: input.endDate,
+  };
+  const anchor = billingAnchor({ ...timeline, requestedAnchor: input.billingAnchor });
+  const trialDays = input.trialPeriodDays ?? inheritedTrialDays(prices);
+  const state: SubscriptionState = openSubscription(
+    { ...timeline, billingAnchor: anchor, trialDays },
+    // What the opening invoice amounts to is known later; nothing to pay makes the subscription active at once.
+    openingCollection(input.collectionMethod as CollectionMethod, input.paymentBehavior as PaymentBehavior, '1')
+      .statusUnpaid,
+  );
+  return {
+    ...state,
+    ...(input.draft ? { status: 'draft' } : {}),
+    id: input.subscriptionId,
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    customerId: customer.id,
+    invoicingCustomerId: customer.id,
+    planId: input.planId,
+    ...hierarchyOf(input.hierarchy),
+    lookupKey: input.lookupKey,
+    currency: input.currency,
+    collectionMethod: input.collectionMethod as SubscriptionRow['collectionMethod'],
+    paymentBehavior: input.paymentBehavior,
+    paymentTerms: input.paymentTerms,
+    prorationBehavior: input.prorationBehavior as SubscriptionRow['prorationBehavior'],
+    lineItemGrouping: input.lineItemGrouping as SubscriptionRow['lineItemGrouping'],
+    gatewayPaymentMethodId: input.gatewayPaymentMethodId,
+    ...commitmentOf(input),
+    autoInvoiceThreshold: input.autoInvoiceThreshold ?? null,
+    metadata: input.metadata,
+    billingSequence: 0,
+    renewalNoticedFor: null,
+    pauseStatus: 'none',
+    activePauseId: '',
+    testClockId: customer.testClockId,
+    version: 1,
+  };
+}
+
+/** Throws `validation_error` for a duration that the billing period does not divide. spec: §1.2, §2.3.1 step 7 */
+function commitmentOf({ commitment, billingPeriod, billingPeriodCount }: NewSubscription) {
+  const cadence = { billingPeriod: billingPeriod as BillingPeriod, billingPeriodCount };
+  checkDuration(cadence, commitment?.duration ?? null, 'commitment_duration');
+  return {
+    commitmentAmount: commitment?.amount ?? null,
+    commitmentDuration: commitment?.duration ?? null,
+    overageFactor: commitment?.overageFactor ?? '1',
+    enableTrueUp: commitment?.trueUp ?? false,
+  };
+}
+
+async function insertRow(sql: Sql, scope: Scope, row: SubscriptionRow): Promise<void> {
+  try {
+    await writeRows(sql, insertSubscriptions, [subscriptionRecord(row, scope.actor, new Date().toISOString())]);
+  } catch (error) {
+    if (violatedUniqueIndex(error) === 'subscription_lookup_key_unique') throw takenKey('subscription', row.lookupKey);
+    throw error;
+  }
+}

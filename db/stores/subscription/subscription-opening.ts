@@ -1,0 +1,102 @@
+import type { BillingPeriodInterval } from '../../../billing/calendar.ts';
+import { isPaidWithinCreation } from '../../../billing/collection.ts';
+import { lessCredit } from '../../../billing/replacement.ts';
+import { writeRows } from '../../bulk.ts';
+import { newId } from '../../id.ts';
+import { writeEvents } from '../../outbox.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import { readBillingContext } from '../invoice/billing-context.ts';
+import { type BillingReason, draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
+import { invoiceEvents } from '../invoice/invoice-event.ts';
+import { issueInvoices } from '../invoice/invoice-issue.ts';
+import { type PaidOpening, payOpening } from './opening-charge.ts';
+import { type BilledLine, computeCharges } from './subscription-charge.ts';
+import { mergedLines, termsWithChildren } from './subscription-group.ts';
+import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
+
+export interface Opening {
+  row: SubscriptionRow;
+  planName: string;
+  at: string;
+  period: BillingPeriodInterval;
+  readUsage: UsageReader;
+  /** Created with it and invoiced with it. */
+  children?: readonly SubscriptionRow[];
+  /** Set for a subscription that takes another one's place. spec: §2.9.2 */
+  replaces?: { credit: string };
+  /** The charge that was made before, where the payment belongs to the creation. spec: §2.3.4 */
+  paid?: PaidOpening | null;
+}
+
+/**
+ * Makes and issues the first invoice of a subscription: what is paid in advance for its first period, or the trial's start
+ * with every amount 0. Nothing to pay makes an incomplete subscription active. Throws `OpeningToPay` when it must be paid before.
+ * spec: subscriptions-and-invoicing §2.3.1, §2.10
+ */
+export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Promise<SubscriptionRow> {
+  const { row, period } = opening;
+  const trial = row.status === 'trialing';
+  const first: BillingReason = opening.replaces ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATE';
+  const reason: BillingReason = trial ? 'SUBSCRIPTION_TRIAL_START' : first;
+  const children = opening.children ?? [];
+  const charges = await computeCharges(
+    sql,
+    scope,
+    [row, ...children].map((subscription) => ({
+      key: subscription.id,
+      subscription,
+      reason: 'opening' as const,
+      elapsed: null,
+      next: period,
+    })),
+    opening.readUsage,
+  );
+  const charged = charges.get(row.id) ?? [];
+  const own = opening.replaces ? lessCredit(charged, opening.replaces.credit, row.currency) : charged;
+  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row, ...children]);
+  const merged = children.flatMap((child) =>
+    mergedLines(child, planNames.get(child.planId) ?? '', charges.get(child.id) ?? []),
+  );
+  const lines = [...own, ...merged];
+  const opened: SubscriptionRow = { ...row, billingSequence: 1 };
+  const draft = draftInvoice(scope, {
+    subscription: opened,
+    planName: opening.planName,
+    reason,
+    period: { start: period.start, end: period.end },
+    lines: trial ? lines.map(freeLine) : lines,
+    billingSequence: 1,
+    config,
+    terms: termsWithChildren(terms, row.id, children),
+    at: opening.at,
+  });
+  if (draft.row.invoiceStatus === 'SKIPPED' && opened.status === 'incomplete') opened.status = 'active';
+  await insertDrafts(sql, [draft]);
+  await writeRows(sql, updateSubscriptions, [subscriptionRecord(opened, scope.actor, new Date().toISOString())]);
+  await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, opening.at));
+  await issuePaid(sql, scope, opening, draft.row.id);
+  return opened;
+}
+
+/** Issues the opening invoice, and sees to its payment where that belongs to the creation; a subscription in place of another one is no creation. */
+async function issuePaid(sql: Sql, scope: Scope, opening: Opening, invoiceId: string): Promise<void> {
+  const { row, at, paid = null } = opening;
+  if (opening.replaces || !isPaidWithinCreation(row)) {
+    return issueInvoices(sql, scope, [{ invoiceId, at }], null);
+  }
+  const paymentId = paid?.chargeId ?? newId('pay');
+  await issueInvoices(sql, scope, [{ invoiceId, at, paymentId }], null);
+  await payOpening(sql, scope, { row, invoiceId, paymentId, at, paid });
+}
+
+/** A line of a trial: what will be charged later, at nothing. */
+export function freeLine(line: BilledLine): BilledLine {
+  return {
+    ...line,
+    amount: '0',
+    metadata: { ...line.metadata, trial: 'true' },
+    derivation: { ...line.derivation, parts: [], amount: '0' },
+  };
+}

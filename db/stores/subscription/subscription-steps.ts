@@ -1,0 +1,68 @@
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import { issueDueInvoices } from '../invoice/invoice-issue-due.ts';
+import { attendInvoice } from '../invoice/invoice-snapshot.ts';
+import { enforcePayments } from '../payment/payment-enforcement.ts';
+import { applyGrants } from '../wallet/credit-grant-apply.ts';
+import { applyPlanChanges, attendSuccessors, replacePlans } from './plan-change-due.ts';
+import { closePeriods, endTrials } from './subscription-close.ts';
+import { activateSubscriptions, noticeRenewals } from './subscription-notice.ts';
+import { endPhases, startPhases } from './subscription-phase-cross.ts';
+import { type AttendedSubscription, refreshSubscriptions } from './subscription-snapshot.ts';
+
+/** An entry of a subscription's agenda that is due: its instant, and the part of the subscription it is about. */
+export interface SubscriptionMoment {
+  subscriptionId: string;
+  at: string;
+  /** The invoice, phase, grant … of the entry; empty for the subscription itself. */
+  ref: string;
+}
+
+/** What one kind of entry does to any number of subscriptions of one environment, in the caller's transaction. */
+export type SubscriptionStep = (
+  sql: Sql,
+  scope: Scope,
+  moments: readonly SubscriptionMoment[],
+  readUsage: UsageReader,
+) => Promise<AttendedSubscription[]>;
+
+/** Reads the subscriptions after something of theirs changed and writes their agendas down. */
+export const refreshStep: SubscriptionStep = (sql, scope, moments) =>
+  refreshSubscriptions(
+    sql,
+    scope.environmentId,
+    moments.map(({ subscriptionId }) => subscriptionId),
+  );
+
+/**
+ * Every kind of agenda entry that is work on rows, by its name. Workflows perform them as activities of these names; a rehearsal
+ * performs the same in a transaction it takes back. Charges are not among them: they ask a gateway.
+ * spec: subscriptions-and-invoicing §2.5
+ */
+export const subscriptionSteps = {
+  closePeriod: closePeriods,
+  endTrial: endTrials,
+  noticeRenewal: noticeRenewals,
+  activateSubscription: activateSubscriptions,
+  applyGrant: applyGrants,
+  /** Issues drafts whose window is over. spec: subscriptions-and-invoicing §2.15.4 */
+  async finalizeInvoice(sql, scope, moments, readUsage) {
+    const invoices = moments.map(({ ref, at }) => ({ invoiceId: ref, at }));
+    await issueDueInvoices(sql, scope, invoices, readUsage);
+    return refreshStep(sql, scope, moments, readUsage);
+  },
+  /** From now on an unsettled invoice has a workflow of its own. */
+  async attendInvoice(sql, scope, moments, readUsage) {
+    for (const { ref } of moments) await attendInvoice(sql, scope, ref);
+    return refreshStep(sql, scope, moments, readUsage);
+  },
+  enforcePayment: enforcePayments,
+  applyPlanChange: applyPlanChanges,
+  replacePlan: replacePlans,
+  attendSuccessor: attendSuccessors,
+  startPhase: startPhases,
+  endPhase: endPhases,
+} satisfies Record<string, SubscriptionStep>;
+
+export type SubscriptionStepName = keyof typeof subscriptionSteps;

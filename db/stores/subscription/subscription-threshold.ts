@@ -1,0 +1,181 @@
+import { effectiveThreshold, thresholdOutcome } from '../../../billing/intermediate-invoice.ts';
+import { decimal, decimalString, sum } from '../../../billing/money.ts';
+import { writeAudit } from '../../audit.ts';
+import { writeRows } from '../../bulk.ts';
+import { decimalText } from '../../columns.ts';
+import { writeEvents } from '../../outbox.ts';
+import { badField } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import { readBillingContext } from '../invoice/billing-context.ts';
+import { draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
+import { invoiceEvents } from '../invoice/invoice-event.ts';
+import { issueInvoices } from '../invoice/invoice-issue.ts';
+import { type BilledLine, type ChargeRequest, computeCharges } from './subscription-charge.ts';
+import { subscriptionEvent } from './subscription-event.ts';
+import type { PlanPrice } from './subscription-item.ts';
+import { periodOf } from './subscription-period.ts';
+import {
+  lockSubscriptions,
+  readSubscriptions,
+  type SubscriptionRow,
+  subscriptionRecord,
+  updateSubscriptions,
+} from './subscription-row.ts';
+import { type AttendedSubscription, one, refreshAgendas } from './subscription-snapshot.ts';
+
+/**
+ * Throws `validation_error` for a threshold on a plan that charges more than usage, or on a subscription that is part of a
+ * hierarchy. None and 0, which switches a plan's off, fit every subscription. spec: subscriptions-and-invoicing §1.2, error 20
+ */
+export function checkThreshold(
+  threshold: string | null,
+  prices: readonly Pick<PlanPrice, 'id' | 'type'>[],
+  subscriptionType = 'standalone',
+): void {
+  if (threshold === null || decimal(threshold).isZero()) return;
+  if (subscriptionType !== 'standalone') {
+    throw badField(
+      'auto_invoice_threshold',
+      `needs a standalone subscription; leave it out of one that is ${subscriptionType}`,
+    );
+  }
+  const fixed = prices.find((price) => price.type !== 'USAGE');
+  if (fixed) {
+    throw badField(
+      'auto_invoice_threshold',
+      `needs a plan that charges usage alone, and price ${fixed.id} is FIXED; leave it out or choose another plan`,
+    );
+  }
+}
+
+/** From now on the usage of the environment is watched, if the threshold is one. */
+export async function watchThreshold(sql: Sql, scope: Scope, threshold: string | null | undefined): Promise<void> {
+  if (!threshold || decimal(threshold).isZero()) return;
+  await sql.rows('select usage.watch_environment($1)', [scope.environmentId]);
+}
+
+/** A subscription with a threshold in force, and the present of its customer. */
+export interface WatchedSubscription {
+  subscriptionId: string;
+  customerId: string;
+  testClockId: string | null;
+}
+
+const watchedText = `
+select s.id, s.customer_id, s.test_clock_id from subscription s join plan p on p.id = s.plan_id and p.environment_id = s.environment_id
+where s.environment_id = $1 and s.customer_id = any($2) and s.subscription_status = 'active' and s.status = 'published'
+  and coalesce(s.auto_invoice_threshold, p.auto_invoice_threshold) > 0
+order by s.id`;
+
+/** The active subscriptions of customers that have a threshold. spec: subscriptions-and-invoicing §2.14.1 */
+export async function watchedSubscriptions(
+  sql: Sql,
+  scope: Scope,
+  customerIds: readonly string[],
+): Promise<WatchedSubscription[]> {
+  const rows = await sql.rows<{ id: string; customer_id: string; test_clock_id: string | null }>(watchedText, [
+    scope.environmentId,
+    customerIds,
+  ]);
+  return rows.map((row) => ({
+    subscriptionId: row.id,
+    customerId: row.customer_id,
+    testClockId: row.test_clock_id,
+  }));
+}
+
+/** True when the usage of the current period has reached the subscription's threshold by `at`. Changes nothing. */
+export async function hasReachedThreshold(
+  sql: Sql,
+  scope: Scope,
+  request: { subscriptionId: string; at: string },
+  readUsage: UsageReader,
+): Promise<boolean> {
+  const rows = await readSubscriptions(sql, scope.environmentId, [request.subscriptionId]);
+  const row = rows.get(request.subscriptionId);
+  return row !== undefined && (await crossingOf(sql, scope, row, request.at, readUsage)) !== null;
+}
+
+/**
+ * Invoices the usage of the current period until `at` when it has reached the threshold: finalized and collected at once, and
+ * the period goes on from there. Under the lock of the row it is looked at again, so one crossing brings one invoice; asked in
+ * vain it changes nothing. spec: subscriptions-and-invoicing §2.14.1
+ */
+export async function invoiceThreshold(
+  sql: Sql,
+  scope: Scope,
+  request: { subscriptionId: string; at: string },
+  readUsage: UsageReader,
+): Promise<AttendedSubscription> {
+  const { subscriptionId, at } = request;
+  const before = (await lockSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);
+  if (!before) throw new Error(`subscription ${subscriptionId} does not exist`);
+  const crossing = await crossingOf(sql, scope, before, at, readUsage);
+  if (!crossing) return one(await refreshAgendas(sql, scope.environmentId, [before]));
+  const row: SubscriptionRow = {
+    ...before,
+    currentPeriodStart: at,
+    billingSequence: before.billingSequence + 1,
+    version: before.version + 1,
+  };
+  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row]);
+  const period = { start: before.currentPeriodStart, end: at };
+  const draft = draftInvoice(scope, {
+    subscription: row,
+    planName: planNames.get(row.planId) ?? '',
+    reason: 'AUTO_INVOICE_THRESHOLD',
+    period,
+    lines: crossing.lines,
+    billingSequence: row.billingSequence,
+    config,
+    terms: terms.get(row.id),
+    at,
+  });
+  await insertDrafts(sql, [draft]);
+  await writeRows(sql, updateSubscriptions, [subscriptionRecord(row, scope.actor, new Date().toISOString())]);
+  await writeEvents(sql, scope, [
+    ...invoiceEvents('invoice.update', draft.row.id, at),
+    subscriptionEvent('subscription.updated', row, at),
+  ]);
+  await writeAudit(sql, scope, [
+    {
+      objectType: 'subscription',
+      objectId: row.id,
+      action: 'usage invoiced',
+      version: row.version,
+      occurredAt: at,
+      detail: { period_start: period.start, period_end: at, threshold: crossing.threshold, invoice_id: draft.row.id },
+    },
+  ]);
+  await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at }], null);
+  return one(await refreshAgendas(sql, scope.environmentId, [row]));
+}
+
+/** What an intermediate invoice would bill, or null where none is due. */
+async function crossingOf(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  at: string,
+  readUsage: UsageReader,
+): Promise<{ threshold: string; lines: BilledLine[] } | null> {
+  if (row.status !== 'active' || at <= row.currentPeriodStart || at >= row.currentPeriodEnd) return null;
+  const threshold = effectiveThreshold(row.autoInvoiceThreshold, await thresholdOfPlan(sql, scope, row.planId));
+  if (threshold === null || decimal(threshold).lte(0)) return null;
+  const elapsed = { ...periodOf(row, row.currentPeriodStart, row.currentPeriodEnd), end: at };
+  const request: ChargeRequest = { key: row.id, subscription: row, reason: 'threshold', elapsed, next: null };
+  const lines = (await computeCharges(sql, scope, [request], readUsage)).get(row.id) ?? [];
+  const usageAmount = decimalString(sum(lines.map((line) => decimal(line.amount))));
+  const period = { start: row.currentPeriodStart, end: row.currentPeriodEnd };
+  return thresholdOutcome({ threshold, usageAmount, period, now: at }).isReached ? { threshold, lines } : null;
+}
+
+async function thresholdOfPlan(sql: Sql, scope: Scope, planId: string): Promise<string | null> {
+  const [plan] = await sql.rows<{ threshold: string | null }>(
+    'select auto_invoice_threshold as threshold from plan where environment_id = $1 and id = $2',
+    [scope.environmentId, planId],
+  );
+  return plan?.threshold ? decimalText(plan.threshold) : null;
+}

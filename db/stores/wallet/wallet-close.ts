@@ -1,0 +1,94 @@
+import { guardWallet } from '../../../billing/wallet.ts';
+import type { AuditRecord } from '../../audit.ts';
+import { writeAudit } from '../../audit.ts';
+import { Wallet } from '../../entities/wallet.ts';
+import { writeEvents } from '../../outbox.ts';
+import { refuseInvalid } from '../../record.ts';
+import type { Transaction } from '../../transaction.ts';
+import { findWallet } from './wallet.ts';
+import { createWallet, takenWallet, walletEvent } from './wallet-create.ts';
+import { enterDebit, type Ledger, type LedgerWallet } from './wallet-ledger.ts';
+import { writeLedger } from './wallet-ledger-write.ts';
+import { lockWallet } from './wallet-topup.ts';
+
+/**
+ * Closes a wallet; what is left of its credits is forfeited by one debit, a negative balance stays. Throws `not_found`, and
+ * `invalid_operation` for a closed one. spec: wallets-and-payments §2.9
+ */
+export async function terminateWallet(tx: Transaction, id: string): Promise<void> {
+  const { ledger, wallet } = await lockWallet(tx, id);
+  guardWallet(wallet, 'terminate');
+  takeEverything(ledger, wallet, id, 'Forfeited at termination');
+  await close(tx, ledger, wallet);
+}
+
+/**
+ * Closes a prepaid wallet and gives its credits, one for one, to a new postpaid wallet of the same terms; returns the new id.
+ * Throws `not_found`, `invalid_operation` for a wallet that is not active, not prepaid or in debt, and `already_exists` while the
+ * customer has a postpaid wallet of the currency. spec: wallets-and-payments §2.9
+ */
+export async function convertToPostpaid(tx: Transaction, id: string): Promise<string> {
+  const { ledger, wallet } = await lockWallet(tx, id);
+  guardWallet(wallet, 'modify');
+  if (wallet.creditBalance.isNegative()) {
+    throw refuseInvalid('modification_type', `wallet ${id} has a negative balance; top it up first`);
+  }
+  const { customerId, currency, conversionRate, topupConversionRate, creditBalance } = wallet;
+  await refuseTaken(tx, { customerId, currency });
+  const { metadata, autoTopup, alertSettings } = await findWallet(tx, id);
+  const credits = creditBalance;
+  takeEverything(ledger, wallet, `${id}_conversion_debit`, 'Converted to a postpaid wallet');
+  await close(tx, ledger, wallet);
+  const facts = { referenceType: 'REQUEST' as const, referenceId: id, idempotencyKey: `${id}_conversion_credit` };
+  return createWallet(tx, tx.scope, {
+    customerId,
+    currency,
+    walletType: 'POST_PAID',
+    conversionRate,
+    topupConversionRate,
+    autoTopup: autoTopup ?? null,
+    alertSettings: alertSettings ?? null,
+    metadata: { ...metadata, converted_from: id },
+    ...(credits.isZero()
+      ? {}
+      : {
+          firstCredit: {
+            ...facts,
+            reason: 'FREE_CREDIT_GRANT',
+            quantity: { credits },
+            description: `From wallet ${id}`,
+          },
+        }),
+  });
+}
+
+async function refuseTaken(tx: Transaction, wallet: { customerId: string; currency: string }): Promise<void> {
+  const where = { ...wallet, environmentId: tx.scope.environmentId, walletType: 'POST_PAID', status: 'published' };
+  const live = await tx.em.count(Wallet, { ...where, walletStatus: { $ne: 'closed' } });
+  if (live > 0) throw takenWallet({ ...wallet, walletType: 'POST_PAID' });
+}
+
+function takeEverything(ledger: Ledger, wallet: LedgerWallet, idempotencyKey: string, description: string): void {
+  if (!wallet.creditBalance.greaterThan(0)) return;
+  enterDebit(ledger, wallet, {
+    reason: 'WALLET_TERMINATION',
+    quantity: { credits: wallet.creditBalance },
+    referenceType: 'REQUEST',
+    referenceId: wallet.id,
+    idempotencyKey,
+    description,
+  });
+}
+
+async function close(tx: Transaction, ledger: Ledger, wallet: LedgerWallet): Promise<void> {
+  await writeLedger(ledger);
+  const { id, now: occurredAt } = wallet;
+  const version = wallet.version + 1;
+  await tx.rows(
+    `update wallet set wallet_status = 'closed', version = $3, updated_at = $4, updated_by = $5 where environment_id = $1 and id = $2`,
+    [tx.scope.environmentId, id, version, new Date().toISOString(), tx.scope.actor],
+  );
+  const audit: AuditRecord = { objectType: 'wallet', objectId: id, action: 'terminated', version, occurredAt };
+  await writeEvents(tx, tx.scope, [walletEvent('wallet.terminated', await findWallet(tx, id), occurredAt)]);
+  await writeAudit(tx, tx.scope, [audit]);
+}

@@ -1,0 +1,86 @@
+import { decimal } from '../../../billing/money.ts';
+import { creditsOf } from '../../../billing/wallet.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import { createWallet, lockWalletsOf } from './wallet-create.ts';
+import { enterCredit, type Ledger, type LedgerWallet, openLedger } from './wallet-ledger.ts';
+import { usedKeys, writeLedger } from './wallet-ledger-write.ts';
+
+/** Money that goes to a customer's prepaid wallet. spec: wallets-and-payments §2.14, subscriptions-and-invoicing §2.8.3, §2.15.7, §2.20 */
+export interface PrepaidCredit {
+  customerId: string;
+  currency: string;
+  /** Above zero, at the currency's precision. */
+  amount: string;
+  /** What it is given for, with the id of that invoice, subscription, credit note or refund. */
+  cause: 'invoice_void' | 'proration' | 'credit_note' | 'refund';
+  causeId: string;
+  description: string;
+  /** The same key credits once. */
+  idempotencyKey: string;
+  at: string;
+}
+
+const reasonOf = {
+  invoice_void: 'INVOICE_VOID_REFUND',
+  proration: 'CREDIT_ADJUSTMENT',
+  credit_note: 'CREDIT_NOTE',
+  refund: 'CREDIT_NOTE',
+} as const satisfies Record<PrepaidCredit['cause'], string>;
+
+/** The member of the transaction's metadata that names what it was given for. */
+const nameOf = {
+  invoice_void: 'invoice_id',
+  proration: 'subscription_id',
+  credit_note: 'credit_note_id',
+  refund: 'refund_id',
+} as const satisfies Record<PrepaidCredit['cause'], string>;
+
+/**
+ * Credits the prepaid wallet of the customer in the currency inside the caller's transaction, making the wallet where there is
+ * none; the credit does not expire. It is worth the amount: converted at the rate at which credits are spent. A frozen wallet
+ * takes it too, for the money is the customer's. Repeating a key changes nothing.
+ * spec: wallets-and-payments §2.14, README decision 18
+ */
+export async function creditPrepaidWallet(sql: Sql, scope: Scope, credit: PrepaidCredit): Promise<void> {
+  const currency = credit.currency.toLowerCase();
+  const { ledger, wallet } = await lockPrepaidWallet(sql, scope, credit.customerId, currency);
+  if ((await usedKeys(sql, scope, [credit.idempotencyKey])).size > 0) return;
+  enterCredit(ledger, wallet, {
+    reason: reasonOf[credit.cause],
+    quantity: { credits: creditsOf(credit.amount, wallet.conversionRate), amount: decimal(credit.amount) },
+    referenceType: credit.cause === 'invoice_void' ? 'INVOICE' : 'REQUEST',
+    referenceId: credit.causeId,
+    idempotencyKey: credit.idempotencyKey,
+    description: credit.description,
+    metadata: { [nameOf[credit.cause]]: credit.causeId },
+  });
+  await writeLedger(ledger);
+}
+
+async function lockPrepaidWallet(
+  sql: Sql,
+  scope: Scope,
+  customerId: string,
+  currency: string,
+): Promise<{ ledger: Ledger; wallet: LedgerWallet }> {
+  let walletId = await prepaidWallet(sql, scope, customerId, currency);
+  if (walletId === null) {
+    await lockWalletsOf(sql, customerId);
+    walletId = await prepaidWallet(sql, scope, customerId, currency);
+  }
+  const ledger = await openLedger(sql, scope, [walletId ?? (await createWallet(sql, scope, { customerId, currency }))]);
+  const [wallet] = ledger.wallets.values();
+  // Somebody closed it while this transaction waited for it.
+  if (wallet?.walletStatus === 'closed') return lockPrepaidWallet(sql, scope, customerId, currency);
+  return { ledger, wallet: wallet! };
+}
+
+async function prepaidWallet(sql: Sql, scope: Scope, customerId: string, currency: string): Promise<string | null> {
+  const [row] = await sql.rows<{ id: string }>(
+    `select id from wallet where environment_id = $1 and customer_id = $2 and currency = $3 and wallet_type = 'PRE_PAID'
+       and wallet_status <> 'closed' and status = 'published' order by created_at, id limit 1`,
+    [scope.environmentId, customerId, currency],
+  );
+  return row?.id ?? null;
+}

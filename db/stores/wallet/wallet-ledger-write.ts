@@ -1,0 +1,161 @@
+import { decimalString } from '../../../billing/money.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { creditValue } from '../../../billing/wallet.ts';
+import { type AuditRecord, writeAudit } from '../../audit.ts';
+import { type Columns, insertText, recordColumnTypes, updateText, writeRows } from '../../bulk.ts';
+import { type OutboundEvent, writeEvents } from '../../outbox.ts';
+import type { Scope } from '../../scope.ts';
+import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
+import type { Ledger, LedgerEntry } from './wallet-ledger.ts';
+
+const entryColumns: Columns = {
+  ...recordColumnTypes,
+  walletId: 'text',
+  customerId: 'text',
+  currency: 'text',
+  position: 'int',
+  type: 'text',
+  creditAmount: 'numeric',
+  amount: 'numeric',
+  creditBalanceBefore: 'numeric',
+  creditBalanceAfter: 'numeric',
+  transactionStatus: 'text',
+  transactionReason: 'text',
+  referenceType: 'text',
+  referenceId: 'text',
+  creditsAvailable: 'numeric',
+  expiryDate: 'timestamptz',
+  priority: 'int',
+  parentTransactionId: 'text',
+  conversionRate: 'numeric',
+  topupConversionRate: 'numeric',
+  idempotencyKey: 'text',
+  description: 'text',
+  consumedLots: 'jsonb',
+  occurredAt: 'timestamptz',
+  metadata: 'jsonb',
+};
+const insertEntries = insertText('wallet_transaction', entryColumns);
+const updateLots = updateText('wallet_transaction', {
+  id: 'text',
+  creditsAvailable: 'numeric',
+  updatedAt: 'timestamptz',
+});
+const updateWallets = updateText('wallet', {
+  id: 'text',
+  balance: 'numeric',
+  creditBalance: 'numeric',
+  version: 'int',
+  updatedAt: 'timestamptz',
+  updatedBy: 'text',
+});
+
+/** What the same transaction did to wallets beside the ledger; told before the entries. */
+export interface WalletChanges {
+  events: readonly OutboundEvent[];
+  audit: readonly AuditRecord[];
+}
+
+/**
+ * Writes the entries, what they left of lots and wallets, their events and the audit: five statements for any number of entries
+ * and wallets. Throws `already_exists` for a key that an entry which did not fail has. spec: wallets-and-payments §2.3
+ */
+export async function writeLedger(ledger: Ledger, before: WalletChanges = { events: [], audit: [] }): Promise<void> {
+  const { sql, scope, entries } = ledger;
+  for (const entry of entries) {
+    const left = ledger.usedLots.get(entry.id);
+    if (left) entry.creditsAvailable = decimalString(left);
+  }
+  await insertKeyed(sql, entries);
+  const now = new Date().toISOString();
+  const own = new Set(entries.map((entry) => entry.id));
+  const lots = [...ledger.usedLots].filter(([id]) => !own.has(id));
+  await writeRows(
+    sql,
+    updateLots,
+    lots.map(([id, left]) => ({ id, creditsAvailable: decimalString(left), updatedAt: now })),
+  );
+  const touched = new Set(entries.map((entry) => entry.walletId));
+  const wallets = [...ledger.wallets.values()].filter((wallet) => touched.has(wallet.id));
+  await writeRows(
+    sql,
+    updateWallets,
+    wallets.map((wallet) => ({
+      id: wallet.id,
+      balance: decimalString(creditValue(wallet.creditBalance, wallet.conversionRate)),
+      creditBalance: decimalString(wallet.creditBalance),
+      version: wallet.version,
+      updatedAt: now,
+      updatedBy: scope.actor,
+    })),
+  );
+  await writeEvents(sql, scope, [...before.events, ...entries.map(entryEvent)]);
+  await writeAudit(sql, scope, [...before.audit, ...entries.map(entryAudit)]);
+}
+
+async function insertKeyed(sql: Sql, entries: readonly LedgerEntry[]): Promise<void> {
+  try {
+    await writeRows(sql, insertEntries, entries);
+  } catch (error) {
+    if (violatedUniqueIndex(error) === 'wallet_transaction_key_unique') throw takenKey();
+    throw error;
+  }
+}
+
+/** The refusal of a key that was used before, for the same or another operation. spec: wallets-and-payments §3 row 15 */
+export function takenKey(): Error {
+  return refuse('already_exists', 'idempotency_key was used by another wallet transaction; send a new one', {
+    fields: { idempotency_key: 'used' },
+  });
+}
+
+/** Which of the keys entries that did not fail have. */
+export async function usedKeys(sql: Sql, scope: Scope, keys: readonly string[]): Promise<Set<string>> {
+  const rows = await sql.rows<{ idempotency_key: string }>(
+    `select idempotency_key from wallet_transaction
+     where environment_id = $1 and idempotency_key = any($2) and transaction_status <> 'failed'`,
+    [scope.environmentId, keys],
+  );
+  return new Set(rows.map((row) => row.idempotency_key));
+}
+
+const eventMembers: Columns = {
+  id: 'id',
+  walletId: 'wallet_id',
+  customerId: 'customer_id',
+  type: 'type',
+  amount: 'amount',
+  creditAmount: 'credit_amount',
+  creditBalanceBefore: 'credit_balance_before',
+  creditBalanceAfter: 'credit_balance_after',
+  currency: 'currency',
+  transactionStatus: 'transaction_status',
+  transactionReason: 'transaction_reason',
+  referenceType: 'reference_type',
+  referenceId: 'reference_id',
+  description: 'description',
+  expiryDate: 'expiry_date',
+  metadata: 'metadata',
+};
+
+function entryEvent(entry: LedgerEntry): OutboundEvent {
+  const members = Object.entries(eventMembers).map(([member, name]) => [name, entry[member] ?? null]);
+  return {
+    name: 'wallet.transaction.created',
+    entityType: 'wallet_transaction',
+    entityId: entry.id,
+    payload: { transaction: Object.fromEntries(members) },
+    occurredAt: entry.occurredAt,
+  };
+}
+
+function entryAudit(entry: LedgerEntry): AuditRecord {
+  return {
+    objectType: 'wallet',
+    objectId: entry.walletId,
+    action: entry.type === 'credit' ? 'credited' : 'debited',
+    version: entry.position,
+    occurredAt: entry.occurredAt,
+    detail: { transaction_id: entry.id, credits: entry.creditAmount, reason: entry.transactionReason },
+  };
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { decimal } from '../../../billing/money.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { type BonusConfig, planBonus, planTopup } from '../../../billing/topup.ts';
+import { guardWallet } from '../../../billing/wallet.ts';
+import { missing } from '../../record.ts';
+import type { Transaction } from '../../transaction.ts';
+import { readSetting } from '../platform/setting.ts';
+import {
+  enterCredit,
+  enterDebit,
+  type Ledger,
+  type LedgerEntry,
+  type LedgerWallet,
+  openLedger,
+} from './wallet-ledger.ts';
+import { takenKey, usedKeys, writeLedger } from './wallet-ledger-write.ts';
+
+export interface TopupRequest {
+  walletId: string;
+  reason: string;
+  creditsToAdd: string | null;
+  amount: string | null;
+  expiryDate: string | null;
+  priority: number | null;
+  idempotencyKey: string | null;
+  bonusCredits: string | null;
+  bonusExpiryDate: string | null;
+  description: string;
+  metadata: Record<string, string>;
+}
+
+/** A wallet under its lock. Throws `not_found`. */
+export async function lockWallet(tx: Transaction, id: string): Promise<{ ledger: Ledger; wallet: LedgerWallet }> {
+  const ledger = await openLedger(tx, tx.scope, [id]);
+  const wallet = ledger.wallets.get(id);
+  if (!wallet) throw missing('wallet', id);
+  return { ledger, wallet };
+}
+
+/**
+ * Adds completed credits and the bonus of a purchase; returns the id of the entry. An invoiced purchase waits for its payment
+ * and is not built yet. Throws `not_found`, `invalid_operation` for a frozen or closed wallet, `already_exists` for a key that was
+ * used, `validation_error` for what may not be added. spec: wallets-and-payments §1.1, §2.3, §2.5, §2.7
+ */
+export async function topUpWallet(tx: Transaction, request: TopupRequest): Promise<string> {
+  const { ledger, wallet } = await lockWallet(tx, request.walletId);
+  refusePastExpiry('expiry_date_utc', request.expiryDate, wallet.now);
+  refusePastExpiry('bonus_credits_expiry_date_utc', request.bonusExpiryDate, wallet.now);
+  const { creditsToAdd, amount, reason } = request;
+  const topup = { creditsToAdd, amount, reason, ...wallet };
+  const limits = await topupLimits(tx);
+  // Shape and limits are the body's fault, the status the wallet's: the first is told first (§3).
+  const planned = planTopup(topup, limits);
+  const { now } = wallet;
+  const bonus = planBonus({ ...planned, reason, bonusCredits: request.bonusCredits, now }, await bonusConfig(tx));
+  guardWallet(wallet, 'top_up');
+  const key = await freshKey(tx, request.idempotencyKey);
+  const facts = { referenceType: 'EXTERNAL' as const, referenceId: key, description: request.description };
+  const entry = enterCredit(ledger, wallet, {
+    ...facts,
+    reason,
+    quantity: planned,
+    idempotencyKey: key,
+    metadata: request.metadata,
+    expiryDate: request.expiryDate,
+    priority: request.priority,
+  });
+  if (!bonus.credits.isZero()) {
+    enterCredit(ledger, wallet, {
+      ...facts,
+      reason: 'PURCHASED_CREDIT_BONUS',
+      quantity: { credits: bonus.credits },
+      idempotencyKey: `${entry.id}_bonus`,
+      expiryDate: request.bonusExpiryDate ?? bonus.expiryDate,
+      parentTransactionId: entry.id,
+    });
+  }
+  await writeLedger(ledger);
+  return entry.id;
+}
+
+export interface DebitRequest {
+  walletId: string;
+  credits: string;
+  idempotencyKey: string;
+  description: string;
+  metadata: Record<string, string>;
+}
+
+/**
+ * Takes credits by hand; the balance may fall below zero. Throws `not_found`, `invalid_operation` for a frozen or closed wallet,
+ * `already_exists` for a key that was used. spec: wallets-and-payments §1.1 POST debit, §2.4
+ */
+export async function debitWallet(tx: Transaction, request: DebitRequest): Promise<LedgerEntry | null> {
+  const { ledger, wallet } = await lockWallet(tx, request.walletId);
+  guardWallet(wallet, 'debit');
+  const key = await freshKey(tx, request.idempotencyKey);
+  const entry = enterDebit(ledger, wallet, {
+    reason: 'MANUAL_BALANCE_DEBIT',
+    quantity: { credits: decimal(request.credits) },
+    referenceType: 'EXTERNAL',
+    referenceId: key,
+    idempotencyKey: key,
+    description: request.description,
+    metadata: request.metadata,
+  });
+  await writeLedger(ledger);
+  return entry;
+}
+
+/** The key an operation is known by; random where the caller gives none. Throws `already_exists`. spec: wallets-and-payments §0 */
+async function freshKey(tx: Transaction, given: string | null): Promise<string> {
+  if (given === null) return randomUUID();
+  if ((await usedKeys(tx, tx.scope, [given])).has(given)) throw takenKey();
+  return given;
+}
+
+/** The limits of top-ups in this environment. spec: wallets-and-payments §1.9, README decision 20 */
+export async function topupLimits(tx: Transaction) {
+  const { free_credit_limit_per_transaction: freeCreditLimit } = await readSetting(tx, 'wallet_topup_config');
+  return { freeCreditLimit, minimums: await readSetting(tx, 'min_topup_amount_per_currency') };
+}
+
+async function bonusConfig(tx: Transaction): Promise<BonusConfig> {
+  return (await readSetting(tx, 'bonus_credits_topup_config')) as BonusConfig;
+}
+
+/** Refuses credits that would have expired already. spec: wallets-and-payments §3 rows 4, 10 */
+export function refusePastExpiry(field: string, expiryDate: string | null, now: string): void {
+  if (expiryDate === null || expiryDate > now) return;
+  throw refuse('validation_error', `${field} must be in the future, after ${now}`, {
+    fields: { [field]: 'must be in the future' },
+  });
+}
