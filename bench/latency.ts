@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { percentile } from './measure.ts';
 import type { BenchPlatform } from './platform.ts';
 
 const askEveryMs = 10;
@@ -24,7 +25,6 @@ export async function latencies({ api }: BenchPlatform, work: () => Promise<unkn
 
 /** The middle and the 99th percentile, rounded. */
 export function inMs(latencies: readonly number[]): { requests: number; p50: number; p99: number } {
-  const sorted = [...latencies].sort((a, b) => a - b);
-  const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
-  return { requests: sorted.length, p50: at(0.5), p99: at(0.99) };
+  const at = (share: number) => Math.round(percentile(latencies, share));
+  return { requests: latencies.length, p50: at(0.5), p99: at(0.99) };
 }

@@ -76,3 +76,9 @@ export async function rateOf(count: number, work: () => Promise<void>): Promise<
   await work();
   return count / (Number(process.hrtime.bigint() - began) / 1e9);
 }
+
+/** The nearest rank of a share of the values, 0 of none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+}

@@ -2,7 +2,7 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { withShallowStacks } from '../activities/workers.ts';
 import { recordedHistories } from '../test/replay/history.ts';
-import { compare } from './measure.ts';
+import { compare, percentile } from './measure.ts';
 
 type History = ReturnType<typeof historyFromJSON>;
 
@@ -77,12 +77,6 @@ async function replayInto(times: number[], code: string, histories: readonly His
 
 function median(values: readonly number[]): number {
   return percentile(values, 0.5);
-}
-
-/** The nearest rank of a share of the values. */
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
 
 const queue = { name: 'lifecycle', kind: 'TASK_QUEUE_KIND_NORMAL' };

@@ -70,8 +70,8 @@ const [hourSpan, daySpan] = [
   [dayStart, `${dayStart} + interval '1 day'`],
 ] as const;
 
-/** Hours and days that questions would be answered by and that are not what their events say. Parameters: 1 env, 2 environment id, 3 limit. */
-export const denseDifferenceText = `
+/** Differences among the hours and days that two conditions on `d` leave. */
+const differenceText = (hours: string, days: string) => `
 with m as materialized (${meters})
 select m.id as meter_id, s.external_id, d.hour::text as bucket, row(d.opens, d.ns, t.ss, t.sts, t.mxs)::text as stored, recomputed
 from usage.dense_hour d join m using (meter, version) join usage.subject s on s.number = d.subject
@@ -82,7 +82,7 @@ cross join lateral (
     array_agg(trim_scale(st) order by opens), array_agg(trim_scale(mx) order by opens))::text as recomputed
   from (select date_bin(d.step, ts, d.hour) as opens, count(*) as n, sum(q) as s, sum(q * extract(epoch from ts)) as st, max(q) as mx
     from (select e.ts, ${measuredValue('m')} as q from ${eventsOf(...hourSpan)} offset 0) as event where q is not null group by 1) part) r
-where ${isKnown(...hourSpan)} and row(d.opens, d.ns, t.ss, t.sts, t.mxs)::text is distinct from recomputed
+where ${isKnown(...hourSpan)} ${hours} and row(d.opens, d.ns, t.ss, t.sts, t.mxs)::text is distinct from recomputed
 union all
 select m.id, s.external_id, d.day::text, row(d.hs, d.firsts, d.lasts)::text, recomputed
 from usage.dense_day d join m using (meter, version) join usage.subject s on s.number = d.subject
@@ -91,5 +91,14 @@ cross join lateral (
     coalesce(array_agg(last_at order by h), '{}'))::text as recomputed
   from (select usage.digest(usage.text_form(e.props -> m.field)) as h, min(e.ts) as first_at, max(e.ts) as last_at
     from ${eventsOf(...daySpan)} group by 1) met where h is not null) r
-where ${isKnown(...daySpan)} and row(d.hs, d.firsts, d.lasts)::text is distinct from recomputed
+where ${isKnown(...daySpan)} ${days} and row(d.hs, d.firsts, d.lasts)::text is distinct from recomputed
 limit $3`;
+
+/** Hours and days that questions would be answered by and that are not what their events say. Parameters: 1 env, 2 environment id, 3 limit. */
+export const denseDifferenceText = differenceText('', '');
+
+/** As above of one customer's day. Parameters: also 4 subject, 5 where the day begins. */
+export const sampledDenseText = differenceText(
+  `and d.subject = $4::bigint and d.hour >= $5::timestamptz and d.hour < $5::timestamptz + interval '1 day'`,
+  `and d.subject = $4::bigint and d.day = ($5::timestamptz at time zone 'UTC')::date`,
+);

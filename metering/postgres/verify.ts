@@ -2,7 +2,7 @@ import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { BucketDifference } from '../usage-store.ts';
 import { matchingEventsText, measuredColumns, rolledText, withinSpan } from './build-rollups.ts';
-import { denseDifferenceText } from './dense-text.ts';
+import { denseDifferenceText, sampledDenseText } from './dense-text.ts';
 import { environmentNumber } from './environment-number.ts';
 import { isUnbuilt } from './unbuilt-meter.ts';
 
@@ -17,8 +17,9 @@ interface DifferenceRow {
 const maxDifferences = 100;
 
 /**
- * Recomputes every roll-up bucket and distinct value of the environment, and what was made of dense ones, from events and returns what differs, at most 100 of each. The quantities of
- * roll-ups were computed by the process that ingested them, these are computed in SQL: two programs that must agree.
+ * Recomputes every roll-up bucket and distinct value of the environment, and what was made of dense ones, from events and
+ * returns what differs, at most 100 of each. The quantities of roll-ups were computed by the process that ingested them, these
+ * are computed in SQL: two programs that must agree.
  * design: quality.md I4
  */
 export async function verifyRollups(sql: Sql, scope: Scope): Promise<BucketDifference[]> {
@@ -104,7 +105,7 @@ export async function verifySample(
   const differences: BucketDifference[] = [];
   for (const { subject, day } of days) {
     const values = [env, scope.environmentId, maxDifferences, subject, `${day}T00:00:00Z`];
-    for (const text of [sampledRollupText, sampledDistinctText]) {
+    for (const text of [sampledRollupText, sampledDistinctText, sampledDenseText]) {
       differences.push(...(await sql.rows<DifferenceRow>(text, values)).map(differenceOf));
     }
   }

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { serveFiles } from '../../bench/file-server.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
 import { faultClient } from './client.ts';
+import { miscopied } from './copies.ts';
 import { crashPointsOfActivities, reachedCrashPoints } from './crash-points.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import { killInTurn } from './killer.ts';
@@ -195,6 +196,8 @@ async function run(): Promise<void> {
     `${invoices} invoices of ${waves.length} waves are billed as the oracle says and paid once`,
     problems.slice(0, 3).join('; '),
   );
+  const copies = await miscopied(api, installation.ownerUrl);
+  record('every feature and plan is in the other environment once', copies.slice(0, 3).join('; '));
   record('no part ended by itself', surprises[0] ?? '');
 }
 

@@ -6,6 +6,7 @@ import { airportTerms, createCatalogue, currency, type DemoCatalogue } from '../
 import { type DemoClient, inParallel } from '../../dev/demo/client.ts';
 import { busiestAirports, type Flight, readFlights, usageEvent } from '../../dev/demo/flights.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import { cloneCatalogue } from './copies.ts';
 import { type ExpectedBill, subscribeFamily } from './relatives.ts';
 import { actAtStop } from './restless.ts';
 import { createCustomer, createOtherPlans, type NewSubscriber, type Place, strangersOf } from './strangers.ts';
@@ -76,7 +77,7 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
   const others = await inParallel(strangersOf(plans), lanes, (stranger) => subscribe(api, place, stranger));
   const relatives = await subscribeFamily(api, place, plans);
   await syncPrices(api, catalogue);
-  await sendFlights(api, files, flights, new Set(codes), catalogue.suffix);
+  await Promise.all([cloneCatalogue(api), sendFlights(api, files, flights, new Set(codes), catalogue.suffix)]);
   const strangers = [...others, ...relatives];
   const subscriptionOf = (code: string) => strangers.find((each) => each.code === code)!.subscriptionId;
   const occasion = { plans, suffix: catalogue.suffix, subscriptionOf };

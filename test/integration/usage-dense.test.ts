@@ -247,6 +247,8 @@ test('verification finds what was made of an hour or a day and is not what its e
   await change(`update usage.dense_hour set ns[1] = ns[1] + 1 where ${own}`);
   await change(`update usage.dense_day set firsts[1] = firsts[1] - interval '1 second' where ${own}`);
   expect(await verify()).toMatchObject([{ meterId }, { meterId }]);
+  const { differences } = await inSqlTransaction(database, scope, (tx) => store.verifySample(tx, scope, 1_000));
+  expect(differences).toMatchObject([{ meterId }, { meterId }]);
   await inTransaction(database, scope, (tx) => store.recompute(tx, { id: meterId }));
   expect(await verify()).toEqual([]);
 });
