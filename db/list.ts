@@ -189,7 +189,7 @@ function integerComparison(property: string, operator: Condition['operator'], te
   const number = decimal(text);
   const whole = operator === 'gt' ? number.floor() : number.ceil();
   const isBeyond = whole.abs().greaterThan(largestInteger);
-  if (!isBeyond && (operator !== 'eq' || number.isInteger())) return comparison(property, operator, whole.toNumber());
+  if (!isBeyond && (operator !== 'eq' || number.isInteger())) return comparison(property, operator, whole.toFixed());
   const matchesAll = isBeyond && (whole.isNegative() ? operator === 'gt' || operator === 'gte' : operator === 'lt');
   return { [property]: matchesAll ? { $ne: null } : { $in: [] } };
 }

@@ -1,48 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { reconcile } from '../../activities/reconcile.ts';
-import { hasEnded, poll, type RunningProgram } from '../../dev/processes.ts';
-import { startService } from '../../dev/services.ts';
 import { testApp } from '../support/app.ts';
 import { created } from '../support/billing.ts';
+import { crashingWorkers } from '../support/crashing-worker.ts';
 import { testDatabase } from '../support/database.ts';
-import { testTemporal, workflowBundle } from '../support/temporal.ts';
+import { testTemporal } from '../support/temporal.ts';
 import { catalogue, cloning } from './environment-clone.fixture.ts';
 
 const base = await testDatabase();
 const temporal = await testTemporal();
 const { api } = await testApp(base, temporal);
 const { rows, at, environment, begin, latest } = cloning(api, base, temporal);
-const directory = mkdtempSync(join(tmpdir(), 'environment-clone-'));
-const workers: RunningProgram[] = [];
-afterAll(async () => {
-  for (const worker of workers) if (!hasEnded(worker)) worker.child.kill('SIGKILL');
-  for (const worker of workers) await worker.ended;
-  rmSync(directory, { recursive: true, force: true });
-});
-
-/** A worker process that dies when it reaches the crash point. */
-async function startWorker(crashPoints: string): Promise<RunningProgram> {
-  const worker = await startService({
-    name: 'worker',
-    slug: `worker-${workers.length}`,
-    entry: 'activities/worker.ts',
-    directory,
-    env: {
-      ...process.env,
-      DATABASE_URL: base.applicationUrl,
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: temporal.namespace,
-      WORKFLOW_BUNDLE: await workflowBundle(),
-      PERENNIAL_CRASH_POINTS: crashPoints,
-    },
-    isReady: async () => true,
-  });
-  workers.push(worker);
-  return worker;
-}
+const { startWorker, dieAt } = crashingWorkers(base, temporal);
 
 const sandbox = await at(base.scope.environmentId);
 await catalogue(api);
@@ -77,11 +46,7 @@ const deaths = [
 ] as const;
 
 test.each(deaths)('a worker is killed %s, and no item is there in part', async (_when, moment, left) => {
-  const point = `cloneItems.${moment}`;
-  const worker = await startWorker(point);
-  const died = await poll(async () => (hasEnded(worker) ? true : undefined), 50_000);
-  expect(died, `the worker dies at ${point}`).toBe(true);
-  expect(readFileSync(worker.logFile, 'utf8')).toContain(`crash point ${point.split(':')[0]} reached`);
+  await dieAt(`cloneItems.${moment}`);
   expect(await made()).toEqual([left]);
 });
 
@@ -90,7 +55,7 @@ test('when its workflow is lost as well, reconcile begins it again, which ends i
   const reset = `update environment_clone set clone_status = 'running', finished_at = null where environment_id = $1 returning id`;
   const [run] = await rows(reset, [target.id]);
   await reconcile({ database: base.database, temporal: temporal.client });
-  await startWorker('');
+  await startWorker();
   const again = temporal.client.workflow.getHandle(begun.workflow_id);
   expect(await again.result()).toEqual({
     target_environment_id: target.id,

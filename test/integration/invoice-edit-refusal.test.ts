@@ -1,26 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { clockedCustomer, created, testPlatform } from '../support/billing.ts';
+import { testPlatform } from '../support/billing.ts';
 import type { Wire } from './invoice.fixture.ts';
+import { goodwill, invoiceEdits } from './invoice-edit.fixture.ts';
 
 const { api } = await testPlatform();
 
-const read = async (id: string) => (await api<Wire>('GET', `/invoices/${id}`)).body;
-
-const edit = (id: string, params: Record<string, unknown>, how = 'execute') =>
-  api<Wire>('POST', `/invoices/${id}/modify/${how}`, { type: 'line_item', line_item_params: params });
-const goodwill = { action: 'add', items: [{ display_name: 'Goodwill', amount: '-10', quantity: '1' }] };
-
-async function oneOff(more: Record<string, unknown> = {}): Promise<Wire> {
-  const { customerId } = await clockedCustomer(api, { frozenTime: '2026-02-01T00:00:00Z' });
-  return created<Wire>(api, '/invoices', {
-    customer_id: customerId,
-    currency: 'usd',
-    subtotal: '100',
-    total: '100',
-    amount_due: '100',
-    ...more,
-  });
-}
+const { read, edit, oneOff } = invoiceEdits(api);
 
 /** Each operation, the state that forbids it, and its refusal. spec: subscriptions-and-invoicing §3 */
 describe('what is refused', () => {

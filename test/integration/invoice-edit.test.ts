@@ -1,32 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { advanceTo, clockedCustomer, created, eventsOf, subscriptionOf, testPlatform } from '../support/billing.ts';
+import { advanceTo, created, eventsOf, subscriptionOf, testPlatform } from '../support/billing.ts';
 import { billedCustomer, countCalls, firstDraft, invoicesOf, type Wire } from './invoice.fixture.ts';
+import { goodwill, invoiceEdits } from './invoice-edit.fixture.ts';
 
 const platform = await testPlatform();
 const { api } = platform;
 
-const read = async (id: string) => (await api<Wire>('GET', `/invoices/${id}`)).body;
+const { read, edit, oneOff } = invoiceEdits(api);
 
 async function finalized(customer: Awaited<ReturnType<typeof billedCustomer>>): Promise<Wire> {
   const draft = await firstDraft(api, customer);
   expect(await api('POST', `/invoices/${draft.id}/finalize`)).toMatchObject({ status: 200 });
   return read(draft.id);
-}
-
-const edit = (id: string, params: Record<string, unknown>, how = 'execute') =>
-  api<Wire>('POST', `/invoices/${id}/modify/${how}`, { type: 'line_item', line_item_params: params });
-const goodwill = { action: 'add', items: [{ display_name: 'Goodwill', amount: '-10', quantity: '1' }] };
-
-async function oneOff(more: Record<string, unknown> = {}): Promise<Wire> {
-  const { customerId } = await clockedCustomer(api, { frozenTime: '2026-02-01T00:00:00Z' });
-  return created<Wire>(api, '/invoices', {
-    customer_id: customerId,
-    currency: 'usd',
-    subtotal: '100',
-    total: '100',
-    amount_due: '100',
-    ...more,
-  });
 }
 
 describe('POST /invoices/{id}/compute', () => {

@@ -96,23 +96,6 @@ export async function linkSubscriptionCoupons(
   return associations.map(({ id }) => id);
 }
 
-/**
- * Ends the coupons of ended subscriptions at each one's end; what ends earlier keeps its end. spec: subscriptions-and-invoicing §2.12
- */
-export async function endCoupons(
-  sql: Sql,
-  environmentId: string,
-  ended: readonly { subscriptionId: string; at: string }[],
-): Promise<void> {
-  if (ended.length === 0) return;
-  await sql.rows(
-    `update coupon_association a set end_date = greatest(a.start_date, t.at), updated_at = $4
-     from unnest($2::text[], $3::timestamptz[]) as t(subscription_id, at)
-     where a.environment_id = $1 and a.subscription_id = t.subscription_id and (a.end_date is null or a.end_date > t.at)`,
-    [environmentId, ended.map((end) => end.subscriptionId), ended.map((end) => end.at), realNow()],
-  );
-}
-
 /** The wanted coupons in their order, locked in one order so that racers wait for each other and never in a circle. */
 async function lockCoupons(sql: Sql, scope: Scope, wanted: readonly NewCouponLink[]): Promise<CouponRow[]> {
   const rows = await sql.rows<CouponRow>(

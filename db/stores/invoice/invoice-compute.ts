@@ -8,6 +8,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { refreshSubscriptions } from '../subscription/subscription-snapshot.ts';
+import { amountColumns } from './invoice-columns.ts';
 import type { DraftInvoice } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { insertLines } from './invoice-line.ts';
@@ -34,14 +35,8 @@ const computedColumns: Columns = {
   id: 'text',
   invoiceStatus: 'text',
   paymentStatus: 'text',
-  subtotal: 'numeric',
-  totalDiscount: 'numeric',
-  totalTax: 'numeric',
+  ...amountColumns,
   noTaxReason: 'text',
-  totalPrepaidCreditsApplied: 'numeric',
-  total: 'numeric',
-  amountDue: 'numeric',
-  amountRemaining: 'numeric',
   priceUnitTotals: 'jsonb',
   lastComputedAt: 'timestamptz',
   updatedAt: 'timestamptz',

@@ -17,6 +17,7 @@ import {
   termsOfDrafts,
   writeDraftAmounts,
 } from './invoice-amounts.ts';
+import { amountColumns } from './invoice-columns.ts';
 import { convertAtCurrentRates } from './invoice-conversion.ts';
 import {
   type CreditableInvoice,
@@ -46,14 +47,8 @@ const issuedColumns: Columns = {
   invoiceStatus: 'text',
   paymentStatus: 'text',
   invoiceNumber: 'text',
-  subtotal: 'numeric',
-  totalDiscount: 'numeric',
-  totalTax: 'numeric',
+  ...amountColumns,
   noTaxReason: 'text',
-  totalPrepaidCreditsApplied: 'numeric',
-  total: 'numeric',
-  amountDue: 'numeric',
-  amountRemaining: 'numeric',
   overpaidAmount: 'numeric',
   issueDate: 'timestamptz',
   dueDate: 'timestamptz',

@@ -4,18 +4,13 @@ import { type Columns, updateText, writeRows } from '../../bulk.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { amountsOfDraft, lockDrafts, termsOfDrafts, writeDraftAmounts } from './invoice-amounts.ts';
+import { amountColumns } from './invoice-columns.ts';
 import { totalsOf } from './invoice-draft.ts';
 
 const recomputedColumns: Columns = {
   id: 'text',
-  subtotal: 'numeric',
-  totalDiscount: 'numeric',
-  totalTax: 'numeric',
+  ...amountColumns,
   noTaxReason: 'text',
-  totalPrepaidCreditsApplied: 'numeric',
-  total: 'numeric',
-  amountDue: 'numeric',
-  amountRemaining: 'numeric',
   priceUnitTotals: 'jsonb',
   lastComputedAt: 'timestamptz',
   isManuallyEdited: 'boolean',

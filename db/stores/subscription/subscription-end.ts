@@ -1,9 +1,8 @@
+import { realNow } from '../../clock.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
-import { endCoupons } from '../invoice/coupon-link.ts';
 import { endAttachments } from './addon-attachment.ts';
 import { endGrants } from './subscription-grant.ts';
-import { endLineItems } from './subscription-item.ts';
 import { cutPhases } from './subscription-phase-cut.ts';
 
 /**
@@ -15,8 +14,8 @@ export async function endSubscriptionParts(
   scope: Scope,
   ended: readonly { subscriptionId: string; at: string }[],
 ): Promise<void> {
-  await endLineItems(sql, scope.environmentId, ended);
-  await endCoupons(sql, scope.environmentId, ended);
+  await endDated(sql, scope, 'subscription_line_item', ended);
+  await endDated(sql, scope, 'coupon_association', ended);
   await endAttachments(sql, scope, ended);
   await endGrants(sql, scope, ended);
   await endPauses(sql, scope, ended);
@@ -34,5 +33,21 @@ async function endPauses(
     `update subscription_pause set pause_status = 'cancelled', updated_at = $3, updated_by = $4
      where environment_id = $1 and subscription_id = any($2) and pause_status = 'active'`,
     [scope.environmentId, ended.map((end) => end.subscriptionId), new Date().toISOString(), scope.actor],
+  );
+}
+
+/** Rows of subscriptions that hold from a date to another; what would begin later ends at its own start, what ends earlier keeps its end. */
+async function endDated(
+  sql: Sql,
+  scope: Scope,
+  table: 'subscription_line_item' | 'coupon_association',
+  ended: readonly { subscriptionId: string; at: string }[],
+): Promise<void> {
+  if (ended.length === 0) return;
+  await sql.rows(
+    `update ${table} r set end_date = greatest(r.start_date, t.at), updated_at = $4
+     from unnest($2::text[], $3::timestamptz[]) as t(subscription_id, at)
+     where r.environment_id = $1 and r.subscription_id = t.subscription_id and (r.end_date is null or r.end_date > t.at)`,
+    [scope.environmentId, ended.map((end) => end.subscriptionId), ended.map((end) => end.at), realNow()],
   );
 }

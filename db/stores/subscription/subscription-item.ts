@@ -235,21 +235,3 @@ export async function endLineItemsAt(
     ],
   );
 }
-
-/**
- * Ends the line items of ended subscriptions at each one's end; those that would start later end at their own start.
- * spec: subscriptions-and-invoicing §2.12
- */
-export async function endLineItems(
-  sql: Sql,
-  environmentId: string,
-  ended: readonly { subscriptionId: string; at: string }[],
-): Promise<void> {
-  if (ended.length === 0) return;
-  await sql.rows(
-    `update subscription_line_item l set end_date = greatest(l.start_date, t.at), updated_at = $4
-     from unnest($2::text[], $3::timestamptz[]) as t(subscription_id, at)
-     where l.environment_id = $1 and l.subscription_id = t.subscription_id and (l.end_date is null or l.end_date > t.at)`,
-    [environmentId, ended.map((end) => end.subscriptionId), ended.map((end) => end.at), new Date().toISOString()],
-  );
-}
