@@ -87,7 +87,7 @@ type Transition<Input> = (
   usage: UsageReader,
 ) => Promise<AttendedSubscription>;
 
-/** A pause or a resume, held to the preview that its caller names. issue: binding preview */
+/** A pause or a resume, held to the preview that its caller names. docs: previews.md */
 function asPreviewed<Input extends { subscriptionId: string; at: string }>(
   transition: Transition<Input>,
 ): Transition<Input & { bindingId?: string }> {

@@ -20,7 +20,7 @@ export async function commandSubscription(
 
 /**
  * Has the workflow carry a command out exactly as it was previewed; the digest, which holds amounts and names, is kept as a row
- * that the command names. Answers and throws as `updateObject`, and `version_conflict` with the difference. issue: binding preview
+ * that the command names. Answers and throws as `updateObject`, and `version_conflict` with the difference. docs: previews.md
  */
 export async function commandAsPreviewed<Message extends BoundCommand>(
   request: Parameters<typeof commandSubscription>[0],

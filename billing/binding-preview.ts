@@ -27,7 +27,7 @@ export interface Preview {
 /** How long a preview can be executed: as long as somebody looks at it. */
 const validMs = 60 * 60 * 1000;
 
-/** Refuses a preview that is older than an hour or of a later present. Throws `version_conflict`. issue: binding preview */
+/** Refuses a preview that is older than an hour or of a later present. Throws `version_conflict`. docs: previews.md */
 export function refuseStale(preview: Preview, now: string): void {
   const age = Date.parse(now) - Date.parse(preview.at);
   if (age >= 0 && age <= validMs) return;
@@ -41,7 +41,7 @@ export function refuseStale(preview: Preview, now: string): void {
 /**
  * Refuses an execution that would not do what was previewed, with the difference: another version of what was read, another
  * request, or other lines, each told once for as many times as it is missing or added. Throws `version_conflict`.
- * issue: binding preview
+ * docs: previews.md
  */
 export function refuseDifferent(previewed: Preview, present: Preview): void {
   const difference: Record<string, unknown> = {};

@@ -6,7 +6,7 @@ import type { Api } from '../app.ts';
 /**
  * Signs every `preview_digest` that is answered and takes back none that was not given in its environment: it names the moment that an
  * execution takes for its own, so that whoever could make one up would date a change before others that were made since.
- * Without signing keys they are taken as they come. issue: binding preview
+ * Without signing keys they are taken as they come. docs: previews.md
  */
 export function registerPreviewSignatures(v1: Api): void {
   const [key, ...earlier] = v1.dependencies.config.portalSigningKeys ?? [];

@@ -10,7 +10,7 @@ import { optionalBody } from '../schemas/scalars.ts';
 
 const tags = ['Operators'];
 
-/** What operators watch and repair. design: architecture §3 parking; issue: operators */
+/** What operators watch and repair. design: architecture §3 parking; docs: operations.md */
 export async function billingRunRoutes(app: Api): Promise<void> {
   app.get('/billing-run', {
     schema: {

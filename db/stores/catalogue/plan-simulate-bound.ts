@@ -20,7 +20,7 @@ export interface BoundSimulation extends PlanSimulation {
 
 /**
  * Simulates as `simulatePlan` does. Nothing executes a simulation: with the digest of an earlier one the same sums are
- * answered, or `version_conflict` is thrown with what came out differently. Own operation; issue: binding preview
+ * answered, or `version_conflict` is thrown with what came out differently. Own operation; docs: previews.md
  */
 export async function simulateAsPreviewed(
   tx: Transaction,

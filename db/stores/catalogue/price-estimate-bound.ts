@@ -13,7 +13,7 @@ export interface BoundEstimate extends PriceEstimate {
 
 /**
  * Estimates as `estimatePrice` does. Nothing executes an estimate: with the digest of an earlier one the same cost and amount are
- * answered, or `version_conflict` is thrown with what came out differently. Own operation; issue: binding preview
+ * answered, or `version_conflict` is thrown with what came out differently. Own operation; docs: previews.md
  */
 export async function estimateAsPreviewed(
   tx: Transaction,

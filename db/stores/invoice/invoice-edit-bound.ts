@@ -15,7 +15,7 @@ export interface BoundEdit {
 /**
  * Edits an invoice as `editInvoice` does and answers with the digest of the version it read and of every line it made. With a
  * digest the previewed moment is taken for the present, and another result throws `version_conflict`, which undoes all.
- * issue: binding preview; spec: subscriptions-and-invoicing §1.11, §2.15.8
+ * docs: previews.md; spec: subscriptions-and-invoicing §1.11, §2.15.8
  */
 export async function editInvoiceAsPreviewed(
   sql: Sql,

@@ -52,7 +52,7 @@ interface PreviewedInvoice {
  * execution, nothing is stored, and what is billed already is not taken off. With the digest of an earlier preview its moment is
  * taken for the present, and other lines or versions throw `version_conflict`. Throws `not_found`, and `validation_error` for a
  * subscription that is not billed any more and for a period that is not inside one billing period.
- * spec: subscriptions-and-invoicing §2.6.1 Preview, §2.15.13; issue: binding preview
+ * spec: subscriptions-and-invoicing §2.6.1 Preview, §2.15.13; docs: previews.md
  */
 export async function previewInvoice(
   tx: Transaction,

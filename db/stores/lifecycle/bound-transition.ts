@@ -31,7 +31,7 @@ export interface BoundTransition {
 /**
  * Carries a pause or a resume out and answers with the digest of what it read and made: the invoices, what went to the wallet,
  * and the status and period it leaves. With a digest the previewed moment is taken for the present, and another result throws
- * `version_conflict`, which undoes all. issue: binding preview; spec: subscriptions-and-invoicing §1.5 dry_run
+ * `version_conflict`, which undoes all. docs: previews.md; spec: subscriptions-and-invoicing §1.5 dry_run
  */
 export async function boundTransition(
   sql: Sql,

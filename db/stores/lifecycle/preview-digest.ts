@@ -55,7 +55,7 @@ export function promisedPreview(digest: string | null | undefined, now: string):
 
 /**
  * The digest of what was read and shown just now, held to what was shown before. Throws `version_conflict` with the difference.
- * issue: binding preview
+ * docs: previews.md
  */
 export function heldTo(promised: Preview | null, present: Preview): string {
   if (promised) refuseDifferent(promised, present);

@@ -14,7 +14,7 @@ export interface Beside {
 
 /**
  * The versions of what a change reads: the subscription, which is locked, its children, inherited and invoiced with it, whoever joins or
- * leaves, and the prices of them all and of the plan it goes to. issue: binding preview
+ * leaves, and the prices of them all and of the plan it goes to. docs: previews.md
  */
 export async function changeRead(
   sql: Sql,

@@ -90,7 +90,7 @@ export const nothingMade = (): ChangeOutcome => ({
  * Carries a change out in the caller's transaction: locks the subscription, lets `decide` do the work, and writes row, event,
  * audit, record and agenda. With a digest the change takes the previewed present for its own, and what it made is compared
  * with what was promised: another result throws `version_conflict` and undoes all. A change that `decide` answers with null
- * changed nothing. Throws `not_found`. spec: subscriptions-and-invoicing §1.7–§1.9; issue: binding preview
+ * changed nothing. Throws `not_found`. spec: subscriptions-and-invoicing §1.7–§1.9; docs: previews.md
  */
 export async function carryOut(
   sql: Sql,

@@ -24,7 +24,7 @@ export interface BoundRehearsal extends Rehearsal {
 /**
  * Rehearses as `rehearseSubscription` does. Nobody executes a rehearsal, time does: with the digest of an earlier one the same
  * invoices and steps are answered, or `version_conflict` is thrown with what came out differently. `assumed` is what the request
- * assumes besides. Writes what the steps write; the caller takes the transaction back. Own operation; issue: binding preview
+ * assumes besides. Writes what the steps write; the caller takes the transaction back. Own operation; docs: previews.md
  */
 export async function rehearseAsPreviewed(
   tx: Transaction,
