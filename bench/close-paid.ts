@@ -88,15 +88,18 @@ async function year(
         commits: each('commits'),
         createMs: percentile(createMs, 0.5),
         createP95Ms: percentile(createMs, 0.95),
-        residentMiB: residentMiB(platform),
+        ...residentMiB(platform),
       }),
     }),
   );
   return periodsPerSecond;
 }
 
-function residentMiB({ temporalServer, postgres }: BenchPlatform): number {
-  return ownMemoryMiB() + programMemoryMiB(temporalServer.program) + programMemoryMiB(postgres.program);
+function residentMiB({ temporalServer, postgres }: BenchPlatform) {
+  const processMiB = ownMemoryMiB();
+  const temporalMiB = programMemoryMiB(temporalServer.program);
+  const postgresMiB = programMemoryMiB(postgres.program);
+  return { processMiB, temporalMiB, postgresMiB, residentMiB: processMiB + temporalMiB + postgresMiB };
 }
 
 async function read(platform: BenchPlatform): Promise<Reading> {

@@ -7,6 +7,7 @@ import { findInvoice, invoiceOwner, latestPayment } from '../../db/stores/invoic
 import { customerInvoiceSummary } from '../../db/stores/invoice/invoice-summary.ts';
 import { updateInvoice } from '../../db/stores/invoice/invoice-update.ts';
 import { invoiceUsageShares, type UsageSplit } from '../../db/stores/invoice/invoice-usage-share.ts';
+import { inSqlTransaction } from '../../db/transaction.ts';
 import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import { attemptPayment, editInvoice, finalizeInvoice, voidInvoice } from '../../workflows/invoice.messages.ts';
@@ -141,7 +142,7 @@ function readingRoutes(app: Api): void {
         const readUsage = usageReader(app.dependencies.metering);
         const preview = previewRequestOf(request.body);
         const repeated = request.body.preview_digest ?? null;
-        return request.transaction(async (tx) =>
+        return inSqlTransaction(app.dependencies.database, request.scope, async (tx) =>
           viewInvoicePreview(await previewInvoice(tx, preview, readUsage, repeated)),
         );
       },

@@ -7,7 +7,7 @@ import { refuse } from '../../../billing/refusal.ts';
 import { closePeriod, endTrial, type Period } from '../../../billing/subscription.ts';
 import { customerNow } from '../../clock.ts';
 import { badField, missing } from '../../record.ts';
-import type { Transaction } from '../../transaction.ts';
+import type { ScopedSql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { childrenRead, heldTo, pricesDigest, promisedPreview, requestDigest } from '../lifecycle/preview-digest.ts';
 import { computeCharges } from '../subscription/subscription-charge.ts';
@@ -55,7 +55,7 @@ interface PreviewedInvoice {
  * spec: subscriptions-and-invoicing §2.6.1 Preview, §2.15.13; docs: previews.md
  */
 export async function previewInvoice(
-  tx: Transaction,
+  tx: ScopedSql,
   request: PreviewRequest,
   readUsage: UsageReader,
   repeated: string | null = null,
