@@ -34,5 +34,6 @@ export async function writeAudit(sql: Sql, scope: Scope, records: readonly Audit
       records.map((record) => record.occurredAt),
       records.map((record) => JSON.stringify(record.detail ?? {})),
     ],
+    'audit-write',
   );
 }

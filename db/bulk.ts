@@ -40,7 +40,15 @@ export function updateText(table: string, columns: Columns, extra = ''): string 
   return `update ${table} as r set ${sets.join(', ')} from ${recordset(columns, '$1')} where r.id = t."id"`;
 }
 
-/** Runs a text of `insertText` or `updateText`; no rows, no statement. */
+/** Runs a text of `insertText` or `updateText`; no rows, no statement. These texts are few and run all the time: their plans are kept. */
 export async function writeRows(sql: Sql, text: string, rows: readonly object[]): Promise<void> {
-  if (rows.length > 0) await sql.rows(text, [JSON.stringify(rows)]);
+  if (rows.length > 0) await sql.rows(text, [JSON.stringify(rows)], planOf(text));
+}
+
+const plans = new Map<string, string>();
+
+function planOf(text: string): string {
+  const known = plans.get(text) ?? `write-${plans.size}`;
+  plans.set(text, known);
+  return known;
 }

@@ -9,6 +9,7 @@ export async function customerNow(sql: Sql, customerId: string): Promise<string>
   const [row] = await sql.rows<{ frozen_time: string | null }>(
     'select clock.frozen_time from customer left join test_clock clock on clock.id = customer.test_clock_id where customer.id = $1',
     [customerId],
+    'customer-now',
   );
   return row?.frozen_time ? instantText(row.frozen_time) : realNow();
 }

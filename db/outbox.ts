@@ -1,5 +1,4 @@
 import { newId } from './id.ts';
-import { rowsByKeptPlan } from './kept-plan.ts';
 import type { Scope } from './scope.ts';
 import type { Sql } from './transaction.ts';
 
@@ -19,17 +18,21 @@ export interface OutboundEvent {
  */
 export async function writeEvents(sql: Sql, scope: Scope, events: readonly OutboundEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await rowsByKeptPlan(sql, 'outbox-write', writeEventsText, [
-    scope.tenantId,
-    scope.environmentId,
-    events.map(() => newId('sys_event')),
-    events.map((event) => event.name),
-    events.map((event) => event.entityType),
-    events.map((event) => event.entityId),
-    events.map((event) => JSON.stringify({ event_type: event.name, ...event.payload })),
-    events.map((event) => event.occurredAt),
-    new Date().toISOString(),
-  ]);
+  await sql.rows(
+    writeEventsText,
+    [
+      scope.tenantId,
+      scope.environmentId,
+      events.map(() => newId('sys_event')),
+      events.map((event) => event.name),
+      events.map((event) => event.entityType),
+      events.map((event) => event.entityId),
+      events.map((event) => JSON.stringify({ event_type: event.name, ...event.payload })),
+      events.map((event) => event.occurredAt),
+      new Date().toISOString(),
+    ],
+    'outbox-write',
+  );
 }
 
 /** The channel on which a committed transaction names the environment it wrote events of. */

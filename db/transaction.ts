@@ -7,10 +7,16 @@ import type { Scope } from './scope.ts';
 
 /**
  * Named SQL inside a transaction. Values travel as parameters (`$1`, `$2`, …), never in the text. Timestamps arrive as
- * PostgreSQL text (`instantText`), numerics as strings (`decimalText`), jsonb parsed.
+ * PostgreSQL text (`instantText`), numerics as strings (`decimalText`), jsonb parsed. A statement that runs with every step of a
+ * lifecycle, and whose planning costs more than its answer, names its `plan`: the connection keeps it. One name is one text, always,
+ * and the text names its columns: the shape of `*` may change under a kept plan.
  */
 export interface Sql {
-  rows<Row extends QueryResultRow = QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  rows<Row extends QueryResultRow = QueryResultRow>(
+    text: string,
+    values?: readonly unknown[],
+    plan?: string,
+  ): Promise<Row[]>;
 }
 
 /** Named SQL and whose it is. */
@@ -103,8 +109,10 @@ export async function inReadTransaction<T>(
 }
 
 function on(client: PoolClient, scope: Scope): SqlTransaction {
-  const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
-    (await client.query<Row>(text, values as unknown[])).rows;
+  const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], plan?: string) => {
+    const statement = { text, values: values as unknown[] };
+    return (await client.query<Row>(plan === undefined ? statement : { ...statement, name: plan })).rows;
+  };
   return { client, scope, rows };
 }
 

@@ -12,8 +12,7 @@ import { viewSubscription } from '../schemas/subscription-view.ts';
 
 /** A subscription as one that is read alone shows it: with its plan and its latest invoice. spec: subscriptions-and-invoicing §1.3 */
 export async function viewWhole(tx: Transaction, content: SubscriptionContent) {
-  const invoice = await latestInvoice(tx, content.row.id);
-  const plan = await planOf(tx, content.row);
+  const [invoice, plan] = await Promise.all([latestInvoice(tx, content.row.id), planOf(tx, content.row)]);
   return viewSubscription(content, {
     latestInvoice: invoice && viewInvoice(invoice),
     plan: plan && viewPlanRecord(plan),

@@ -8,9 +8,11 @@ const known = new Map<string, number>();
 export async function environmentNumber(sql: Sql, scope: Scope): Promise<number> {
   const cached = known.get(scope.environmentId);
   if (cached !== undefined) return cached;
-  const [row] = await sql.rows<{ number: number }>('select number from environment where id = $1', [
-    scope.environmentId,
-  ]);
+  const [row] = await sql.rows<{ number: number }>(
+    'select number from environment where id = $1',
+    [scope.environmentId],
+    'environment-number',
+  );
   if (!row) throw new Error(`no environment ${scope.environmentId}`);
   return row.number;
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
 import { type WindowGrid, windowGrid } from '../../billing/window.ts';
-import type { Sql, SqlTransaction } from '../../db/transaction.ts';
+import type { Sql } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
 import { type AggregationType, rollupMinutes } from '../meter.ts';
 import { decimalOfScaled, quantityDecimals, scaledInteger } from '../quantity.ts';
@@ -51,7 +51,7 @@ export function hasRows(question: UsageQuestion, shape: MeterShape | undefined):
  * rows or 10 000 groups. spec: catalogue-and-metering §7.1, §7.2
  */
 export async function readBuckets(
-  sql: Sql | SqlTransaction,
+  sql: Sql,
   question: UsageQuestion,
   shape: MeterShape | undefined,
   parameters: readonly unknown[],
@@ -59,7 +59,7 @@ export async function readBuckets(
   const began = (shape?.neverResets && question.startOfHistory) || question.from;
   const grid = gridOf(question, bucketSizeOf(question, shape), began);
   const values = [...parameters, ...gridParameters(question, shape, grid), maxBucketRows + 1];
-  const found = await bucketRows(sql, values);
+  const found = await sql.rows<FoundRow & { [column: string]: unknown }>(bucketText, values, 'usage-buckets');
   const [head] = found;
   if (!head?.watermark || head.event_name === null) {
     throw refuse('not_found', `meter ${'meterId' in question ? question.meterId : ''} does not exist`);
@@ -94,12 +94,6 @@ export function bucketAnswer(
     return { start: row.start, group: row.grp, value };
   });
   return { ...head, value: decimalOfScaled(total), eventCount, buckets };
-}
-
-/** Planning costs more than a small answer: where the connection is at hand, the plan is kept there. */
-async function bucketRows(sql: Sql | SqlTransaction, values: unknown[]): Promise<FoundRow[]> {
-  if (!('client' in sql)) return sql.rows<FoundRow & { [column: string]: unknown }>(bucketText, values);
-  return (await sql.client.query<FoundRow>({ name: 'usage-buckets', text: bucketText, values })).rows;
 }
 
 /** Without a bucket size, which only groups can be, the whole interval is the one bucket. */

@@ -1,6 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
 import type { Scope } from '../../db/scope.ts';
-import type { Sql, SqlTransaction } from '../../db/transaction.ts';
+import type { Sql } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
 import type { AggregationType } from '../meter.ts';
 import type { UsageAnswer, UsageQuestion } from '../usage-store.ts';
@@ -54,7 +54,8 @@ export async function readUsage(
   const shapes = await meterShapes(sql, scope, questions);
   const shapeOf = (question: UsageQuestion) => shapes.get(meterIdOf(question) ?? '');
   const whole = questions.filter((question) => !hasRows(question, shapeOf(question)));
-  const rows = whole.length === 0 ? [] : await answerRows(sql, usageParameters(env, scope, whole));
+  const rows =
+    whole.length === 0 ? [] : await sql.rows<AnswerRow>(usageText, usageParameters(env, scope, whole), 'usage-read');
   for (const row of rows) {
     const question = whole[row.ord];
     if (!question) continue;
@@ -70,12 +71,6 @@ export async function readUsage(
     answers.set(question.key, await readBuckets(sql, question, shape, usageParameters(env, scope, [question])));
   }
   return answers;
-}
-
-/** Planning the statement costs more than a small answer: where the connection is at hand, its plan is kept there. */
-async function answerRows(sql: Sql | SqlTransaction, values: unknown[]): Promise<AnswerRow[]> {
-  if (!('client' in sql)) return sql.rows<AnswerRow>(usageText, values);
-  return (await sql.client.query<AnswerRow>({ name: 'usage-read', text: usageText, values })).rows;
 }
 
 function answerOf(row: AnswerRow, question: UsageQuestion): UsageAnswer {

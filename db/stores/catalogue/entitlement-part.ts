@@ -4,8 +4,7 @@ import type { LimitTimeline } from '../../../billing/period-allowance.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import type { Feature } from '../../entities/feature.ts';
 import type { Meter } from '../../entities/meter.ts';
-import { rowsByKeptPlan } from '../../kept-plan.ts';
-import type { Sql, SqlTransaction } from '../../transaction.ts';
+import type { Sql } from '../../transaction.ts';
 import { shownRows, versionText } from '../platform/shown-row.ts';
 import type { SubscriptionSet } from '../subscription/subscription-set.ts';
 import { type GrantColumns, grantOf } from '../usage/entitlement-grant-terms.ts';
@@ -115,8 +114,9 @@ type VersionedPart = StoredPart & { featureVersion: string; meterVersion: string
  * statement for any number of them. spec: catalogue-and-metering §8.3
  */
 export async function entitlementParts(sql: Sql, environmentId: string, of: SubscriptionSet): Promise<ShownPart[]> {
-  const values = [environmentId, ...of.values];
-  const parts = partsOf(await shownPartRows(sql, of, values)) as VersionedPart[];
+  const text = `${shownPartsOf(of)} ${oldestFirst}`;
+  const rows = await sql.rows<PartRow>(text, [environmentId, ...of.values], `entitlements-parts-${of.name}`);
+  const parts = partsOf(rows) as VersionedPart[];
   const ofFeatures = parts.map((part) => ({ id: part.featureId, version: part.featureVersion }));
   const ofMeters = parts.flatMap(({ meterId: id, meterVersion: version }) => (id && version ? [{ id, version }] : []));
   const features = await shownRows(sql, 'feature', environmentId, ofFeatures);
@@ -145,7 +145,7 @@ export async function meteredParts(
   subscriptionIds: readonly string[],
 ): Promise<StoredPart[]> {
   const text = `${partsOfSubscriptions} ${metered} ${oldestFirst}`;
-  return partsOf(await rowsByKeptPlan<PartRow>(sql, 'metered-parts', text, [environmentId, [...subscriptionIds]]));
+  return partsOf(await sql.rows<PartRow>(text, [environmentId, [...subscriptionIds]], 'metered-parts'));
 }
 
 /** The metered parts of a plan by itself, as a subscription to it would have them. */
@@ -179,11 +179,4 @@ function timelineOf(row: LimitTimeline | null): LimitTimeline | null {
     trialEnd: trialEnd && instantText(trialEnd),
     billingAnchor: instantText(billingAnchor),
   };
-}
-
-/** Planning costs more than the answer where parts are shown: where the connection is at hand, the plan is kept there. */
-async function shownPartRows(sql: Sql | SqlTransaction, of: SubscriptionSet, values: unknown[]): Promise<PartRow[]> {
-  const text = `${shownPartsOf(of)} ${oldestFirst}`;
-  if (!('client' in sql)) return sql.rows<PartRow>(text, values);
-  return (await sql.client.query<PartRow>({ name: `entitlements-parts-${of.name}`, text, values })).rows;
 }

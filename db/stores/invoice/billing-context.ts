@@ -15,6 +15,7 @@ export async function readBillingContext(
     `select p.id, p.name, (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config
      from plan p where p.environment_id = $1 and p.id = any($2)`,
     [environmentId, [...new Set(subscriptions.map(({ planId }) => planId))]],
+    'billing-context',
   );
   const ids = subscriptions.map(({ id }) => id);
   return {

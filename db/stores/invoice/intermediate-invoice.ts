@@ -2,7 +2,6 @@ import type { IntermediateInvoice, IntermediatePart } from '../../../billing/cha
 import type { Derivation } from '../../../billing/derivation.ts';
 import { remainderOf } from '../../../billing/intermediate-invoice.ts';
 import { decimalText, instantText } from '../../columns.ts';
-import { rowsByKeptPlan } from '../../kept-plan.ts';
 import type { Sql } from '../../transaction.ts';
 
 interface LineRow {
@@ -47,11 +46,11 @@ export async function readIntermediateInvoices(
   starts: readonly { subscriptionId: string; start: string }[],
 ): Promise<Map<string, IntermediateInvoice[]>> {
   if (starts.length === 0) return new Map();
-  const rows = await rowsByKeptPlan<LineRow>(sql, 'intermediate-invoices', chainText, [
-    environmentId,
-    starts.map(({ subscriptionId }) => subscriptionId),
-    starts.map(({ start }) => start),
-  ]);
+  const rows = await sql.rows<LineRow>(
+    chainText,
+    [environmentId, starts.map(({ subscriptionId }) => subscriptionId), starts.map(({ start }) => start)],
+    'intermediate-invoices',
+  );
   const bySubscription = Map.groupBy(rows, (row) => row.subscription_id);
   return new Map([...bySubscription].map(([id, own]) => [id, invoicesOf(own)]));
 }

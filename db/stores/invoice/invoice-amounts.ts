@@ -72,7 +72,7 @@ from invoice i where i.environment_id = $1 and i.id = any($2) order by i.id for 
 
 /** Locks invoices in the order of their ids and reads what their amounts follow from. */
 export function lockDrafts(sql: Sql, scope: Scope, ids: readonly string[]): Promise<DraftRow[]> {
-  return sql.rows<DraftRow>(lockDraftsText, [scope.environmentId, ids]);
+  return sql.rows<DraftRow>(lockDraftsText, [scope.environmentId, ids], 'drafts-locked');
 }
 
 /** What changes the amounts of drafts beside their lines, by invoice id. */

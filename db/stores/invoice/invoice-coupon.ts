@@ -8,7 +8,6 @@ import type { InvoiceAmounts, InvoiceCoupon } from '../../../billing/invoice.ts'
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import { newId } from '../../id.ts';
-import { rowsByKeptPlan } from '../../kept-plan.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 
@@ -49,10 +48,11 @@ export async function readSubscriptionCoupons(
   subscriptionIds: readonly string[],
 ): Promise<Map<string, SubscriptionCoupon[]>> {
   if (subscriptionIds.length === 0) return new Map();
-  const rows = await rowsByKeptPlan<LinkRow>(sql, 'subscription-coupons', linksText, [
-    environmentId,
-    [...new Set(subscriptionIds)],
-  ]);
+  const rows = await sql.rows<LinkRow>(
+    linksText,
+    [environmentId, [...new Set(subscriptionIds)]],
+    'subscription-coupons',
+  );
   const grouped = Map.groupBy(rows, (row) => row.subscription_id);
   return new Map([...grouped].map(([id, links]) => [id, links.map(linkOf)]));
 }

@@ -28,6 +28,7 @@ export async function issueDueInvoices(
      from invoice where environment_id = $1 and id = any($2) and invoice_status = 'DRAFT' and not is_manually_edited
      order by id for update`,
     [scope.environmentId, requests.map(({ invoiceId }) => invoiceId)],
+    'invoices-waiting',
   );
   const delayMs = invoiceConfig(rows[0]?.config ?? null).finalizationDelaySeconds * 1000;
   const dueAt = new Map(rows.map((row) => [row.id, Date.parse(instantText(row.last_computed_at)) + delayMs]));

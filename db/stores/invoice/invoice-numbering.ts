@@ -43,12 +43,14 @@ async function nextNumbers(
     `insert into invoice_number_sequence (environment_id, date_key, last) values ($1, $2, $3::bigint + $4::bigint - 1)
      on conflict (environment_id, date_key) do update set last = invoice_number_sequence.last + $4::bigint returning last`,
     [scope.environmentId, dateKey, config.startSequence, count],
+    'invoice-number-next',
   );
   const first = Number(sequence?.last) - count + 1;
   const numbers = Array.from({ length: count }, (_, index) => invoiceNumber(dateKey, first + index, config));
   const taken = await sql.rows<{ invoice_number: string }>(
     'select invoice_number from invoice where environment_id = $1 and invoice_number = any($2)',
     [scope.environmentId, numbers],
+    'invoice-numbers-taken',
   );
   const given = new Set(taken.map((row) => row.invoice_number));
   return numbers.filter((number) => !given.has(number));

@@ -53,6 +53,7 @@ export async function sealDocuments(
   const rows = await sql.rows<{ id: string | null; chain: string | null; hash: string; position: string | null }>(
     digestsAndEndsText,
     [scope.environmentId, invoices.map(({ id }) => id), chains],
+    'invoice-digests',
   );
   const digests = new Map(rows.flatMap((row) => (row.id ? [[row.id, row.hash] as const] : [])));
   const ends = new Map<string, { hash: string | null; position: number }>();

@@ -4,7 +4,6 @@ import { type TaxLink, taxesInForce } from '../../../billing/tax.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import { newId } from '../../id.ts';
-import { rowsByKeptPlan } from '../../kept-plan.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 
@@ -64,10 +63,11 @@ export async function readSubscriptionTaxes(
   subscriptionIds: readonly string[],
 ): Promise<Map<string, SubscriptionTaxes>> {
   if (subscriptionIds.length === 0) return new Map();
-  const rows = await rowsByKeptPlan<TaxesRow>(sql, 'subscription-taxes', taxesText, [
-    environmentId,
-    [...new Set(subscriptionIds)],
-  ]);
+  const rows = await sql.rows<TaxesRow>(
+    taxesText,
+    [environmentId, [...new Set(subscriptionIds)]],
+    'subscription-taxes',
+  );
   return new Map(rows.map((row) => [row.id, { exempt: row.exempt, links: row.links.map(linkOf) }]));
 }
 

@@ -57,7 +57,7 @@ export async function refreshUsageLines(
   );
   if (drafts.length === 0) return;
   const invoiceIds = drafts.map(({ draft }) => draft.id);
-  const lines = await sql.rows<StoredLine>(storedLinesText, [scope.environmentId, invoiceIds]);
+  const lines = await sql.rows<StoredLine>(storedLinesText, [scope.environmentId, invoiceIds], 'stored-usage-lines');
   if (lines.length === 0) return;
   const byInvoice = Map.groupBy(lines, (line) => line.invoice_id);
   // The subscription of the invoice, and those that are invoiced with it.

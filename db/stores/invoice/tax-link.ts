@@ -171,6 +171,7 @@ async function readLinks(sql: Sql, scope: Scope, entityType: TaxedEntity, entity
     `select tax_rate_id, tax_behavior, priority, currency, auto_apply, start_date, end_date, metadata from tax_association
      where environment_id = $1 and entity_type = $2 and entity_id = $3 and status = 'published' order by created_at, id for share`,
     [scope.environmentId, entityType, entityId],
+    'tax-links',
   );
   return rows.map((row) => ({
     taxRateId: row.tax_rate_id,

@@ -32,10 +32,11 @@ const insertEntries = insertText('agenda_entry', {
 export async function replaceAgendas(sql: Sql, owners: readonly AgendaOwner[]): Promise<void> {
   if (owners.length === 0) return;
   const ids = owners.map((owner) => owner.objectId).sort();
-  await sql.rows('delete from agenda_entry where environment_id = $1 and object_id = any($2)', [
-    owners[0]?.environmentId,
-    ids,
-  ]);
+  await sql.rows(
+    'delete from agenda_entry where environment_id = $1 and object_id = any($2)',
+    [owners[0]?.environmentId, ids],
+    'agenda-delete',
+  );
   const entries = owners.flatMap(({ items, ...owner }) =>
     items.map((item) => ({ ...owner, kind: item.kind, ref: item.ref, dueAt: item.at })),
   );

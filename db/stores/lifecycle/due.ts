@@ -24,6 +24,7 @@ export async function nextDue(sql: Sql, scope: Scope, testClockId: string, until
        group by a.object_type, a.object_id, a.customer_id)
      select * from due where due_at = (select min(due_at) from due) order by object_id`,
     [scope.environmentId, testClockId, until],
+    'due-on-clock',
   );
   return rows.map((row) => ({
     objectType: row.object_type,

@@ -172,6 +172,7 @@ export async function pricesDigest(
        or (p.entity_type = 'PLAN' and (p.entity_id in (select s.plan_id from subscription s where s.id = any($2))
          or p.entity_id = any($3))))`,
     [environmentId, [...subscriptionIds], [...otherPlanIds]],
+    'prices-digest',
   );
   return row?.digest ?? '';
 }

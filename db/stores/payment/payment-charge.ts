@@ -26,7 +26,7 @@ export async function chargesOfPayments(
   paymentIds: readonly string[],
 ): Promise<Map<string, PaymentCharge>> {
   if (paymentIds.length === 0) return new Map();
-  const rows = await tx.rows<ChargeRow>(chargesText, [tx.scope.environmentId, paymentIds]);
+  const rows = await tx.rows<ChargeRow>(chargesText, [tx.scope.environmentId, paymentIds], 'payment-charges');
   return new Map(rows.map((row) => [row.id, chargeOf(row)]));
 }
 

@@ -31,10 +31,11 @@ async function debtsOf(tx: PaymentTransaction, charging: readonly PaymentToInser
     `select i.id as "invoiceId", case when i.subscription_id is null then i.id else i.idempotency_key end as debt, (
        select count(*) from payment p where p.environment_id = $1 and p.payment_gateway is not null and p.destination_id in (
          select i.id union
-         select o.id from invoice o
-         where o.environment_id = $1 and o.subscription_id = i.subscription_id and o.idempotency_key = i.idempotency_key)
+         select o.id from invoice o where o.environment_id = $1 and o.idempotency_key = i.idempotency_key
+           and o.invoice_status = 'VOIDED' and o.subscription_id is not distinct from i.subscription_id and i.subscription_id is not null)
      )::int as charges
      from invoice i where i.environment_id = $1 and i.id = any($2)`,
     [tx.scope.environmentId, charging.map((payment) => payment.invoice.id)],
+    'debts-of',
   );
 }

@@ -88,6 +88,7 @@ export async function lockPayableInvoices(
   return sql.rows<PayableInvoiceRow>(
     `select ${invoiceColumns} from invoice where id = any($1) and environment_id = $2 and status = 'published' order by id for update`,
     [invoiceIds, environmentId],
+    'payable-invoices-locked',
   );
 }
 
@@ -114,11 +115,13 @@ export async function lockPaymentsWithInvoices(
     `select ${invoiceColumns} from invoice where environment_id = $2
        and id = any(array(select destination_id from payment where id = any($1) and environment_id = $2)) order by id for update`,
     values,
+    'paid-invoices-locked',
   );
   const payments = await tx.rows<PaymentRow>(
     `select ${paymentColumns} from payment
      where id = any($1) and environment_id = $2 and status = 'published' order by id for update`,
     values,
+    'payments-locked',
   );
   const invoiceOf = new Map(invoices.map((row) => [row.id, row]));
   const paymentOf = new Map(payments.map((row) => [row.id, row]));

@@ -29,7 +29,9 @@ export async function settlePayments(
     attemptId: newId('attempt'),
   }));
   const values = [JSON.stringify(answers), new Date().toISOString(), tx.scope.actor];
-  const settled = new Map((await tx.rows<PaymentRow>(settleText, values)).map((row) => [row.id, row]));
+  const settled = new Map(
+    (await tx.rows<PaymentRow>(settleText, values, 'payments-settle')).map((row) => [row.id, row]),
+  );
   for (const { payment } of settling)
     if (!settled.has(payment.id)) throw new Error(`payment ${payment.id} changed under its lock`);
   return settled;

@@ -149,6 +149,7 @@ async function earlierPayments(
        and (idempotency_key = any($3) or (payment_status = 'PROCESSING' and track_attempts))
      order by id desc`,
     [tx.scope.environmentId, inputs.map((input) => input.invoiceId), inputs.map((input) => input.idempotencyKey)],
+    'earlier-payments',
   );
   return Map.groupBy(rows, (row) => row.destination_id);
 }
@@ -166,6 +167,7 @@ async function methodsOf(
       invoices.map((invoice) => invoice.customer_id),
       inputs.flatMap((input) => input.paymentMethodId ?? []),
     ],
+    'payment-methods-of',
   );
 }
 

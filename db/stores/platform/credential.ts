@@ -39,7 +39,7 @@ const lastUsedIntervalMs = 60_000;
  */
 export async function findCredential(database: Database, digest: Buffer): Promise<Credential | null> {
   return inSqlTransaction(database, systemScope, async (tx) => {
-    const [row] = await tx.rows<CredentialRow>(credentialText, [digest.toString('hex')]);
+    const [row] = await tx.rows<CredentialRow>(credentialText, [digest.toString('hex')], 'credential');
     if (!row || !timingSafeEqual(Buffer.from(row.key_hash, 'hex'), digest)) return null;
     const now = realNow();
     const expiresAt = row.expires_at === null ? null : instantText(row.expires_at);

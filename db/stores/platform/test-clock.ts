@@ -56,6 +56,7 @@ export async function readTestClock(sql: Sql, scope: Scope, id: string): Promise
   const [row] = await sql.rows<RawTestClock>(
     `select ${columns} from test_clock where environment_id = $1 and id = $2 and status = 'published'`,
     [scope.environmentId, id],
+    'test-clock',
   );
   if (!row) throw missing('test clock', id);
   return fromRaw(row);
@@ -151,6 +152,7 @@ async function lock(sql: Sql, scope: Scope, id: string): Promise<TestClockRow> {
   const [row] = await sql.rows<RawTestClock>(
     `select ${columns} from test_clock where environment_id = $1 and id = $2 and status = 'published' for update`,
     [scope.environmentId, id],
+    'test-clock-locked',
   );
   if (!row) throw missing('test clock', id);
   return fromRaw(row);

@@ -1,7 +1,6 @@
 import type { ChargeItem } from '../../../billing/charge.ts';
 import type { PriceTerms } from '../../../billing/price.ts';
 import { decimalText, instantText } from '../../columns.ts';
-import { rowsByKeptPlan } from '../../kept-plan.ts';
 import type { Sql } from '../../transaction.ts';
 import { ratedTerms } from '../catalogue/price-terms.ts';
 import { commitmentColumn, itemCommitment, type StoredCommitment } from './item-commitment.ts';
@@ -79,7 +78,7 @@ order by l.start_date, l.id`;
 
 /** The line items of subscriptions with their prices as they are now, by subscription id. spec: subscriptions-and-invoicing §2.6 */
 export async function readItems(sql: Sql, environmentId: string, subscriptionIds: string[]) {
-  const rows = await rowsByKeptPlan<ItemRow>(sql, 'charged-items', itemsText, [environmentId, subscriptionIds]);
+  const rows = await sql.rows<ItemRow>(itemsText, [environmentId, subscriptionIds], 'charged-items');
   const bySubscription = Map.groupBy(rows, (row) => row.subscription_id);
   return new Map([...bySubscription].map(([id, own]) => [id, own.map(chargedItem)]));
 }

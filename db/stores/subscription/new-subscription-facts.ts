@@ -23,6 +23,7 @@ export async function readCustomer(sql: Sql, scope: Scope, customerId: string): 
   const [row] = await sql.rows<{ id: string; status: string; timezone: string; test_clock_id: string | null }>(
     'select id, status, timezone, test_clock_id from customer where environment_id = $1 and id = $2 for share',
     [scope.environmentId, customerId],
+    'new-subscription-customer',
   );
   if (!row) throw missing('customer', customerId, 'customer_id');
   if (row.status !== 'published')
@@ -51,6 +52,7 @@ export async function readPlan(sql: Sql, scope: Scope, planId: string): Promise<
   const [row] = await sql.rows<{ name: string; status: string }>(
     'select name, status from plan where environment_id = $1 and id = $2 for share',
     [scope.environmentId, planId],
+    'new-subscription-plan',
   );
   if (!row) throw missing('plan', planId, 'plan_id');
   if (row.status !== 'published')

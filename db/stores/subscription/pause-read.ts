@@ -26,6 +26,7 @@ export async function readPausedStretches(
     `select subscription_id, pause_start, resumed_at from subscription_pause
      where environment_id = $1 and subscription_id = any($2) and resumed_at is not null order by pause_start`,
     [environmentId, subscriptionIds],
+    'paused-stretches',
   );
   const grouped = Map.groupBy(rows, (row) => row.subscription_id);
   return new Map(

@@ -35,6 +35,7 @@ export async function readSubscriptionCommand<Content extends object>(
   const [row] = await sql.rows<{ content: string }>(
     'select content from subscription_command where environment_id = $1 and id = $2',
     [scope.environmentId, id],
+    'subscription-command',
   );
   if (!row) throw missing('command', id);
   return JSON.parse(row.content) as Content;

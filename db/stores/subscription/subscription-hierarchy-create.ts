@@ -32,6 +32,7 @@ export async function refuseHeir(sql: Sql, scope: Scope, customerId: string): Pr
     `select parent_subscription_id as parent from subscription where environment_id = $1 and customer_id = $2
        and status = 'published' and subscription_type = 'inherited' and subscription_status <> 'cancelled'`,
     [scope.environmentId, customerId],
+    'new-subscription-heir',
   );
   if (!row) return;
   throw badField(

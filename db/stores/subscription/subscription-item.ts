@@ -63,17 +63,18 @@ export async function readOwnedPrices(
   const rows = await sql.rows<PriceRow>(
     `${ownedPricesText} and p.currency = $4 and (p.end_date is null or p.end_date > $5) order by p.created_at, p.id`,
     [environmentId, owner.entityType, owner.entityId, currency, at],
+    'owned-prices-of-currency',
   );
   return rows.map(planPrice);
 }
 
 /** The published usage prices of a plan, ended ones too, in the plan's order. spec: catalogue-and-metering §3.1 */
 export async function readUsagePrices(sql: Sql, environmentId: string, planId: string): Promise<PlanPrice[]> {
-  const rows = await sql.rows<PriceRow>(`${ownedPricesText} and p.type = 'USAGE' order by p.created_at, p.id`, [
-    environmentId,
-    'PLAN',
-    planId,
-  ]);
+  const rows = await sql.rows<PriceRow>(
+    `${ownedPricesText} and p.type = 'USAGE' order by p.created_at, p.id`,
+    [environmentId, 'PLAN', planId],
+    'owned-usage-prices',
+  );
   return rows.map(planPrice);
 }
 

@@ -37,6 +37,7 @@ export async function readPhases(sql: Sql, environmentId: string, subscriptionId
     `select id, start_date, end_date, started_at, ended_at, terms from subscription_phase
      where environment_id = $1 and subscription_id = $2 and status = 'published' order by start_date`,
     [environmentId, subscriptionId],
+    'phases',
   );
   const maybe = (instant: string | null) => (instant === null ? null : instantText(instant));
   return rows.map((row) => ({

@@ -150,54 +150,46 @@ async function conditions(tx: Transaction, filters: SubscriptionFilters): Promis
 /** Subscriptions with their line items, prices, coupons and customers, each read once for all of them. */
 export async function withContent(tx: Transaction, rows: readonly Subscription[]): Promise<SubscriptionContent[]> {
   const environmentId = tx.scope.environmentId;
-  const items = await tx.em.find(
-    SubscriptionLineItem,
-    { environmentId, subscriptionId: { $in: rows.map((row) => row.id) }, status: 'published' },
-    { orderBy: { startDate: 'asc', id: 'asc' } },
-  );
-  const prices = new Map(
-    (await tx.em.find(Price, { environmentId, id: { $in: [...new Set(items.map((item) => item.priceId))] } })).map(
-      (price) => [price.id, price],
-    ),
-  );
-  const units = await priceUnitsById(
-    tx,
-    [...prices.values()].map((price) => price.priceUnitId),
-  );
-  const customers = new Map(
-    (await tx.em.find(Customer, { environmentId, id: { $in: [...new Set(rows.map((row) => row.customerId))] } })).map(
-      (customer) => [customer.id, customer],
-    ),
-  );
-  const grants = await grantsOf(
-    tx,
-    'subscriptionId',
-    rows.map((row) => row.id),
-  );
-  const coupons = await couponsOfSubscriptions(
-    tx,
-    rows.map((row) => row.id),
-  );
-  const pauses = await pausesOf(
-    tx,
-    rows.map((row) => row.id),
-  );
-  const phases = await phasesOf(
-    tx,
-    rows.map((row) => row.id),
-  );
+  const ids = rows.map((row) => row.id);
+  const customerIds = [...new Set(rows.map((row) => row.customerId))];
+  // Asked at once: what one answer is made into overlaps the next question.
+  const [items, customers, grants, coupons, pauses, phases] = await Promise.all([
+    pricedItems(tx, ids),
+    tx.em.find(Customer, { environmentId, id: { $in: customerIds } }),
+    grantsOf(tx, 'subscriptionId', ids),
+    couponsOfSubscriptions(tx, ids),
+    pausesOf(tx, ids),
+    phasesOf(tx, ids),
+  ]);
+  const customerOf = new Map(customers.map((customer) => [customer.id, customer]));
   return rows.map((row) => ({
     row,
-    items: items
-      .filter((item) => item.subscriptionId === row.id)
-      .flatMap((item) => {
-        const price = prices.get(item.priceId);
-        return price ? [{ row: item, price, unit: units.get(price.priceUnitId ?? '') ?? null }] : [];
-      }),
-    customer: customers.get(row.customerId) ?? null,
+    items: items.filter((item) => item.row.subscriptionId === row.id),
+    customer: customerOf.get(row.customerId) ?? null,
     coupons: coupons.get(row.id) ?? [],
     creditGrants: grants.get(row.id) ?? [],
     pauses: pauses.get(row.id) ?? [],
     phases: phases.get(row.id) ?? [],
   }));
+}
+
+/** The line items of subscriptions with what they charge, oldest first. */
+async function pricedItems(tx: Transaction, subscriptionIds: readonly string[]): Promise<SubscriptionContent['items']> {
+  const environmentId = tx.scope.environmentId;
+  const items = await tx.em.find(
+    SubscriptionLineItem,
+    { environmentId, subscriptionId: { $in: [...subscriptionIds] }, status: 'published' },
+    { orderBy: { startDate: 'asc', id: 'asc' } },
+  );
+  const priceIds = [...new Set(items.map((item) => item.priceId))];
+  const prices = await tx.em.find(Price, { environmentId, id: { $in: priceIds } });
+  const units = await priceUnitsById(
+    tx,
+    prices.map((price) => price.priceUnitId),
+  );
+  const priceOf = new Map(prices.map((price) => [price.id, price]));
+  return items.flatMap((row) => {
+    const price = priceOf.get(row.priceId);
+    return price ? [{ row, price, unit: units.get(price.priceUnitId ?? '') ?? null }] : [];
+  });
 }

@@ -136,6 +136,7 @@ export async function lockSubscriptions(
   const rows = await sql.rows<RawSubscription>(
     `select ${selectedColumns} from subscription where environment_id = $1 and id = any($2) order by id for update`,
     [environmentId, [...ids]],
+    'subscriptions-locked',
   );
   return new Map(rows.map((row) => [row.id, subscriptionFromRow(row)]));
 }
@@ -149,6 +150,7 @@ export async function readSubscriptions(
   const rows = await sql.rows<RawSubscription>(
     `select ${selectedColumns} from subscription where environment_id = $1 and id = any($2)`,
     [environmentId, [...ids]],
+    'subscriptions',
   );
   return new Map(rows.map((row) => [row.id, subscriptionFromRow(row)]));
 }

@@ -8,7 +8,6 @@ import {
   type UnattendedInvoice,
 } from '../../../billing/subscription-agenda.ts';
 import { instantText } from '../../columns.ts';
-import { rowsByKeptPlan } from '../../kept-plan.ts';
 import type { Sql } from '../../transaction.ts';
 import { replaceAgendas } from '../lifecycle/agenda.ts';
 import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from '../payment/late-payment.ts';
@@ -43,7 +42,7 @@ interface SurroundingsRow extends LatePaymentColumns {
   [column: string]: unknown;
 }
 
-// Invoices that are settled or have a workflow of their own are `attended`; the partial index holds only the others.
+// Invoices with a workflow of their own are `attended`. The partial index holds those only that are not settled, however long the life.
 const surroundingsText = `
 select s.id,
   coalesce((
@@ -52,8 +51,8 @@ select s.id,
       'openPaymentId', (select p.id from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
         and p.payment_status = 'PROCESSING' and not p.attended limit 1)))
     from invoice i
-    where i.environment_id = s.environment_id and i.subscription_id = s.id and not i.attended
-      and i.invoice_status in ('DRAFT', 'FINALIZED') and i.source_type <> 'checkout'), '[]') as invoices,
+    where i.environment_id = s.environment_id and i.subscription_id = s.id and not i.attended and i.source_type <> 'checkout'
+      and i.invoice_status in ('DRAFT', 'FINALIZED') and (i.invoice_status = 'DRAFT' or i.amount_remaining > 0)), '[]') as invoices,
   case when s.subscription_status = 'incomplete' then (
     select max(i.paid_at) from invoice i where i.environment_id = s.environment_id and i.subscription_id = s.id
       and i.billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END', 'SUBSCRIPTION_UPDATE')
@@ -79,10 +78,11 @@ export async function readAgendas(
   environmentId: string,
   rows: readonly SubscriptionRow[],
 ): Promise<AttendedSubscription[]> {
-  const found = await rowsByKeptPlan<SurroundingsRow>(sql, 'subscription-surroundings', surroundingsText, [
-    environmentId,
-    rows.map((row) => row.id),
-  ]);
+  const found = await sql.rows<SurroundingsRow>(
+    surroundingsText,
+    [environmentId, rows.map((row) => row.id)],
+    'subscription-surroundings',
+  );
   const byId = new Map(found.map((surroundings) => [surroundings.id, surroundings]));
   return rows.map((row) => {
     const surroundings = byId.get(row.id);

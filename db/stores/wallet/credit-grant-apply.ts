@@ -59,6 +59,7 @@ export async function applyDueGrants(sql: Sql, scope: Scope, row: SubscriptionRo
          and application_status in ('pending', 'failed') and scheduled_for <= $3 and retry_count = 0
        order by scheduled_for, id limit 1`,
       [scope.environmentId, row.id, at],
+      'due-grant',
     );
     const due = next && (await lockDue(sql, scope, next.id, at));
     if (!due) return;
