@@ -46,7 +46,7 @@ const schema = defineEntity({
   },
   indexes: [
     { properties: ['environmentId', 'invoiceId', 'position'] },
-    { properties: ['environmentId', 'subscriptionLineItemId'] },
+    { properties: ['environmentId', 'subscriptionLineItemId', 'periodEnd'] },
   ],
 });
 export class InvoiceLineItem extends schema.class {}

@@ -127,6 +127,16 @@ const schema = defineEntity({
       expression: (c, t, n) =>
         `create index "${n}" on ${t} (${c.environmentId}, ${c.subscriptionId}, ${c.periodEnd}) where ${c.billingReason} = 'AUTO_INVOICE_THRESHOLD'`,
     },
+    {
+      name: 'invoice_voided_by_key',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.idempotencyKey}) where ${c.invoiceStatus} = 'VOIDED'`,
+    },
+    {
+      name: 'invoice_open',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.subscriptionId}) where ${c.invoiceStatus} in ('DRAFT', 'FINALIZED') and (${c.invoiceStatus} = 'DRAFT' or ${c.amountRemaining} > 0)`,
+    },
   ],
 });
 export class Invoice extends schema.class {}

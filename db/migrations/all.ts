@@ -48,6 +48,7 @@ import { Migration20261122_94_environment_clone } from './20261122_94_environmen
 import { Migration20261122_95_connections } from './20261122_95_connections.ts';
 import { Migration20261122_96_dense_usage } from './20261122_96_dense_usage.ts';
 import { Migration20261122_99_first_statistics } from './20261122_99_first_statistics.ts';
+import { Migration20261122_104_bounded_closes } from './20261122_104_bounded_closes.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -101,4 +102,5 @@ export const migrations = [
   { name: '20261122_95_connections', class: Migration20261122_95_connections },
   { name: '20261122_96_dense_usage', class: Migration20261122_96_dense_usage },
   { name: '20261122_99_first_statistics', class: Migration20261122_99_first_statistics },
+  { name: '20261122_104_bounded_closes', class: Migration20261122_104_bounded_closes },
 ];

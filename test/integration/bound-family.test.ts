@@ -19,6 +19,11 @@ interface Case {
 
 const note = (id: string) => api('PUT', `/subscriptions/${id}`, { metadata: { noted: 'meanwhile' } });
 
+/** A subscription without its latest invoice, whose payment goes its own way. */
+async function ownState(id: string): Promise<object> {
+  return { ...(await subscriptionOf(api, id)), latest_invoice: null };
+}
+
 async function subscribed(customer: Member, planId: string, more: object = {}): Promise<string> {
   const { status, body } = await attemptSubscription(api, {
     customer_id: customer.customerId,
@@ -116,11 +121,11 @@ describe.each(Object.entries(cases))('the preview of %s', (_name, { told, make }
     const seen = await ask('preview');
     expect(seen.status, JSON.stringify(seen.body)).toBe(200);
     expect((await note(relativeId)).status).toBe(200);
-    const before = await subscriptionOf(api, id);
+    const before = await ownState(id);
     const refused = await ask('execute', { preview_digest: seen.body.preview_digest });
     expect([refused.status, refused.body.code], JSON.stringify(refused.body)).toEqual([409, 'version_conflict']);
     expect(Object.keys(refused.body.details.difference)).toEqual([told]);
-    expect(await subscriptionOf(api, id)).toEqual(before);
+    expect(await ownState(id)).toEqual(before);
   });
 
   it('is executed as long as nothing changed', async () => {

@@ -54,7 +54,8 @@ export const latePaymentColumns = `
     as late_terms_since,
   case when s.subscription_status in ('active', 'paused') and ${enforcesPayment} then (
     select jsonb_build_object('resumedAt', max(u.resumed_at), 'invoiceId', max(u.metadata ->> 'unpaid_invoice_id') filter (where u.id = s.active_pause_id),
-      'settledAt', (select max(coalesce(i.paid_at, i.voided_at)) from invoice i where i.environment_id = s.environment_id and i.subscription_id = s.id))
+      'settledAt', case when count(*) > 0 then (
+        select max(coalesce(i.paid_at, i.voided_at)) from invoice i where i.environment_id = s.environment_id and i.subscription_id = s.id) end)
     from subscription_pause u where u.environment_id = s.environment_id and u.subscription_id = s.id and u.metadata ? 'unpaid_invoice_id') end as late_pause`;
 
 /** What the unpaid invoices of a subscription bring about next; null when nothing. */

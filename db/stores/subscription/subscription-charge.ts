@@ -1,5 +1,4 @@
 import {
-  type BilledService,
   type ChargeLine,
   type ChargePeriod,
   type ChargeReason,
@@ -9,13 +8,13 @@ import {
 } from '../../../billing/charge.ts';
 import type { ResumeTerms } from '../../../billing/pause.ts';
 import { type PeriodTerms, periodTerms } from '../../../billing/period-allowance.ts';
-import { instantText } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader, UsageReadQuestion } from '../../usage-reader.ts';
 import { meteredParts } from '../catalogue/entitlement-part.ts';
 import { readIntermediateInvoices } from '../invoice/intermediate-invoice.ts';
 import { recordGrants } from '../usage/entitlement-grant.ts';
+import { readBilledTime } from './billed-time.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
 import { readPausedStretches } from './pause-read.ts';
 import { committedLines, readCommitments } from './subscription-commitment.ts';
@@ -87,7 +86,7 @@ async function priceRequests(
   const parts = await meteredParts(sql, scope.environmentId, ids);
   const partsOf = Map.groupBy(parts, (part) => part.subscriptionId);
   const billed = requests.some((request) => !request.withoutBilled)
-    ? await readBilled(sql, scope.environmentId, [...subscriptions.values()], earliest(requests))
+    ? await readBilledTime(sql, scope.environmentId, [...subscriptions.keys()], earliest(requests))
     : [];
 
   const itemsOf = ({ terms, subscription, lineItemIds }: ChargeRequest): ChargedItem[] =>
@@ -168,57 +167,7 @@ function lastInstant({ subscription, elapsed, next }: ChargeRequest): string {
   return elapsed?.end ?? next?.start ?? subscription.currentPeriodStart;
 }
 
-interface BilledRow extends BilledService {
-  subscriptionId: string;
-  invoiceId: string;
-}
-
 /** Where the oldest period begins that is charged, which may lie before the current one; null where none has elapsed. */
 function earliest(requests: readonly ChargeRequest[]): string | null {
   return requests.flatMap(({ elapsed }) => elapsed?.start ?? []).sort()[0] ?? null;
-}
-
-const mergedText = `
-select l.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end, false
-from subscription_line_item s join invoice_line_item l on l.environment_id = s.environment_id and l.subscription_line_item_id = s.id
-join invoice i on i.environment_id = l.environment_id and i.id = l.invoice_id
-where s.environment_id = $1 and s.subscription_id = any($4) and i.subscription_id <> s.subscription_id
-  and i.invoice_status in ('DRAFT', 'FINALIZED') and l.period_start is not null and l.amount >= 0
-  and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'`;
-
-async function readBilled(
-  sql: Sql,
-  environmentId: string,
-  subscriptions: readonly SubscriptionRow[],
-  since: string | null,
-): Promise<BilledRow[]> {
-  const subscriptionIds = subscriptions.map(({ id }) => id);
-  // What is or was invoiced with another subscription has lines on the invoices of that one.
-  const merged = subscriptions.filter((row) => row.inHierarchy).map(({ id }) => id);
-  const rows = await sql.rows<{
-    subscription_id: string;
-    invoice_id: string;
-    subscription_line_item_id: string;
-    period_start: string;
-    period_end: string;
-    intermediate: boolean;
-  }>(
-    `select l.subscription_id, l.invoice_id, l.subscription_line_item_id, l.period_start, l.period_end,
-       i.billing_reason = 'AUTO_INVOICE_THRESHOLD' as intermediate
-     from invoice i join invoice_line_item l on l.invoice_id = i.id and l.environment_id = i.environment_id
-     where i.environment_id = $1 and i.subscription_id = any($2) and i.invoice_status in ('DRAFT', 'FINALIZED')
-       and (greatest(i.period_end, l.period_end) >= least((select min(s.current_period_start) from subscription s where s.id = i.subscription_id), $3::timestamptz) - interval '1 day'
-         or l.period_end = l.period_start + interval '1 second')
-       and l.subscription_line_item_id is not null and l.period_start is not null and l.amount >= 0
-       and i.billing_reason <> 'SUBSCRIPTION_TRIAL_START'${merged.length === 0 ? '' : ` union all ${mergedText}`}`,
-    [environmentId, subscriptionIds, since, ...(merged.length === 0 ? [] : [merged])],
-  );
-  return rows.map((row) => ({
-    subscriptionId: row.subscription_id,
-    invoiceId: row.invoice_id,
-    subscriptionLineItemId: row.subscription_line_item_id,
-    periodStart: instantText(row.period_start),
-    periodEnd: instantText(row.period_end),
-    intermediate: row.intermediate,
-  }));
 }

@@ -115,16 +115,19 @@ async function readPlanNames(sql: Sql, environmentId: string, committed: readonl
 /**
  * Sums what live invoice lines keep in their derivations: for a subscription, of billed times from the start of the commitment
  * period to that of the billed one, where a line of a longer cadence belongs to the time it is billed with; for an item, of the
- * charge periods before the billed ones that say they belong to the commitment period.
+ * charge periods before the billed ones that say they belong to the commitment period. The lateral parts are asked a row: a planner
+ * that has not seen the tables yet would go through all invoices.
  */
 const priorsText = `
 select t.key, sum((part -> 'commitment' ->> 'base')::numeric)::text as base
 from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[]) as t(key, subscription_id, line_item_id, begun, before)
-join invoice_line_item l on l.environment_id = $1 and l.subscription_id = t.subscription_id and l.status = 'published'
-  and l.price_type = 'USAGE'
-  and (t.line_item_id = '' or l.subscription_line_item_id = t.line_item_id)
-join invoice i on i.environment_id = $1 and i.id = l.invoice_id and i.invoice_status in ('DRAFT', 'FINALIZED')
-  and i.period_end > t.begun
+join subscription_line_item s on s.environment_id = $1 and s.subscription_id = t.subscription_id and t.line_item_id in ('', s.id)
+cross join lateral (
+  select l.invoice_id, l.derivation from invoice_line_item l where l.environment_id = $1 and l.subscription_line_item_id = s.id
+    and l.period_end >= t.begun and l.status = 'published' and l.price_type = 'USAGE' offset 0) l
+cross join lateral (
+  select i.period_start from invoice i where i.environment_id = $1 and i.id = l.invoice_id and i.invoice_status in ('DRAFT', 'FINALIZED')
+    and i.period_end > t.begun offset 0) i
 cross join lateral jsonb_array_elements(l.derivation -> 'parts') as part
 where part ? 'commitment' and case t.line_item_id when '' then i.period_start >= t.begun and i.period_start < t.before
   else (part -> 'commitment' ->> 'since')::timestamptz = t.begun and (part ->> 'periodStart')::timestamptz < t.before end
