@@ -1,11 +1,13 @@
+import type { FastifyRequest } from 'fastify';
 import { customerNow } from '../../db/clock.ts';
+import { readWholeSubscription } from '../../db/stores/subscription/subscription-plain.ts';
 import {
   latestInvoice,
   planOf,
   type SubscriptionContent,
   subscriptionOwner,
 } from '../../db/stores/subscription/subscription-read.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { inReadTransaction, type Transaction } from '../../db/transaction.ts';
 import { viewInvoice } from '../schemas/invoice.ts';
 import { viewPlanRecord } from '../schemas/plan-record.ts';
 import { viewSubscription } from '../schemas/subscription-view.ts';
@@ -16,6 +18,15 @@ export async function viewWhole(tx: Transaction, content: SubscriptionContent) {
   return viewSubscription(content, {
     latestInvoice: invoice && viewInvoice(invoice),
     plan: plan && viewPlanRecord(plan),
+  });
+}
+
+/** The view of `viewWhole` of a subscription by its id, for what is asked all the time. Throws `not_found`. */
+export async function readWhole({ server, scope }: Pick<FastifyRequest, 'server' | 'scope'>, id: string) {
+  const read = await inReadTransaction(server.dependencies.database, scope, (tx) => readWholeSubscription(tx, id));
+  return viewSubscription(read.content, {
+    latestInvoice: read.latestInvoice && viewInvoice(read.latestInvoice),
+    plan: read.plan && viewPlanRecord(read.plan),
   });
 }
 

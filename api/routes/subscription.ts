@@ -1,11 +1,7 @@
 import { customerNow } from '../../db/clock.ts';
 import { badField } from '../../db/record.ts';
 import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
-import {
-  findSubscription,
-  listSubscriptions,
-  type SubscriptionFilters,
-} from '../../db/stores/subscription/subscription-read.ts';
+import { listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import {
   activateDraft,
@@ -32,7 +28,7 @@ import { activateSubscriptionBody, cancelSubscriptionBody } from '../schemas/sub
 import { subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
 import { commandSubscription } from '../subscription-command.ts';
 import { viewCancellation } from './subscription-cancellation.ts';
-import { objectOf, viewWhole } from './subscription-whole.ts';
+import { objectOf, readWhole } from './subscription-whole.ts';
 
 const tags = ['Subscriptions'];
 
@@ -64,7 +60,7 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
         creating: true,
       };
       await commandSubscription(request, object, createSubscription, { contentId: subscriptionId, content });
-      return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, subscriptionId)));
+      return readWhole(request, subscriptionId);
     },
   });
 
@@ -120,8 +116,7 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
         response: { 200: subscription, ...errorResponses },
       },
       config: { permission: 'subscription:read' },
-      handler: async (request) =>
-        request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, request.params.id))),
+      handler: async (request) => readWhole(request, request.params.id),
     });
   }
 
@@ -147,7 +142,7 @@ function registerActivation(app: Api): void {
         startDate: request.body.start_date,
         changeId: request.newId('subs_change'),
       });
-      return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, id)));
+      return readWhole(request, id);
     },
   });
 }
@@ -170,7 +165,7 @@ function registerMutations(app: Api): void {
         ...updateOf(request.body),
         changeId: request.newId('subs_change'),
       });
-      return request.transaction(async (tx) => viewWhole(tx, await findSubscription(tx, id)));
+      return readWhole(request, id);
     },
   });
 
