@@ -66,8 +66,8 @@ select s.id,
     from subscription_schedule t where t.environment_id = s.environment_id and t.subscription_id = s.id
       and t.schedule_type = 'plan_change' and t.schedule_status = 'pending'
     union all
-    select 'attendSuccessor', c.effective_at, c.successor_subscription_id from subscription_change c
-    where c.environment_id = s.environment_id and c.subscription_id = s.id and not c.attended) c) as plan_changes,
+    select 'attendSuccessor', min(c.effective_at), c.successor_subscription_id from subscription_change c
+    where c.environment_id = s.environment_id and c.subscription_id = s.id and not c.attended group by c.successor_subscription_id) c) as plan_changes,
   ${phasesText} as phases,
   ${latePaymentColumns}
 from subscription s where s.environment_id = $1 and s.id = any($2)`;
