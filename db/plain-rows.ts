@@ -8,7 +8,8 @@ const int8 = 20;
 /**
  * The rows of a statement as the mapper gives the rows of an entity: members by their names in code, instants and decimals in the
  * one form they have there. They are plain objects that nobody changes: for reads that must be fast, since the mapper compares
- * each of its rows at the end of a transaction. The connection keeps the plan of the statement under `name`.
+ * each of its rows at the end of a transaction. The connection keeps the plan of the statement under `name`; whole rows (`*`) are for
+ * `inReadTransaction`, which repeats what a migration got in the way of.
  */
 export async function plainRows<Row>(
   tx: SqlTransaction,

@@ -87,13 +87,24 @@ export async function inSqlTransaction<T>(
 
 /**
  * Like `inSqlTransaction` for work that only reads and is asked all the time: what `work` asks at once is one round trip, the first
- * of it together with the beginning, and the answer does not wait for the end. A write is refused by the database.
+ * of it together with the beginning, and the answer does not wait for the end. A write is refused by the database. Where a migration
+ * changed a table under the kept plans of connections, `work` is done again on another one.
  */
 export async function inReadTransaction<T>(
   database: Database,
   scope: Scope,
   work: (tx: SqlTransaction) => Promise<T>,
 ): Promise<T> {
+  for (let outdated = 0; ; outdated += 1) {
+    try {
+      return await readOnce(database, scope, work);
+    } catch (error) {
+      if (outdated === database.readPool.options.max || !isOutdatedPlan(error)) throw error;
+    }
+  }
+}
+
+async function readOnce<T>(database: Database, scope: Scope, work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
   const client = await database.readPool.connect();
   const read = [client.query(beginText(scope, 'begin read only')), work(on(client, scope))] as const;
   const outcome = Promise.all(read).then(([, result]) => result);
@@ -106,6 +117,11 @@ export async function inReadTransaction<T>(
       (error: Error) => client.release(error),
     );
   return outcome;
+}
+
+/** "cached plan must not change result type": a column came to, or left, a table that is read as a whole. */
+function isOutdatedPlan(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: string }).code === '0A000';
 }
 
 function on(client: PoolClient, scope: Scope): SqlTransaction {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, subscribe, testPlatform } from '../support/billing.ts';
+import { asSuperuser } from '../support/database.ts';
 import type { Wire } from './invoice.fixture.ts';
 
-const { api } = await testPlatform();
+const { api, base } = await testPlatform();
 
 const frozenTime = '2026-01-15T00:00:00Z';
 const support = { type: 'FIXED', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', invoice_cadence: 'ADVANCE' };
@@ -91,6 +92,20 @@ test('a subscription with phases shows them alone as in a list', async () => {
   const [alone, listed] = await shownTwice(id);
   expect(alone.phases).toHaveLength(2);
   expect(alone).toEqual(listed);
+});
+
+test('a subscription is shown while a migration adds a column to what it is read from', async () => {
+  const { planId } = await monthlyPlan(api);
+  const { customerId } = await clockedCustomer(api, { frozenTime });
+  const { id } = await subscribe(api, { customer_id: customerId, plan_id: planId });
+  const shown = async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api('GET', `/subscriptions/${id}`)));
+    return answers.map(({ status }) => status);
+  };
+  expect(await shown()).toEqual(Array(8).fill(200));
+  await asSuperuser(base.ownerUrl, 'alter table subscription_line_item add column added text');
+  expect(await shown()).toEqual(Array(8).fill(200));
+  expect(await shown()).toEqual(Array(8).fill(200));
 });
 
 test('a subscription that does not exist is not found', async () => {
