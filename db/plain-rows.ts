@@ -1,5 +1,5 @@
 import { decimalText, instantText } from './columns.ts';
-import type { SqlTransaction } from './transaction.ts';
+import { keptPlan, type SqlTransaction } from './transaction.ts';
 
 const timestamptz = 1184;
 const numeric = 1700;
@@ -17,7 +17,8 @@ export async function plainRows<Row>(
   text: string,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  const { rows, fields } = await tx.client.query<unknown[]>({ name, text, values: [...values], rowMode: 'array' });
+  const statement = { name: keptPlan(name, text), text, values: [...values], rowMode: 'array' as const };
+  const { rows, fields } = await tx.client.query<unknown[]>(statement);
   const columns = fields.map((field) => ({ member: memberName(field.name), read: readerOf(field.dataTypeID) }));
   return rows.map((row) => {
     const plain: Record<string, unknown> = {};

@@ -127,9 +127,20 @@ function isOutdatedPlan(error: unknown): boolean {
 function on(client: PoolClient, scope: Scope): SqlTransaction {
   const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], plan?: string) => {
     const statement = { text, values: values as unknown[] };
-    return (await client.query<Row>(plan === undefined ? statement : { ...statement, name: plan })).rows;
+    return (await client.query<Row>(plan === undefined ? statement : { ...statement, name: keptPlan(plan, text) }))
+      .rows;
   };
   return { client, scope, rows };
+}
+
+const keptTexts = new Map<string, string>();
+
+/** The name of a plan, which is kept for one text only in the whole process: two of them would meet on some connection some day. */
+export function keptPlan(name: string, text: string): string {
+  const known = keptTexts.get(name);
+  if (known === undefined) keptTexts.set(name, text);
+  else if (known !== text) throw new Error(`the plan ${name} is kept for two texts`);
+  return name;
 }
 
 const scopeIdPattern = /^[A-Za-z0-9_*-]{1,255}$/;

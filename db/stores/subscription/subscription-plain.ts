@@ -51,19 +51,19 @@ export async function readWholeSubscription(tx: SqlTransaction, id: string): Pro
   const [[row], [customer], [plan], lines, latestInvoice] = await Promise.all([
     plainRows<SubscriptionBeside>(
       tx,
-      'subscription-beside',
+      'shown-beside',
       `select s.*, ${besideColumns} from subscription s where s.environment_id = $1 and s.id = $2 and s.status = 'published'`,
       asked,
     ),
     plainRows<Customer>(
       tx,
-      'subscription-customer',
+      'shown-customer',
       `select c.* from customer c join ${published} where c.environment_id = $1 and c.id = s.customer_id`,
       asked,
     ),
     plainRows<Plan>(
       tx,
-      'subscription-plan',
+      'shown-plan',
       `select p.* from plan p join ${published} where p.environment_id = $1 and p.id = s.plan_id`,
       asked,
     ),
@@ -86,15 +86,10 @@ export async function plainLines(tx: SqlTransaction, { name, ids, values }: Subs
   const published = `from subscription_line_item where environment_id = $1 and subscription_id = any(${ids}) and status = 'published'`;
   const asked = [tx.scope.environmentId, ...values];
   const [items, prices] = await Promise.all([
-    plainRows<SubscriptionLineItem>(
-      tx,
-      `subscription-items-${name}`,
-      `select * ${published} order by start_date, id`,
-      asked,
-    ),
+    plainRows<SubscriptionLineItem>(tx, `shown-items-${name}`, `select * ${published} order by start_date, id`, asked),
     plainRows<Price>(
       tx,
-      `subscription-prices-${name}`,
+      `shown-prices-${name}`,
       `select * from price where environment_id = $1 and id in (select price_id ${published})`,
       asked,
     ),
@@ -121,7 +116,7 @@ export async function plainContent(
   const redeemed = rows.some((row) => row.hasCoupons)
     ? await plainRows<CouponAssociation>(
         tx,
-        'subscription-coupons',
+        'shown-coupons',
         `select * from coupon_association where environment_id = $1 and subscription_id = any($2) and status = 'published'
          order by start_date, id`,
         of,
@@ -135,7 +130,7 @@ export async function plainContent(
   const creditGrants = rows.some((row) => row.hasCreditGrants)
     ? await plainRows<CreditGrant>(
         tx,
-        'subscription-credit-grants',
+        'shown-credit-grants',
         `select * from credit_grant where environment_id = $1 and subscription_id = any($2) and status = 'published'
          order by created_at, id`,
         of,
@@ -144,7 +139,7 @@ export async function plainContent(
   const pauses = rows.some((row) => row.hasPauses)
     ? await plainRows<SubscriptionPause>(
         tx,
-        'subscription-pauses',
+        'shown-pauses',
         `select * from subscription_pause where environment_id = $1 and subscription_id = any($2) order by pause_start desc, id desc`,
         of,
       )
@@ -152,7 +147,7 @@ export async function plainContent(
   const phases = rows.some((row) => row.hasPhases)
     ? await plainRows<SubscriptionPhase>(
         tx,
-        'subscription-phases',
+        'shown-phases',
         `select * from subscription_phase where environment_id = $1 and subscription_id = any($2) and status = 'published'
          order by start_date`,
         of,
@@ -183,6 +178,6 @@ async function byId<Row extends { id: string }>(
 ): Promise<Map<string, Row>> {
   if (ids.length === 0) return new Map();
   const text = `select * from ${table} where environment_id = $1 and id = any($2)`;
-  const rows = await plainRows<Row>(tx, `subscription-${table}`, text, [tx.scope.environmentId, [...new Set(ids)]]);
+  const rows = await plainRows<Row>(tx, `shown-${table}`, text, [tx.scope.environmentId, [...new Set(ids)]]);
   return new Map(rows.map((row) => [row.id, row]));
 }
