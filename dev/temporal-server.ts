@@ -72,6 +72,9 @@ function serverArguments(options: TemporalOptions): string[] {
   flags.push('--dynamic-config-value', 'history.workflowTaskRetryMaxInterval="5s"');
   // A run that rolls over in its first second would have its next one wait for the rest of it; on test clocks a year is less.
   flags.push('--dynamic-config-value', 'history.workflowIdReuseMinimalInterval="10ms"');
+  // Each shard looks for tasks to hand out 20 times a second when it is busy, and this server has one shard: every task of every
+  // workflow would wait up to 50 ms for the next look.
+  flags.push('--dynamic-config-value', 'history.transferProcessorMaxPollRPS=100');
   return ['server', 'start-dev', ...flags];
 }
 
