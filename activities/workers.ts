@@ -1,12 +1,5 @@
 import type { Client } from '@temporalio/client';
-import {
-  type BundleOptions,
-  bundleWorkflowCode,
-  type NativeConnection,
-  Runtime,
-  Worker,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Database } from '../db/orm.ts';
 import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
@@ -32,6 +25,7 @@ import { createTestClockActivities } from './test-clock.ts';
 import { thresholdEvaluator } from './threshold-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
+import { bundleWorkflows } from './workflow-bundle.ts';
 
 /** What a worker process needs of the world; whoever makes these closes them. */
 export interface WorkerDependencies {
@@ -59,50 +53,11 @@ export interface Workers {
   shutdown(): void;
 }
 
-/** Bundles the workflows from their sources. */
-export async function bundleWorkflows(): Promise<{ code: string }> {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: new URL('../workflows/index.ts', import.meta.url).pathname,
-    // Only its types and failures are used; the ORM and the engine never get into a workflow.
-    ignoreModules: ['node:crypto'],
-    webpackConfigHook: keepSyntax,
-    // Without it the bundler writes plain text between the lines of the log.
-    logger: Runtime.instance().logger,
-  });
-  return { code: withShallowStacks(code) };
-}
-
-type BundlerConfig = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
-
-/**
- * Leaves the syntax of the workflows as Node runs it. The SDK writes for engines of 2017, of which each file that spreads an object
- * gets a page of helpers, in memory with every context.
- */
-function keepSyntax(config: BundlerConfig): BundlerConfig {
-  const loads = (config.module?.rules ?? []) as { use?: { options?: { jsc?: { target?: string } } } }[];
-  const compilers = loads.flatMap((rule) => rule.use?.options?.jsc ?? []);
-  if (compilers.length !== 1) throw new Error('the bundler of the SDK compiles TypeScript in another way than it did');
-  for (const compiler of compilers) compiler.target = 'es2022';
-  return config;
-}
-
 /**
  * After a killed worker the next command waits this long for its sticky queue. Shorter is worse: on a crowded machine tasks that
  * wait longer go to workers that replay the whole history, which crowds it more.
  */
 const stickyQueueScheduleToStartTimeout = '3s';
-
-const sourceMapComment = '//# sourceMappingURL=';
-
-/**
- * Lets stacks in workflows hold one frame. The SDK makes a stack, mapped to the sources frame by frame, for every promise of
- * a workflow: at the usual ten frames that is a third of what workflows cost. One frame still says where an error was thrown.
- * It is set while the bundle loads, because the globals of workflows are frozen afterwards.
- */
-export function withShallowStacks(code: string): string {
-  const end = code.lastIndexOf(sourceMapComment);
-  return `${code.slice(0, end)}\nError.stackTraceLimit = 1;\n${code.slice(end)}`;
-}
 
 /**
  * The workers of one process: `lifecycle` for workflows and their database work, `external` for gateways, `bulk` for what

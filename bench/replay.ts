@@ -1,6 +1,7 @@
+import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { withShallowStacks } from '../activities/workers.ts';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflows } from '../activities/workflow-bundle.ts';
 import { recordedHistories } from '../test/replay/history.ts';
 import { compare, percentile } from './measure.ts';
 
@@ -16,12 +17,7 @@ const maxWorkers = 10;
  */
 export async function run(): Promise<void> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const { code: bundled } = await bundleWorkflowCode({
-    workflowsPath: new URL('./workflows/index.ts', import.meta.url).pathname,
-    ignoreModules: ['node:crypto'],
-    logger: new DefaultLogger('ERROR'),
-  });
-  const code = withShallowStacks(bundled);
+  const { code } = await bundleWorkflows(fileURLToPath(new URL('./workflows/index.ts', import.meta.url)));
   const recorded = [...recordedHistories()].map(([file, history]) => ({ file, history: historyFromJSON(history) }));
   const short = historyFromJSON(fiveEvents);
   await compare({

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleWorkflows } from '../../activities/workers.ts';
+import { bundleWorkflows } from '../../activities/workflow-bundle.ts';
 import { fileServerHost } from '../../bench/file-server.ts';
 import { applicationRole, prepareDatabase } from '../../db/prepare.ts';
 import { freePort } from '../../dev/ports.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { afterAll, describe, expect, test } from 'vitest';
-import { bundleWorkflows } from '../../activities/workers.ts';
+import { bundleWorkflows } from '../../activities/workflow-bundle.ts';
 import { payloadsOf, recordedHistories, shapeOf } from './history.ts';
 import { personal } from './personal.ts';
 

@@ -93,9 +93,7 @@ function startTemporalOfRun(cli: string, port: number, directory: string): Promi
 }
 
 async function writeBundle(directory: string): Promise<string> {
-  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const { bundleWorkflows } = await import('../../activities/workers.ts');
+  const { bundleWorkflows } = await import('../../activities/workflow-bundle.ts');
   const { code } = await bundleWorkflows();
   const file = join(directory, 'workflows.js');
   writeFileSync(file, code);
