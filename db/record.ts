@@ -48,9 +48,10 @@ export function refuseInvalid(field: string, message: string) {
   return refuse('invalid_operation', message, { fields: { [field]: message } });
 }
 
-/** The refusal of a lookup key that another live record holds. spec: catalogue-and-metering §1.3 */
-export function takenKey(noun: string, lookupKey: string) {
-  return refuse('already_exists', `lookup_key ${lookupKey} is taken by another published ${noun}; choose another`, {
+/** The refusal of a lookup key that another live record holds, which is named where it is known. spec: catalogue-and-metering §1.3 */
+export function takenKey(noun: string, lookupKey: string, holderId?: string) {
+  const holder = holderId === undefined ? `another published ${noun}` : `${noun} ${holderId}`;
+  return refuse('already_exists', `lookup_key ${lookupKey} is taken by ${holder}; choose another`, {
     fields: { lookup_key: 'taken' },
   });
 }

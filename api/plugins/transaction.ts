@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
@@ -7,6 +8,7 @@ import {
   answerFor,
   claimKey,
   type IdempotencyKey,
+  keyInUse,
   releaseKey,
   renewClaim,
   storeAnswer,
@@ -43,6 +45,10 @@ declare module 'fastify' {
 /** A claim is renewed while its request is under way; after a crash a retry waits this long at most. */
 const claimMs = 10_000;
 const renewalMs = 3_000;
+/** A request with a key that another is using waits this long for its answer, looking ever less often. */
+const patienceMs = 5_000;
+const firstLookMs = 20;
+const rarestLookMs = 500;
 const maxKeyLength = 255;
 
 /** A key in force for one request, and for a lifecycle route the instant of its first claim. */
@@ -104,18 +110,37 @@ async function runTransaction<T>(
   key: IdempotencyKey | undefined,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return inTransaction(request.server.dependencies.database, request.scope, async (tx) => {
-    if (!key) return work(tx);
-    const given = await answerFor(tx, request.scope, key);
-    if (given) throw new AnsweredBefore(given.statusCode, given.body);
-    const result = await work(tx);
-    // A credential is shown once: the retry is told so, instead of the text being kept.
-    const answer = request.routeOptions.config.carriesCredential
-      ? shownOnce
-      : { statusCode: reply.statusCode, body: result === undefined ? '' : String(reply.serialize(result)) };
-    await storeAnswer(tx, request.scope, key, answer);
-    return result;
-  });
+  const { database } = request.server.dependencies;
+  if (!key) return inTransaction(database, request.scope, work);
+  return whenFree(() =>
+    inTransaction(database, request.scope, async (tx) => {
+      const given = await answerFor(tx, request.scope, key);
+      if (given === keyInUse) return keyInUse;
+      if (given) throw new AnsweredBefore(given.statusCode, given.body);
+      const result = await work(tx);
+      // A credential is shown once: the retry is told so, instead of the text being kept.
+      const answer = request.routeOptions.config.carriesCredential
+        ? shownOnce
+        : { statusCode: reply.statusCode, body: result === undefined ? '' : String(reply.serialize(result)) };
+      await storeAnswer(tx, request.scope, key, answer);
+      return result;
+    }),
+  );
+}
+
+/**
+ * Asks again until no other request is using the key: who sends the same twice at once gets the same answer twice. It holds no
+ * connection while it waits. Throws `already_exists` when the other takes too long.
+ */
+async function whenFree<T>(attempt: () => Promise<T | typeof keyInUse>): Promise<T> {
+  const end = performance.now() + patienceMs;
+  for (let pauseMs = firstLookMs; ; pauseMs = Math.min(pauseMs * 2, rarestLookMs)) {
+    const outcome = await attempt();
+    if (outcome !== keyInUse) return outcome;
+    if (performance.now() + pauseMs > end)
+      throw refuse('already_exists', 'A request with this Idempotency-Key is under way.');
+    await delay(pauseMs);
+  }
 }
 
 const shownOnce = {
@@ -130,7 +155,9 @@ const shownOnce = {
 async function claim(request: FastifyRequest, key: KeyInForce): Promise<void> {
   const { database } = request.server.dependencies;
   const until = () => new Date(Date.now() + claimMs).toISOString();
-  const outcome = await inSqlTransaction(database, request.scope, (tx) => claimKey(tx, request.scope, key, until()));
+  const outcome = await whenFree(() =>
+    inSqlTransaction(database, request.scope, (tx) => claimKey(tx, request.scope, key, until())),
+  );
   if ('statusCode' in outcome) throw new AnsweredBefore(outcome.statusCode, outcome.body);
   key.claimedAt = outcome.claimedAt;
   key.renewal = setInterval(() => {

@@ -73,7 +73,25 @@ describe('a lifecycle route', () => {
     expect(ids[0]).toBe(ids[1]);
   });
 
-  it('refuses the second of two concurrent requests', async () => {
+  it('answers the second of two concurrent requests like the first', async () => {
+    const { promise: started, resolve: start } = Promise.withResolvers<void>();
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const ids: string[] = [];
+    work = async (id) => {
+      ids.push(id);
+      start();
+      await held;
+      return { id };
+    };
+    const first = open('l-5');
+    await started;
+    const second = open('l-5');
+    release();
+    expect(await second).toEqual(await first);
+    expect(ids).toHaveLength(1);
+  });
+
+  it('refuses the second when the first is still under way after five seconds', async () => {
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     work = async (id) => {

@@ -87,12 +87,30 @@ describe('a creation is refused, and nothing is kept,', () => {
 });
 
 /** spec: subscriptions-and-invoicing §3 row 32 */
-it('a lookup key belongs to one subscription', async () => {
-  const taken = { lookup_key: 'seat-1' };
-  await created(api, '/subscriptions', await body(taken));
-  expect(await api('POST', '/subscriptions', await body(taken))).toMatchObject({
-    status: 409,
-    body: { code: 'already_exists', message: expect.stringContaining('seat-1') },
+describe('of eight identical creations at once', () => {
+  it('one is made where a lookup key says that they are the same, and the others name it', async () => {
+    const asked = await body({ lookup_key: 'seat-1' });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api('POST', '/subscriptions', asked)));
+    const [made, ...others] = answers.toSorted((a, b) => a.status - b.status);
+    expect(made?.status).toBe(201);
+    for (const other of others) {
+      expect(other).toMatchObject({
+        status: 409,
+        body: {
+          code: 'already_exists',
+          message: `lookup_key seat-1 is taken by subscription ${made?.body.id}; choose another`,
+        },
+      });
+    }
+  });
+
+  it('one is made where an Idempotency-Key says so, and all are answered with it', async () => {
+    const asked = await body({});
+    const headers = { 'idempotency-key': 'the-same' };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api('POST', '/subscriptions', asked, headers)));
+    for (const answer of answers) expect([answer.status, answer.body]).toEqual([201, answers[0]?.body]);
+    const list = await api<{ items: { id: string }[] }>('GET', `/subscriptions?customer_id=${asked.customer_id}`);
+    expect(list.body.items.map(({ id }) => id)).toEqual([answers[0]?.body.id]);
   });
 });
 

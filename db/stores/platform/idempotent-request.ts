@@ -15,6 +15,9 @@ export interface StoredAnswer {
   body: string;
 }
 
+/** Instead of an answer: another request is using the key. */
+export const keyInUse = Symbol('Idempotency-Key in use');
+
 /** Status of a row whose operation is under way; its body is the instant until which that counts. */
 const underWay = 0;
 
@@ -27,18 +30,22 @@ interface Row {
 
 /**
  * The answer already given to the key, or null when this transaction is the one that gives it. The key stays locked until
- * the transaction ends. Throws `already_exists` when another request is using the key or used it with another body.
+ * the transaction ends. `keyInUse` when another request has it. Throws `already_exists` when it was used with another body.
  * spec: platform §1.7; design: architecture §5
  */
-export async function answerFor(sql: Sql, scope: Scope, key: IdempotencyKey): Promise<StoredAnswer | null> {
+export async function answerFor(
+  sql: Sql,
+  scope: Scope,
+  key: IdempotencyKey,
+): Promise<StoredAnswer | typeof keyInUse | null> {
   const [lock] = await sql.rows<{ locked: boolean }>(
     'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
     [`idempotency ${scope.environmentId} ${key.key}`],
   );
-  if (!lock?.locked) throw inUse();
+  if (!lock?.locked) return keyInUse;
   const row = await find(sql, scope, key);
   if (!row) return null;
-  if (row.status_code === underWay) throw inUse();
+  if (row.status_code === underWay) return keyInUse;
   return { statusCode: row.status_code, body: row.body };
 }
 
@@ -54,14 +61,14 @@ export async function storeAnswer(sql: Sql, scope: Scope, key: IdempotencyKey, a
 
 /**
  * Claims the key for an operation that spans transactions. The claim lapses at `until`, so that a retry after a crash goes
- * on with the same ids: they are derived from `claimedAt`, the instant of the first claim.
+ * on with the same ids: they are derived from `claimedAt`, the instant of the first claim. `keyInUse` when another request has it.
  */
 export async function claimKey(
   sql: Sql,
   scope: Scope,
   key: IdempotencyKey,
   until: string,
-): Promise<{ claimedAt: string } | StoredAnswer> {
+): Promise<{ claimedAt: string } | StoredAnswer | typeof keyInUse> {
   const now = realNow();
   const [claimed] = await sql.rows<{ created_at: string }>(
     `insert into idempotent_request (environment_id, key, request_hash, status_code, body, created_at)
@@ -75,7 +82,7 @@ export async function claimKey(
   );
   if (claimed) return { claimedAt: instantText(claimed.created_at) };
   const row = await find(sql, scope, key);
-  if (!row || row.status_code === underWay) throw inUse();
+  if (!row || row.status_code === underWay) return keyInUse;
   return { statusCode: row.status_code, body: row.body };
 }
 
@@ -104,8 +111,4 @@ async function find(sql: Sql, scope: Scope, key: IdempotencyKey): Promise<Row | 
     throw refuse('already_exists', 'This Idempotency-Key was used with another request.');
   }
   return row ?? null;
-}
-
-function inUse() {
-  return refuse('already_exists', 'A request with this Idempotency-Key is under way.');
 }

@@ -265,10 +265,18 @@ function commitmentOf({ commitment, billingPeriod, billingPeriodCount }: NewSubs
 }
 
 async function insertRow(sql: Sql, scope: Scope, row: SubscriptionRow): Promise<void> {
+  const record = subscriptionRecord(row, scope.actor, new Date().toISOString());
+  if (row.lookupKey === '') return writeRows(sql, insertSubscriptions, [record]);
+  await sql.rows('savepoint keyed_subscription');
   try {
-    await writeRows(sql, insertSubscriptions, [subscriptionRecord(row, scope.actor, new Date().toISOString())]);
+    await writeRows(sql, insertSubscriptions, [record]);
   } catch (error) {
-    if (violatedUniqueIndex(error) === 'subscription_lookup_key_unique') throw takenKey('subscription', row.lookupKey);
-    throw error;
+    if (violatedUniqueIndex(error) !== 'subscription_lookup_key_unique') throw error;
+    await sql.rows('rollback to savepoint keyed_subscription');
+    const [holder] = await sql.rows<{ id: string }>(
+      "select id from subscription where environment_id = $1 and lookup_key = $2 and status = 'published'",
+      [scope.environmentId, row.lookupKey],
+    );
+    throw takenKey('subscription', row.lookupKey, holder?.id);
   }
 }
