@@ -13,9 +13,20 @@ export async function copyForHand(owner: pg.Client): Promise<void> {
   await owner.query('create schema bench_hand');
   for (const table of tables) {
     await owner.query(`create table bench_hand.${table} (like public.${table} including all)`);
-    await owner.query(`insert into bench_hand.${table} select * from public.${table}`);
+    const written = await writtenColumns(owner, table);
+    await owner.query(`insert into bench_hand.${table} (${written}) select ${written} from public.${table}`);
   }
   await owner.query('analyze');
+}
+
+/** The columns of a table that are no function of others. */
+async function writtenColumns(owner: pg.Client, table: string): Promise<string> {
+  const { rows } = await owner.query<{ names: string }>(
+    `select string_agg(quote_ident(column_name), ', ') as names from information_schema.columns
+     where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER'`,
+    [table],
+  );
+  return rows[0]?.names ?? '';
 }
 
 const readSubscription = {
