@@ -8,7 +8,7 @@ RUN npm ci --omit=dev --ignore-scripts \
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
-# Half of what API and worker would hold in young objects and in arenas of threads; it costs no processor time that can be measured.
+# A third less memory for API and worker at rest: docs/operations.md, Memory.
 ENV NODE_OPTIONS=--max-semi-space-size=8 MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

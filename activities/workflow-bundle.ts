@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const bundler = fileURLToPath(new URL('./bundle-workflows.ts', import.meta.url));
+const bundler = fileURLToPath(new URL('./workflow-bundler.ts', import.meta.url));
 const longestBundleBytes = 64 * 2 ** 20;
 
 const productionWorkflows = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));

@@ -16,7 +16,7 @@ function keepSyntax(config: BundlerConfig): BundlerConfig {
 
 /** Prints the workflows that the file named exports as one script; `workflow-bundle.ts` runs it. */
 const [, , index] = process.argv;
-if (index === undefined) throw new Error('usage: bundle-workflows <file that exports the workflows>');
+if (index === undefined) throw new Error('usage: workflow-bundler.ts <file that exports the workflows>');
 const { code } = await bundleWorkflowCode({
   workflowsPath: index,
   // Only its types and failures are used; the ORM and the engine never get into a workflow.
