@@ -43,7 +43,8 @@ export function createTestClockActivities(dependencies: TestClockActivityDepende
 
     /**
      * Walks from due instant to due instant until the target: shows the instant on the clock, has every object settle that
-     * is due then, in parallel, and looks again, because what they did may have made more due. Killed anywhere it goes on.
+     * is due then, in parallel, and looks again, because what they did may have made more due. Those that share nothing with
+     * others go on by themselves for about a day. Killed anywhere it goes on.
      */
     async advanceClock(input: TestClockStart): Promise<void> {
       const scope = workflowScope(input);
@@ -108,27 +109,31 @@ async function settleAll(
   scope: Scope,
   testClockId: string,
   objects: readonly DueObject[],
-  to: string,
+  frozenTime: string,
 ): Promise<void> {
   const waiting = [...objects];
   const failures: unknown[] = [];
   const workers = Array.from({ length: Math.min(maxSettling, waiting.length) }, async () => {
     for (let object = waiting.shift(); object; object = waiting.shift()) {
-      await settleObject(dependencies, scope, testClockId, object, to).catch((error: unknown) => failures.push(error));
+      await settleObject(dependencies, scope, testClockId, object, frozenTime).catch((error: unknown) =>
+        failures.push(error),
+      );
     }
   });
   await Promise.all(workers);
   if (failures.length > 0) throw failures[0];
 }
 
-/** Has one object do all that is due by `to`, however many runs of its workflow that takes. */
+/** Has one object do what is due, as far as it may go, however many runs of its workflow that takes. */
 async function settleObject(
   { temporal, taskQueue }: TestClockActivityDependencies,
   scope: Scope,
   testClockId: string,
   object: DueObject,
-  to: string,
+  frozenTime: string,
 ): Promise<void> {
+  const to = object.dueAt > frozenTime ? object.dueAt : frozenTime;
+  const instants = object.through > to ? { to, through: object.through } : { to };
   const kind = object.objectType as LifecycleKind;
   const start = {
     tenantId: scope.tenantId,
@@ -141,11 +146,11 @@ async function settleObject(
   };
   const { workflowType, workflowId } = lifecycleKinds[kind];
   const tell = async () =>
-    temporal.workflow.getHandle(workflowId(object.objectId)).executeUpdate(settle, { args: [{ to }] });
+    temporal.workflow.getHandle(workflowId(object.objectId)).executeUpdate(settle, { args: [instants] });
   const startAndTell = async () => {
     const options = lifecycleStartOptions(kind, start, taskQueue);
     const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, options);
-    return temporal.workflow.executeUpdateWithStart(settle, { startWorkflowOperation, args: [{ to }] });
+    return temporal.workflow.executeUpdateWithStart(settle, { startWorkflowOperation, args: [instants] });
   };
   for (let again = true; again; ) {
     // It is running but for crashes, and an Update alone costs the server half.

@@ -16,7 +16,7 @@ import {
   voidInvoice,
 } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import type { Lifecycle } from './lifecycle-definition.ts';
 import { subscriptionWorkflowId } from './subscription.messages.ts';
 
 /** What the commands of an invoice work with. */
@@ -42,8 +42,11 @@ export function registerInvoiceCommands({ start, lifecycle, local, charge, enfor
     paymentStatus: snapshot.paymentStatus,
     runId: workflowInfo().runId,
   });
-  const ask = async (name: string, { at }: InvoiceCommand, act: () => Promise<InvoiceSnapshot>) =>
-    changed(await lifecycle.command(name, at, act));
+  const ask = async <Command extends InvoiceCommand>(
+    name: string,
+    command: Command,
+    act: (command: Command) => Promise<InvoiceSnapshot>,
+  ) => changed(await lifecycle.command(name, command, act));
 
   /** The row of the subscription's agenda changed with the invoice. */
   const told = async (snapshot: InvoiceSnapshot) => {
@@ -61,30 +64,34 @@ export function registerInvoiceCommands({ start, lifecycle, local, charge, enfor
   };
 
   setHandler(createInvoice, (command) =>
-    ask('createInvoice', command, async () => handedOver(await local.createInvoice({ ...self, command }))),
+    ask('createInvoice', command, async (command) => handedOver(await local.createInvoice({ ...self, command }))),
   );
   setHandler(computeInvoice, (command) =>
-    ask('computeInvoice', command, async () => told(await local.computeInvoice({ ...self, command }))),
+    ask('computeInvoice', command, async (command) => told(await local.computeInvoice({ ...self, command }))),
   );
   setHandler(editInvoice, (command) =>
-    ask('editInvoice', command, async () => told(await local.editInvoice({ ...self, command }))),
+    ask('editInvoice', command, async (command) => told(await local.editInvoice({ ...self, command }))),
   );
   setHandler(recalculateInvoice, (command) =>
-    ask('recalculateInvoice', command, async () => handedOver(await local.recalculateInvoice({ ...self, command }))),
+    ask('recalculateInvoice', command, async (command) =>
+      handedOver(await local.recalculateInvoice({ ...self, command })),
+    ),
   );
   setHandler(recalculateDraft, (command) =>
-    ask('recalculateDraft', command, async () => told(await local.recalculateDraft({ ...self, command }))),
+    ask('recalculateDraft', command, async (command) => told(await local.recalculateDraft({ ...self, command }))),
   );
   setHandler(notePayment, (command) =>
-    ask('notePayment', command, async () => told(await local.notePayment({ ...self, command }))),
+    ask('notePayment', command, async (command) => told(await local.notePayment({ ...self, command }))),
   );
   setHandler(finalizeInvoice, (command) =>
-    ask('finalizeInvoice', command, async () => enforced(await local.issueInvoice({ ...self, command }))),
+    ask('finalizeInvoice', command, async (command) => enforced(await local.issueInvoice({ ...self, command }))),
   );
   setHandler(voidInvoice, (command) =>
-    ask('voidInvoice', command, async () => enforced(await local.voidInvoice({ ...self, command }))),
+    ask('voidInvoice', command, async (command) => enforced(await local.voidInvoice({ ...self, command }))),
   );
   setHandler(attemptPayment, (command) =>
-    ask('attemptPayment', command, async () => charge(await local.openAttempt({ ...self, command }), command.at)),
+    ask('attemptPayment', command, async (command) =>
+      charge(await local.openAttempt({ ...self, command }), command.at),
+    ),
   );
 }

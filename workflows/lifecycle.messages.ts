@@ -44,8 +44,17 @@ export interface LifecycleSnapshot {
   blockedOn: string | null;
 }
 
-/** Sent by a test clock: do everything due up to `to`, then answer. `again` asks to be called once more, because the run rolls over in the middle of its work. */
-export const settle = defineUpdate<{ again: boolean; parked: boolean }, [{ to: string }]>('settle');
+/**
+ * Sent by a test clock: do everything due up to `to`, then, instant after instant, what falls due until `through`, and answer. `again`
+ * asks to be called once more, because the run rolls over in the middle of its work.
+ */
+export const settle = defineUpdate<{ again: boolean; parked: boolean }, [SettleRequest]>('settle');
+
+export interface SettleRequest {
+  to: string;
+  /** Where nothing else of the clock shares anything with this object until then; absent otherwise. */
+  through?: string;
+}
 
 /** Sent by an operator: try the step again at which the object was parked. */
 export const retry = defineUpdate<{ performing: string }, []>('retry');

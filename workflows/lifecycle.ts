@@ -1,7 +1,4 @@
-import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import {
-  ActivityFailure,
-  ApplicationFailure,
   allHandlersFinished,
   condition,
   setCurrentDetails,
@@ -12,37 +9,20 @@ import {
 import type { AgendaItem } from '../billing/agenda.ts';
 import { refuse } from '../billing/refusal.ts';
 import { type Clock, createClock } from './clock.ts';
+import { asFailure, reasonOf } from './failure.ts';
 import {
   type Announced,
   type CarriedStanding,
   type LifecycleSnapshot,
-  type LifecycleStart,
   retry,
   rowChanged,
+  type SettleRequest,
   settle,
   type WaitingFor,
   waitingFor,
 } from './lifecycle.messages.ts';
-import { blockedOnKey, nextDueAtKey, statusKey } from './search-attributes.ts';
-
-/** What one kind of object does: how it is loaded, what each agenda entry performs, how it is parked, how a run rolls over. */
-export interface LifecycleDefinition<Snapshot extends LifecycleSnapshot> {
-  start: LifecycleStart;
-  load(): Promise<Snapshot | null>;
-  perform(item: AgendaItem, snapshot: Snapshot): Promise<Snapshot>;
-  park(item: AgendaItem, reason: string): Promise<Snapshot>;
-  unpark(): Promise<Snapshot>;
-  rollOver(start: LifecycleStart): Promise<never>;
-}
-
-export interface Lifecycle<Snapshot extends LifecycleSnapshot> {
-  readonly clock: Clock;
-  /** Puts a command into the inbox and answers when the loop has done it. Handlers do nothing else. */
-  command(name: string, at: string | null, act: () => Promise<Snapshot>): Promise<Snapshot>;
-  /** The row changed elsewhere: the loop loads it again before it does anything else. */
-  reload(): void;
-  run(): Promise<void>;
-}
+import type { Lifecycle, LifecycleDefinition, Timed } from './lifecycle-definition.ts';
+import { changedAttributes, standingLine, standingOf } from './standing.ts';
 
 interface InboxEntry<Snapshot> {
   act(): Promise<Snapshot>;
@@ -72,7 +52,7 @@ export function createLifecycle<Snapshot extends LifecycleSnapshot>(
   const loop = new AgendaLoop(definition);
   return {
     clock: loop.clock,
-    command: (name, at, act) => loop.command(name, at, act),
+    command: (name, command, act) => loop.command(name, command, act),
     reload: () => loop.reload(),
     run: () => loop.run(),
   };
@@ -91,6 +71,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private stale = false;
   private busy = true;
   private rolling = false;
+  private through = '';
   private actions = 0;
 
   constructor(definition: LifecycleDefinition<Snapshot>) {
@@ -99,16 +80,26 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     this.snapshot = carried?.snapshot ?? null;
     this.announced = carried?.announced ?? { status: '', next: '', blockedOn: '' };
     this.clock = createClock(definition.start, () => this.snapshot?.spreadMs ?? 0);
-    setHandler(settle, (request) => this.settle(request.to));
+    setHandler(settle, (request) => this.settle(request));
     setHandler(retry, () => this.retry());
     setHandler(rowChanged, () => this.reload());
     setHandler(waitingFor, () => this.waitingFor());
   }
 
-  command(name: string, at: string | null, act: () => Promise<Snapshot>): Promise<Snapshot> {
-    if (at !== null) this.clock.hear(at);
+  command<Command extends Timed>(
+    name: string,
+    command: Command,
+    act: (command: Command) => Promise<Snapshot>,
+  ): Promise<Snapshot> {
+    const { at } = command;
+    if (at != null) this.clock.hear(at);
+    const asOf = () => (at != null && at < (this.clock.heardTime ?? at) ? this.clock.heardTime : at);
     return new Promise<Snapshot>((answer, fail) => {
-      this.inbox.push({ act, answer, fail: (error) => fail(asFailure(name, error)) });
+      this.inbox.push({
+        act: () => act({ ...command, at: asOf() }),
+        answer,
+        fail: (error) => fail(asFailure(name, error)),
+      });
     });
   }
 
@@ -136,6 +127,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
       else if (this.stale) await this.loadAgain();
       else if (this.isLongerThan(longest)) await this.rollOver();
       else if (this.firstDue()) await this.performFirst();
+      else if (this.goOn()) continue;
       else if (this.snapshot.ended) {
         if (await this.isOver(this.snapshot)) return;
       } else if (this.isLongerThan(longestAtRest)) await this.rollOver();
@@ -181,6 +173,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     const item = this.firstDue();
     if (snapshot === null || item === null) return;
     this.actions += 1;
+    if (!this.definition.actsAlone?.(item)) this.through = '';
     try {
       this.snapshot = await this.definition.perform(item, snapshot);
     } catch (error) {
@@ -226,13 +219,28 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   }
 
   private quiet(): boolean {
-    return !this.busy && this.inbox.length === 0 && !this.stale && this.firstDue() === null;
+    const waits = this.firstDue() === null && this.nextAlone() === null;
+    return !this.busy && this.inbox.length === 0 && !this.stale && waits;
   }
 
-  private async settle(to: string): Promise<{ again: boolean; parked: boolean }> {
+  private async settle({ to, through = '' }: SettleRequest): Promise<{ again: boolean; parked: boolean }> {
+    this.through = through;
     this.clock.hear(to);
+    this.goOn();
     await condition(() => this.quiet() || this.rolling);
     return { again: !this.quiet(), parked: this.snapshot?.blockedOn != null };
+  }
+
+  /** Goes on to the next instant at which something is due, as far as the test clock lets the object go alone. */
+  private goOn(): boolean {
+    const instant = this.nextAlone();
+    if (instant !== null) this.clock.hear(instant);
+    return instant !== null;
+  }
+
+  private nextAlone(): string | null {
+    const first = this.snapshot?.blockedOn || this.clock.heardTime === null ? null : this.snapshot?.agenda[0];
+    return first && first.at <= this.through && this.definition.actsAlone?.(first) ? first.at : null;
   }
 
   /** Shows an operator where the object stands; search attributes are written only when they change. */
@@ -250,7 +258,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private async retry(): Promise<{ performing: string }> {
     const performing = this.snapshot?.blockedOn;
     if (!performing) throw refuse('invalid_operation', 'the object is not parked; there is nothing to retry');
-    await this.command('retry', null, () => this.definition.unpark());
+    await this.command('retry', {}, () => this.definition.unpark());
     return { performing };
   }
 
@@ -263,38 +271,4 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
       agenda: snapshot?.agenda ?? [],
     };
   }
-}
-
-function standingOf(snapshot: LifecycleSnapshot, onTestClock: boolean): Announced {
-  // A test clock's instants would only mix with real ones, and its objects are due many times a second.
-  const next = onTestClock ? '' : (snapshot.agenda[0]?.at ?? '');
-  return { status: snapshot.status, next, blockedOn: snapshot.blockedOn ?? '' };
-}
-
-function changedAttributes(before: Announced, now: Announced): SearchAttributeUpdatePair[] {
-  return [
-    ...(before.status === now.status ? [] : [{ key: statusKey, value: now.status }]),
-    ...(before.next === now.next ? [] : [{ key: nextDueAtKey, value: now.next === '' ? null : new Date(now.next) }]),
-    ...(before.blockedOn === now.blockedOn ? [] : [{ key: blockedOnKey, value: now.blockedOn || null }]),
-  ];
-}
-
-/** How the object stands and what it waits for, in one line that tells a person what can be done. */
-function standingLine({ details, blockedOn, agenda, ended }: LifecycleSnapshot, onTestClock: boolean): string {
-  if (blockedOn) return `${details} · parked at ${blockedOn}: GET /v1/billing-run tells why, the Update retry goes on`;
-  const next = agenda[0];
-  if (!next) return `${details} · ${ended ? 'nothing left to wait for' : 'waits for commands only'}`;
-  return `${details} · next: ${next.kind} at ${next.at}${onTestClock ? ' by its test clock' : ''}`;
-}
-
-/** Whatever a command threw as a failure that fits through an Update: a plain error in a handler would block the workflow. */
-function asFailure(name: string, error: unknown): ApplicationFailure {
-  if (error instanceof ApplicationFailure) return error;
-  if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) return error.cause;
-  return ApplicationFailure.nonRetryable(`${name} failed: ${reasonOf(error)}`, 'internal_error');
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof ActivityFailure && error.cause ? error.cause : error;
-  return cause instanceof Error ? cause.message.slice(0, 500) : String(cause).slice(0, 500);
 }

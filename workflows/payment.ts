@@ -13,7 +13,8 @@ import { databaseStep, externalStep } from './activity-options.ts';
 import { nudge } from './followers.ts';
 import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
-import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { createLifecycle } from './lifecycle.ts';
+import type { Lifecycle } from './lifecycle-definition.ts';
 import {
   cancelPayment,
   gatewayNotified,
@@ -89,16 +90,14 @@ export async function payment(start: LifecycleStart): Promise<void> {
 
   const changed = (snapshot: PaymentSnapshot) => ({ paymentId: start.objectId, paymentStatus: snapshot.paymentStatus });
   setHandler(processPayment, async (command) =>
-    changed(await lifecycle.command('processPayment', command.at, () => startPayment(command))),
+    changed(await lifecycle.command('processPayment', command, startPayment)),
   );
-  setHandler(cancelPayment, async (command) =>
-    changed(await lifecycle.command('cancelPayment', command.at, () => cancel(command))),
-  );
+  setHandler(cancelPayment, async (command) => changed(await lifecycle.command('cancelPayment', command, cancel)));
   const ask = async () => record(await external.lookUpPayment(self), lifecycle.clock.present());
-  setHandler(refreshPayment, async () => changed(await lifecycle.command('refreshPayment', null, ask)));
+  setHandler(refreshPayment, async () => changed(await lifecycle.command('refreshPayment', {}, ask)));
   setHandler(gatewayNotified, async () => {
     // A question that failed is asked again by the agenda; nobody waits for the answer of a signal.
-    await lifecycle.command('gatewayNotified', null, ask).catch(() => undefined);
+    await lifecycle.command('gatewayNotified', {}, ask).catch(() => undefined);
   });
 
   await lifecycle.run();

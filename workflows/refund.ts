@@ -3,7 +3,8 @@ import type { RefundActivities } from '../activities/refund.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
-import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { createLifecycle } from './lifecycle.ts';
+import type { Lifecycle } from './lifecycle-definition.ts';
 import { type RefundSnapshot, type RetryRefundCommand, retryRefund } from './refund.messages.ts';
 
 const local = proxyLocalActivities<RefundActivities>(databaseStep);
@@ -63,7 +64,7 @@ export async function refund(start: LifecycleStart): Promise<void> {
   const now = (due: string) => (start.testClockId === null ? lifecycle.clock.present() : due);
 
   setHandler(retryRefund, async (command) => {
-    const { refundStatus } = await lifecycle.command('retryRefund', command.at, () => tryAgain(command));
+    const { refundStatus } = await lifecycle.command('retryRefund', command, tryAgain);
     return { refundId: start.objectId, refundStatus };
   });
 

@@ -1,6 +1,6 @@
 import { setHandler } from '@temporalio/workflow';
 import type { SubscriptionActivities } from '../activities/subscription.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import type { Lifecycle } from './lifecycle-definition.ts';
 import { attachAddon, detachAddon, type SubscriptionSnapshot } from './subscription.messages.ts';
 import {
   addLineItem,
@@ -32,51 +32,59 @@ export function handleChanges(
   const { subscriptionId } = self;
   const changed = ({ version }: SubscriptionSnapshot) => ({ subscriptionId, version });
   setHandler(attachAddon, async (command) =>
-    changed(await lifecycle.command('attachAddon', command.at, () => local.attachAddon({ ...self, command }))),
+    changed(await lifecycle.command('attachAddon', command, (command) => local.attachAddon({ ...self, command }))),
   );
   setHandler(detachAddon, async (command) =>
-    changed(await lifecycle.command('detachAddon', command.at, () => local.detachAddon({ ...self, command }))),
+    changed(await lifecycle.command('detachAddon', command, (command) => local.detachAddon({ ...self, command }))),
   );
   setHandler(addLineItem, async (command) =>
-    changed(await lifecycle.command('addLineItem', command.at, () => local.addLineItem({ ...self, command }))),
+    changed(await lifecycle.command('addLineItem', command, (command) => local.addLineItem({ ...self, command }))),
   );
   setHandler(updateLineItem, async (command) =>
-    changed(await lifecycle.command('updateLineItem', command.at, () => local.updateLineItem({ ...self, command }))),
+    changed(
+      await lifecycle.command('updateLineItem', command, (command) => local.updateLineItem({ ...self, command })),
+    ),
   );
   setHandler(endLineItem, async (command) =>
-    changed(await lifecycle.command('endLineItem', command.at, () => local.endLineItem({ ...self, command }))),
+    changed(await lifecycle.command('endLineItem', command, (command) => local.endLineItem({ ...self, command }))),
   );
   setHandler(changeQuantities, async (command) =>
     changed(
-      await lifecycle.command('changeQuantities', command.at, () => local.changeQuantities({ ...self, command })),
+      await lifecycle.command('changeQuantities', command, (command) => local.changeQuantities({ ...self, command })),
     ),
   );
   setHandler(changeTrialEnd, async (command) =>
-    changed(await lifecycle.command('changeTrialEnd', command.at, () => local.changeTrialEnd({ ...self, command }))),
+    changed(
+      await lifecycle.command('changeTrialEnd', command, (command) => local.changeTrialEnd({ ...self, command })),
+    ),
   );
   setHandler(changeCoupon, async (command) =>
-    changed(await lifecycle.command('changeCoupon', command.at, () => local.changeCoupon({ ...self, command }))),
+    changed(await lifecycle.command('changeCoupon', command, (command) => local.changeCoupon({ ...self, command }))),
   );
   setHandler(changeTax, async (command) =>
-    changed(await lifecycle.command('changeTax', command.at, () => local.changeTax({ ...self, command }))),
+    changed(await lifecycle.command('changeTax', command, (command) => local.changeTax({ ...self, command }))),
   );
   setHandler(changeAddon, async (command) =>
-    changed(await lifecycle.command('changeAddon', command.at, () => local.changeAddon({ ...self, command }))),
+    changed(await lifecycle.command('changeAddon', command, (command) => local.changeAddon({ ...self, command }))),
   );
   setHandler(changeGrouping, async (command) =>
-    changed(await lifecycle.command('changeGrouping', command.at, () => local.changeGrouping({ ...self, command }))),
+    changed(
+      await lifecycle.command('changeGrouping', command, (command) => local.changeGrouping({ ...self, command })),
+    ),
   );
   setHandler(changeInheritance, async (command) =>
     changed(
-      await lifecycle.command('changeInheritance', command.at, () => local.changeInheritance({ ...self, command })),
+      await lifecycle.command('changeInheritance', command, (command) => local.changeInheritance({ ...self, command })),
     ),
   );
   setHandler(changePlan, async (command) =>
-    changed(await lifecycle.command('changePlan', command.at, () => local.changePlan({ ...self, command }))),
+    changed(await lifecycle.command('changePlan', command, (command) => local.changePlan({ ...self, command }))),
   );
   setHandler(replaceSubscription, async (command) =>
     changed(
-      await lifecycle.command('replaceSubscription', command.at, () => local.replaceSubscription({ ...self, command })),
+      await lifecycle.command('replaceSubscription', command, (command) =>
+        local.replaceSubscription({ ...self, command }),
+      ),
     ),
   );
 }

@@ -10,7 +10,6 @@ import { abandonOpening, paidFirst } from './opening.ts';
 import {
   cancelSubscription,
   createSubscription,
-  invoiceThreshold,
   type SubscriptionSnapshot,
   updateSubscription,
 } from './subscription.messages.ts';
@@ -18,6 +17,9 @@ import { handleChanges } from './subscription-change.ts';
 import { answerLifeCommands } from './subscription-life.ts';
 
 const local = proxyLocalActivities<SubscriptionActivities>(databaseStep);
+
+/** What concerns nobody but the subscription and its invoices. */
+const alone = new Set(['noticeRenewal', 'closePeriod', 'finalizeInvoice']);
 
 /** What is left of a subscription that was not made. */
 const nothingMade: SubscriptionSnapshot = {
@@ -81,6 +83,7 @@ export async function subscription(start: LifecycleStart): Promise<void> {
     start,
     load: () => local.loadSubscription(self),
     perform,
+    actsAlone: ({ kind }) => alone.has(kind),
     park: (item, reason) => local.parkSubscription({ ...self, step: item.kind, reason }),
     unpark: () => local.unparkSubscription(self),
     rollOver: (next) => continueAsNew<typeof subscription>(next),
@@ -89,28 +92,26 @@ export async function subscription(start: LifecycleStart): Promise<void> {
   const changed = (snapshot: SubscriptionSnapshot) => ({ subscriptionId: start.objectId, version: snapshot.version });
   setHandler(createSubscription, async (command) =>
     changed(
-      await lifecycle.command('createSubscription', command.at, () =>
+      await lifecycle.command('createSubscription', command, (command) =>
         paidFirst(owner, (paid) => local.createSubscription({ ...owner, command, ...(paid ? { paid } : {}) })),
       ),
     ),
   );
   setHandler(cancelSubscription, async (command) =>
     changed(
-      await lifecycle.command('cancelSubscription', command.at, () => local.cancelSubscription({ ...self, command })),
+      await lifecycle.command('cancelSubscription', command, (command) =>
+        local.cancelSubscription({ ...self, command }),
+      ),
     ),
   );
   setHandler(updateSubscription, async (command) =>
     changed(
-      await lifecycle.command('updateSubscription', command.at, () => local.updateSubscription({ ...self, command })),
+      await lifecycle.command('updateSubscription', command, (command) =>
+        local.updateSubscription({ ...self, command }),
+      ),
     ),
   );
   answerLifeCommands(lifecycle, self, changed);
-  setHandler(invoiceThreshold, async (command) =>
-    changed(
-      await lifecycle.command('invoiceThreshold', command.at, () => local.invoiceThreshold({ ...self, command })),
-    ),
-  );
-
   handleChanges(self, lifecycle, local);
 
   await lifecycle.run();

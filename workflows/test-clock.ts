@@ -1,5 +1,4 @@
 import {
-  ActivityFailure,
   allHandlersFinished,
   condition,
   proxyActivities,
@@ -11,6 +10,7 @@ import {
 } from '@temporalio/workflow';
 import type { TestClockActivities } from '../activities/test-clock.ts';
 import { databaseStep } from './activity-options.ts';
+import { reasonOf } from './failure.ts';
 import { retry } from './lifecycle.messages.ts';
 import { blockedOnKey } from './search-attributes.ts';
 import { advance, progress, type TestClockStart } from './test-clock.messages.ts';
@@ -98,9 +98,4 @@ export async function testClock(start: TestClockStart): Promise<void> {
     else if (!(await condition(() => requests.length > 0, idleTimeoutMs))) break;
   }
   await condition(allHandlersFinished);
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof ActivityFailure && error.cause ? error.cause : (error as Error);
-  return cause.message.slice(0, 300);
 }
