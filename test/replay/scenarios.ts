@@ -42,6 +42,13 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
     }
     await advanceClock(stage.platform.api, clockId, '2026-09-20T00:00:00Z');
   },
+  /** On clocks whose members share nothing: each goes on alone from the notice of a period to the payment of its invoice. */
+  'renewals-alone': async (stage) => {
+    for (const card of ['succeeds', 'declines'] as const) {
+      const { clockId } = await onClock(stage, { card });
+      await advanceClock(stage.platform.api, clockId, '2026-05-20T00:00:00Z');
+    }
+  },
   'trial-on-clock': async (stage) => {
     const { clockId } = await onClock(stage, { card: 'succeeds', subscription: { trial_period_days: 14 } });
     await advanceClock(stage.platform.api, clockId, '2026-03-05T00:00:00Z');
