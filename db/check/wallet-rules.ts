@@ -1,10 +1,13 @@
 import type { InvariantRule } from './invariant.ts';
 
-/** The lots that completed debits took: `debit`, `lot`, `credits`. */
-const takenText = `
-select d.id as debit, d.wallet_id, d.reference_type, d.reference_id, d.occurred_at, used ->> 'id' as lot, (used ->> 'credits')::numeric as credits
-from wallet_transaction d cross join lateral jsonb_array_elements(d.consumed_lots) used
-where d.type = 'debit' and d.transaction_status = 'completed'`;
+/** `used`: the lots that completed debits took, and the lots that the debit names. It is made once, and not again for each row it is joined to. */
+const usedText = `
+used as materialized (
+  select d.id as debit, d.wallet_id, d.reference_type, d.reference_id, d.occurred_at, taken ->> 'id' as lot,
+    (taken ->> 'credits')::numeric as credits, coalesce(d.metadata ->> 'consumed_credit_tx_ids', '') as named
+  from wallet_transaction d cross join lateral jsonb_array_elements(d.consumed_lots) taken
+  where d.type = 'debit' and d.transaction_status = 'completed'
+)`;
 
 /** I7 and I8: the ledger, the lots and the balance of a wallet agree, and credit is spent once and in time. */
 export const walletRules: readonly InvariantRule[] = [
@@ -53,12 +56,11 @@ export const walletRules: readonly InvariantRule[] = [
     rule: 'nothing of a lot is below zero or beyond its size, and only completed credits hold any',
     examines: `select count(*) from wallet_transaction where type = 'credit'`,
     violations: `
+      with ${usedText}, taken as (select lot, wallet_id, sum(credits) as credits from used group by lot, wallet_id)
       select t.id as object, format('%s of %s left of a %s %s, %s taken', t.credits_available, t.credit_amount, t.transaction_status, t.type,
-        taken.credits) as problem
-      from wallet_transaction t cross join lateral (
-        select coalesce(sum(used.credits), 0) as credits from (${takenText}) used where used.lot = t.id and used.wallet_id = t.wallet_id
-      ) taken
-      where t.credits_available < 0 or t.credits_available + taken.credits > t.credit_amount
+        coalesce(taken.credits, 0)) as problem
+      from wallet_transaction t left join taken on taken.lot = t.id and taken.wallet_id = t.wallet_id
+      where t.credits_available < 0 or t.credits_available + coalesce(taken.credits, 0) > t.credit_amount
         or (t.credits_available <> 0 and (t.type <> 'credit' or t.transaction_status <> 'completed'))`,
   },
   {
@@ -66,24 +68,25 @@ export const walletRules: readonly InvariantRule[] = [
     rule: 'a debit names the lots it took, of its own wallet, and takes more than they held only by hand',
     examines: `select count(*) from wallet_transaction where type = 'debit'`,
     violations: `
-      select d.id as object, format('%s credits of %s, %s from lots it does not name', taken.credits, d.credit_amount, taken.unknown) as problem
-      from wallet_transaction d cross join lateral (
-        select coalesce(sum(used.credits), 0) as credits, count(*) filter (where lot.id is null or position(used.lot in
-          coalesce(d.metadata ->> 'consumed_credit_tx_ids', '')) = 0) as unknown
-        from (${takenText}) used left join wallet_transaction lot on lot.id = used.lot and lot.wallet_id = used.wallet_id
-        where used.debit = d.id
-      ) taken
-      where d.type = 'debit' and d.transaction_status = 'completed' and (taken.unknown > 0 or taken.credits > d.credit_amount
-        or (taken.credits < d.credit_amount and d.transaction_reason <> 'MANUAL_BALANCE_DEBIT'))`,
+      with ${usedText}, taken as (
+        select used.debit, sum(used.credits) as credits, count(*) filter (where lot.id is null or position(used.lot in used.named) = 0) as unknown
+        from used left join wallet_transaction lot on lot.id = used.lot and lot.wallet_id = used.wallet_id group by used.debit
+      ), debit as (
+        select d.id, d.credit_amount, d.transaction_reason, coalesce(taken.credits, 0) as taken, coalesce(taken.unknown, 0) as unknown
+        from wallet_transaction d left join taken on taken.debit = d.id where d.type = 'debit' and d.transaction_status = 'completed'
+      )
+      select id as object, format('%s credits of %s, %s from lots it does not name', taken, credit_amount, unknown) as problem
+      from debit where unknown > 0 or taken > credit_amount or (taken < credit_amount and transaction_reason <> 'MANUAL_BALANCE_DEBIT')`,
   },
   {
     id: 'I8',
     rule: 'no invoice is paid with credit that expired before its period ended',
     examines: `select count(*) from wallet_transaction where transaction_reason = 'CREDIT_ADJUSTMENT' and type = 'debit'`,
     violations: `
+      with ${usedText}
       select used.debit as object, format('lot %s expired on %s, before %s', lot.id, lot.expiry_date, coalesce(i.period_end, used.occurred_at))
         as problem
-      from (${takenText}) used join wallet_transaction lot on lot.id = used.lot join invoice i on i.id = used.reference_id
+      from used join wallet_transaction lot on lot.id = used.lot join invoice i on i.id = used.reference_id
       where used.reference_type = 'INVOICE' and lot.expiry_date < coalesce(i.period_end, used.occurred_at)`,
   },
   {

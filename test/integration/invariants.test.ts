@@ -6,6 +6,7 @@ import { checkUsage } from '../../activities/check-usage.ts';
 import { checkWorkflows } from '../../activities/check-workflows.ts';
 import { checkRows, rowRules } from '../../db/check/check-rows.ts';
 import { otherIdColumns, references } from '../../db/check/reference-rules.ts';
+import { systemScope } from '../../db/scope.ts';
 import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { creditPrepaidWallet } from '../../db/stores/wallet/wallet-credit.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
@@ -134,6 +135,19 @@ test('every rule is about something here, except those whose nouns are absent', 
   expect(ids.filter((id) => examined(id) === 0)).toEqual([]);
   expect(examined('I4')).toBeGreaterThan(0);
   expect(examined('I5')).toBeGreaterThan(0);
+});
+
+test('no rule looks for the partners of a row one row at a time, however small the planner takes the tables to be', async () => {
+  const slow = await inSqlTransaction(base.database, systemScope, async (tx) => {
+    await checkRows(tx, { graceMs });
+    const found: string[] = [];
+    for (const { rule, violations } of rowRules) {
+      const plan = await tx.rows<{ 'QUERY PLAN': string }>(`explain ${violations}`);
+      if (plan.some((line) => /Merge|Nested Loop (Anti|Semi)/.test(line['QUERY PLAN']))) found.push(rule);
+    }
+    return found;
+  });
+  expect(slow).toEqual([]);
 });
 
 test('every id column is checked by I14 or is known to name nothing of ours', async () => {
