@@ -14,38 +14,50 @@ interface Waiting<Request, Result> {
   reject(error: unknown): void;
 }
 
-/** In a crowd a set is complete when nobody has joined it for so long, or after so long in all. */
-const quietMs = 20;
-const longestGatheringMs = 100;
+/** A set is complete when nobody has joined it for so long, or after so long in all. */
+interface Patience {
+  quietMs: number;
+  longestMs: number;
+}
+
+const few: Patience = { quietMs: 20, longestMs: 100 };
+/** Where sets have as many calls as `crowdSize`, each waits for more: what a set costs is shared, and nobody's turn comes later. */
+const crowd: Patience = { quietMs: 80, longestMs: 500 };
+const crowdSize = 8;
+const crowdLastsMs = 2_000;
 
 /**
- * Collects calls that arrive while an earlier set is being worked on and runs them as one set, so that a thousand closes at
- * one instant are a few transactions; a lonely call waits for nothing, one in a crowd for those behind it, because a set costs
- * nearly the same whatever its size. When a set fails each of its calls is run alone, so that one bad object fails only itself.
+ * Collects calls that arrive while an earlier set is being worked on, or soon after one of several, and runs them as one set, so that a thousand
+ * closes at one instant are a few transactions; a lonely call waits for nothing, one in a crowd for those behind it, because a set
+ * costs nearly the same whatever its size. When a set fails each of its calls is run alone, so that one bad object fails only itself.
  * design: usage.md Closing and afterwards
  */
 export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>): (request: Request) => Promise<Result> {
   const queues = new Map<string, Waiting<Request, Result>[]>();
-  const running = new Set<string>();
+  const crowdedAt = new Map<string, number>();
 
-  async function drain(group: string): Promise<void> {
-    running.add(group);
+  async function drain(group: string, queue: Waiting<Request, Result>[]): Promise<void> {
     // Calls made in the same turn of the event loop, and those that the worker delivers with them, belong together.
     await new Promise((resolve) => setImmediate(resolve));
-    for (;;) {
-      const set = queues.get(group)?.splice(0, step.maxRequests) ?? [];
-      if (set.length === 0) break;
+    if (isCrowded(group)) await gather(queue, crowd);
+    while (queue.length > 0) {
+      const set = queue.splice(0, step.maxRequests);
       await runSet(set);
-      await gather(group);
+      if (set.length >= crowdSize) crowdedAt.set(group, performance.now());
+      if (queue.length > 0) await gather(queue, isCrowded(group) ? crowd : few);
     }
-    running.delete(group);
     queues.delete(group);
   }
 
-  /** Waits for those behind the ones who came during the last set. */
-  async function gather(group: string): Promise<void> {
-    const queue = queues.get(group) ?? [];
-    const endMs = performance.now() + longestGatheringMs;
+  function isCrowded(group: string): boolean {
+    const lasts = performance.now() - (crowdedAt.get(group) ?? Number.NEGATIVE_INFINITY) < crowdLastsMs;
+    if (!lasts) crowdedAt.delete(group);
+    return lasts;
+  }
+
+  /** Waits for those behind the ones who are there. */
+  async function gather(queue: readonly unknown[], { quietMs, longestMs }: Patience): Promise<void> {
+    const endMs = performance.now() + longestMs;
     for (let known = 0; queue.length > known && queue.length < step.maxRequests && performance.now() < endMs; ) {
       known = queue.length;
       await delay(quietMs);
@@ -66,9 +78,12 @@ export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>):
   return (request) =>
     new Promise<Result>((resolve, reject) => {
       const group = step.groupOf(request);
-      const queue = queues.get(group) ?? [];
-      queue.push({ request, resolve, reject });
-      queues.set(group, queue);
-      if (!running.has(group)) void drain(group);
+      const queue = queues.get(group);
+      if (queue) queue.push({ request, resolve, reject });
+      else {
+        const first = [{ request, resolve, reject }];
+        queues.set(group, first);
+        void drain(group, first);
+      }
     });
 }

@@ -19,7 +19,7 @@ export interface TestClockActivityDependencies {
 }
 
 /** Members that act at one instant are told at once, up to this many at a time. */
-const maxSettling = 48;
+const maxSettling = 100;
 /** An object that stays due after so many rounds of its instant does not do what its agenda says: a bug, shown to a person. */
 const maxRounds = 25;
 

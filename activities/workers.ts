@@ -98,6 +98,8 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     stickyQueueScheduleToStartTimeout,
     maxCachedWorkflows: dependencies.maxCachedWorkflows ?? 2_000,
     maxConcurrentLocalActivityExecutions: 200,
+    // A task lasts as long as its local activities: those of a crowd wait together, and leave room for others.
+    maxConcurrentWorkflowTaskExecutions: 120,
     shutdownGraceTime: '3s',
     shutdownForceTime: '15s',
   });

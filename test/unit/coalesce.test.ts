@@ -59,6 +59,17 @@ test('those who come while others gather join them', async () => {
   expect(sets).toEqual([[1], [2, 3]]);
 });
 
+test('who comes soon after a crowd waits for those behind, another group does not', async () => {
+  const { sets, call, endAll } = gatedStep();
+  const crowd = [1, 2, 3, 4, 5, 6, 7, 8];
+  await endAll(crowd.map(call));
+  const first = call(20);
+  await started();
+  expect(sets).toEqual([crowd]);
+  await endAll([first, call(21), call(101)]);
+  expect(sets.slice(1)).toEqual([[101], [20, 21]]);
+});
+
 test('groups do not wait for each other', async () => {
   const { sets, call, endAll } = gatedStep();
   const calls = [call(1), call(101)];
