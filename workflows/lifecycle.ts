@@ -239,8 +239,11 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   }
 
   private nextAlone(): string | null {
-    const first = this.snapshot?.blockedOn || this.clock.heardTime === null ? null : this.snapshot?.agenda[0];
-    return first && first.at <= this.through && this.definition.actsAlone?.(first) ? first.at : null;
+    if (this.snapshot === null || this.snapshot.blockedOn || this.clock.heardTime === null) return null;
+    const { agenda } = this.snapshot;
+    const at = agenda[0]?.at ?? null;
+    if (at === null || at > this.through) return null;
+    return agenda.every((item) => item.at > at || this.definition.actsAlone?.(item)) ? at : null;
   }
 
   /** Shows an operator where the object stands; search attributes are written only when they change. */

@@ -13,12 +13,14 @@ import {
 } from '../support/billing.ts';
 
 const { api, temporal } = await testPlatform();
-const card = sandboxCardNumber('succeeds');
 const { planId, eventName } = await monthlyPlan(api);
 const weekly = await monthlyPlan(api, { period: 'WEEKLY', fee: '7' });
 const frozenTime = '2026-01-30T12:00:00.000Z';
 const end = '2026-03-31T12:00:00.000Z';
 const hourMs = 3_600_000;
+
+/** There is no wallet before; it is made at the instant at which the first period is closed. */
+const onRenewal = { name: 'Welcome', cadence: 'ONETIME', credits: 7, start_date: '2026-02-28T12:00:00Z' };
 
 interface TimelineEntry {
   at: string;
@@ -37,6 +39,7 @@ async function livesOf(subscriptions: readonly string[]) {
         invoice.period_start,
         invoice.period_end,
         invoice.due_date,
+        invoice.total_prepaid_credits_applied,
         invoice.total,
         invoice.amount_paid,
       ]),
@@ -47,8 +50,15 @@ async function livesOf(subscriptions: readonly string[]) {
   );
 }
 
-/** A customer with a card and 20 calls, and the subscriptions and credits he is given, on a clock of his own. */
-async function customer({ plans, credits = false }: { plans: readonly string[]; credits?: boolean }) {
+interface Owner {
+  plans: readonly string[];
+  credits?: boolean;
+  grants?: readonly object[];
+  card?: string;
+}
+
+/** A customer with a card and 20 calls, and the subscriptions, credits and grants he is given, on a clock of his own. */
+async function customer({ plans, credits = false, grants = [], card = sandboxCardNumber('succeeds') }: Owner) {
   const { clockId, customerId, externalId } = await clockedCustomer(api, { frozenTime, card });
   if (credits) {
     const wallet = await created(api, '/wallets', { customer_id: customerId, currency: 'usd' });
@@ -63,13 +73,8 @@ async function customer({ plans, credits = false }: { plans: readonly string[]; 
   const ids: string[] = [];
   for (const [index, plan] of plans.entries()) {
     const period = plan === planId ? 'MONTHLY' : 'WEEKLY';
-    const terms = {
-      customer_id: customerId,
-      plan_id: plan,
-      billing_period: period,
-      lookup_key: `${externalId}-${index}`,
-    };
-    ids.push((await subscribe(api, terms)).id);
+    const terms = { billing_period: period, lookup_key: `${externalId}-${index}`, credit_grants: grants };
+    ids.push((await subscribe(api, { customer_id: customerId, plan_id: plan, ...terms })).id);
   }
   for (let call = 0; call < 20; call += 1) {
     const timestamp = new Date(Date.parse(frozenTime) + (call + 1) * 70 * hourMs).toISOString();
@@ -78,15 +83,18 @@ async function customer({ plans, credits = false }: { plans: readonly string[]; 
   return { clockId, ids };
 }
 
-test.each([
+test.each<[string, Owner]>([
   ['one subscription', { plans: [planId] }],
   ['two subscriptions of one customer', { plans: [planId, weekly.planId] }],
+  ['a subscription that is not paid', { plans: [planId], card: sandboxCardNumber('declines') }],
+  ['a subscription whose first credits come with a renewal', { plans: [planId], grants: [onRenewal] }],
   ['a subscription beside credits that end', { plans: [planId], credits: true }],
 ])('one long advance brings %s to where many short ones do', async (_, owner) => {
   const long = await customer(owner);
   const short = await customer(owner);
   await advanceTo(api, long.clockId, end);
-  for (let at = Date.parse(frozenTime) + 12 * hourMs; at < Date.parse(end); at += 12 * hourMs) {
+  // Every stop lies between the close of a period and the finalization of its invoice, should one end that day.
+  for (let at = Date.parse(frozenTime) + hourMs; at < Date.parse(end); at += 24 * hourMs) {
     await advanceTo(api, short.clockId, new Date(at).toISOString());
   }
   await advanceTo(api, short.clockId, end);

@@ -153,6 +153,7 @@ export interface InvoiceView {
   period_start: string;
   period_end: string;
   due_date: string;
+  total_prepaid_credits_applied: string;
   total: string;
   amount_paid: string;
   amount_remaining: string;
