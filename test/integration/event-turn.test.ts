@@ -29,8 +29,10 @@ async function connected() {
   await client.connect();
   onTestFinished(() => client.end());
   const pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
-  const seen = (condition: string) =>
-    poll(async () => ((await client.query(`select 1 where ${condition}`)).rowCount ? true : undefined), 20_000);
+  const seen = async (condition: string) => {
+    const holds = async () => ((await client.query(`select 1 where ${condition}`)).rowCount ? true : undefined);
+    if (!(await poll(holds, 20_000))) throw new Error(`never seen: ${condition}`);
+  };
   return { client, pid, seen };
 }
 
@@ -40,8 +42,10 @@ async function environmentNumber({ client }: { client: pg.Client }): Promise<num
 }
 
 const waits = (pid: number | undefined) => `exists (select from pg_locks where pid = ${pid} and not granted)`;
+/** The server has the databases of other tests too, and environments of the same number in them. */
 const holdEnvironment = (env: number, writers: number) =>
-  `${writers} = (select count(*) from pg_locks where locktype = 'advisory' and classid = 7101 and objid = ${env} and granted)`;
+  `${writers} = (select count(*) from pg_locks where locktype = 'advisory' and classid = 7101 and objid = ${env} and granted
+    and database = (select oid from pg_database where datname = current_database()))`;
 
 test('a batch that is repeated after a deadlock is not kept waiting by the batch that waits for it', async () => {
   const meter = await newMeter(database, scope, { type: 'COUNT' }, { eventName: 'repeated' });
@@ -73,6 +77,7 @@ test('a batch that is repeated after a deadlock is not kept waiting by the batch
     await sql.rows('select pg_advisory_xact_lock(1, 2)');
   };
   const first = store.load(scope, batchOf('repeated', 'acme', contested), untilDeadlock);
+  first.catch(under.reject);
   await Promise.all([first, ...(await under.promise)]);
   await builder.client.query('select pg_advisory_unlock(7101, $1)', [env]);
   expect(tries).toBe(2);
