@@ -27,9 +27,10 @@ const crowdSize = 8;
 const crowdLastsMs = 2_000;
 
 /**
- * Collects calls that arrive while an earlier set is being worked on, or soon after one of several, and runs them as one set, so that a thousand
- * closes at one instant are a few transactions; a lonely call waits for nothing, one in a crowd for those behind it, because a set
- * costs nearly the same whatever its size. When a set fails each of its calls is run alone, so that one bad object fails only itself.
+ * Collects calls that arrive while an earlier set is being worked on, or soon after one of several, and runs them as one set,
+ * so that a thousand closes at one instant are a few transactions; a lonely call waits for nothing, one in a crowd for those
+ * behind it, because a set costs nearly the same whatever its size. When a set fails each of its calls is run alone, so that
+ * one bad object fails only itself.
  * design: usage.md Closing and afterwards
  */
 export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>): (request: Request) => Promise<Result> {

@@ -1,4 +1,4 @@
-import { getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { InvoiceActivities } from '../activities/invoice.ts';
 import { followSubscription, nudge } from './followers.ts';
 import {
@@ -8,7 +8,6 @@ import {
   editInvoice,
   finalizeInvoice,
   type InvoiceChanged,
-  type InvoiceCommand,
   type InvoiceSnapshot,
   notePayment,
   recalculateDraft,
@@ -16,7 +15,7 @@ import {
   voidInvoice,
 } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
-import type { Lifecycle } from './lifecycle-definition.ts';
+import { commandsOf, type Lifecycle } from './lifecycle-definition.ts';
 import { subscriptionWorkflowId } from './subscription.messages.ts';
 
 /** What the commands of an invoice work with. */
@@ -34,19 +33,17 @@ export interface InvoiceCommands {
  * Registers everything people ask of an invoice. Each is one activity in the invoice's own loop; where it changed a draft that
  * its subscription's agenda holds, or made one, that workflow is told. spec: subscriptions-and-invoicing §2.15
  */
-export function registerInvoiceCommands({ start, lifecycle, local, charge, enforced }: InvoiceCommands): void {
+export function acceptInvoiceCommands({ start, lifecycle, local, charge, enforced }: InvoiceCommands): void {
   const self = { tenantId: start.tenantId, environmentId: start.environmentId, invoiceId: start.objectId };
-  const changed = (snapshot: InvoiceSnapshot): InvoiceChanged => ({
-    invoiceId: start.objectId,
-    invoiceStatus: snapshot.status.toUpperCase(),
-    paymentStatus: snapshot.paymentStatus,
-    runId: workflowInfo().runId,
-  });
-  const ask = async <Command extends InvoiceCommand>(
-    name: string,
-    command: Command,
-    act: (command: Command) => Promise<InvoiceSnapshot>,
-  ) => changed(await lifecycle.command(name, command, act));
+  const accept = commandsOf(
+    lifecycle,
+    ({ status, paymentStatus }): InvoiceChanged => ({
+      invoiceId: start.objectId,
+      invoiceStatus: status.toUpperCase(),
+      paymentStatus,
+      runId: workflowInfo().runId,
+    }),
+  );
 
   /** The row of the subscription's agenda changed with the invoice. */
   const told = async (snapshot: InvoiceSnapshot) => {
@@ -63,35 +60,13 @@ export function registerInvoiceCommands({ start, lifecycle, local, charge, enfor
     return snapshot;
   };
 
-  setHandler(createInvoice, (command) =>
-    ask('createInvoice', command, async (command) => handedOver(await local.createInvoice({ ...self, command }))),
-  );
-  setHandler(computeInvoice, (command) =>
-    ask('computeInvoice', command, async (command) => told(await local.computeInvoice({ ...self, command }))),
-  );
-  setHandler(editInvoice, (command) =>
-    ask('editInvoice', command, async (command) => told(await local.editInvoice({ ...self, command }))),
-  );
-  setHandler(recalculateInvoice, (command) =>
-    ask('recalculateInvoice', command, async (command) =>
-      handedOver(await local.recalculateInvoice({ ...self, command })),
-    ),
-  );
-  setHandler(recalculateDraft, (command) =>
-    ask('recalculateDraft', command, async (command) => told(await local.recalculateDraft({ ...self, command }))),
-  );
-  setHandler(notePayment, (command) =>
-    ask('notePayment', command, async (command) => told(await local.notePayment({ ...self, command }))),
-  );
-  setHandler(finalizeInvoice, (command) =>
-    ask('finalizeInvoice', command, async (command) => enforced(await local.issueInvoice({ ...self, command }))),
-  );
-  setHandler(voidInvoice, (command) =>
-    ask('voidInvoice', command, async (command) => enforced(await local.voidInvoice({ ...self, command }))),
-  );
-  setHandler(attemptPayment, (command) =>
-    ask('attemptPayment', command, async (command) =>
-      charge(await local.openAttempt({ ...self, command }), command.at),
-    ),
-  );
+  accept(createInvoice, async (command) => handedOver(await local.createInvoice({ ...self, command })));
+  accept(computeInvoice, async (command) => told(await local.computeInvoice({ ...self, command })));
+  accept(editInvoice, async (command) => told(await local.editInvoice({ ...self, command })));
+  accept(recalculateInvoice, async (command) => handedOver(await local.recalculateInvoice({ ...self, command })));
+  accept(recalculateDraft, async (command) => told(await local.recalculateDraft({ ...self, command })));
+  accept(notePayment, async (command) => told(await local.notePayment({ ...self, command })));
+  accept(finalizeInvoice, async (command) => enforced(await local.issueInvoice({ ...self, command })));
+  accept(voidInvoice, async (command) => enforced(await local.voidInvoice({ ...self, command })));
+  accept(attemptPayment, async (command) => charge(await local.openAttempt({ ...self, command }), command.at));
 }

@@ -6,7 +6,7 @@ import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
 import { nudge } from './followers.ts';
 import { type InvoiceSnapshot, paymentSettled } from './invoice.messages.ts';
-import { registerInvoiceCommands } from './invoice-command.ts';
+import { acceptInvoiceCommands } from './invoice-command.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { subscriptionWorkflowId } from './subscription.messages.ts';
@@ -73,7 +73,7 @@ export async function invoice(start: LifecycleStart): Promise<void> {
     rollOver: (next) => continueAsNew<typeof invoice>(next),
   });
 
-  registerInvoiceCommands({ start, lifecycle, local, charge, enforced });
+  acceptInvoiceCommands({ start, lifecycle, local, charge, enforced });
   setHandler(paymentSettled, lifecycle.reload);
 
   await lifecycle.run();

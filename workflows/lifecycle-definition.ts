@@ -1,3 +1,5 @@
+import type { UpdateDefinition } from '@temporalio/common';
+import { setHandler } from '@temporalio/workflow';
 import type { AgendaItem } from '../billing/agenda.ts';
 import type { Clock } from './clock.ts';
 import type { LifecycleSnapshot, LifecycleStart } from './lifecycle.messages.ts';
@@ -33,4 +35,19 @@ export interface Lifecycle<Snapshot extends LifecycleSnapshot> {
 /** What people ask of an object: at an instant, but for what looks at the object as it stands. */
 export interface Timed {
   at?: string | null;
+}
+
+/** Registers an Update as a command: it waits in the inbox of the object's loop and is carried out by `act`. */
+export type AcceptCommand<Snapshot, Answer> = <Command extends Timed>(
+  update: UpdateDefinition<Answer, [Command]>,
+  act: (command: Command) => Promise<Snapshot>,
+) => void;
+
+/** How the commands of one object are registered, all of which answer what `answer` says of the object they leave. */
+export function commandsOf<Snapshot extends LifecycleSnapshot, Answer>(
+  lifecycle: Lifecycle<Snapshot>,
+  answer: (snapshot: Snapshot) => Answer,
+): AcceptCommand<Snapshot, Answer> {
+  return (update, act) =>
+    setHandler(update, async (command) => answer(await lifecycle.command(update.name, command, act)));
 }

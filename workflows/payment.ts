@@ -14,7 +14,7 @@ import { nudge } from './followers.ts';
 import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
-import type { Lifecycle } from './lifecycle-definition.ts';
+import { commandsOf, type Lifecycle } from './lifecycle-definition.ts';
 import {
   cancelPayment,
   gatewayNotified,
@@ -88,11 +88,10 @@ export async function payment(start: LifecycleStart): Promise<void> {
   /** A test clock performs entries at their own instants, real time at the moment it has reached. */
   const now = (due: string) => (start.testClockId === null ? lifecycle.clock.present() : due);
 
-  const changed = (snapshot: PaymentSnapshot) => ({ paymentId: start.objectId, paymentStatus: snapshot.paymentStatus });
-  setHandler(processPayment, async (command) =>
-    changed(await lifecycle.command('processPayment', command, startPayment)),
-  );
-  setHandler(cancelPayment, async (command) => changed(await lifecycle.command('cancelPayment', command, cancel)));
+  const changed = ({ paymentStatus }: PaymentSnapshot) => ({ paymentId: start.objectId, paymentStatus });
+  const accept = commandsOf(lifecycle, changed);
+  accept(processPayment, startPayment);
+  accept(cancelPayment, cancel);
   const ask = async () => record(await external.lookUpPayment(self), lifecycle.clock.present());
   setHandler(refreshPayment, async () => changed(await lifecycle.command('refreshPayment', {}, ask)));
   setHandler(gatewayNotified, async () => {

@@ -1,7 +1,11 @@
-import { setHandler } from '@temporalio/workflow';
 import type { SubscriptionActivities } from '../activities/subscription.ts';
-import type { Lifecycle } from './lifecycle-definition.ts';
-import { attachAddon, detachAddon, type SubscriptionSnapshot } from './subscription.messages.ts';
+import type { AcceptCommand } from './lifecycle-definition.ts';
+import {
+  attachAddon,
+  detachAddon,
+  type SubscriptionChanged,
+  type SubscriptionSnapshot,
+} from './subscription.messages.ts';
 import {
   addLineItem,
   changeAddon,
@@ -23,68 +27,24 @@ interface Self {
   subscriptionId: string;
 }
 
-/** Changes of a subscription wait in the inbox of its loop like every command. spec: subscriptions-and-invoicing §1.7–§1.9 */
-export function handleChanges(
+/** Registers what changes what a subscription holds. spec: subscriptions-and-invoicing §1.7–§1.9 */
+export function acceptChanges(
+  accept: AcceptCommand<SubscriptionSnapshot, SubscriptionChanged>,
   self: Self,
-  lifecycle: Lifecycle<SubscriptionSnapshot>,
   local: SubscriptionActivities,
 ): void {
-  const { subscriptionId } = self;
-  const changed = ({ version }: SubscriptionSnapshot) => ({ subscriptionId, version });
-  setHandler(attachAddon, async (command) =>
-    changed(await lifecycle.command('attachAddon', command, (command) => local.attachAddon({ ...self, command }))),
-  );
-  setHandler(detachAddon, async (command) =>
-    changed(await lifecycle.command('detachAddon', command, (command) => local.detachAddon({ ...self, command }))),
-  );
-  setHandler(addLineItem, async (command) =>
-    changed(await lifecycle.command('addLineItem', command, (command) => local.addLineItem({ ...self, command }))),
-  );
-  setHandler(updateLineItem, async (command) =>
-    changed(
-      await lifecycle.command('updateLineItem', command, (command) => local.updateLineItem({ ...self, command })),
-    ),
-  );
-  setHandler(endLineItem, async (command) =>
-    changed(await lifecycle.command('endLineItem', command, (command) => local.endLineItem({ ...self, command }))),
-  );
-  setHandler(changeQuantities, async (command) =>
-    changed(
-      await lifecycle.command('changeQuantities', command, (command) => local.changeQuantities({ ...self, command })),
-    ),
-  );
-  setHandler(changeTrialEnd, async (command) =>
-    changed(
-      await lifecycle.command('changeTrialEnd', command, (command) => local.changeTrialEnd({ ...self, command })),
-    ),
-  );
-  setHandler(changeCoupon, async (command) =>
-    changed(await lifecycle.command('changeCoupon', command, (command) => local.changeCoupon({ ...self, command }))),
-  );
-  setHandler(changeTax, async (command) =>
-    changed(await lifecycle.command('changeTax', command, (command) => local.changeTax({ ...self, command }))),
-  );
-  setHandler(changeAddon, async (command) =>
-    changed(await lifecycle.command('changeAddon', command, (command) => local.changeAddon({ ...self, command }))),
-  );
-  setHandler(changeGrouping, async (command) =>
-    changed(
-      await lifecycle.command('changeGrouping', command, (command) => local.changeGrouping({ ...self, command })),
-    ),
-  );
-  setHandler(changeInheritance, async (command) =>
-    changed(
-      await lifecycle.command('changeInheritance', command, (command) => local.changeInheritance({ ...self, command })),
-    ),
-  );
-  setHandler(changePlan, async (command) =>
-    changed(await lifecycle.command('changePlan', command, (command) => local.changePlan({ ...self, command }))),
-  );
-  setHandler(replaceSubscription, async (command) =>
-    changed(
-      await lifecycle.command('replaceSubscription', command, (command) =>
-        local.replaceSubscription({ ...self, command }),
-      ),
-    ),
-  );
+  accept(attachAddon, (command) => local.attachAddon({ ...self, command }));
+  accept(detachAddon, (command) => local.detachAddon({ ...self, command }));
+  accept(addLineItem, (command) => local.addLineItem({ ...self, command }));
+  accept(updateLineItem, (command) => local.updateLineItem({ ...self, command }));
+  accept(endLineItem, (command) => local.endLineItem({ ...self, command }));
+  accept(changeQuantities, (command) => local.changeQuantities({ ...self, command }));
+  accept(changeTrialEnd, (command) => local.changeTrialEnd({ ...self, command }));
+  accept(changeCoupon, (command) => local.changeCoupon({ ...self, command }));
+  accept(changeTax, (command) => local.changeTax({ ...self, command }));
+  accept(changeAddon, (command) => local.changeAddon({ ...self, command }));
+  accept(changeGrouping, (command) => local.changeGrouping({ ...self, command }));
+  accept(changeInheritance, (command) => local.changeInheritance({ ...self, command }));
+  accept(changePlan, (command) => local.changePlan({ ...self, command }));
+  accept(replaceSubscription, (command) => local.replaceSubscription({ ...self, command }));
 }

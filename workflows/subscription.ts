@@ -1,4 +1,4 @@
-import { continueAsNew, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import { continueAsNew, proxyLocalActivities } from '@temporalio/workflow';
 import type { SubscriptionActivities } from '../activities/subscription.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
@@ -6,15 +6,11 @@ import { collectPayment } from './collection.ts';
 import { followInvoice, followSubscription } from './followers.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
+import { commandsOf } from './lifecycle-definition.ts';
 import { abandonOpening, paidFirst } from './opening.ts';
-import {
-  cancelSubscription,
-  createSubscription,
-  type SubscriptionSnapshot,
-  updateSubscription,
-} from './subscription.messages.ts';
-import { handleChanges } from './subscription-change.ts';
-import { answerLifeCommands } from './subscription-life.ts';
+import { createSubscription, type SubscriptionSnapshot, updateSubscription } from './subscription.messages.ts';
+import { acceptChanges } from './subscription-change.ts';
+import { acceptLifeCommands } from './subscription-life.ts';
 
 const local = proxyLocalActivities<SubscriptionActivities>(databaseStep);
 
@@ -89,30 +85,13 @@ export async function subscription(start: LifecycleStart): Promise<void> {
     rollOver: (next) => continueAsNew<typeof subscription>(next),
   });
 
-  const changed = (snapshot: SubscriptionSnapshot) => ({ subscriptionId: start.objectId, version: snapshot.version });
-  setHandler(createSubscription, async (command) =>
-    changed(
-      await lifecycle.command('createSubscription', command, (command) =>
-        paidFirst(owner, (paid) => local.createSubscription({ ...owner, command, ...(paid ? { paid } : {}) })),
-      ),
-    ),
+  const accept = commandsOf(lifecycle, ({ version }) => ({ subscriptionId: start.objectId, version }));
+  accept(createSubscription, (command) =>
+    paidFirst(owner, (paid) => local.createSubscription({ ...owner, command, ...(paid ? { paid } : {}) })),
   );
-  setHandler(cancelSubscription, async (command) =>
-    changed(
-      await lifecycle.command('cancelSubscription', command, (command) =>
-        local.cancelSubscription({ ...self, command }),
-      ),
-    ),
-  );
-  setHandler(updateSubscription, async (command) =>
-    changed(
-      await lifecycle.command('updateSubscription', command, (command) =>
-        local.updateSubscription({ ...self, command }),
-      ),
-    ),
-  );
-  answerLifeCommands(lifecycle, self, changed);
-  handleChanges(self, lifecycle, local);
+  accept(updateSubscription, (command) => local.updateSubscription({ ...self, command }));
+  acceptLifeCommands(accept, self, local);
+  acceptChanges(accept, self, local);
 
   await lifecycle.run();
 }
