@@ -21,6 +21,7 @@ const { code } = await bundleWorkflowCode({
   workflowsPath: index,
   // Only its types and failures are used; the ORM and the engine never get into a workflow.
   ignoreModules: ['node:crypto'],
+  preloadModules: [index],
   webpackConfigHook: keepSyntax,
   // The output is the script and nothing else.
   logger: new DefaultLogger('WARN', ({ level, message }) => process.stderr.write(`${level} ${message}\n`)),
