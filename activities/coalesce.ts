@@ -22,7 +22,7 @@ interface Patience {
 
 const few: Patience = { quietMs: 20, longestMs: 100 };
 /** Where sets have as many calls as `crowdSize`, each waits for more: what a set costs is shared, and nobody's turn comes later. */
-const crowd: Patience = { quietMs: 80, longestMs: 500 };
+const crowd: Patience = { quietMs: 40, longestMs: 250 };
 const crowdSize = 8;
 const crowdLastsMs = 2_000;
 
