@@ -14,15 +14,12 @@ interface Waiting<Request, Result> {
   reject(error: unknown): void;
 }
 
+/** As many calls as a set should have: with larger ones nothing else is done while a crowd waits for its one transaction. */
+export const largestSet = 30;
 /** A set is complete when nobody has joined it for so long, or after so long in all. */
-interface Patience {
-  quietMs: number;
-  longestMs: number;
-}
-
-const few: Patience = { quietMs: 20, longestMs: 100 };
-/** Where sets have as many calls as `crowdSize`, each waits for more: what a set costs is shared, and nobody's turn comes later. */
-const crowd: Patience = { quietMs: 40, longestMs: 250 };
+const quietMs = 20;
+const longestGatheringMs = 150;
+/** Where sets have so many calls, the next one waits for those behind it: what a set costs is shared. */
 const crowdSize = 8;
 const crowdLastsMs = 2_000;
 
@@ -40,12 +37,12 @@ export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>):
   async function drain(group: string, queue: Waiting<Request, Result>[]): Promise<void> {
     // Calls made in the same turn of the event loop, and those that the worker delivers with them, belong together.
     await new Promise((resolve) => setImmediate(resolve));
-    if (isCrowded(group)) await gather(queue, crowd);
+    if (isCrowded(group)) await gather(queue);
     while (queue.length > 0) {
       const set = queue.splice(0, step.maxRequests);
       await runSet(set);
       if (set.length >= crowdSize) crowdedAt.set(group, performance.now());
-      if (queue.length > 0) await gather(queue, isCrowded(group) ? crowd : few);
+      if (queue.length > 0) await gather(queue);
     }
     queues.delete(group);
   }
@@ -57,8 +54,8 @@ export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>):
   }
 
   /** Waits for those behind the ones who are there. */
-  async function gather(queue: readonly unknown[], { quietMs, longestMs }: Patience): Promise<void> {
-    const endMs = performance.now() + longestMs;
+  async function gather(queue: readonly unknown[]): Promise<void> {
+    const endMs = performance.now() + longestGatheringMs;
     for (let known = 0; queue.length > known && queue.length < step.maxRequests && performance.now() < endMs; ) {
       known = queue.length;
       await delay(quietMs);

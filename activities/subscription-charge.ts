@@ -2,7 +2,7 @@ import type { RecordedPayment } from '../db/stores/payment/payment-outcome.ts';
 import { type AttendedSubscription, refreshSubscriptions } from '../db/stores/subscription/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
-import { coalesce } from './coalesce.ts';
+import { coalesce, largestSet } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
 import { type PaymentAnswer, recordAnswers } from './payment.ts';
 
@@ -17,15 +17,13 @@ export interface ChargeTools {
   snapshot(attended: AttendedSubscription): SubscriptionSnapshot;
 }
 
-const maxChargesASet = 100;
-
 /** The collection of a subscription's invoices as its own workflow does it. spec: wallets-and-payments §2.19 */
 export function createSubscriptionCharges(tools: ChargeTools) {
   return {
     /** What the gateway said of a charge the subscription asked for, and how the subscription stands then. */
     recordCharge: coalesce<ChargeAnswer, RecordedCharge>({
       groupOf: ({ environmentId }) => environmentId,
-      maxRequests: maxChargesASet,
+      maxRequests: largestSet,
       run: (answers) => recordCharges(tools, answers),
     }),
   };

@@ -17,7 +17,7 @@ import type { UsageReader } from '../db/usage-reader.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { type DueCharge, dueChargesAtOnce, sendAtOnce, steppedAt } from './charge-at-once.ts';
-import { coalesce } from './coalesce.ts';
+import { coalesce, largestSet } from './coalesce.ts';
 import { commanded } from './commanded.ts';
 import { crashPoint } from './crash-points.ts';
 import { createSubscriptionChanges } from './subscription-change.ts';
@@ -47,8 +47,6 @@ interface SubscriptionReference extends Owner {
 /** An agenda entry that is due. */
 type DueEntry = Owner & SubscriptionMoment;
 
-const maxSubscriptionsASet = 200;
-
 export type SubscriptionActivities = ReturnType<typeof createSubscriptionActivities>;
 
 /** What subscription workflows do: each is one transaction, named like the agenda entry or the command it performs. */
@@ -63,7 +61,7 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
   const together = (name: string, step: SubscriptionStep) =>
     coalesce<DueEntry, SubscriptionSnapshot>({
       groupOf: (moment) => moment.environmentId,
-      maxRequests: maxSubscriptionsASet,
+      maxRequests: largestSet,
       async run(moments) {
         crashPoint(`${name}.beforeEffect`);
         const [first] = moments;
