@@ -21,8 +21,6 @@ const { code } = await bundleWorkflowCode({
   workflowsPath: index,
   // Only its types and failures are used; the ORM and the engine never get into a workflow.
   ignoreModules: ['node:crypto'],
-  // They keep nothing in their modules (test/unit/imports.test.ts), so runs can share what is loaded once.
-  preloadModules: [index],
   webpackConfigHook: keepSyntax,
   // The output is the script and nothing else.
   logger: new DefaultLogger('WARN', ({ level, message }) => process.stderr.write(`${level} ${message}\n`)),
