@@ -14,7 +14,7 @@ interface Waiting<Request, Result> {
   reject(error: unknown): void;
 }
 
-/** As many calls as a set should have: with larger ones nothing else is done while a crowd waits for its one transaction. */
+/** No set has more calls: with larger ones nothing else is done while a crowd waits for its one transaction. */
 export const largestSet = 30;
 /** A set is complete when nobody has joined it for so long, or after so long in all. */
 const quietMs = 20;
@@ -25,7 +25,7 @@ const crowdLastsMs = 2_000;
 
 /**
  * Collects calls that arrive while an earlier set is being worked on, or soon after one of several, and runs them as one set,
- * so that a thousand closes at one instant are a few transactions; a lonely call waits for nothing, one in a crowd for those
+ * so that a thousand closes at one instant are a few dozen transactions; a lonely call waits for nothing, one in a crowd for those
  * behind it, because a set costs nearly the same whatever its size. When a set fails each of its calls is run alone, so that
  * one bad object fails only itself.
  * design: usage.md Closing and afterwards

@@ -1,10 +1,10 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { RefundActivities } from '../activities/refund.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
-import type { Lifecycle } from './lifecycle-definition.ts';
+import { commandsOf, type Lifecycle } from './lifecycle-definition.ts';
 import { type RefundSnapshot, type RetryRefundCommand, retryRefund } from './refund.messages.ts';
 
 const local = proxyLocalActivities<RefundActivities>(databaseStep);
@@ -63,10 +63,8 @@ export async function refund(start: LifecycleStart): Promise<void> {
   /** A test clock performs entries at their own instants, real time at the moment it has reached. */
   const now = (due: string) => (start.testClockId === null ? lifecycle.clock.present() : due);
 
-  setHandler(retryRefund, async (command) => {
-    const { refundStatus } = await lifecycle.command('retryRefund', command, tryAgain);
-    return { refundId: start.objectId, refundStatus };
-  });
+  const accept = commandsOf(lifecycle, ({ refundStatus }) => ({ refundId: start.objectId, refundStatus }));
+  accept(retryRefund, tryAgain);
 
   await lifecycle.run();
 }
