@@ -5,7 +5,6 @@ export interface CoalescedStep<Request, Result> {
   /** Requests with the same key go into one transaction. */
   groupOf(request: Request): string;
   run(requests: readonly Request[]): Promise<Result[]>;
-  maxRequests: number;
 }
 
 interface Waiting<Request, Result> {
@@ -15,7 +14,7 @@ interface Waiting<Request, Result> {
 }
 
 /** No set has more calls: with larger ones nothing else is done while a crowd waits for its one transaction. */
-export const largestSet = 30;
+const largestSet = 30;
 /** A set is complete when nobody has joined it for so long, or after so long in all. */
 const quietMs = 20;
 const longestGatheringMs = 150;
@@ -39,7 +38,7 @@ export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>):
     await new Promise((resolve) => setImmediate(resolve));
     if (isCrowded(group)) await gather(queue);
     while (queue.length > 0) {
-      const set = queue.splice(0, step.maxRequests);
+      const set = queue.splice(0, largestSet);
       await runSet(set);
       if (set.length >= crowdSize) crowdedAt.set(group, performance.now());
       if (queue.length > 0) await gather(queue);
@@ -56,7 +55,7 @@ export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>):
   /** Waits for those behind the ones who are there. */
   async function gather(queue: readonly unknown[]): Promise<void> {
     const endMs = performance.now() + longestGatheringMs;
-    for (let known = 0; queue.length > known && queue.length < step.maxRequests && performance.now() < endMs; ) {
+    for (let known = 0; queue.length > known && queue.length < largestSet && performance.now() < endMs; ) {
       known = queue.length;
       await delay(quietMs);
     }

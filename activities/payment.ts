@@ -17,7 +17,7 @@ import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
-import { coalesce, largestSet } from './coalesce.ts';
+import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
 import { askAgain, askFirst, beat, cancelAtGateway, unknownOutcome } from './payment-gateway.ts';
 
@@ -83,7 +83,6 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
     /** Records what the gateway said, any number of times. Answers that come together share a transaction. */
     recordPayment: coalesce<PaymentAnswer, RecordedPayment>({
       groupOf: ({ environmentId, caller }) => `${environmentId} ${caller?.actor ?? ''} ${caller?.requestId ?? ''}`,
-      maxRequests: largestSet,
       async run(answers) {
         crashPoint('recordPayment.beforeEffect');
         const [first] = answers as [PaymentAnswer];

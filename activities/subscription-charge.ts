@@ -2,7 +2,7 @@ import type { RecordedPayment } from '../db/stores/payment/payment-outcome.ts';
 import { type AttendedSubscription, refreshSubscriptions } from '../db/stores/subscription/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
-import { coalesce, largestSet } from './coalesce.ts';
+import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
 import { type PaymentAnswer, recordAnswers } from './payment.ts';
 
@@ -23,7 +23,6 @@ export function createSubscriptionCharges(tools: ChargeTools) {
     /** What the gateway said of a charge the subscription asked for, and how the subscription stands then. */
     recordCharge: coalesce<ChargeAnswer, RecordedCharge>({
       groupOf: ({ environmentId }) => environmentId,
-      maxRequests: largestSet,
       run: (answers) => recordCharges(tools, answers),
     }),
   };

@@ -17,7 +17,7 @@ import type { UsageReader } from '../db/usage-reader.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { type DueCharge, dueChargesAtOnce, sendAtOnce, steppedAt } from './charge-at-once.ts';
-import { coalesce, largestSet } from './coalesce.ts';
+import { coalesce } from './coalesce.ts';
 import { commanded } from './commanded.ts';
 import { crashPoint } from './crash-points.ts';
 import { createSubscriptionChanges } from './subscription-change.ts';
@@ -61,7 +61,6 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
   const together = (name: string, step: SubscriptionStep) =>
     coalesce<DueEntry, SubscriptionSnapshot>({
       groupOf: (moment) => moment.environmentId,
-      maxRequests: largestSet,
       async run(moments) {
         crashPoint(`${name}.beforeEffect`);
         const [first] = moments;

@@ -24,8 +24,8 @@ interface Reading {
 
 /**
  * A year of monthly periods of 200 subscriptions on one test clock, which is moved twelve times, each closed, finalized and paid:
- * periods a second, processor time and commits a period, and resident memory, everything included (the client, API and workers are one process here). They are
- * made one at a time, so that the latency of a creation is not one of a queue. The same with ten subscriptions, made eight at once,
+ * periods a second, processor time and commits a period, and resident memory, everything included (the client, API and workers are
+ * one process here). They are made one at a time, so that the latency of a creation is not one of a queue. The same with ten subscriptions, made eight at once,
  * shows what a clock costs by itself. The other system cannot run here: the reference is its measured figure.
  * `BENCH_SUBSCRIPTIONS` chooses the number.
  */

@@ -7,7 +7,6 @@ function gatedStep() {
   const ends: (() => void)[] = [];
   const call = coalesce<number, string>({
     groupOf: (request) => (request < 100 ? 'a' : 'b'),
-    maxRequests: 50,
     async run(requests) {
       sets.push([...requests]);
       await new Promise<void>((end) => ends.push(end));
@@ -83,4 +82,11 @@ test('a call that fails fails by itself', async () => {
   const answers = await endAll([12, 13, 14].map(call));
   expect(sets).toEqual([[12, 13, 14], [12], [13], [14]]);
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('a crowd is divided into sets of thirty at most', async () => {
+  const { sets, call, endAll } = gatedStep();
+  await endAll(Array.from({ length: 70 }, (_, index) => call(index)));
+  expect(sets.slice(0, 1).map(({ length }) => length)).toEqual([30]);
+  expect(Math.max(...sets.map(({ length }) => length))).toBe(30);
 });
