@@ -110,8 +110,16 @@ export async function isInvoiceThere(sql: Sql, scope: Scope, invoiceId: string):
   return rows.length > 0;
 }
 
-/** Reads an invoice after a change and writes its agenda down in the same transaction, and that of its subscription where what is not paid has consequences. */
+/**
+ * Reads an invoice after a change and writes its agenda down in the same transaction, and that of its subscription where what is
+ * not paid has consequences. Under the invoice's lock, and read after it: its own workflow and its subscription's both write this
+ * agenda, and a payment that another transaction records meanwhile must not be followed by an agenda from before it.
+ */
 export async function refreshInvoiceAgenda(sql: Sql, scope: Scope, invoiceId: string): Promise<AttendedInvoice> {
+  await sql.rows('select 1 from invoice where environment_id = $1 and id = $2 for no key update', [
+    scope.environmentId,
+    invoiceId,
+  ]);
   const invoice = await readAttendedInvoice(sql, scope, invoiceId);
   await replaceAgendas(sql, [
     {
