@@ -1,3 +1,4 @@
+import '../heap.ts';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { readConfig } from '../config.ts';

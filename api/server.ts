@@ -1,3 +1,4 @@
+import '../heap.ts';
 import closeWithGrace from 'close-with-grace';
 import { collectDefaultMetrics } from 'prom-client';
 import { readConfig } from '../config.ts';

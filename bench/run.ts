@@ -1,3 +1,5 @@
+import '../heap.ts';
+
 /** Every bench by name; each module measures when it is called. design: quality.md Benches */
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'clock-year': () => import('./clock-year.ts'),

@@ -51,10 +51,10 @@ const rules: Record<string, FolderRule> = {
 const exceptions: Record<string, RegExp[]> = {
   'billing/refusal.ts': [/^@temporalio\/common$/],
   'db/migrate.ts': [/^config\.ts$/, /^integrations\//],
-  'activities/worker.ts': [/^config\.ts$/],
+  'activities/worker.ts': [/^(config|heap)\.ts$/],
   'api/document-token.ts': [/^jose$/],
   'api/portal-token.ts': [/^jose$/],
-  'api/server.ts': [/^config\.ts$/],
+  'api/server.ts': [/^(config|heap)\.ts$/],
 };
 
 interface Import {
@@ -100,8 +100,10 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
+const rootFiles = ['config.ts', 'heap.ts'];
+
 function isPath(target: string): boolean {
-  return target === 'config.ts' || (/\.(ts|json|js)$/.test(target) && target.includes('/'));
+  return rootFiles.includes(target) || (/\.(ts|json|js)$/.test(target) && target.includes('/'));
 }
 
 function isAllowed({ file, target, typeOnly }: Import): boolean {
