@@ -15,7 +15,7 @@ export interface AuditRecord {
 /** Writes audit rows in the transaction of the change, one statement whatever their number. design: architecture §5 */
 export async function writeAudit(sql: Sql, scope: Scope, records: readonly AuditRecord[]): Promise<void> {
   if (records.length === 0) return;
-  await sql.rows(
+  await sql.send(
     `insert into audit_entry (tenant_id, environment_id, object_type, object_id, version, action, actor, request_id, occurred_at, recorded_at, detail)
      select $1, $2, t.object_type, t.object_id, t.version, t.action, $3, $4, t.occurred_at, $5, t.detail
      from unnest($6::text[], $7::text[], $8::int[], $9::text[], $10::timestamptz[], $11::jsonb[])

@@ -2,14 +2,17 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg, { type Pool } from 'pg';
 import { entities } from './entities/all.ts';
+import { GatheringSocket } from './gathering-socket.ts';
 import { migrations } from './migrations/all.ts';
 
 /** The database of one process: the ORM and the pool under it, which named SQL shares. */
 export interface Database {
   readonly orm: MikroORM;
   readonly pool: Pool;
-  /** Connections of `inReadTransaction`: statements asked at once travel at once. They cannot COPY or stream. */
+  /** Connections of `inReadTransaction`. */
   readonly readPool: Pool;
+  /** Connections that can COPY, which the others cannot: those send what is asked at once without waiting for answers between. */
+  readonly copyPool: Pool;
   close(): Promise<void>;
 }
 
@@ -26,7 +29,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     entities,
     extensions: [Migrator],
     pool: { min: 0, max: options.poolSize ?? 10 },
-    driverOptions: { options: '-c TimeZone=UTC' },
+    driverOptions: { options: '-c TimeZone=UTC', pipeline: true, stream: () => new GatheringSocket() },
     migrations: {
       migrationsList: migrations,
       snapshot: false,
@@ -47,19 +50,22 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const pool = (await (
     orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
   ).getNativeClient()) as Pool;
-  const readPool = readPoolLike(pool);
+  const readPool = poolLike(pool, { max: readers });
+  const copyPool = poolLike(pool, { max: copiers, pipeline: false });
   const close = async () => {
-    await readPool.end();
+    await Promise.all([readPool.end(), copyPool.end()]);
     await orm.close(true);
   };
-  return { orm, pool, readPool, close };
+  return { orm, pool, readPool, copyPool, close };
 }
 
 const readers = 4;
+/** The write queue stores one batch at a time; a load prepares the next while the one before ends. */
+const copiers = 4;
 
 /** Connects to where `pool` does when it is first asked. A connection that was lost is replaced by the next one asked for. */
-function readPoolLike({ options }: Pool): Pool {
-  const pool = new pg.Pool({ ...options, password: options.password, min: 0, max: readers, pipeline: true });
+function poolLike({ options }: Pool, { max, pipeline = true }: { max: number; pipeline?: boolean }): Pool {
+  const pool = new pg.Pool({ ...options, password: options.password, min: 0, max, pipeline });
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', () => {});
   return pool;

@@ -18,7 +18,7 @@ export interface OutboundEvent {
  */
 export async function writeEvents(sql: Sql, scope: Scope, events: readonly OutboundEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await sql.rows(
+  await sql.send(
     writeEventsText,
     [
       scope.tenantId,

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type ControlledTransaction } from 'kysely';
-import type { PoolClient, QueryResultRow } from 'pg';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { refusalIn } from '../billing/refusal.ts';
 import type { Database } from './orm.ts';
 import type { Scope } from './scope.ts';
@@ -17,6 +17,12 @@ export interface Sql {
     values?: readonly unknown[],
     plan?: string,
   ): Promise<Row[]>;
+  /**
+   * Like `rows` for a statement whose answer nobody reads; it may be still under way then. Statements are carried out in the order
+   * they were asked, and what one that was sent fails with is thrown by the next that is waited for, at the latest by the end of
+   * the transaction. Who catches what a statement fails with waits for it with `rows`.
+   */
+  send(text: string, values?: readonly unknown[], plan?: string): Promise<void>;
 }
 
 /** Named SQL and whose it is. */
@@ -32,6 +38,11 @@ export interface Transaction extends ScopedSql {
 /** A transaction of one scope for named SQL only: the path for everything that runs per event, per close or per debit. */
 export interface SqlTransaction extends ScopedSql {
   readonly client: PoolClient;
+}
+
+/** A transaction on a connection that can COPY. */
+export interface CopyTransaction extends SqlTransaction {
+  readonly canCopy: true;
 }
 
 /**
@@ -50,7 +61,8 @@ export async function inTransaction<T>(
         const result = await kysely.executeQuery(CompiledQuery.raw(text, [...values]));
         return result.rows as Row[];
       };
-      return work({ em: em as EntityManager, scope, rows });
+      const send = async (text: string, values?: readonly unknown[]) => void (await rows(text, values));
+      return work({ em: em as EntityManager, scope, rows, send });
     },
     {
       sessionContext: {
@@ -60,19 +72,51 @@ export async function inTransaction<T>(
   );
 }
 
-/** Like `inTransaction`, without the ORM and with one round trip less. */
+/** Like `inTransaction`, without the ORM and with fewer round trips. */
 export async function inSqlTransaction<T>(
   database: Database,
   scope: Scope,
   work: (tx: SqlTransaction) => Promise<T>,
 ): Promise<T> {
-  const client = await database.pool.connect();
+  return onConnection(database.pool, async (client) => {
+    const statements = statementsOn(client);
+    await statements.send(beginText(scope));
+    try {
+      const { rows, send } = statements;
+      const result = await work({ client, scope, rows, send });
+      const { command } = await client.query('commit');
+      // After a statement that failed, to commit is to roll back, and no error.
+      if (command !== 'COMMIT')
+        throw new Error('the transaction was rolled back, because a statement of it had failed');
+      return result;
+    } catch (error) {
+      throw statements.failure() ?? error;
+    }
+  });
+}
+
+/** Like `inSqlTransaction`, on a connection that can COPY and waits for each statement. */
+export async function inCopyTransaction<T>(
+  database: Database,
+  scope: Scope,
+  work: (tx: CopyTransaction) => Promise<T>,
+): Promise<T> {
+  return onConnection(database.copyPool, async (client) => {
+    const { rows } = statementsOn(client);
+    const send = async (...statement: Parameters<Sql['send']>) => void (await rows(...statement));
+    await send(beginText(scope));
+    const result = await work({ client, scope, rows, send, canCopy: true });
+    await send('commit');
+    return result;
+  });
+}
+
+/** Gives `work` a connection, which is rolled back when it throws, and is not used again when that fails too. */
+async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
   let failed: unknown;
   try {
-    await client.query(beginText(scope));
-    const result = await work(on(client, scope));
-    await client.query('commit');
-    return result;
+    return await work(client);
   } catch (error) {
     failed = error;
     await client.query('rollback').catch((rollbackError: unknown) => {
@@ -80,7 +124,6 @@ export async function inSqlTransaction<T>(
     });
     throw error;
   } finally {
-    // A connection whose rollback failed is not given back to the pool.
     client.release(failed instanceof Error && isConnectionLost(failed) ? failed : undefined);
   }
 }
@@ -106,7 +149,7 @@ export async function inReadTransaction<T>(
 
 async function readOnce<T>(database: Database, scope: Scope, work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
   const client = await database.readPool.connect();
-  const read = [client.query(beginText(scope, 'begin read only')), work(on(client, scope))] as const;
+  const read = [client.query(beginText(scope, 'begin read only')), work(sqlOn(client, scope))] as const;
   const outcome = Promise.all(read).then(([, result]) => result);
   // After a failure that nobody foresaw, more of the work may be on its way: its connection is not used again.
   void outcome
@@ -124,13 +167,45 @@ function isOutdatedPlan(error: unknown): boolean {
   return error instanceof Error && (error as { code?: string }).code === '0A000';
 }
 
-function on(client: PoolClient, scope: Scope): SqlTransaction {
-  const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], plan?: string) => {
-    const statement = { text, values: values as unknown[] };
-    return (await client.query<Row>(plan === undefined ? statement : { ...statement, name: keptPlan(plan, text) }))
-      .rows;
+const transactionIsAborted = '25P02';
+
+interface Statements extends Sql {
+  /** What the first statement failed with that was sent, until it was told. */
+  failure(): unknown;
+}
+
+function statementsOn(client: PoolClient): Statements {
+  let failed: unknown;
+  const failure = () => {
+    const first = failed;
+    failed = undefined;
+    return first;
   };
-  return { client, scope, rows };
+  const ask = <Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], plan?: string) => {
+    const statement = { text, values: values as unknown[] };
+    return client.query<Row>(plan === undefined ? statement : { ...statement, name: keptPlan(plan, text) });
+  };
+  return {
+    async rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[], plan?: string) {
+      try {
+        return (await ask<Row>(text, values, plan)).rows;
+      } catch (error) {
+        // Behind a statement that failed all are refused for that alone.
+        throw (error as { code?: string }).code === transactionIsAborted ? (failure() ?? error) : error;
+      }
+    },
+    async send(text, values, plan) {
+      ask(text, values, plan).catch((error: unknown) => {
+        failed ??= error;
+      });
+    },
+    failure,
+  };
+}
+
+function sqlOn(client: PoolClient, scope: Scope): SqlTransaction {
+  const { rows, send } = statementsOn(client);
+  return { client, scope, rows, send };
 }
 
 const keptTexts = new Map<string, string>();

@@ -38,7 +38,7 @@ const hashJoinsText = `select set_config('enable_nestloop', 'off', true), set_co
  * Checks rows as one transaction of the system scope sees them. `graceMs` is how long something due may be under way.
  * design: quality.md Invariants
  */
-export async function checkRows(sql: Sql, options: { graceMs: number }): Promise<Finding[]> {
+export async function checkRows(sql: Pick<Sql, 'rows'>, options: { graceMs: number }): Promise<Finding[]> {
   await sql.rows('select set_config($1, $2, true)', [graceSetting, `${options.graceMs} milliseconds`]);
   await sql.rows(hashJoinsText);
   const findings: Finding[] = [];

@@ -1,7 +1,13 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
-import { inSqlTransaction, type ScopedSql, type Sql, type SqlTransaction } from '../../db/transaction.ts';
+import {
+  type CopyTransaction,
+  inCopyTransaction,
+  type ScopedSql,
+  type Sql,
+  type SqlTransaction,
+} from '../../db/transaction.ts';
 import type { PreparedEvent } from '../event.ts';
 import { rollupMinutes } from '../meter.ts';
 import { appendText } from './append-text.ts';
@@ -43,11 +49,11 @@ export async function appendBatch(
   load?: Load,
 ): Promise<{ isMarked: boolean }> {
   const { catalogue, subjects, eventNames } = load
-    ? await inSqlTransaction(database, scope, async (tx) => {
+    ? await inCopyTransaction(database, scope, async (tx) => {
         const locked = await cache.locked(tx, scope);
         return repeatedAfterDeadlock(() => loaded(tx, locked, events, load));
       })
-    : await repeatedAfterDeadlock(() => inSqlTransaction(database, scope, (tx) => appendIn(tx, cache, scope, events)));
+    : await repeatedAfterDeadlock(() => inCopyTransaction(database, scope, (tx) => appendIn(tx, cache, scope, events)));
   cache.remember(catalogue, subjects, eventNames);
   return { isMarked: catalogue.watchesUsage };
 }
@@ -68,7 +74,7 @@ function isDeadlock(error: unknown): boolean {
 
 /** Stores a load, or after a deadlock nothing of it: the transaction goes on with the locks it had before. */
 async function loaded(
-  tx: SqlTransaction,
+  tx: CopyTransaction,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
   { also, turn }: Load,
@@ -92,7 +98,7 @@ interface Resolved {
 
 /** Stores a batch in the caller's transaction, which decides whether it stays. */
 export async function appendIn(
-  tx: ScopedSql | SqlTransaction,
+  tx: ScopedSql | CopyTransaction,
   cache: CatalogueCache,
   scope: Scope,
   events: readonly PreparedEvent[],
@@ -101,7 +107,7 @@ export async function appendIn(
 }
 
 async function storeIn(
-  tx: ScopedSql | SqlTransaction,
+  tx: ScopedSql | CopyTransaction,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
   turn?: Promise<unknown>,
@@ -113,7 +119,7 @@ async function storeIn(
     subjectOf: (text: string) => found(subjects.get(text)),
     eventNameOf: (text: string) => found(eventNames.get(text)),
   };
-  if ('client' in tx && events.length >= loadedFrom) {
+  if ('canCopy' in tx && events.length >= loadedFrom) {
     await loadBatch(tx, { env: catalogue.env, events, keys, contributions }, turn);
   } else {
     await turn;
@@ -137,7 +143,7 @@ type Rows = ReturnType<typeof eventRows>;
 
 /** Writes the batch by the cheapest statement that keeps what its meters need. */
 async function write(
-  tx: ScopedSql | SqlTransaction,
+  tx: ScopedSql | CopyTransaction,
   { env, metersByEventName }: Catalogue,
   batch: { events: Rows; gains: Rows },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { SqlTransaction } from '../../db/transaction.ts';
+import type { CopyTransaction, SqlTransaction } from '../../db/transaction.ts';
 import type { PreparedEvent } from '../event.ts';
 import type { EventContribution, ShortKeys } from './batch-columns.ts';
 import { type BatchSums, distinctParameters, rollupParameters, sumsOf } from './batch-sums.ts';
@@ -27,7 +27,7 @@ export interface LargeBatch {
  * anything is counted. Nothing that others see is written before `turn` is over. design: usage.md Writing
  */
 export async function loadBatch(
-  tx: SqlTransaction,
+  tx: CopyTransaction,
   batch: LargeBatch,
   turn: Promise<unknown> | undefined,
 ): Promise<void> {

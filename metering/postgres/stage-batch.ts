@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { from } from 'pg-copy-streams';
-import type { SqlTransaction } from '../../db/transaction.ts';
+import type { CopyTransaction } from '../../db/transaction.ts';
 import type { PreparedEvent } from '../event.ts';
 import type { ShortKeys } from './batch-columns.ts';
 
@@ -22,7 +22,7 @@ const copyText = `copy pg_temp.incoming_event (ord, key, event_id, subject, even
 
 /** Copies a batch into the staging table and returns how many of its events have a key of their own in it. */
 export async function stageBatch(
-  tx: SqlTransaction,
+  tx: CopyTransaction,
   events: readonly PreparedEvent[],
   keys: ShortKeys & { timeOf(event: PreparedEvent): string },
 ): Promise<number> {

@@ -120,7 +120,7 @@ export async function writeOverrides(
     return overrideRow(scope, subscriptionId, parent, override, path);
   });
   await writeRows(sql, insertOverrides, rows);
-  for (const row of rows) await reportEntitlement({ rows: sql.rows, scope }, row, 'created');
+  for (const row of rows) await reportEntitlement({ ...sql, scope }, row, 'created');
 }
 
 function overrideRow(scope: Scope, subscriptionId: string, parent: ParentRow, override: NewOverride, path: string) {

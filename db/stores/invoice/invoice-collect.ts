@@ -31,7 +31,7 @@ export async function openRetry(
       input.attempt,
     ]);
     await openPayment(
-      { rows: sql.rows, scope },
+      { ...sql, scope },
       {
         invoiceId: input.invoiceId,
         idempotencyKey: `${input.invoiceId}/${input.attempt + 1}`,

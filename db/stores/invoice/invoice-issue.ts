@@ -211,7 +211,7 @@ async function openAutomaticPayments(
       row.invoiceStatus === 'FINALIZED' && !row.attended && draft.collection_method === 'charge_automatically',
   );
   await openPayments(
-    { rows: sql.rows, scope },
+    { ...sql, scope },
     automatic.map(({ draft, row, at }) => ({
       invoiceId: row.id,
       idempotencyKey: `${row.id}/1`,

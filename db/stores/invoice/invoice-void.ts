@@ -50,7 +50,7 @@ export async function voidInvoice(
   );
   if (!row) throw missing('invoice', input.invoiceId);
   refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'voided');
-  const inFlight = await isPaymentInFlight({ rows: sql.rows, scope }, row.id);
+  const inFlight = await isPaymentInFlight({ ...sql, scope }, row.id);
   const plan = planVoid({
     invoiceStatus: row.invoice_status,
     paymentStatus: inFlight ? 'PROCESSING' : row.payment_status,

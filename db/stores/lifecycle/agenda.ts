@@ -1,5 +1,5 @@
 import type { AgendaItem } from '../../../billing/agenda.ts';
-import { insertText, writeRows } from '../../bulk.ts';
+import { anyOf, insertText, writeRows } from '../../bulk.ts';
 import type { Sql } from '../../transaction.ts';
 
 /** An object whose agenda is written down. */
@@ -32,8 +32,8 @@ const insertEntries = insertText('agenda_entry', {
 export async function replaceAgendas(sql: Sql, owners: readonly AgendaOwner[]): Promise<void> {
   if (owners.length === 0) return;
   const ids = owners.map((owner) => owner.objectId).sort();
-  await sql.rows(
-    'delete from agenda_entry where environment_id = $1 and object_id = any($2)',
+  await sql.send(
+    `delete from agenda_entry where environment_id = $1 and object_id = ${anyOf('$2')}`,
     [owners[0]?.environmentId, ids],
     'agenda-delete',
   );

@@ -63,6 +63,6 @@ export async function readPlan(sql: Sql, scope: Scope, planId: string): Promise<
 /** A method that is not the customer's could never be charged, so naming one is refused at once. spec: §1.2 gateway_payment_method_id */
 export async function checkPaymentMethod(sql: Sql, scope: Scope, customerId: string, id: string | null): Promise<void> {
   if (id === null) return;
-  const method = await chargeableMethod({ rows: sql.rows, scope }, customerId, id);
+  const method = await chargeableMethod({ ...sql, scope }, customerId, id);
   if (!method) throw missing('payment method', id, 'gateway_payment_method_id');
 }

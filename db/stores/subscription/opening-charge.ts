@@ -70,7 +70,7 @@ export async function payOpening(
   ]);
   if (paid) {
     if (!opened?.id || !(await isPaidBy(sql, scope, opened, paid.chargeId))) throw changedMeanwhile();
-    await recordPaymentOutcome({ rows: sql.rows, scope }, { paymentId, outcome: paid.outcome, at });
+    await recordPaymentOutcome({ ...sql, scope }, { paymentId, outcome: paid.outcome, at });
     return dropOpeningCharge(sql, scope, paid.chargeId);
   }
   if (!opened?.remains) return;

@@ -7,7 +7,7 @@ import {
   type WalletType,
   walletRates,
 } from '../../../billing/wallet.ts';
-import { type Columns, insertText, recordColumnTypes, writeRows } from '../../bulk.ts';
+import { type Columns, insertText, recordColumnTypes, writeRowsAndWait } from '../../bulk.ts';
 import type { AutoTopup } from '../../entities/wallet.ts';
 import { newId } from '../../id.ts';
 import type { OutboundEvent } from '../../outbox.ts';
@@ -107,7 +107,7 @@ export async function lockWalletsOf(sql: Sql, customerId: string): Promise<void>
 
 async function insertWallet(sql: Sql, wallet: { customerId: string; currency: string; walletType: string }) {
   try {
-    await writeRows(sql, insertWallets, [wallet]);
+    await writeRowsAndWait(sql, insertWallets, [wallet]);
   } catch (error) {
     if (violatedUniqueIndex(error) !== 'wallet_live_unique') throw error;
     throw takenWallet(wallet);

@@ -2,7 +2,7 @@ import { decimalString } from '../../../billing/money.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { creditValue } from '../../../billing/wallet.ts';
 import { type AuditRecord, writeAudit } from '../../audit.ts';
-import { type Columns, insertText, recordColumnTypes, updateText, writeRows } from '../../bulk.ts';
+import { type Columns, insertText, recordColumnTypes, updateText, writeRows, writeRowsAndWait } from '../../bulk.ts';
 import { type OutboundEvent, writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
@@ -95,7 +95,7 @@ export async function writeLedger(ledger: Ledger, before: WalletChanges = { even
 
 async function insertKeyed(sql: Sql, entries: readonly LedgerEntry[]): Promise<void> {
   try {
-    await writeRows(sql, insertEntries, entries);
+    await writeRowsAndWait(sql, insertEntries, entries);
   } catch (error) {
     if (violatedUniqueIndex(error) === 'wallet_transaction_key_unique') throw takenKey();
     throw error;
