@@ -11,15 +11,16 @@ export async function readBillingContext(
   environmentId: string,
   subscriptions: readonly { id: string; planId: string }[],
 ) {
-  const rows = await sql.rows<{ id: string; name: string; config: Record<string, unknown> | null }>(
+  const ids = subscriptions.map(({ id }) => id);
+  const plans = sql.rows<{ id: string; name: string; config: Record<string, unknown> | null }>(
     `select p.id, p.name, (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config
      from plan p where p.environment_id = $1 and p.id = any($2)`,
     [environmentId, [...new Set(subscriptions.map(({ planId }) => planId))]],
     'billing-context',
   );
-  const ids = subscriptions.map(({ id }) => id);
+  const [rows, terms] = await Promise.all([plans, readInvoiceTerms(sql, environmentId, ids)]);
   return {
-    terms: await readInvoiceTerms(sql, environmentId, ids),
+    terms,
     config: invoiceConfig(rows[0]?.config ?? null),
     planNames: new Map(rows.map((row) => [row.id, row.name])),
   };

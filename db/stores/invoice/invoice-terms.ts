@@ -81,8 +81,10 @@ export async function readInvoiceTerms(
   environmentId: string,
   subscriptionIds: readonly string[],
 ): Promise<Map<string, InvoiceTerms>> {
-  const taxes = await readSubscriptionTaxes(sql, environmentId, subscriptionIds);
-  const coupons = await readSubscriptionCoupons(sql, environmentId, subscriptionIds);
+  const [taxes, coupons] = await Promise.all([
+    readSubscriptionTaxes(sql, environmentId, subscriptionIds),
+    readSubscriptionCoupons(sql, environmentId, subscriptionIds),
+  ]);
   return new Map(
     [...taxes].map(([id, ofSubscription]) => [id, { taxes: ofSubscription, coupons: coupons.get(id) ?? [] }]),
   );

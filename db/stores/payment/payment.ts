@@ -51,8 +51,11 @@ export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen):
 export async function openPayments(tx: PaymentTransaction, inputs: readonly PaymentToOpen[]): Promise<OpenedPayment[]> {
   if (inputs.length === 0) return [];
   const ids = inputs.map((input) => input.invoiceId);
-  const invoices = new Map((await lockPayableInvoices(tx, tx.scope.environmentId, ids)).map((row) => [row.id, row]));
-  const earlier = await earlierPayments(tx, inputs);
+  const [locked, earlier] = await Promise.all([
+    lockPayableInvoices(tx, tx.scope.environmentId, ids),
+    earlierPayments(tx, inputs),
+  ]);
+  const invoices = new Map(locked.map((row) => [row.id, row]));
   const methods = await methodsOf(tx, [...invoices.values()], inputs);
   const opening: { input: PaymentToOpen; payment: PaymentToInsert }[] = [];
   const results = inputs.map((input): OpenedPayment => {

@@ -82,17 +82,19 @@ async function priceRequests(
 ): Promise<Map<string, BilledLine[]>> {
   const subscriptions = new Map(requests.map((request) => [request.subscription.id, request.subscription]));
   const ids = [...subscriptions.keys()];
-  const items = await readItems(sql, scope.environmentId, ids);
-  const parts = await meteredParts(sql, scope.environmentId, ids);
+  const isBilled = requests.some((request) => !request.withoutBilled);
+  const [items, parts, billed, paused, intermediate, inherited] = await Promise.all([
+    readItems(sql, scope.environmentId, ids),
+    meteredParts(sql, scope.environmentId, ids),
+    isBilled ? readBilledTime(sql, scope.environmentId, ids, earliest(requests)) : [],
+    readPausedStretches(sql, scope.environmentId, ids),
+    readIntermediateInvoices(sql, scope.environmentId, requests.flatMap(startsOf)),
+    inheritedUsage(sql, scope.environmentId, [...subscriptions.values()]),
+  ]);
   const partsOf = Map.groupBy(parts, (part) => part.subscriptionId);
-  const billed = requests.some((request) => !request.withoutBilled)
-    ? await readBilledTime(sql, scope.environmentId, [...subscriptions.keys()], earliest(requests))
-    : [];
 
   const itemsOf = ({ terms, subscription, lineItemIds }: ChargeRequest): ChargedItem[] =>
     [...(terms?.items ?? items.get(subscription.id) ?? [])].filter(({ item }) => lineItemIds?.has(item.id) ?? true);
-  const paused = await readPausedStretches(sql, scope.environmentId, ids);
-  const intermediate = await readIntermediateInvoices(sql, scope.environmentId, requests.flatMap(startsOf));
 
   const plans = requests.map((request) => {
     const { subscription } = request;
@@ -120,7 +122,6 @@ async function priceRequests(
   });
 
   const commitments = await readCommitments(sql, scope.environmentId, plans, paused);
-  const inherited = await inheritedUsage(sql, scope.environmentId, [...subscriptions.values()]);
   const questions: UsageReadQuestion[] = plans.flatMap(({ request, planned, filters }) =>
     usageQuestions(planned).map((question) => ({
       key: `${request.key} ${question.key}`,

@@ -88,12 +88,11 @@ async function crossBoundaries(
 
 async function bill(sql: Sql, scope: Scope, crossings: readonly Crossing[], readUsage: UsageReader) {
   if (crossings.length === 0) return [];
-  const charges = await computeCharges(sql, scope, crossings.map(chargeRequest), readUsage);
-  const context = await readBillingContext(
-    sql,
-    scope.environmentId,
-    crossings.map(({ row }) => row),
-  );
+  const rows = crossings.map(({ row }) => row);
+  const [charges, context] = await Promise.all([
+    computeCharges(sql, scope, crossings.map(chargeRequest), readUsage),
+    readBillingContext(sql, scope.environmentId, rows),
+  ]);
   const billing = { charges, context, children: crossings.filter(({ parentId }) => parentId !== null) };
   const results = crossings.map((crossing) => crossed(scope, crossing, billing));
   const drafts = results.flatMap((result) => result.draft ?? []);

@@ -7,7 +7,7 @@ import { inheritedTrialDays, selectPrices } from '../../../billing/price-selecti
 import { targetSequence } from '../../../billing/price-sync.ts';
 import { openSubscription, type SubscriptionState } from '../../../billing/subscription.ts';
 import { writeAudit } from '../../audit.ts';
-import { writeRows } from '../../bulk.ts';
+import { writeRows, writeRowsAndWait } from '../../bulk.ts';
 import { writeEvents } from '../../outbox.ts';
 import { badField, takenKey } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
@@ -122,23 +122,14 @@ async function writeSubscription(
   input: NewSubscription,
   parent: SubscriptionRow | null,
 ): Promise<{ row: SubscriptionRow; planName: string }> {
-  const customer = await readCustomer(sql, scope, input.customerId);
-  const plan = await readPlan(sql, scope, input.planId);
-  if (!parent) await refuseHeir(sql, scope, customer.id);
+  const { customer, plan, candidates, usagePrices } = await readSurroundings(sql, scope, input, parent);
   const ofParent = await payerOfParent(sql, scope, input.hierarchy);
   const invoicingCustomerId = ofParent ?? (await readPayer(sql, scope, customer.id, input.invoicingExternalId ?? null));
   await checkPaymentMethod(sql, scope, invoicingCustomerId, input.gatewayPaymentMethodId);
-  const candidates = await readPlanPrices(
-    sql,
-    scope.environmentId,
-    input.planId,
-    input.currency,
-    input.startDate ?? input.at,
-  );
   const cadence = { billingPeriod: input.billingPeriod as BillingPeriod, billingPeriodCount: input.billingPeriodCount };
   const prices = selectPrices(cadence, candidates, input.includePriceIds);
   checkThreshold(input.autoInvoiceThreshold ?? null, prices, hierarchyOf(input.hierarchy).subscriptionType);
-  const syncedPriceSequence = targetSequence(await readUsagePrices(sql, scope.environmentId, input.planId));
+  const syncedPriceSequence = targetSequence(usagePrices);
   const row: SubscriptionRow = {
     ...newRow(scope, input, customer, prices),
     invoicingCustomerId,
@@ -175,6 +166,19 @@ async function writeSubscription(
     },
   ]);
   return { row, planName: plan.name };
+}
+
+/** What a new subscription is made from; of several things that are wrong with it the first is told. */
+async function readSurroundings(sql: Sql, scope: Scope, input: NewSubscription, parent: SubscriptionRow | null) {
+  const { environmentId } = scope;
+  const [customer, plan, , candidates, usagePrices] = await Promise.all([
+    readCustomer(sql, scope, input.customerId),
+    readPlan(sql, scope, input.planId),
+    parent ? null : refuseHeir(sql, scope, input.customerId),
+    readPlanPrices(sql, environmentId, input.planId, input.currency, input.startDate ?? input.at),
+    readUsagePrices(sql, environmentId, input.planId),
+  ]);
+  return { customer, plan, candidates, usagePrices };
 }
 
 /** Attaches the add-ons a subscription is created with, from its start on; the number of their line items. spec: §2.3.1 step 16 */
@@ -269,7 +273,7 @@ async function insertRow(sql: Sql, scope: Scope, row: SubscriptionRow): Promise<
   if (row.lookupKey === '') return writeRows(sql, insertSubscriptions, [record]);
   await sql.rows('savepoint keyed_subscription');
   try {
-    await writeRows(sql, insertSubscriptions, [record]);
+    await writeRowsAndWait(sql, insertSubscriptions, [record]);
   } catch (error) {
     if (violatedUniqueIndex(error) !== 'subscription_lookup_key_unique') throw error;
     await sql.rows('rollback to savepoint keyed_subscription');

@@ -41,21 +41,19 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
   const first: BillingReason = opening.replaces ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATE';
   const reason: BillingReason = trial ? 'SUBSCRIPTION_TRIAL_START' : first;
   const children = opening.children ?? [];
-  const charges = await computeCharges(
-    sql,
-    scope,
-    [row, ...children].map((subscription) => ({
-      key: subscription.id,
-      subscription,
-      reason: 'opening' as const,
-      elapsed: null,
-      next: period,
-    })),
-    opening.readUsage,
-  );
+  const requests = [row, ...children].map((subscription) => ({
+    key: subscription.id,
+    subscription,
+    reason: 'opening' as const,
+    elapsed: null,
+    next: period,
+  }));
+  const [charges, { config, planNames, terms }] = await Promise.all([
+    computeCharges(sql, scope, requests, opening.readUsage),
+    readBillingContext(sql, scope.environmentId, [row, ...children]),
+  ]);
   const charged = charges.get(row.id) ?? [];
   const own = opening.replaces ? lessCredit(charged, opening.replaces.credit, row.currency) : charged;
-  const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row, ...children]);
   const merged = children.flatMap((child) =>
     mergedLines(child, planNames.get(child.planId) ?? '', charges.get(child.id) ?? []),
   );
