@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { dropSubscriptionCommand, keepSubscriptionCommand } from '../db/stores/subscription/subscription-command.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
 import type { KeptCommand, SubscriptionChanged } from '../workflows/subscription.messages.ts';
 import { type LifecycleObject, type LifecycleUpdate, updateObject } from './lifecycle.ts';
 
@@ -8,7 +9,7 @@ import { type LifecycleObject, type LifecycleUpdate, updateObject } from './life
  * amount or text gets into a history; of what fails nothing stays. Answers and throws as `updateObject`. design: architecture §3 Ids only
  */
 export async function commandSubscription(
-  request: Pick<FastifyRequest, 'transaction' | 'temporal' | 'scope' | 'log'>,
+  request: Pick<FastifyRequest, 'server' | 'temporal' | 'scope' | 'log'>,
   object: LifecycleObject,
   update: LifecycleUpdate<SubscriptionChanged, KeptCommand>,
   { contentId, content }: { contentId: string; content: object },
@@ -44,16 +45,16 @@ async function withKept<Answer>(
   { id, content }: { id: string; content: object },
   send: () => Promise<Answer>,
 ): Promise<Answer> {
-  await request.transaction((tx) => keepSubscriptionCommand(tx, tx.scope, { id, subscriptionId, content }));
+  const { database } = request.server.dependencies;
+  const kept = { id, subscriptionId, content };
+  await inSqlTransaction(database, request.scope, (tx) => keepSubscriptionCommand(tx, tx.scope, kept));
   try {
     return await send();
   } catch (error) {
     // A command that arrives after all finds nothing to do; the same request once more keeps it again.
-    await request
-      .transaction((tx) => dropSubscriptionCommand(tx, tx.scope, id))
-      .catch((err: unknown) =>
-        request.log.warn({ err, contentId: id }, 'what a failed command asked for was not dropped'),
-      );
+    await inSqlTransaction(database, request.scope, (tx) => dropSubscriptionCommand(tx, tx.scope, id)).catch(
+      (err: unknown) => request.log.warn({ err, contentId: id }, 'what a failed command asked for was not dropped'),
+    );
     throw error;
   }
 }

@@ -1,8 +1,6 @@
-import { customerNow } from '../../db/clock.ts';
-import { badField } from '../../db/record.ts';
-import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
+import { readCustomerPresent } from '../../db/stores/customer/customer-present.ts';
 import { listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription/subscription-read.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { inReadTransaction } from '../../db/transaction.ts';
 import {
   activateDraft,
   cancelSubscription,
@@ -45,10 +43,9 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
     config: { permission: 'subscription:write', idempotency: 'lifecycle' },
     handler: async (request) => {
       const subscriptionId = request.newId('subs');
-      const customer = await request.transaction(async (tx) => {
-        const { id, testClockId } = await customerOf(tx, request.body);
-        return { id, testClockId: testClockId ?? null, at: await customerNow(tx, id) };
-      });
+      const customer = await inReadTransaction(app.dependencies.database, request.scope, (tx) =>
+        readCustomerPresent(tx, tx.scope, request.body),
+      );
       const facts = { subscriptionId, at: customer.at, customerId: customer.id };
       const content = creationOf(request.body, facts, request.newId);
       const object = {
@@ -194,16 +191,6 @@ function registerMutations(app: Api): void {
       return request.transaction((tx) => viewCancellation(tx, object, body));
     },
   });
-}
-
-/** The customer a creation names; customer_id wins. spec: subscriptions-and-invoicing §1.2 */
-function customerOf(
-  tx: Transaction,
-  body: { customer_id?: string | null | undefined; external_customer_id?: string | null | undefined },
-) {
-  if (body.customer_id) return findCustomer(tx, body.customer_id, 'customer_id');
-  if (body.external_customer_id) return findCustomerByExternalId(tx, body.external_customer_id);
-  throw badField('customer_id', 'or external_customer_id is required');
 }
 
 interface FilterInput {

@@ -11,7 +11,7 @@ export async function keepSubscriptionCommand(
   scope: Scope,
   { id, subscriptionId, content }: { id: string; subscriptionId: string; content: object },
 ): Promise<void> {
-  await sql.rows(
+  await sql.send(
     `insert into subscription_command (id, tenant_id, environment_id, subscription_id, created_at, created_by, content)
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing`,
     [
@@ -23,6 +23,7 @@ export async function keepSubscriptionCommand(
       scope.actor,
       JSON.stringify(content),
     ],
+    'subscription-command-keep',
   );
 }
 
@@ -43,5 +44,5 @@ export async function readSubscriptionCommand<Content extends object>(
 
 /** Forgets what was asked by a command that was refused or did not arrive: it leaves nothing. */
 export async function dropSubscriptionCommand(sql: Sql, scope: Scope, id: string): Promise<void> {
-  await sql.rows('delete from subscription_command where environment_id = $1 and id = $2', [scope.environmentId, id]);
+  await sql.send('delete from subscription_command where environment_id = $1 and id = $2', [scope.environmentId, id]);
 }
