@@ -1,6 +1,6 @@
 import type { InvoiceAmounts, InvoiceWallet } from '../../../billing/invoice.ts';
 import type { OwnTerms } from '../../../billing/own-terms.ts';
-import { updateText, writeRows } from '../../bulk.ts';
+import { anyOf, updateText, writeRows } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
@@ -68,7 +68,7 @@ select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reas
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type,
     'priceUnitId', l.price_unit_id, 'priceId', l.price_id, 'subscriptionLineItemId', l.subscription_line_item_id, 'subscriptionId', l.subscription_id) order by l.position, l.id)
     from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
-from invoice i where i.environment_id = $1 and i.id = any($2) order by i.id for update of i`;
+from invoice i where i.environment_id = $1 and i.id = ${anyOf('$2')} order by i.id for update of i`;
 
 /** Locks invoices in the order of their ids and reads what their amounts follow from. */
 export function lockDrafts(sql: Sql, scope: Scope, ids: readonly string[]): Promise<DraftRow[]> {

@@ -5,7 +5,7 @@ import {
   type DiscountableInvoice,
 } from '../../../billing/coupon.ts';
 import type { InvoiceAmounts, InvoiceCoupon } from '../../../billing/invoice.ts';
-import { type Columns, insertText, recordColumnTypes, writeRows } from '../../bulk.ts';
+import { anyOf, type Columns, insertText, recordColumnTypes, writeRows } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import { newId } from '../../id.ts';
 import type { Scope } from '../../scope.ts';
@@ -38,7 +38,7 @@ select a.id, a.subscription_id, a.subscription_line_item_id, a.start_date, a.end
   case when c.cadence = 'once' then array(select distinct p.invoice_id from coupon_application p
     where p.environment_id = $1 and p.coupon_association_id = a.id and p.status = 'published') else '{}' end as used_by
 from coupon_association a join coupon c on c.id = a.coupon_id
-where a.environment_id = $1 and a.subscription_id = any($2) and a.status = 'published' and (a.subscription_phase_id is null or exists (
+where a.environment_id = $1 and a.subscription_id = ${anyOf('$2')} and a.status = 'published' and (a.subscription_phase_id is null or exists (
   select from subscription_phase f where f.id = a.subscription_phase_id and f.started_at is not null))`;
 
 /** The coupons that subscriptions redeemed, archived ones too, by subscription id. spec: subscriptions-and-invoicing §2.17.2 */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { InvoiceConfig } from '../../../billing/invoice-config.ts';
 import { invoiceDateKey } from '../../../billing/invoice-number.ts';
-import { insertText, writeRows } from '../../bulk.ts';
+import { anyOf, insertText, writeRows } from '../../bulk.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { documentDigestText } from './invoice-digest.ts';
@@ -26,11 +26,11 @@ const insertDocuments = insertText('invoice_document', {
   sealedAt: 'timestamptz',
 });
 
-// One round trip: the digests of the documents, and where each chain ends.
+// One round trip: the digests of the documents, and where each chain ends. The chains are a subquery for the sake of the plan: `anyOf`.
 const digestsAndEndsText = `
-select id, null as chain, digest as hash, null as position from (${documentDigestText('i.environment_id = $1 and i.id = any($2)')}) documents
+select id, null as chain, digest as hash, null as position from (${documentDigestText(`i.environment_id = $1 and i.id = ${anyOf('$2')}`)}) documents
 union all
-select null, chain, last.hash, last.position::text from unnest($3::text[]) chain cross join lateral (
+select null, chain, last.hash, last.position::text from unnest((select $3::text[])) chain cross join lateral (
   select hash, position from invoice_document d where d.environment_id = $1 and d.chain = chain.chain
   order by position desc limit 1) last`;
 

@@ -1,4 +1,5 @@
 import { intentTokenOf } from '../../../billing/payment.ts';
+import { anyOf } from '../../bulk.ts';
 import type { PaymentToInsert } from './payment.ts';
 import type { PaymentTransaction } from './payment-row.ts';
 
@@ -34,7 +35,7 @@ async function debtsOf(tx: PaymentTransaction, charging: readonly PaymentToInser
          select o.id from invoice o where o.environment_id = $1 and o.idempotency_key = i.idempotency_key
            and o.invoice_status = 'VOIDED' and o.subscription_id is not distinct from i.subscription_id and i.subscription_id is not null)
      )::int as charges
-     from invoice i where i.environment_id = $1 and i.id = any($2)`,
+     from invoice i where i.environment_id = $1 and i.id = ${anyOf('$2')}`,
     [tx.scope.environmentId, charging.map((payment) => payment.invoice.id)],
     'debts-of',
   );

@@ -1,5 +1,6 @@
 import type { PaymentStatus } from '../../../billing/payment.ts';
 import type { AuditRecord } from '../../audit.ts';
+import { anyOf } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import type { OutboundEvent } from '../../outbox.ts';
 import { missing } from '../../record.ts';
@@ -119,7 +120,7 @@ export async function lockPaymentsWithInvoices(
   );
   const payments = await tx.rows<PaymentRow>(
     `select ${paymentColumns} from payment
-     where id = any($1) and environment_id = $2 and status = 'published' order by id for update`,
+     where id = ${anyOf('$1')} and environment_id = $2 and status = 'published' order by id for update`,
     values,
     'payments-locked',
   );

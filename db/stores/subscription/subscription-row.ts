@@ -1,7 +1,7 @@
 import type { BillingCycle, BillingPeriod } from '../../../billing/calendar.ts';
 import type { SubscriptionType } from '../../../billing/hierarchy.ts';
 import type { SubscriptionState, SubscriptionStatus } from '../../../billing/subscription.ts';
-import { type Columns, columnName, insertText, updateText } from '../../bulk.ts';
+import { anyOf, type Columns, columnName, insertText, updateText } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import type { Sql } from '../../transaction.ts';
 
@@ -134,7 +134,7 @@ export async function lockSubscriptions(
   ids: readonly string[],
 ): Promise<Map<string, SubscriptionRow>> {
   const rows = await sql.rows<RawSubscription>(
-    `select ${selectedColumns} from subscription where environment_id = $1 and id = any($2) order by id for update`,
+    `select ${selectedColumns} from subscription where environment_id = $1 and id = ${anyOf('$2')} order by id for update`,
     [environmentId, [...ids]],
     'subscriptions-locked',
   );
@@ -148,7 +148,7 @@ export async function readSubscriptions(
   ids: readonly string[],
 ): Promise<Map<string, SubscriptionRow>> {
   const rows = await sql.rows<RawSubscription>(
-    `select ${selectedColumns} from subscription where environment_id = $1 and id = any($2)`,
+    `select ${selectedColumns} from subscription where environment_id = $1 and id = ${anyOf('$2')}`,
     [environmentId, [...ids]],
     'subscriptions',
   );

@@ -7,6 +7,7 @@ import {
   subscriptionAgenda,
   type UnattendedInvoice,
 } from '../../../billing/subscription-agenda.ts';
+import { anyOf } from '../../bulk.ts';
 import { instantText } from '../../columns.ts';
 import type { Sql } from '../../transaction.ts';
 import { replaceAgendas } from '../lifecycle/agenda.ts';
@@ -70,7 +71,7 @@ select s.id,
     where c.environment_id = s.environment_id and c.subscription_id = s.id and not c.attended group by c.successor_subscription_id) c) as plan_changes,
   ${phasesText} as phases,
   ${latePaymentColumns}
-from subscription s where s.environment_id = $1 and s.id = any($2)`;
+from subscription s where s.environment_id = $1 and s.id = ${anyOf('$2')}`;
 
 /** The agendas of some subscriptions of one environment, from their rows and what surrounds them. */
 export async function readAgendas(
