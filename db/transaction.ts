@@ -91,6 +91,8 @@ export async function inSqlTransaction<T>(
       return result;
     } catch (error) {
       throw statements.failure() ?? error;
+    } finally {
+      statements.end();
     }
   });
 }
@@ -103,6 +105,7 @@ export async function inCopyTransaction<T>(
 ): Promise<T> {
   return onConnection(database.copyPool, async (client) => {
     const { rows } = statementsOn(client);
+    // Such a connection takes one statement at a time.
     const send = async (...statement: Parameters<Sql['send']>) => void (await rows(...statement));
     await send(beginText(scope));
     const result = await work({ client, scope, rows, send, canCopy: true });
@@ -114,17 +117,16 @@ export async function inCopyTransaction<T>(
 /** Gives `work` a connection, which is rolled back when it throws, and is not used again when that fails too. */
 async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  let failed: unknown;
+  let lost: Error | undefined;
   try {
     return await work(client);
   } catch (error) {
-    failed = error;
-    await client.query('rollback').catch((rollbackError: unknown) => {
-      failed = rollbackError;
+    await client.query('rollback').catch((rollbackError: Error) => {
+      lost = rollbackError;
     });
     throw error;
   } finally {
-    client.release(failed instanceof Error && isConnectionLost(failed) ? failed : undefined);
+    client.release(lost);
   }
 }
 
@@ -172,16 +174,20 @@ const transactionIsAborted = '25P02';
 interface Statements extends Sql {
   /** What the first statement failed with that was sent, until it was told. */
   failure(): unknown;
+  /** From here on nothing is asked: of work that was done at once a part may go on after another failed. */
+  end(): void;
 }
 
 function statementsOn(client: PoolClient): Statements {
   let failed: unknown;
+  let isOver = false;
   const failure = () => {
     const first = failed;
     failed = undefined;
     return first;
   };
-  const ask = <Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], plan?: string) => {
+  const ask = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], plan?: string) => {
+    if (isOver) throw new Error('the transaction of this statement is over');
     const statement = { text, values: values as unknown[] };
     return client.query<Row>(plan === undefined ? statement : { ...statement, name: keptPlan(plan, text) });
   };
@@ -200,6 +206,9 @@ function statementsOn(client: PoolClient): Statements {
       });
     },
     failure,
+    end() {
+      isOver = true;
+    },
   };
 }
 
@@ -226,11 +235,6 @@ function beginText(scope: Scope, begin = 'begin'): string {
     if (!scopeIdPattern.test(id)) throw new Error(`not an id of a scope: ${id}`);
   }
   return `${begin}; set local perennial.tenant_id = '${scope.tenantId}'; set local perennial.environment_id = '${scope.environmentId}'`;
-}
-
-function isConnectionLost(error: Error): boolean {
-  const code = (error as { code?: string }).code ?? '';
-  return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P');
 }
 
 const uniqueViolation = '23505';

@@ -17,7 +17,7 @@ test('what runs with every step of a life is planned a few times, and not again 
   }
   await advanceTo(api, clockId, '2026-02-15T03:00:00Z');
   const { pool } = base.database;
-  const connections = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+  const connections = await Promise.all(Array.from({ length: pool.idleCount }, () => pool.connect()));
   const statements = await Promise.all(
     connections.map((connection) =>
       connection.query<{ name: string; custom: number; generic: number }>(

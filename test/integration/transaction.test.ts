@@ -116,3 +116,31 @@ test('a failure that was swallowed does not pass for a commit', async () => {
   expect(failure).toBeInstanceOf(Error);
   expect(await kept()).toEqual([]);
 });
+
+test('what goes on after the transaction failed cannot write any more', async () => {
+  const after = Promise.withResolvers<unknown>();
+  const failed = Promise.withResolvers<void>();
+  const transaction = inSqlTransaction(database, scope, (tx) =>
+    Promise.all([
+      Promise.reject(refuse('validation_error', 'not like this')),
+      failed.promise.then(() => tx.rows(insertText, [1])).then(after.resolve, after.resolve),
+    ]),
+  );
+  expect(refusalIn(await failureOf(transaction))?.message).toBe('not like this');
+  failed.resolve();
+  expect(await after.promise).toBeInstanceOf(Error);
+  expect(await kept()).toEqual([]);
+});
+
+test('a connection outlives what was refused on it', async () => {
+  const backend = async () => {
+    let pid = 0;
+    const refused = inSqlTransaction(database, scope, async (tx) => {
+      pid = (await tx.rows<{ pid: number }>('select pg_backend_pid() as pid'))[0]?.pid ?? 0;
+      throw refuse('validation_error', 'not like this');
+    });
+    await failureOf(refused);
+    return pid;
+  };
+  expect(await backend()).toBe(await backend());
+});
