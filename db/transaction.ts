@@ -90,7 +90,7 @@ export async function inSqlTransaction<T>(
         throw new Error('the transaction was rolled back, because a statement of it had failed');
       return result;
     } catch (error) {
-      throw statements.failure() ?? error;
+      throw (await statements.failure()) ?? error;
     } finally {
       statements.end();
     }
@@ -173,15 +173,17 @@ const transactionIsAborted = '25P02';
 
 interface Statements extends Sql {
   /** What the first statement failed with that was sent, until it was told. */
-  failure(): unknown;
+  failure(): Promise<unknown>;
   /** From here on nothing is asked: of work that was done at once a part may go on after another failed. */
   end(): void;
 }
 
 function statementsOn(client: PoolClient): Statements {
   let failed: unknown;
+  let lastSent: Promise<void> = Promise.resolve();
   let isOver = false;
-  const failure = () => {
+  const failure = async () => {
+    await lastSent;
     const first = failed;
     failed = undefined;
     return first;
@@ -197,11 +199,12 @@ function statementsOn(client: PoolClient): Statements {
         return (await ask<Row>(text, values, plan)).rows;
       } catch (error) {
         // Behind a statement that failed all are refused for that alone.
-        throw (error as { code?: string }).code === transactionIsAborted ? (failure() ?? error) : error;
+        throw (error as { code?: string }).code === transactionIsAborted ? ((await failure()) ?? error) : error;
       }
     },
     async send(text, values, plan) {
-      ask(text, values, plan).catch((error: unknown) => {
+      const answered = () => undefined;
+      lastSent = ask(text, values, plan).then(answered, (error: unknown) => {
         failed ??= error;
       });
     },
