@@ -26,6 +26,7 @@ import { thresholdEvaluator } from './threshold-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
+import { WorkflowWorker } from './workflow-worker.ts';
 
 /** What a worker process needs of the world; whoever makes these closes them. */
 export interface WorkerDependencies {
@@ -88,7 +89,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   };
   const interceptors = { activity: [failureInterceptor] };
   const workflowBundle = dependencies.workflowBundle ?? (await bundleWorkflows());
-  const lifecycle = await Worker.create({
+  const lifecycle = await WorkflowWorker.create({
     connection,
     namespace,
     taskQueue: lifecycleTaskQueue,
@@ -113,7 +114,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     shutdownGraceTime: '3s',
     shutdownForceTime: '15s',
   });
-  const bulk = await Worker.create({
+  const bulk = await WorkflowWorker.create({
     connection,
     namespace,
     taskQueue: bulkTaskQueue,

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createWorkers } from '../activities/workers.ts';
+import { WorkflowWorker } from '../activities/workflow-worker.ts';
 import { openDatabase } from '../db/orm.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 
@@ -46,7 +47,7 @@ async function productWorker(): Promise<{ run(): Promise<void>; shutdown(): void
 
 async function emptyWorker(): Promise<{ run(): Promise<void>; shutdown(): void }> {
   const { namespace } = options;
-  return Worker.create({ connection, namespace, taskQueue: 'lifecycle', workflowBundle, maxCachedWorkflows });
+  return WorkflowWorker.create({ connection, namespace, taskQueue: 'lifecycle', workflowBundle, maxCachedWorkflows });
 }
 
 /** The garbage of starting goes first: what stays is what an idle workflow holds. */

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
+import { WorkflowWorker } from '../activities/workflow-worker.ts';
 import { prepareNamespace } from '../dev/temporal-namespace.ts';
 import { type LifecycleStart, settle } from '../workflows/lifecycle.messages.ts';
 import { lifecycleStartOptions } from '../workflows/start.messages.ts';
@@ -59,7 +59,7 @@ async function closeMonth({ api }: BenchPlatform, clockId: string, boundary: str
 /** Workers in a namespace of their own whose activities do nothing, and as many workflows. */
 async function startEmpty(platform: BenchPlatform) {
   await prepareNamespace(platform.temporalServer.address, emptyNamespace);
-  const worker = await Worker.create({
+  const worker = await WorkflowWorker.create({
     connection: platform.connection,
     namespace: emptyNamespace,
     taskQueue: 'lifecycle',

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { bundleWorkflows } from '../activities/workflow-bundle.ts';
+import { WorkflowWorker } from '../activities/workflow-worker.ts';
 import { recordedHistories } from '../test/replay/history.ts';
 import { compare, percentile } from './measure.ts';
 
@@ -65,7 +66,7 @@ async function replayInto(times: number[], code: string, histories: readonly His
       yield each;
     }
   }
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle: { code } }, oneByOne())) {
+  for await (const { error } of WorkflowWorker.runReplayHistories({ workflowBundle: { code } }, oneByOne())) {
     if (error) throw error;
     times.push(performance.now() - began);
   }
