@@ -1,15 +1,19 @@
-import type { Worker as Thread } from 'node:worker_threads';
+import { Worker as Thread } from 'node:worker_threads';
 import { type Logger, UnexpectedError, Worker } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
 import type { Workflow, WorkflowCreateOptions, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import {
   ThreadedVMWorkflowCreator,
   type ThreadedVMWorkflowCreatorOptions,
-  type WorkerThreadClient,
+  WorkerThreadClient,
 } from '@temporalio/worker/lib/workflow/threaded-vm.js';
 import { AnswerWatch } from './answer-watch.ts';
 import { interruptThread } from './thread-interrupt.ts';
+import { followNoPromises } from './workflow-hooks.ts';
 
+type WorkflowBundle = ThreadedVMWorkflowCreatorOptions['workflowBundle'];
+
+const threadFile = new URL('./workflow-thread.ts', import.meta.url);
 const tickMs = 1_000;
 
 /** What stands for the limit of each call; the types of the SDK know no worker without. */
@@ -23,21 +27,15 @@ const withoutLimit = undefined as unknown as number;
  */
 export class WorkflowWorker extends Worker {
   protected static override async createWorkflowCreator(
-    workflowBundle: ThreadedVMWorkflowCreatorOptions['workflowBundle'],
+    workflowBundle: WorkflowBundle,
     options: CompiledWorkerOptions,
     logger: Logger,
   ): Promise<WorkflowCreator> {
-    const unlimited = { ...options, isolateExecutionTimeoutMs: withoutLimit };
+    if (!options.debugMode) return WatchedWorkflowCreator.start(workflowBundle, options, logger);
     // A replay runs in the thread of whoever asks for it.
-    if (options.debugMode) return Worker.createWorkflowCreator(workflowBundle, unlimited, logger);
-    return WatchedWorkflowCreator.create({
-      workflowBundle,
-      threadPoolSize: 1,
-      isolateExecutionTimeoutMs: withoutLimit,
-      reuseV8Context: options.reuseV8Context ?? true,
-      registeredActivityNames: new Set(options.activities.keys()),
-      logger,
-    });
+    followNoPromises();
+    const unlimited = { ...options, isolateExecutionTimeoutMs: withoutLimit };
+    return Worker.createWorkflowCreator(workflowBundle, unlimited, logger);
   }
 }
 
@@ -46,15 +44,28 @@ class WatchedWorkflowCreator extends ThreadedVMWorkflowCreator {
   readonly #watch: AnswerWatch;
   readonly #ticking: NodeJS.Timeout;
 
-  constructor(clients: WorkerThreadClient[]) {
-    super(clients);
-    const [thread] = clients.map(threadOf);
+  private constructor(thread: Thread, client: WorkerThreadClient) {
+    super([client]);
     this.#watch = new AnswerWatch({
-      interrupt: () => interruptThread(thread?.threadId ?? 0),
+      interrupt: () => interruptThread(thread.threadId),
       unanswered: (workflow) => new Error(`${workflow} did not come back and was interrupted`),
       lost: (workflow) => new UnexpectedError(`the thread of workflows cannot be interrupted in ${workflow}`),
     });
     this.#ticking = setInterval(() => this.#watch.tick(), tickMs).unref();
+  }
+
+  static async start(workflowBundle: WorkflowBundle, options: CompiledWorkerOptions, logger: Logger) {
+    const thread = new Thread(threadFile);
+    const client = new WorkerThreadClient(thread, logger);
+    await client.send({
+      type: 'init',
+      workflowBundle,
+      isolateExecutionTimeoutMs: withoutLimit,
+      reuseV8Context: options.reuseV8Context ?? true,
+      registeredActivityNames: new Set(options.activities.keys()),
+      hasPatchActivationCallback: false,
+    });
+    return new WatchedWorkflowCreator(thread, client);
   }
 
   override async createWorkflow(options: WorkflowCreateOptions): Promise<Workflow> {
@@ -72,9 +83,4 @@ class WatchedWorkflowCreator extends ThreadedVMWorkflowCreator {
     await super.destroy();
     clearInterval(this.#ticking);
   }
-}
-
-/** The SDK keeps the thread to itself. */
-function threadOf(client: WorkerThreadClient): Thread {
-  return (client as unknown as { workerThread: Thread }).workerThread;
 }

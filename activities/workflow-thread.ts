@@ -1,0 +1,5 @@
+import { followNoPromises } from './workflow-hooks.ts';
+
+/** Entry file of the thread that runs workflows: the SDK's own. */
+followNoPromises();
+await import('@temporalio/worker/lib/workflow/workflow-worker-thread.js');
