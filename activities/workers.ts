@@ -26,7 +26,8 @@ import { thresholdEvaluator } from './threshold-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
-import { WorkflowWorker } from './workflow-worker.ts';
+import { WorkflowThread } from './workflow-worker/workflow-thread.ts';
+import { createWorkflowWorker } from './workflow-worker/workflow-worker.ts';
 
 /** What a worker process needs of the world; whoever makes these closes them. */
 export interface WorkerDependencies {
@@ -87,13 +88,16 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...refund,
     ...task,
   };
+  const activitiesOfBulk = { ...bulkActivities(dependencies), ...task };
   const interceptors = { activity: [failureInterceptor] };
   const workflowBundle = dependencies.workflowBundle ?? (await bundleWorkflows());
-  const lifecycle = await WorkflowWorker.create({
+  const workflowThread = new WorkflowThread(Object.keys({ ...activities, ...activitiesOfBulk }));
+  const lifecycle = await createWorkflowWorker({
     connection,
     namespace,
     taskQueue: lifecycleTaskQueue,
     workflowBundle,
+    workflowThread,
     activities,
     interceptors,
     stickyQueueScheduleToStartTimeout,
@@ -114,20 +118,13 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     shutdownGraceTime: '3s',
     shutdownForceTime: '15s',
   });
-  const bulk = await WorkflowWorker.create({
+  const bulk = await createWorkflowWorker({
     connection,
     namespace,
     taskQueue: bulkTaskQueue,
     workflowBundle,
-    activities: {
-      ...createPriceSyncActivities({ database }),
-      ...createEnvironmentCloneActivities({ database, temporal }),
-      ...createEventReprocessActivities({ database, metering }),
-      ...createEventRetentionActivities({ database, clickhouse: dependencies.clickhouse ?? null }),
-      ...createUsageFeedActivities({ database, clickhouse: dependencies.clickhouse ?? null }),
-      ...createMeterBuildActivities({ database }),
-      ...task,
-    },
+    workflowThread,
+    activities: activitiesOfBulk,
     interceptors,
     stickyQueueScheduleToStartTimeout,
     maxCachedWorkflows: 100,
@@ -146,5 +143,17 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     shutdown() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     },
+  };
+}
+
+/** The steps that go through very many rows. */
+function bulkActivities({ database, temporal, metering, clickhouse = null }: WorkerDependencies) {
+  return {
+    ...createPriceSyncActivities({ database }),
+    ...createEnvironmentCloneActivities({ database, temporal }),
+    ...createEventReprocessActivities({ database, metering }),
+    ...createEventRetentionActivities({ database, clickhouse }),
+    ...createUsageFeedActivities({ database, clickhouse }),
+    ...createMeterBuildActivities({ database }),
   };
 }

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createWorkers } from '../activities/workers.ts';
-import { WorkflowWorker } from '../activities/workflow-worker.ts';
+import { WorkflowThread } from '../activities/workflow-worker/workflow-thread.ts';
+import { createWorkflowWorker } from '../activities/workflow-worker/workflow-worker.ts';
 import { openDatabase } from '../db/orm.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 
@@ -47,7 +48,14 @@ async function productWorker(): Promise<{ run(): Promise<void>; shutdown(): void
 
 async function emptyWorker(): Promise<{ run(): Promise<void>; shutdown(): void }> {
   const { namespace } = options;
-  return WorkflowWorker.create({ connection, namespace, taskQueue: 'lifecycle', workflowBundle, maxCachedWorkflows });
+  return createWorkflowWorker({
+    connection,
+    namespace,
+    taskQueue: 'lifecycle',
+    workflowBundle,
+    workflowThread: new WorkflowThread([]),
+    maxCachedWorkflows,
+  });
 }
 
 /** The garbage of starting goes first: what stays is what an idle workflow holds. */

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { WorkflowWorker } from '../activities/workflow-worker.ts';
+import { WorkflowThread } from '../activities/workflow-worker/workflow-thread.ts';
+import { createWorkflowWorker } from '../activities/workflow-worker/workflow-worker.ts';
 import { prepareNamespace } from '../dev/temporal-namespace.ts';
 import { type LifecycleStart, settle } from '../workflows/lifecycle.messages.ts';
 import { lifecycleStartOptions } from '../workflows/start.messages.ts';
@@ -59,12 +60,14 @@ async function closeMonth({ api }: BenchPlatform, clockId: string, boundary: str
 /** Workers in a namespace of their own whose activities do nothing, and as many workflows. */
 async function startEmpty(platform: BenchPlatform) {
   await prepareNamespace(platform.temporalServer.address, emptyNamespace);
-  const worker = await WorkflowWorker.create({
+  const activities = emptyActivities();
+  const worker = await createWorkflowWorker({
     connection: platform.connection,
     namespace: emptyNamespace,
     taskQueue: 'lifecycle',
     workflowBundle: platform.bundle,
-    activities: emptyActivities(),
+    workflowThread: new WorkflowThread(Object.keys(activities)),
+    activities,
     maxCachedWorkflows: 2_000,
     maxConcurrentLocalActivityExecutions: 200,
   });

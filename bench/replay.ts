@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { bundleWorkflows } from '../activities/workflow-bundle.ts';
-import { WorkflowWorker } from '../activities/workflow-worker.ts';
+import { WorkflowWorker } from '../activities/workflow-worker/workflow-worker.ts';
 import { recordedHistories } from '../test/replay/history.ts';
 import { compare, percentile } from './measure.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AnswerWatch } from '../../activities/answer-watch.ts';
+import { AnswerWatch } from '../../activities/workflow-worker/answer-watch.ts';
 
 /** A thread whose answers, and whose confirmations of being interrupted, are given by hand. */
 function watchedThread() {

@@ -1,6 +1,5 @@
 import { Worker as Thread } from 'node:worker_threads';
-import { type Logger, UnexpectedError, Worker } from '@temporalio/worker';
-import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
+import { type Logger, UnexpectedError } from '@temporalio/worker';
 import type { Workflow, WorkflowCreateOptions, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import {
   ThreadedVMWorkflowCreator,
@@ -8,34 +7,43 @@ import {
   WorkerThreadClient,
 } from '@temporalio/worker/lib/workflow/threaded-vm.js';
 import { AnswerWatch } from './answer-watch.ts';
-import { interruptThread } from './thread-interrupt.ts';
-import { followNoPromises } from './workflow-hooks.ts';
+import { interruptThread } from './interrupt-thread.ts';
 
-type WorkflowBundle = ThreadedVMWorkflowCreatorOptions['workflowBundle'];
+export type WorkflowBundle = ThreadedVMWorkflowCreatorOptions['workflowBundle'];
 
-const threadFile = new URL('./workflow-thread.ts', import.meta.url);
+const entry = new URL('./thread.ts', import.meta.url);
 const tickMs = 1_000;
 
-/** What stands for the limit of each call; the types of the SDK know no worker without. */
-const withoutLimit = undefined as unknown as number;
+/** What stands for the limit of each call; the types of the SDK know no workflows without. */
+export const withoutLimit = undefined as unknown as number;
 
 /**
- * A worker whose workflows are watched together. The SDK limits the time of each call it makes into a workflow, and Node makes a
- * thread of the operating system for each such limit, which took a quarter of the processor time of a period. Here one watch sees
- * that the thread of the workflows answers. A workflow that does not come back for five seconds fails its task, as with the SDK:
- * Temporal shows it and tries again, and the other workflows go on.
+ * The one thread of a process in which its workflows run, whichever worker they belong to: each thread holds the bundle, its source
+ * map and the SDK, some 45 MiB. It starts with the first worker that joins, whose bundle is that of all, and ends with the last.
  */
-export class WorkflowWorker extends Worker {
-  protected static override async createWorkflowCreator(
-    workflowBundle: WorkflowBundle,
-    options: CompiledWorkerOptions,
-    logger: Logger,
-  ): Promise<WorkflowCreator> {
-    if (!options.debugMode) return WatchedWorkflowCreator.start(workflowBundle, options, logger);
-    // A replay runs in the thread of whoever asks for it.
-    followNoPromises();
-    const unlimited = { ...options, isolateExecutionTimeoutMs: withoutLimit };
-    return Worker.createWorkflowCreator(workflowBundle, unlimited, logger);
+export class WorkflowThread {
+  readonly #activityNames: ReadonlySet<string>;
+  #running: Promise<WatchedWorkflowCreator> | undefined;
+  #workers = 0;
+
+  /** `activityNames` are those of all workers that will join: a workflow that calls another as a local activity fails at once. */
+  constructor(activityNames: Iterable<string>) {
+    this.#activityNames = new Set(activityNames);
+  }
+
+  async join(bundle: WorkflowBundle, logger: Logger): Promise<WorkflowCreator> {
+    this.#workers += 1;
+    this.#running ??= WatchedWorkflowCreator.start(bundle, this.#activityNames, logger);
+    const creator = await this.#running;
+    return {
+      createWorkflow: (options) => creator.createWorkflow(options),
+      destroy: () => this.#leave(creator),
+    };
+  }
+
+  async #leave(creator: WatchedWorkflowCreator): Promise<void> {
+    this.#workers -= 1;
+    if (this.#workers === 0) await creator.destroy();
   }
 }
 
@@ -54,15 +62,15 @@ class WatchedWorkflowCreator extends ThreadedVMWorkflowCreator {
     this.#ticking = setInterval(() => this.#watch.tick(), tickMs).unref();
   }
 
-  static async start(workflowBundle: WorkflowBundle, options: CompiledWorkerOptions, logger: Logger) {
-    const thread = new Thread(threadFile);
+  static async start(workflowBundle: WorkflowBundle, activityNames: ReadonlySet<string>, logger: Logger) {
+    const thread = new Thread(entry);
     const client = new WorkerThreadClient(thread, logger);
     await client.send({
       type: 'init',
       workflowBundle,
       isolateExecutionTimeoutMs: withoutLimit,
-      reuseV8Context: options.reuseV8Context ?? true,
-      registeredActivityNames: new Set(options.activities.keys()),
+      reuseV8Context: true,
+      registeredActivityNames: new Set(activityNames),
       hasPatchActivationCallback: false,
     });
     return new WatchedWorkflowCreator(thread, client);

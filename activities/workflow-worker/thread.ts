@@ -1,4 +1,4 @@
-import { followNoPromises } from './workflow-hooks.ts';
+import { followNoPromises } from './promise-hooks.ts';
 
 /** Entry file of the thread that runs workflows: the SDK's own. */
 followNoPromises();
