@@ -9,7 +9,7 @@ import { poll } from '../../dev/processes.ts';
 import { testTemporal } from '../support/temporal.ts';
 
 const { client, address, namespace } = await testTemporal();
-const workflowBundle = await bundleWorkflows(fileURLToPath(new URL('../support/stuck-workflows.ts', import.meta.url)));
+const workflowBundle = await bundleWorkflows(fileURLToPath(new URL('../support/faulty-workflows.ts', import.meta.url)));
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const connection = await NativeConnection.connect({ address });
 afterAll(() => connection.close());
@@ -64,4 +64,18 @@ test('workers that share a thread of workflows stop one after the other', async 
   const alone = await start('comesBack', 'alone', 'second');
   expect(await alone.result()).toBe('came back');
   await stopSecond();
+});
+
+test('no call stacks are kept, and the error of a failed task has its own', async () => {
+  const stop = await startWorker('stacks', new WorkflowThread([]));
+  const done = await start('comesBack', 'done', 'stacks');
+  await done.result();
+  await expect(done.query('__stack_trace')).rejects.toThrow('stack traces are not enabled');
+  const faulty = await start('breaks', 'faulty', 'stacks');
+  expect(await poll(() => failureOfTask(faulty), 20_000)).toBe('broken');
+  const { events } = await faulty.fetchHistory();
+  const failures = events?.flatMap((event) => event.workflowTaskFailedEventAttributes?.failure ?? []);
+  expect(failures?.[0]?.stackTrace).toMatch(/at breaks \(.*faulty-workflows\.ts:\d+:\d+\)/);
+  await faulty.terminate();
+  await stop();
 });
