@@ -18,7 +18,8 @@ export function createWorkflowWorker(options: WorkflowWorkerOptions): Promise<Wo
  * A worker whose workflows are watched together. The SDK limits the time of each call it makes into a workflow, and Node makes a
  * thread of the operating system for each such limit, which took a quarter of the processor time of a period. Here one watch sees
  * that the thread of the workflows answers. A workflow that does not come back for five seconds fails its task, as with the SDK:
- * Temporal shows it and tries again, and the other workflows go on. A replay runs in the thread of whoever asks for it, unwatched.
+ * Temporal shows it and tries again, and the other workflows go on. A replay, and a worker that is debugged (`TEMPORAL_DEBUG`), runs
+ * them in its own thread, unwatched.
  */
 export class WorkflowWorker extends Worker {
   protected static override async createWorkflowCreator(
@@ -26,7 +27,7 @@ export class WorkflowWorker extends Worker {
     options: CompiledWorkerOptions & { workflowThread?: WorkflowThread },
     logger: Logger,
   ): Promise<WorkflowCreator> {
-    if (options.workflowThread) return options.workflowThread.join(bundle, logger);
+    if (options.workflowThread && !options.debugMode) return options.workflowThread.join(bundle, logger);
     followNoPromises();
     return Worker.createWorkflowCreator(bundle, { ...options, isolateExecutionTimeoutMs: withoutLimit }, logger);
   }
