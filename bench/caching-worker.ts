@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createWorkers } from '../activities/workers.ts';
-import { WorkflowThread } from '../activities/workflow-worker/workflow-thread.ts';
-import { createWorkflowWorker } from '../activities/workflow-worker/workflow-worker.ts';
 import { openDatabase } from '../db/orm.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 
@@ -46,16 +44,10 @@ async function productWorker(): Promise<{ run(): Promise<void>; shutdown(): void
   });
 }
 
+/** The worker of the SDK as it comes, which follows every promise of a workflow; ours does not. */
 async function emptyWorker(): Promise<{ run(): Promise<void>; shutdown(): void }> {
   const { namespace } = options;
-  return createWorkflowWorker({
-    connection,
-    namespace,
-    taskQueue: 'lifecycle',
-    workflowBundle,
-    workflowThread: new WorkflowThread([]),
-    maxCachedWorkflows,
-  });
+  return Worker.create({ connection, namespace, taskQueue: 'lifecycle', workflowBundle, maxCachedWorkflows });
 }
 
 /** The garbage of starting goes first: what stays is what an idle workflow holds. */
