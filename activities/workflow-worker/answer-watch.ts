@@ -24,7 +24,7 @@ export class AnswerWatch {
   readonly #silence: Silence;
   readonly #asked = new Set<Question>();
   #silentTicks = 0;
-  /** What was asked before an interruption. */
+  /** What had been asked when an interruption was confirmed: the one it ended is among them, however late it came. */
   #suspects: readonly Question[] = [];
 
   constructor(silence: Silence) {
@@ -40,16 +40,7 @@ export class AnswerWatch {
         this.#asked.delete(question);
         this.#silentTicks = 0;
       };
-      answer.then(
-        (value) => {
-          heard();
-          resolve(value);
-        },
-        (error: unknown) => {
-          heard();
-          reject(error);
-        },
-      );
+      answer.finally(heard).then(resolve, reject);
     });
   }
 
@@ -62,9 +53,8 @@ export class AnswerWatch {
   }
 
   #interrupt(): void {
-    const asked = [...this.#asked];
     const confirmed = () => {
-      this.#suspects = asked;
+      this.#suspects = [...this.#asked];
     };
     // One that cannot be interrupted is lost with the ticks that follow.
     this.#silence.interrupt().then(confirmed, () => undefined);

@@ -62,6 +62,26 @@ test('a silent thread is interrupted, and what it answers a tick later counts', 
   expect(await later.outcome).toBe('answered');
 });
 
+test('what an interruption ends that comes late is given up, though it was asked after the silence', async () => {
+  const { ask, tick, confirm } = watchedThread();
+  const slow = ask('slow');
+  tick(5);
+  slow.answer();
+  const ended = ask('ended');
+  await heard();
+  confirm();
+  await heard();
+  const other = ask('other');
+  other.answer();
+  await heard();
+  tick(1);
+  expect(await Promise.all([slow.outcome, ended.outcome, other.outcome])).toEqual([
+    'answered',
+    'ended: unanswered',
+    'answered',
+  ]);
+});
+
 test('the next silence is interrupted like the first', async () => {
   const { ask, tick, interruptions, confirm } = watchedThread();
   for (const name of ['first', 'second']) {
