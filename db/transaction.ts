@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { CompiledQuery, type ControlledTransaction } from 'kysely';
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import type { CompiledQuery, QueryResult } from 'kysely';
+import type { Pool, PoolClient, QueryResultRow, QueryResult as Result } from 'pg';
 import { refusalIn } from '../billing/refusal.ts';
 import type { Database } from './orm.ts';
 import type { Scope } from './scope.ts';
@@ -47,43 +47,42 @@ export interface CopyTransaction extends SqlTransaction {
 
 /**
  * Runs `work` in one transaction of `scope` and commits when it returns. Row-level security sees the scope through two
- * transaction-local settings; what `work` throws rolls everything back. design: architecture §5, §6
+ * transaction-local settings; what `work` throws rolls everything back. The mapper and named SQL ask on one connection, in one order.
+ * design: architecture §5, §6
  */
 export async function inTransaction<T>(
   database: Database,
   scope: Scope,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return database.orm.em.fork().transactional(
-    async (em) => {
-      const kysely = em.getTransactionContext() as unknown as ControlledTransaction<unknown>;
-      const rows = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) => {
-        const result = await kysely.executeQuery(CompiledQuery.raw(text, [...values]));
-        return result.rows as Row[];
-      };
-      const send = async (text: string, values?: readonly unknown[]) => void (await rows(text, values));
-      return work({ em: em as EntityManager, scope, rows, send });
-    },
-    {
-      sessionContext: {
-        variables: { 'perennial.tenant_id': scope.tenantId, 'perennial.environment_id': scope.environmentId },
-      },
-    },
-  );
+  return onStatements(database, scope, async ({ ask, rows, send }) => {
+    const em = database.orm.em.fork();
+    em.setTransactionContext(mapperContext(ask));
+    const result = await work({ em, scope, rows, send });
+    await em.flush();
+    return result;
+  });
 }
 
-/** Like `inTransaction`, without the ORM and with fewer round trips. */
+/** Like `inTransaction`, without the mapper: for what runs per event, per close or per debit. */
 export async function inSqlTransaction<T>(
   database: Database,
   scope: Scope,
   work: (tx: SqlTransaction) => Promise<T>,
 ): Promise<T> {
+  return onStatements(database, scope, ({ rows, send }, client) => work({ client, scope, rows, send }));
+}
+
+async function onStatements<T>(
+  database: Database,
+  scope: Scope,
+  work: (statements: Statements, client: PoolClient) => Promise<T>,
+): Promise<T> {
   return onConnection(database.pool, async (client) => {
     const statements = statementsOn(client);
     await statements.send(beginText(scope));
     try {
-      const { rows, send } = statements;
-      const result = await work({ client, scope, rows, send });
+      const result = await work(statements, client);
       const { command } = await client.query('commit');
       // After a statement that failed, to commit is to roll back, and no error.
       if (command !== 'COMMIT')
@@ -95,6 +94,16 @@ export async function inSqlTransaction<T>(
       statements.end();
     }
   });
+}
+
+/** What the mapper asks of a transaction that it did not begin itself: Kysely's `executeQuery`. */
+function mapperContext(ask: Statements['ask']) {
+  return {
+    async executeQuery({ sql, parameters }: CompiledQuery): Promise<QueryResult<unknown>> {
+      const { command, rowCount, rows } = await ask(sql, parameters);
+      return command === 'SELECT' ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+    },
+  };
 }
 
 /** Like `inSqlTransaction`, on a connection that can COPY and waits for each statement. */
@@ -172,6 +181,8 @@ function isOutdatedPlan(error: unknown): boolean {
 const transactionIsAborted = '25P02';
 
 interface Statements extends Sql {
+  /** Like `rows`, with what else PostgreSQL says of the statement. */
+  ask<Row extends QueryResultRow>(text: string, values?: readonly unknown[], plan?: string): Promise<Result<Row>>;
   /** What the first statement failed with that was sent, until it was told. */
   failure(): Promise<unknown>;
   /** From here on nothing is asked: of work that was done at once a part may go on after another failed. */
@@ -188,23 +199,27 @@ function statementsOn(client: PoolClient): Statements {
     failed = undefined;
     return first;
   };
-  const ask = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], plan?: string) => {
+  const query = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = [], plan?: string) => {
     if (isOver) throw new Error('the transaction of this statement is over');
     const statement = { text, values: values as unknown[] };
     return client.query<Row>(plan === undefined ? statement : { ...statement, name: keptPlan(plan, text) });
   };
+  const ask = async <Row extends QueryResultRow>(text: string, values?: readonly unknown[], plan?: string) => {
+    try {
+      return await query<Row>(text, values, plan);
+    } catch (error) {
+      // Behind a statement that failed all are refused for that alone.
+      throw (error as { code?: string }).code === transactionIsAborted ? ((await failure()) ?? error) : error;
+    }
+  };
   return {
+    ask,
     async rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[], plan?: string) {
-      try {
-        return (await ask<Row>(text, values, plan)).rows;
-      } catch (error) {
-        // Behind a statement that failed all are refused for that alone.
-        throw (error as { code?: string }).code === transactionIsAborted ? ((await failure()) ?? error) : error;
-      }
+      return (await ask<Row>(text, values, plan)).rows;
     },
     async send(text, values, plan) {
       const answered = () => undefined;
-      lastSent = ask(text, values, plan).then(answered, (error: unknown) => {
+      lastSent = query(text, values, plan).then(answered, (error: unknown) => {
         failed ??= error;
       });
     },

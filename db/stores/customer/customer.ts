@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
-import { customerNow } from '../../clock.ts';
+import { customerNow, realNow } from '../../clock.ts';
 import { Customer } from '../../entities/customer.ts';
 import { Subscription } from '../../entities/subscription.ts';
 import { TestClock } from '../../entities/test-clock.ts';
@@ -47,7 +47,8 @@ export interface NewCustomer extends CustomerFields {
  * for an unknown test clock or tax rate, `validation_error` for an unusable parent, `already_exists` when the external_id is taken. spec: platform §10
  */
 export async function createCustomer(tx: Transaction, input: NewCustomer): Promise<Customer> {
-  if (input.testClockId) await requireTestClock(tx, input.testClockId);
+  const clock = input.testClockId ? await findTestClock(tx, input.testClockId) : null;
+  const now = clock?.frozenTime ?? realNow();
   const record = newRecord(tx, 'cust');
   const customer = tx.em.create(Customer, {
     ...record,
@@ -68,10 +69,9 @@ export async function createCustomer(tx: Transaction, input: NewCustomer): Promi
     testClockId: input.testClockId ?? null,
   });
   await flushCustomer(tx, customer);
-  const now = await customerNow(tx, customer.id);
   await linkCustomerTaxes(tx, tx.scope, { id: customer.id, now }, input.taxRateOverrides);
   await mapCustomer(tx, customer.id, input.providerIds ?? []);
-  await report(tx, customer, 'created');
+  await report(tx, customer, 'created', now);
   return customer;
 }
 
@@ -93,15 +93,15 @@ export async function updateCustomer(tx: Transaction, id: string, fields: Custom
   }
   const parent = await parentFor(tx, fields, customer.id);
   if (parent !== undefined) customer.parentCustomerId = parent;
+  const now = await customerNow(tx, id);
   if (fields.taxRateOverrides) {
-    const now = await customerNow(tx, id);
     await replaceCustomerTaxes(tx, tx.scope, { id, now }, fields.taxRateOverrides);
   }
   await mapCustomer(tx, id, fields.providerIds ?? []);
   if (stateText(customer) === before) return customer;
   touch(tx, customer);
   await flushCustomer(tx, customer);
-  await report(tx, customer, 'updated');
+  await report(tx, customer, 'updated', now);
   return customer;
 }
 
@@ -154,7 +154,7 @@ export async function deleteCustomer(tx: Transaction, id: string): Promise<void>
   touch(tx, customer);
   await tx.em.flush();
   await unmapCustomer(tx, id);
-  await report(tx, customer, 'deleted');
+  await report(tx, customer, 'deleted', await customerNow(tx, id));
 }
 
 async function refuseOpenWallets(tx: Transaction, customerId: string): Promise<void> {
@@ -237,9 +237,10 @@ async function parentFor(tx: Transaction, fields: CustomerFields, childId: strin
   return parent.id;
 }
 
-async function requireTestClock(tx: Transaction, id: string): Promise<void> {
+async function findTestClock(tx: Transaction, id: string): Promise<TestClock> {
   const clock = await tx.em.findOne(TestClock, { id, environmentId: tx.scope.environmentId, status: 'published' });
   if (!clock) throw missing('test clock', id, 'test_clock_id');
+  return clock;
 }
 
 async function flushCustomer(tx: Transaction, customer: Customer): Promise<void> {
@@ -250,8 +251,12 @@ async function flushCustomer(tx: Transaction, customer: Customer): Promise<void>
 }
 
 /** The event, in the shape of its delivery, and the audit row of one change. spec: platform §17.2 */
-async function report(tx: Transaction, customer: Customer, change: 'created' | 'updated' | 'deleted'): Promise<void> {
-  const occurredAt = await customerNow(tx, customer.id);
+async function report(
+  tx: Transaction,
+  customer: Customer,
+  change: 'created' | 'updated' | 'deleted',
+  occurredAt: string,
+): Promise<void> {
   await writeEvents(tx, tx.scope, [
     {
       name: `customer.${change}`,
