@@ -14,6 +14,7 @@ export async function startWorkerProcess(platform: BenchPlatform): Promise<{ sto
     name: 'worker',
     slug: 'worker',
     entry: 'activities/worker.ts',
+    givesWay: true,
     directory,
     env: {
       ...process.env,

@@ -232,6 +232,7 @@ async function startServices(
       name: 'worker',
       slug: 'worker',
       entry: 'activities/worker.ts',
+      givesWay: true,
       isReady: (pid) => workerPolls(addresses.temporalAddress, namespace, pid),
     }),
     startReady({

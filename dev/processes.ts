@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a person did wrong or a machine lacks, in one sentence that says what to do. Printed without a stack. */
@@ -30,6 +31,8 @@ export interface ProgramOptions {
   stopping?: { signal: NodeJS.Signals; patienceMs: number; lastSignal: NodeJS.Signals };
   /** Told at once, before the program is ready. */
   onStart?: ((program: RunningProgram) => void) | undefined;
+  /** Where cores are short others go first: for work that nobody waits for by the millisecond. */
+  givesWay?: boolean | undefined;
   env?: NodeJS.ProcessEnv;
   uid?: number;
   gid?: number;
@@ -50,6 +53,7 @@ export function startProgram(options: ProgramOptions): RunningProgram {
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.gid === undefined ? {} : { gid: options.gid }),
     });
+    if (options.givesWay && child.pid) giveWay(child.pid);
     const command = [options.file, ...options.args].join(' ');
     if (options.pidFile && child.pid) writeFileSync(options.pidFile, `${child.pid}\n${command}\n`);
     const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
@@ -62,6 +66,22 @@ export function startProgram(options: ProgramOptions): RunningProgram {
     return program;
   } finally {
     closeSync(log);
+  }
+}
+
+/** A third of the share of a core that others have. */
+const lowerPriority = 5;
+
+/**
+ * Lowers the priority of a program that has just started, and of what it starts. Linux shares time between sessions before it does
+ * between their programs, so the session is told too. Where that is not possible, the program goes on as urgent as others.
+ */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, lowerPriority);
+    writeFileSync(`/proc/${pid}/autogroup`, String(lowerPriority));
+  } catch {
+    // It ended at once, or this is no Linux, or one without such groups.
   }
 }
 

@@ -18,6 +18,8 @@ export interface ServiceOptions {
   /** How long it may drain when it is stopped. */
   patienceMs?: number;
   onStart?: (program: RunningProgram) => void;
+  /** Where cores are short others go first. */
+  givesWay?: boolean;
   isReady(pid: number): Promise<boolean>;
 }
 
@@ -33,6 +35,7 @@ export async function startService(options: ServiceOptions): Promise<RunningProg
     pidFile,
     env: options.env,
     onStart: options.onStart,
+    givesWay: options.givesWay,
     stopping: { signal: 'SIGTERM', patienceMs: options.patienceMs ?? 6_000, lastSignal: 'SIGKILL' },
     cwd: repository,
   });

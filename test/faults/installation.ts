@@ -140,6 +140,7 @@ async function keepServices(
           name: 'worker',
           slug: 'worker',
           entry: 'activities/worker.ts',
+          givesWay: true,
           directory,
           env: { ...env, PERENNIAL_CRASH_POINTS: armedPoints() },
           onStart,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningAddresses, readRunning } from '../../dev/home.ts';
@@ -58,11 +58,15 @@ function partPids(): number[] {
   const files = ['api.pid', 'worker.pid', 'temporal.pid', 'postgres/data/postmaster.pid'];
   return files.flatMap((file) => {
     try {
-      return [Number(readFileSync(join(home, file), 'utf8').split('\n')[0])];
+      return [pidOf(file)];
     } catch {
       return [];
     }
   });
+}
+
+function pidOf(file: string): number {
+  return Number(readFileSync(join(home, file), 'utf8').split('\n')[0]);
 }
 
 async function customerCount({ apiUrl, apiKey }: RunningAddresses): Promise<number> {
@@ -89,10 +93,13 @@ async function allGone(pids: number[]): Promise<boolean> {
   return (await poll(() => (pids.some(isAlive) ? undefined : true), 15_000)) === true;
 }
 
-test('a worker serves its metrics, and every line of its log is JSON', { timeout: 180_000 }, async () => {
+test('a worker serves its metrics, gives way to the API where cores are short, and every line of its log is JSON', {
+  timeout: 180_000,
+}, async () => {
   const launched = await launch();
   const metrics = await (await fetch(`http://${metricsAddress}/metrics`)).text();
   expect(metrics).toMatch(/^temporal_num_pollers\{.*task_queue="lifecycle"/m);
+  expect(getPriority(pidOf('worker.pid'))).toBeGreaterThan(getPriority(pidOf('api.pid')));
   launched.child.kill('SIGINT');
   expect(await endOf(launched)).toBe(0);
   const lines = readFileSync(join(home, 'worker.log'), 'utf8').trim().split('\n');
@@ -141,8 +148,7 @@ test('after kill -9 of the launcher, then of everything, the next start recovers
 test('when one part ends, everything is stopped and the reason is said', { timeout: 180_000 }, async () => {
   const launched = await launch();
   const pids = partPids();
-  const worker = Number(readFileSync(join(home, 'worker.pid'), 'utf8').split('\n')[0]);
-  process.kill(worker, 'SIGKILL');
+  process.kill(pidOf('worker.pid'), 'SIGKILL');
   expect(await endOf(launched)).toBe(1);
   expect(launched.output()).toContain('The worker process was ended by SIGKILL, so everything was stopped:');
   expect(await allGone(pids)).toBe(true);
