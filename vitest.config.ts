@@ -9,7 +9,8 @@ export default defineConfig({
     maxWorkers: 2,
     teardownTimeout: 30_000,
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      // Some load the fonts and parsers of documents, which a machine that does other things at once takes seconds for.
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 30_000 } },
       { test: { name: 'simulation', include: ['test/simulation/**/*.test.ts'] } },
       { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], testTimeout: 60_000 } },
       {
