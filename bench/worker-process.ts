@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startReady, workerPolls } from '../dev/services.ts';
+import { startReady, workerPolls, workerService } from '../dev/services.ts';
 import type { BenchPlatform } from './platform.ts';
 
 /** A worker in a process of its own, as in production. The caller stops it. */
@@ -11,10 +11,7 @@ export async function startWorkerProcess(platform: BenchPlatform): Promise<{ sto
   writeFileSync(bundle, platform.bundle.code);
   const { address } = platform.temporalServer;
   const worker = await startReady({
-    name: 'worker',
-    slug: 'worker',
-    entry: 'activities/worker.ts',
-    givesWay: true,
+    ...workerService,
     directory,
     env: {
       ...process.env,

@@ -16,7 +16,7 @@ import { freePort, isPortFree, onFreePorts } from './ports.ts';
 import { endFormerPostgres, startPostgres } from './postgres.ts';
 import { endFormerProgram, hasEnded, type RunningProgram, StartupProblem } from './processes.ts';
 import { makeTenant } from './sandbox.ts';
-import { apiAnswers, lastWords, startReady, workerPolls } from './services.ts';
+import { apiAnswers, lastWords, startReady, workerPolls, workerService } from './services.ts';
 import { temporalCli } from './temporal-binary.ts';
 import { prepareNamespace } from './temporal-namespace.ts';
 import { startTemporal } from './temporal-server.ts';
@@ -229,10 +229,7 @@ async function startServices(
   await all([
     startReady({
       ...common,
-      name: 'worker',
-      slug: 'worker',
-      entry: 'activities/worker.ts',
-      givesWay: true,
+      ...workerService,
       isReady: (pid) => workerPolls(addresses.temporalAddress, namespace, pid),
     }),
     startReady({

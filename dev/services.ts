@@ -7,6 +7,9 @@ const repository = join(import.meta.dirname, '..');
 /** The task queue a worker polls when it is up. design: architecture §3 Load */
 const lifecycleQueue = 'lifecycle';
 
+/** The worker as a service, which gives way to the API. docs: operations.md Cores */
+export const workerService = { name: 'worker', slug: 'worker', entry: 'activities/worker.ts', givesWay: true } as const;
+
 export interface ServiceOptions {
   name: string;
   /** `api` or `worker`: names the log and the pid file. */

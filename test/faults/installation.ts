@@ -7,7 +7,7 @@ import { freePort } from '../../dev/ports.ts';
 import { startPostgres } from '../../dev/postgres.ts';
 import type { RunningProgram } from '../../dev/processes.ts';
 import { makeTenant } from '../../dev/sandbox.ts';
-import { apiAnswers, startReady, workerPolls } from '../../dev/services.ts';
+import { apiAnswers, startReady, workerPolls, workerService } from '../../dev/services.ts';
 import { temporalCli } from '../../dev/temporal-binary.ts';
 import { prepareNamespace } from '../../dev/temporal-namespace.ts';
 import { startTemporal } from '../../dev/temporal-server.ts';
@@ -137,10 +137,7 @@ async function keepServices(
       onEnd: onWorkerEnd,
       start: (onStart) =>
         startReady({
-          name: 'worker',
-          slug: 'worker',
-          entry: 'activities/worker.ts',
-          givesWay: true,
+          ...workerService,
           directory,
           env: { ...env, PERENNIAL_CRASH_POINTS: armedPoints() },
           onStart,

@@ -8,7 +8,7 @@ import { startPostgres } from '../../dev/postgres.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
 import { poll, type RunningProgram, StartupProblem } from '../../dev/processes.ts';
 import { makeTenant } from '../../dev/sandbox.ts';
-import { apiAnswers, type ServiceOptions, startReady, workerPolls } from '../../dev/services.ts';
+import { apiAnswers, type ServiceOptions, startReady, workerPolls, workerService } from '../../dev/services.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { startCluster, temporalServerPrograms } from './temporal-cluster.ts';
 
@@ -76,9 +76,9 @@ async function startReplicas(
   const worker = async (slug: string): Promise<Replica> => {
     const options = {
       ...common,
+      ...workerService,
       name: slug,
       slug,
-      entry: 'activities/worker.ts',
       env: environment,
       isReady: (pid: number) => workerPolls(temporalAddress, 'default', pid),
     };
