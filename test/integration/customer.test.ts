@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { instantText } from '../../db/columns.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
@@ -63,6 +63,18 @@ describe('POST /customers', () => {
       error: { message: 'name is required', internal_error: '' },
     });
   });
+});
+
+test('eight identical creations at once make one customer, and tell the others its id', async () => {
+  const body = { external_id: 'eight-1', name: 'Eight' };
+  const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '/v1/customers', { body })));
+  const [made, ...others] = answers.toSorted((a, b) => a.status - b.status);
+  expect(made).toMatchObject({ status: 201, body: { external_id: 'eight-1' } });
+  for (const { status, body: refused } of others) {
+    expect([status, refused.code]).toEqual([409, 'already_exists']);
+    expect(refused.details).toEqual({ fields: { external_id: 'taken' }, customer_id: made?.body.id });
+    expect(refused.message).toContain(made?.body.id);
+  }
 });
 
 describe('PUT /customers', () => {

@@ -244,9 +244,19 @@ async function findTestClock(tx: Transaction, id: string): Promise<TestClock> {
 }
 
 async function flushCustomer(tx: Transaction, customer: Customer): Promise<void> {
-  await flushUnique(tx, {
-    customer_external_id_unique: () =>
-      refuse('already_exists', `external_id: a customer with ${customer.externalId} exists already`),
+  await flushUnique(tx, { customer_external_id_unique: () => takenExternalId(tx, customer.externalId) });
+}
+
+/** Names the customer that has it, so that a caller who asks twice goes on with that one. */
+async function takenExternalId(tx: Transaction, externalId: string): Promise<Error> {
+  const [holder] = await tx.rows<{ id: string }>(
+    `select id from customer where environment_id = $1 and external_id = $2 and status = 'published'`,
+    [tx.scope.environmentId, externalId],
+  );
+  const named = holder ? `customer ${holder.id}` : 'another customer';
+  return refuse('already_exists', `external_id ${externalId} is taken by ${named}`, {
+    fields: { external_id: 'taken' },
+    ...(holder ? { customer_id: holder.id } : {}),
   });
 }
 
