@@ -21,6 +21,7 @@ import {
   newExternalId,
   onClock,
   paidInvoices,
+  payerAnswers,
   paymentOf,
   paymentWorkflowOf,
   rowOf,
@@ -84,7 +85,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
     const { clockId, subscriptionId } = await onClock(stage, { card: 'never_answers' });
     await advanceClock(stage.platform.api, clockId, '2026-01-17T00:00:00Z');
     const paymentId = await paymentOf(stage, subscriptionId);
-    await stage.platform.gateway.operator.confirm(`${paymentId}:1`);
+    await payerAnswers(stage, paymentId, 'confirm');
     await stage.platform.temporal.workflow.getHandle(paymentWorkflowId(paymentId)).executeUpdate(retry);
   },
   'payer-asked-on-clock': payerAsked,
@@ -133,7 +134,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'real-time-notified': async (stage) => {
     const { subscriptionId } = await inRealTime(stage, { card: 'requires_action' });
     const workflow = await until(() => paymentWorkflowOf(stage, subscriptionId));
-    await stage.platform.gateway.operator.confirm(`${await paymentOf(stage, subscriptionId)}:1`);
+    await payerAnswers(stage, await paymentOf(stage, subscriptionId), 'confirm');
     await workflow.signal(gatewayNotified);
     await until(async () => (await paidInvoices(stage, subscriptionId)) >= 1 || undefined);
   },
@@ -233,9 +234,9 @@ async function invoicesMade(stage: Stage): Promise<void> {
 
 async function payerAsked(stage: Stage): Promise<void> {
   const { clockId, subscriptionId } = await onClock(stage, { card: 'requires_action' });
-  const { api, gateway } = stage.platform;
+  const { api } = stage.platform;
   await advanceClock(api, clockId, '2026-01-15T01:00:00Z');
-  await gateway.operator.fail(`${await paymentOf(stage, subscriptionId)}:1`);
+  await payerAnswers(stage, await paymentOf(stage, subscriptionId), 'fail');
   await advanceClock(api, clockId, '2026-01-20T00:00:00Z');
 }
 

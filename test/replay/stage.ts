@@ -83,6 +83,13 @@ export async function paymentOf(stage: Stage, subscriptionId: string): Promise<s
   return (await until(async () => (await rowOf(stage, text, [subscriptionId]))?.id)) as string;
 }
 
+/** The payer confirms the charge of a payment at the sandbox gateway, or fails it. */
+export async function payerAnswers(stage: Stage, paymentId: string, answer: 'confirm' | 'fail'): Promise<void> {
+  const row = await rowOf(stage, 'select intent_token from payment where id = $1', [paymentId]);
+  const waited = await stage.platform.gateway.operator[answer](row?.intent_token ?? '');
+  if (!waited) throw new Error(`no charge of ${paymentId} waited for its payer`);
+}
+
 export async function draftOf(stage: Stage, subscriptionId: string): Promise<string> {
   const text = `select id from invoice where subscription_id = $1 and invoice_status = 'DRAFT'`;
   return (await until(async () => (await rowOf(stage, text, [subscriptionId]))?.id)) as string;
