@@ -206,7 +206,10 @@ function statementsOn(client: PoolClient): Statements {
   };
   const ask = async <Row extends QueryResultRow>(text: string, values?: readonly unknown[], plan?: string) => {
     try {
-      return await query<Row>(text, values, plan);
+      const answer = await query<Row>(text, values, plan);
+      // Back at a savepoint: what was sent since then and failed is undone.
+      if (answer.command === 'ROLLBACK') failed = undefined;
+      return answer;
     } catch (error) {
       // Behind a statement that failed all are refused for that alone.
       throw (error as { code?: string }).code === transactionIsAborted ? ((await failure()) ?? error) : error;

@@ -87,6 +87,19 @@ describe.each([
     expect(await kept()).toEqual([1, 3]);
   });
 
+  test('what failed behind a savepoint and was taken back is not the cause of a later failure', async () => {
+    const failure = await failureOf(
+      within(database, scope, async (tx) => {
+        await tx.rows(insertText, [1]);
+        await tx.rows('savepoint tried');
+        await failureOf(tx.send(insertText, [1]));
+        await tx.rows('rollback to savepoint tried');
+        throw refuse('validation_error', 'for another reason');
+      }),
+    );
+    expect(refusalIn(failure)?.message).toBe('for another reason');
+  });
+
   test('a refusal takes back what was sent before it', async () => {
     const failure = await failureOf(
       within(database, scope, async (tx) => {
