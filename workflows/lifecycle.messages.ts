@@ -20,6 +20,14 @@ export interface LifecycleStart {
 export interface CarriedStanding<Snapshot extends LifecycleSnapshot = LifecycleSnapshot> {
   snapshot: Snapshot;
   announced: Announced;
+  /** What it did last, the oldest first. */
+  steps?: Step[];
+}
+
+/** Something an object did, and the instant it was done as of. */
+export interface Step {
+  at: string;
+  did: string;
 }
 
 /** The search attributes as last written; empty where there is none. */

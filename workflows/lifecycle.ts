@@ -17,14 +17,17 @@ import {
   retry,
   rowChanged,
   type SettleRequest,
+  type Step,
   settle,
   type WaitingFor,
   waitingFor,
 } from './lifecycle.messages.ts';
 import type { Lifecycle, LifecycleDefinition, Timed } from './lifecycle-definition.ts';
-import { changedAttributes, standingLine, standingOf } from './standing.ts';
+import { changedAttributes, lifeText, standingOf, withStep } from './standing.ts';
 
 interface InboxEntry<Snapshot> {
+  name: string;
+  at(): string;
   act(): Promise<Snapshot>;
   answer(snapshot: Snapshot): void;
   fail(error: unknown): void;
@@ -78,11 +81,13 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private told = { to: '', through: '' };
   private actions = 0;
   private ahead = 0;
+  private steps: Step[];
 
   constructor(definition: LifecycleDefinition<Snapshot>) {
     this.definition = definition;
     const carried = definition.start.carried as CarriedStanding<Snapshot> | undefined;
     this.snapshot = carried?.snapshot ?? null;
+    this.steps = carried?.steps ?? [];
     this.announced = carried?.announced ?? { status: '', next: '', blockedOn: '' };
     this.clock = createClock(definition.start, () => this.snapshot?.spreadMs ?? 0);
     setHandler(settle, (request) => this.settle(request));
@@ -101,6 +106,8 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     const asOf = () => (at != null && at < (this.clock.heardTime ?? at) ? this.clock.heardTime : at);
     return new Promise<Snapshot>((answer, fail) => {
       this.inbox.push({
+        name,
+        at: () => asOf() ?? this.clock.present(),
         act: () => act({ ...command, at: asOf() }),
         answer,
         fail: (error) => fail(asFailure(name, error)),
@@ -161,6 +168,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     this.actions += 1;
     try {
       this.snapshot = await entry.act();
+      this.steps = withStep(this.steps, { at: entry.at(), did: entry.name });
       entry.answer(this.snapshot);
     } catch (error) {
       entry.fail(error);
@@ -181,12 +189,15 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     if (goesAhead) this.ahead += 1;
     else this.actions += 1;
     if (!this.definition.actsAlone?.(item)) this.told.through = '';
+    let did = `${item.kind} ${item.ref}`.trimEnd();
     try {
       this.snapshot = await this.definition.perform(item, snapshot);
     } catch (error) {
       // Expected outcomes are results and outages are retried inside the activity: what arrives here waits for a person.
       this.snapshot = await this.definition.park(item, reasonOf(error));
+      did += ' failed and was parked';
     }
+    this.steps = withStep(this.steps, { at: item.at, did });
   }
 
   private async rollOver(): Promise<void> {
@@ -199,7 +210,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     this.busy = true;
     this.rolling = false;
     if (this.inbox.length > 0 || this.stale) return;
-    const carried: CarriedStanding<Snapshot> = { snapshot, announced: this.announced };
+    const carried: CarriedStanding<Snapshot> = { snapshot, announced: this.announced, steps: this.steps };
     const { start } = this.definition;
     await this.definition.rollOver({ ...start, clockTime: this.clock.heardTime, creating: false, carried });
   }
@@ -258,8 +269,9 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     const { start } = this.definition;
     // The static summary ends with the first run; these details are told by every run.
     const identity = `${workflowInfo().workflowType} ${start.objectId}, customer ${start.customerId}`;
-    setCurrentDetails(`${identity}\n\n${standingLine(snapshot, start.testClockId !== null)}`);
-    const standing = standingOf(snapshot, start.testClockId !== null);
+    const onTestClock = start.testClockId !== null;
+    setCurrentDetails(lifeText(identity, { snapshot, steps: this.steps, onTestClock }));
+    const standing = standingOf(snapshot, onTestClock);
     const changes = changedAttributes(this.announced, standing);
     if (changes.length > 0) upsertSearchAttributes(changes);
     this.announced = standing;

@@ -1,6 +1,9 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
-import type { Announced, LifecycleSnapshot } from './lifecycle.messages.ts';
+import type { Announced, LifecycleSnapshot, Step } from './lifecycle.messages.ts';
 import { blockedOnKey, nextDueAtKey, statusKey } from './search-attributes.ts';
+
+/** A run carries so many of the steps before it: those of the last two or three periods. */
+const keptSteps = 8;
 
 /** The search attributes an object should have. */
 export function standingOf(snapshot: LifecycleSnapshot, onTestClock: boolean): Announced {
@@ -19,9 +22,36 @@ export function changedAttributes(before: Announced, now: Announced): SearchAttr
 }
 
 /** How the object stands and what it waits for, in one line that tells a person what can be done. */
-export function standingLine({ details, blockedOn, agenda, ended }: LifecycleSnapshot, onTestClock: boolean): string {
+function standingLine({ details, blockedOn, agenda, ended }: LifecycleSnapshot, onTestClock: boolean): string {
   if (blockedOn) return `${details} · parked at ${blockedOn}: GET /v1/billing-run tells why, the Update retry goes on`;
   const next = agenda[0];
   if (!next) return `${details} · ${ended ? 'nothing left to wait for' : 'waits for commands only'}`;
   return `${details} · next: ${next.kind} at ${next.at}${onTestClock ? ' by its test clock' : ''}`;
+}
+
+/** The steps an operator is shown once `step` was taken. */
+export function withStep(steps: readonly Step[], step: Step): Step[] {
+  return [...steps, step].slice(-keptSteps);
+}
+
+/**
+ * What an operator reads under User Metadata, in Markdown: what the object is, how it stands, what time will bring and what it did
+ * last. A run that others came before begins with an almost empty history; this tells what went before.
+ */
+export function lifeText(
+  identity: string,
+  { snapshot, steps, onTestClock }: { snapshot: LifecycleSnapshot; steps: readonly Step[]; onTestClock: boolean },
+): string {
+  const toCome = snapshot.agenda.map(({ at, kind, ref }) => `- ${at} ${kind} ${ref}`.trimEnd());
+  const done = steps.toReversed().map(({ at, did }) => `- ${at} ${did}`);
+  return [
+    identity,
+    standingLine(snapshot, onTestClock),
+    ...listed('To come', toCome),
+    ...listed('Done, the last first', done),
+  ].join('\n\n');
+}
+
+function listed(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`**${title}**`, lines.join('\n')];
 }

@@ -74,6 +74,47 @@ test('an object that cannot go on is parked with its reason, holds nobody up, an
   expect((await billingRun('2026-03-01T04:00:00Z')).parked.total).toBe(0);
 });
 
+test('User Metadata of the Temporal UI tells what is to come and what was done, by runs before too', async () => {
+  const { clockId, customerId } = await clockedCustomer(api, { frozenTime: '2026-01-01T00:00:00Z', card });
+  const { id } = await subscribe(api, { customer_id: customerId, plan_id: planId });
+  const workflow = temporal.client.workflow.getHandle(subscriptionWorkflowId(id));
+  const { runId: firstRun } = await workflow.describe();
+  const told = async () => {
+    const { currentDetails } = await workflow.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    const [identity, standing, ...lists] = currentDetails.replace(/pay_\w+/, 'pay_…').split('\n\n');
+    return { identity, standing, lists };
+  };
+
+  await advanceTo(api, clockId, '2026-02-01T03:00:00Z');
+  await advanceTo(api, clockId, '2026-03-01T03:00:00Z');
+  const invoices = await invoicesOf(api, id);
+  expect((await workflow.describe()).runId).not.toBe(firstRun);
+  expect(await told()).toEqual({
+    identity: `subscription ${id}, customer ${customerId}`,
+    standing: expect.stringMatching(
+      /^active · period 2026-03-01.* · next: noticeRenewal at 2026-03-31.* by its test clock$/,
+    ),
+    lists: [
+      '**To come**',
+      '- 2026-03-31T00:00:00.000Z noticeRenewal\n- 2026-04-01T00:00:00.000Z closePeriod',
+      '**Done, the last first**',
+      [
+        `- 2026-03-01T02:00:00.000Z finalizeInvoice ${invoices[2]?.id}`,
+        '- 2026-03-01T00:00:00.000Z closePeriod',
+        '- 2026-02-28T00:00:00.000Z noticeRenewal',
+        `- 2026-02-01T02:00:00.000Z finalizeInvoice ${invoices[1]?.id}`,
+        '- 2026-02-01T00:00:00.000Z closePeriod',
+        '- 2026-01-31T00:00:00.000Z noticeRenewal',
+        '- 2026-01-01T00:00:00.000Z chargePayment pay_…',
+        '- 2026-01-01T00:00:00.000Z createSubscription',
+      ].join('\n'),
+    ],
+  });
+
+  await api('POST', `/subscriptions/${id}/cancel`, { cancellation_type: 'end_of_period' });
+  expect((await told()).lists.at(-1)).toMatch(/^- 2026-03-01T03:00:00.000Z cancelSubscription\n/);
+});
+
 test('the billing run tells what is due, what waits and what was done', async () => {
   const { clockId, customerId } = await clockedCustomer(api, { frozenTime: '2030-01-01T00:00:00Z', card });
   const { id } = await subscribe(api, { customer_id: customerId, plan_id: planId });
