@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { WorkflowIdConflictPolicy } from '@temporalio/common';
 import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { systemScope } from '../db/scope.ts';
@@ -14,11 +14,10 @@ import {
   lifecycleKinds,
   lifecycleStartOptions,
   lifecycleTaskQueue,
-  workflowTaskTimeout,
 } from '../workflows/start.messages.ts';
 import { importWorkflowType } from '../workflows/task.messages.ts';
 import { importStartOptions } from '../workflows/task-start.messages.ts';
-import { testClockWorkflowId, testClockWorkflowType } from '../workflows/test-clock.messages.ts';
+import { testClockStartOptions, testClockWorkflowType } from '../workflows/test-clock.messages.ts';
 import { usageWatchStartOptions, usageWatchWorkflowType } from '../workflows/usage-watch.messages.ts';
 
 const pageSize = 500;
@@ -49,7 +48,7 @@ export async function reconcile({
     await Promise.all(
       Array.from({ length: maxStarting }, async () => {
         for (let object = waiting.shift(); object; object = waiting.shift()) {
-          const wasStarted = await start({ database, temporal }, object, restarts);
+          const wasStarted = await startObject({ database, temporal }, object, restarts);
           if (wasStarted) started += 1;
         }
       }),
@@ -61,7 +60,7 @@ export async function reconcile({
 }
 
 /** Starts one object's workflow; false when it was running. */
-function start(
+export function startObject(
   { database, temporal }: { database: Database; temporal: Client },
   object: LiveObject,
   restarts: boolean,
@@ -140,15 +139,11 @@ function whereOneRuns(restarts: boolean): WorkflowIdConflictPolicy {
 }
 
 async function startClock(temporal: Client, object: LiveObject, restarts: boolean): Promise<boolean> {
+  const { tenantId, environmentId, objectId: testClockId } = object;
   return unlessRunning(() =>
     temporal.workflow.start(testClockWorkflowType, {
-      workflowId: testClockWorkflowId(object.objectId),
-      taskQueue: lifecycleTaskQueue,
-      args: [{ tenantId: object.tenantId, environmentId: object.environmentId, testClockId: object.objectId }],
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      ...testClockStartOptions({ tenantId, environmentId, testClockId }),
       workflowIdConflictPolicy: whereOneRuns(restarts),
-      workflowTaskTimeout,
-      staticSummary: `Test clock ${object.objectId}`,
     }),
   );
 }

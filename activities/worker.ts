@@ -6,6 +6,7 @@ import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openUsageStore } from '../metering/open-usage-store.ts';
 import { scheduleRetention } from './event-retention.ts';
+import { scheduleLifecycleWatch } from './lifecycle-watch.ts';
 import { runtimeOptions, workerLogger } from './logging.ts';
 import { reconcile } from './reconcile.ts';
 import { startUsageFeed } from './usage-feed.ts';
@@ -49,6 +50,7 @@ try {
   });
   const started = await reconcile({ database, temporal });
   if (clickhouse) await startUsageFeed(temporal);
+  await scheduleLifecycleWatch(temporal);
   await scheduleRetention(temporal, config.eventRetentionDays);
   logger.info(started, 'worker started');
   await workers.run();

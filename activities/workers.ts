@@ -14,6 +14,7 @@ import { createEventRetentionActivities } from './event-retention.ts';
 import { failureInterceptor } from './failure.ts';
 import { grantEvaluator } from './grant-evaluator.ts';
 import { createInvoiceActivities } from './invoice.ts';
+import { createLifecycleWatchActivities } from './lifecycle-watch.ts';
 import { createMeterBuildActivities } from './meter-build.ts';
 import { createOpeningActivities } from './opening-charge.ts';
 import { createPaymentActivities } from './payment.ts';
@@ -82,6 +83,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
+    ...createLifecycleWatchActivities({ database, temporal }),
     ...createUsageWatchActivities({ database, evaluators }),
     ...payment,
     ...opening,

@@ -12,6 +12,11 @@ export interface Clock {
   waitUntil(instant: string | null, wake: () => boolean, summary: string): Promise<void>;
 }
 
+/** Real time, also where an object lives on a test clock: when people did something, as Temporal's own pages show it. */
+export function realTime(): string {
+  return new Date().toISOString();
+}
+
 /** The one place that waits for time. `spreadMs` delays timers of real time only; boundaries themselves stay exact. */
 export function createClock(
   start: { testClockId: string | null; clockTime: string | null },
@@ -22,7 +27,7 @@ export function createClock(
 
 function realClock(spreadMs: () => number): Clock {
   return {
-    present: () => new Date().toISOString(),
+    present: realTime,
     heardTime: null,
     hear: () => {},
     async waitUntil(instant, wake, summary) {

@@ -3,6 +3,7 @@ export { environmentClone } from './environment-clone.ts';
 export { reprocessEvents } from './event-reprocess.ts';
 export { eventRetention } from './event-retention.ts';
 export { invoice } from './invoice.ts';
+export { lifecycleWatch } from './lifecycle-watch.ts';
 export { meterBuild } from './meter-build.ts';
 export { payment } from './payment.ts';
 export { priceSync } from './price-sync.ts';

@@ -22,6 +22,7 @@ export interface CarriedStanding<Snapshot extends LifecycleSnapshot = LifecycleS
   announced: Announced;
   /** What it did last, the oldest first. */
   steps?: Step[];
+  cancelRequestedAt?: string | null;
 }
 
 /** Something an object did, and the instant it was done as of. */
@@ -78,4 +79,6 @@ export interface WaitingFor {
   next: AgendaItem | null;
   blockedOn: string | null;
   agenda: AgendaItem[];
+  /** When somebody asked Temporal to cancel the workflow, in real time. It goes on: only the API ends what it looks after. */
+  cancelRequestedAt: string | null;
 }

@@ -1,5 +1,6 @@
 import {
   allHandlersFinished,
+  CancellationScope,
   condition,
   setCurrentDetails,
   setHandler,
@@ -8,8 +9,9 @@ import {
 } from '@temporalio/workflow';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { refuse } from '../billing/refusal.ts';
-import { type Clock, createClock } from './clock.ts';
-import { asFailure, reasonOf } from './failure.ts';
+import { type Clock, createClock, realTime } from './clock.ts';
+import { reasonOf } from './failure.ts';
+import { type InboxEntry, inboxEntry } from './inbox.ts';
 import {
   type Announced,
   type CarriedStanding,
@@ -19,19 +21,10 @@ import {
   type SettleRequest,
   type Step,
   settle,
-  type WaitingFor,
   waitingFor,
 } from './lifecycle.messages.ts';
 import type { Lifecycle, LifecycleDefinition, Timed } from './lifecycle-definition.ts';
-import { changedAttributes, lifeText, standingOf, withStep } from './standing.ts';
-
-interface InboxEntry<Snapshot> {
-  name: string;
-  at(): string;
-  act(): Promise<Snapshot>;
-  answer(snapshot: Snapshot): void;
-  fail(error: unknown): void;
-}
+import { changedAttributes, lifeText, standingOf, waitingForOf, withStep } from './standing.ts';
 
 /**
  * How long a run may become: its actions so far, and the events of its history when its task began. What it went ahead to alone
@@ -60,8 +53,16 @@ export function createLifecycle<Snapshot extends LifecycleSnapshot>(
     clock: loop.clock,
     command: (name, command, act) => loop.command(name, command, act),
     reload: () => loop.reload(),
-    run: () => loop.run(),
+    run: () => unheeding(() => loop.run()),
   };
+}
+
+/**
+ * Runs what Temporal is not to cancel: an object goes on until its row says that it has ended, because nothing else bills it. Whoever
+ * wants to end it uses the API.
+ */
+function unheeding<T>(work: () => Promise<T>): Promise<T> {
+  return CancellationScope.nonCancellable(work);
 }
 
 /**
@@ -82,18 +83,22 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private actions = 0;
   private ahead = 0;
   private steps: Step[];
+  /** When somebody asked Temporal to cancel the workflow, which it does not follow. */
+  private cancelRequestedAt: string | null;
 
   constructor(definition: LifecycleDefinition<Snapshot>) {
     this.definition = definition;
     const carried = definition.start.carried as CarriedStanding<Snapshot> | undefined;
     this.snapshot = carried?.snapshot ?? null;
     this.steps = carried?.steps ?? [];
+    this.cancelRequestedAt = carried?.cancelRequestedAt ?? null;
     this.announced = carried?.announced ?? { status: '', next: '', blockedOn: '' };
     this.clock = createClock(definition.start, () => this.snapshot?.spreadMs ?? 0);
-    setHandler(settle, (request) => this.settle(request));
+    CancellationScope.current().cancelRequested.catch(() => this.noteCancellation());
+    setHandler(settle, (request) => unheeding(() => this.settle(request)));
     setHandler(retry, () => this.retry());
     setHandler(rowChanged, () => this.reload());
-    setHandler(waitingFor, () => this.waitingFor());
+    setHandler(waitingFor, () => waitingForOf(this.snapshot, this.cancelRequestedAt));
   }
 
   command<Command extends Timed>(
@@ -101,18 +106,9 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     command: Command,
     act: (command: Command) => Promise<Snapshot>,
   ): Promise<Snapshot> {
-    const { at } = command;
-    if (at != null) this.clock.hear(at);
-    const asOf = () => (at != null && at < (this.clock.heardTime ?? at) ? this.clock.heardTime : at);
-    return new Promise<Snapshot>((answer, fail) => {
-      this.inbox.push({
-        name,
-        at: () => asOf() ?? this.clock.present(),
-        act: () => act({ ...command, at: asOf() }),
-        answer,
-        fail: (error) => fail(asFailure(name, error)),
-      });
-    });
+    const { entry, answered } = inboxEntry(this.clock, { name, command, act });
+    this.inbox.push(entry);
+    return answered;
   }
 
   reload(): void {
@@ -210,7 +206,8 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     this.busy = true;
     this.rolling = false;
     if (this.inbox.length > 0 || this.stale) return;
-    const carried: CarriedStanding<Snapshot> = { snapshot, announced: this.announced, steps: this.steps };
+    const { announced, steps, cancelRequestedAt } = this;
+    const carried: CarriedStanding<Snapshot> = { snapshot, announced, steps, cancelRequestedAt };
     const { start } = this.definition;
     await this.definition.rollOver({ ...start, clockTime: this.clock.heardTime, creating: false, carried });
   }
@@ -266,15 +263,26 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
 
   /** Shows an operator where the object stands; search attributes are written only when they change. */
   private announce(snapshot: Snapshot): void {
-    const { start } = this.definition;
-    // The static summary ends with the first run; these details are told by every run.
-    const identity = `${workflowInfo().workflowType} ${start.objectId}, customer ${start.customerId}`;
-    const onTestClock = start.testClockId !== null;
-    setCurrentDetails(lifeText(identity, { snapshot, steps: this.steps, onTestClock }));
-    const standing = standingOf(snapshot, onTestClock);
+    this.showDetails(snapshot);
+    const standing = standingOf(snapshot, this.definition.start.testClockId !== null);
     const changes = changedAttributes(this.announced, standing);
     if (changes.length > 0) upsertSearchAttributes(changes);
     this.announced = standing;
+  }
+
+  private showDetails(snapshot: Snapshot): void {
+    const { start } = this.definition;
+    // The static summary ends with the first run; these details are told by every run.
+    const identity = `${workflowInfo().workflowType} ${start.objectId}, customer ${start.customerId}`;
+    const { steps, cancelRequestedAt } = this;
+    const onTestClock = start.testClockId !== null;
+    setCurrentDetails(lifeText(identity, { snapshot, steps, cancelRequestedAt, onTestClock }));
+  }
+
+  /** A request to cancel is told to whoever looks, and not followed. */
+  private noteCancellation(): void {
+    this.cancelRequestedAt = realTime();
+    if (this.snapshot !== null) this.showDetails(this.snapshot);
   }
 
   private async retry(): Promise<{ performing: string }> {
@@ -282,15 +290,5 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     if (!performing) throw refuse('invalid_operation', 'the object is not parked; there is nothing to retry');
     await this.command('retry', {}, () => this.definition.unpark());
     return { performing };
-  }
-
-  private waitingFor(): WaitingFor {
-    const { snapshot } = this;
-    return {
-      status: snapshot?.status ?? 'starting',
-      next: snapshot?.agenda[0] ?? null,
-      blockedOn: snapshot?.blockedOn ?? null,
-      agenda: snapshot?.agenda ?? [],
-    };
   }
 }

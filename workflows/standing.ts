@@ -1,9 +1,20 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
-import type { Announced, LifecycleSnapshot, Step } from './lifecycle.messages.ts';
+import type { Announced, LifecycleSnapshot, Step, WaitingFor } from './lifecycle.messages.ts';
 import { blockedOnKey, nextDueAtKey, statusKey } from './search-attributes.ts';
 
 /** A run carries so many of the steps before it: those of the last two or three periods. */
 const keptSteps = 8;
+
+/** The answer to `waitingFor` of an object that stands as `snapshot` says; null is one that was not read yet. */
+export function waitingForOf(snapshot: LifecycleSnapshot | null, cancelRequestedAt: string | null): WaitingFor {
+  return {
+    status: snapshot?.status ?? 'starting',
+    next: snapshot?.agenda[0] ?? null,
+    blockedOn: snapshot?.blockedOn ?? null,
+    agenda: snapshot?.agenda ?? [],
+    cancelRequestedAt,
+  };
+}
 
 /** The search attributes an object should have. */
 export function standingOf(snapshot: LifecycleSnapshot, onTestClock: boolean): Announced {
@@ -34,19 +45,33 @@ export function withStep(steps: readonly Step[], step: Step): Step[] {
   return [...steps, step].slice(-keptSteps);
 }
 
+/** How an object stands, what it did last, and when it was asked to stop. */
+interface Life {
+  snapshot: LifecycleSnapshot;
+  steps: readonly Step[];
+  /** In real time; null when nobody asked Temporal to cancel the workflow. */
+  cancelRequestedAt: string | null;
+  onTestClock: boolean;
+}
+
+function goesOnLine(requestedAt: string): string {
+  return (
+    `**Not cancelled:** Temporal was asked at ${requestedAt} to cancel this workflow. It goes on, because it bills; ` +
+    'end what it looks after through the API, as with POST /v1/subscriptions/{id}/cancel.'
+  );
+}
+
 /**
  * What an operator reads under User Metadata, in Markdown: what the object is, how it stands, what time will bring and what it did
  * last. A run that others came before begins with an almost empty history; this tells what went before.
  */
-export function lifeText(
-  identity: string,
-  { snapshot, steps, onTestClock }: { snapshot: LifecycleSnapshot; steps: readonly Step[]; onTestClock: boolean },
-): string {
+export function lifeText(identity: string, { snapshot, steps, cancelRequestedAt, onTestClock }: Life): string {
   const toCome = snapshot.agenda.map(({ at, kind, ref }) => `- ${at} ${kind} ${ref}`.trimEnd());
   const done = steps.toReversed().map(({ at, did }) => `- ${at} ${did}`);
   return [
     identity,
     standingLine(snapshot, onTestClock),
+    ...(cancelRequestedAt ? [goesOnLine(cancelRequestedAt)] : []),
     ...listed('To come', toCome),
     ...listed('Done, the last first', done),
   ].join('\n\n');

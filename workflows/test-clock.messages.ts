@@ -1,4 +1,7 @@
+import { WorkflowIdReusePolicy } from '@temporalio/common';
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import { environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
+import { lifecycleTaskQueue, workflowTaskTimeout } from './start.messages.ts';
 
 export const testClockWorkflowType = 'testClock';
 
@@ -10,6 +13,23 @@ export interface TestClockStart {
   tenantId: string;
   environmentId: string;
   testClockId: string;
+}
+
+/** How the workflow of a clock is started; the caller says what becomes of one that runs. A closed one is started again. */
+export function testClockStartOptions(start: TestClockStart) {
+  return {
+    workflowId: testClockWorkflowId(start.testClockId),
+    taskQueue: lifecycleTaskQueue,
+    args: [start] as [TestClockStart],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowTaskTimeout,
+    staticSummary: `Test clock ${start.testClockId}`,
+    typedSearchAttributes: [
+      { key: tenantIdKey, value: start.tenantId },
+      { key: environmentIdKey, value: start.environmentId },
+      { key: testClockIdKey, value: start.testClockId },
+    ],
+  };
 }
 
 export interface AdvanceCommand {

@@ -1,5 +1,5 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
-import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { WorkflowIdConflictPolicy } from '@temporalio/common';
 import type { Scope } from '../../db/scope.ts';
 import {
   createTestClock,
@@ -7,8 +7,7 @@ import {
   listTestClocks,
   readTestClock,
 } from '../../db/stores/platform/test-clock.ts';
-import { lifecycleTaskQueue, workflowTaskTimeout } from '../../workflows/start.messages.ts';
-import { advance, testClockWorkflowId, testClockWorkflowType } from '../../workflows/test-clock.messages.ts';
+import { advance, testClockStartOptions, testClockWorkflowType } from '../../workflows/test-clock.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { listQuery, toListQuery, viewList } from '../list.ts';
@@ -118,13 +117,8 @@ async function advanceAtWorkflow(temporal: Client, scope: Scope, testClockId: st
   await temporal.workflow.executeUpdateWithStart(advance, {
     args: [{ to }],
     startWorkflowOperation: new WithStartWorkflowOperation(testClockWorkflowType, {
-      workflowId: testClockWorkflowId(testClockId),
-      taskQueue: lifecycleTaskQueue,
-      args: [start],
+      ...testClockStartOptions(start),
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      workflowTaskTimeout,
-      staticSummary: `Test clock ${testClockId}`,
     }),
   });
 }

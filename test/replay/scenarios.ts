@@ -30,6 +30,7 @@ import {
   until,
   workflowOf,
 } from './stage.ts';
+import { stoppedScenarios } from './stopped-scenarios.ts';
 import { heldBackScenario, usageFeedScenario } from './usage-feed-scenario.ts';
 import { meterBuildScenario, rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
 
@@ -152,6 +153,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   ...changeScenarios,
   ...lifeScenarios,
   ...hierarchyScenarios,
+  ...stoppedScenarios,
   'files-imported': importScenario,
   'raw-events-reprocessed': rawEventsScenario,
   'events-dropped': retentionScenario,

@@ -17,8 +17,8 @@ export function crashingWorkers(base: Pick<TestDatabase, 'applicationUrl'>, temp
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** A worker that dies when it reaches the crash point; without one it goes on. */
-  async function startWorker(crashPoint = ''): Promise<RunningProgram> {
+  /** A worker that dies when it reaches the crash point; without one it goes on. `env` adds to its environment. */
+  async function startWorker(crashPoint = '', env: Record<string, string> = {}): Promise<RunningProgram> {
     const worker = await startService({
       name: 'worker',
       slug: `worker-${workers.length}`,
@@ -31,6 +31,7 @@ export function crashingWorkers(base: Pick<TestDatabase, 'applicationUrl'>, temp
         TEMPORAL_NAMESPACE: temporal.namespace,
         WORKFLOW_BUNDLE: await workflowBundle(),
         PERENNIAL_CRASH_POINTS: crashPoint,
+        ...env,
       },
       isReady: async () => true,
     });

@@ -1,4 +1,4 @@
-import type { Sql } from '../../transaction.ts';
+import type { ScopedSql, Sql } from '../../transaction.ts';
 
 /** An object that waits for something and therefore has a workflow. */
 export interface LiveObject {
@@ -11,14 +11,8 @@ export interface LiveObject {
   clockTime: string | null;
 }
 
-/**
- * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only (not
- * inherited ones, which follow their parents) or are being paid before they exist,
- * clocks that move, imports, builds of meters, onboardings and clones of environments that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
- */
-export async function liveObjects(sql: Sql, after: string, limit: number): Promise<LiveObject[]> {
-  return sql.rows<LiveObject & Record<string, unknown>>(
-    `select distinct on (object_id) o.object_type as "objectType", o.object_id as "objectId", o.tenant_id as "tenantId",
+const liveText = `
+     select distinct on (object_id) o.object_type as "objectType", o.object_id as "objectId", o.tenant_id as "tenantId",
        o.environment_id as "environmentId", o.customer_id as "customerId", o.test_clock_id as "testClockId", c.frozen_time as "clockTime"
      from (
        select object_type, object_id, tenant_id, environment_id, customer_id, test_clock_id from agenda_entry
@@ -42,8 +36,37 @@ export async function liveObjects(sql: Sql, after: string, limit: number): Promi
        select 'environment_clone', id, tenant_id, environment_id, '', null from environment_clone where clone_status = 'running'
        union all
        select 'test_clock', id, tenant_id, environment_id, '', null from test_clock where target_time is not null and status = 'published'
-     ) o left join test_clock c on c.id = o.test_clock_id
-     where o.object_id > $1 order by o.object_id limit $2`,
-    [after, limit],
+     ) o left join test_clock c on c.id = o.test_clock_id`;
+
+type LiveRow = LiveObject & Record<string, unknown>;
+
+/**
+ * Objects with something to wait for, by id after `after`: whatever has an agenda, subscriptions that wait for messages only (not
+ * inherited ones, which follow their parents) or are being paid before they exist,
+ * clocks that move, imports, builds of meters, onboardings and clones of environments that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
+ */
+export async function liveObjects(sql: Sql, after: string, limit: number): Promise<LiveObject[]> {
+  return sql.rows<LiveRow>(`${liveText} where o.object_id > $1 order by o.object_id limit $2`, [after, limit]);
+}
+
+/** Those of `ids`, objects of one type in one environment, that have something to wait for; found by keys, however many there are. */
+export async function liveAmong(
+  sql: Sql,
+  { environmentId, objectType }: { environmentId: string; objectType: string },
+  ids: readonly string[],
+): Promise<LiveObject[]> {
+  const these = 'where o.environment_id = $1 and o.object_type = $2 and o.object_id = any($3) order by o.object_id';
+  return sql.rows<LiveRow>(`${liveText} ${these}`, [environmentId, objectType, ids]);
+}
+
+/** True where the audit tells that the object's workflow was started again after the run `runId` had been closed. */
+export async function restartIsAudited(
+  sql: ScopedSql,
+  { objectId, runId }: { objectId: string; runId: string },
+): Promise<boolean> {
+  const rows = await sql.rows(
+    `select 1 from audit_entry where environment_id = $1 and object_id = $2 and action = 'workflow restarted' and detail->>'run_id' = $3`,
+    [sql.scope.environmentId, objectId, runId],
   );
+  return rows.length > 0;
 }

@@ -1,0 +1,32 @@
+import { invoiceWorkflowType } from './invoice.messages.ts';
+import { paymentWorkflowType } from './payment.messages.ts';
+import { refundWorkflowType } from './refund.messages.ts';
+import { environmentIdKey, tenantIdKey } from './search-attributes.ts';
+import { subscriptionWorkflowType } from './subscription.messages.ts';
+import { testClockWorkflowType } from './test-clock.messages.ts';
+
+export const lifecycleWatchWorkflowType = 'lifecycleWatch';
+export const lifecycleWatchScheduleId = 'lifecycle-watch';
+
+/** How often it is looked for workflows that were closed from outside: such a one runs again within a minute. */
+export const lifecycleWatchInterval = '30s' as const;
+
+/** The workflows that end only when their row says so, by their types, and the object types `reconcile` knows them by. */
+export const watchedTypes = {
+  [subscriptionWorkflowType]: 'subscription',
+  [invoiceWorkflowType]: 'invoice',
+  [paymentWorkflowType]: 'payment',
+  [refundWorkflowType]: 'refund',
+  [testClockWorkflowType]: 'test_clock',
+} as const;
+
+/** The search attributes that say whose a workflow is. */
+export const ownerKeys = { tenantId: tenantIdKey, environmentId: environmentIdKey };
+
+/** What a look found. `until` is where the next one begins. */
+export interface LifecycleWatchResult {
+  until: string;
+  /** Workflows that were closed from outside, also those that run again or have nothing left to wait for. */
+  closed: number;
+  restarted: number;
+}
