@@ -12,6 +12,7 @@ import {
   unknownEvents,
 } from '../metering/postgres/raw-event.ts';
 import { eventOfRaw } from '../metering/raw-event.ts';
+import type { UnstorableEvent } from '../metering/rejected-event.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import type { ReprocessStanding, ReprocessStart } from '../workflows/event-reprocess.messages.ts';
 import { crashPoint } from './crash-points.ts';
@@ -74,9 +75,12 @@ export async function storeBatch(dependencies: Dependencies, start: ReprocessSta
     .filter(({ event }) => event !== null && unknown.has(event))
     .flatMap(({ event }) => event ?? []);
   crashPoint('storeRawEvents.beforeEffect');
+  let unstorable: readonly UnstorableEvent[];
   try {
-    await metering.load(scope, stored, async (sql) => {
-      if (!(await noteRawEvents(sql, scope, readings.map(outcomeOf)))) throw new BatchChanged('raw events changed');
+    unstorable = await metering.load(scope, stored, async (sql, bad) => {
+      const problems = new Map(bad.map(({ event, problem }) => [event.key, `it cannot be stored: ${problem}`]));
+      const outcomes = readings.map((reading) => outcomeOf(reading, problems));
+      if (!(await noteRawEvents(sql, scope, outcomes))) throw new BatchChanged('raw events changed');
     });
   } catch (error) {
     if (error instanceof BatchChanged) return standing;
@@ -87,9 +91,9 @@ export async function storeBatch(dependencies: Dependencies, start: ReprocessSta
   return {
     after: rows.at(-1)?.seq ?? standing.after,
     examined: standing.examined + rows.length,
-    stored: standing.stored + stored.length,
+    stored: standing.stored + stored.length - unstorable.length,
     known: standing.known + readings.length - unreadable - stored.length,
-    unreadable: standing.unreadable + unreadable,
+    unreadable: standing.unreadable + unreadable + unstorable.length,
     isDone: rows.length < start.batchSize,
   };
 }
@@ -99,8 +103,11 @@ function readingOf(row: RawEventRow, mapping: Parameters<typeof eventOfRaw>[1]):
   return 'event' in made ? { row, event: made.event, problem: null } : { row, event: null, problem: made.problem };
 }
 
-function outcomeOf({ row, event, problem }: Reading) {
-  return { seq: row.seq, state: row.state, key: event?.key ?? null, problem };
+/** The event a raw one became, or why it became none; `problems` are those of keys that could not be stored. */
+function outcomeOf({ row, event, problem }: Reading, problems: ReadonlyMap<string, string>) {
+  const unstorable = event === null ? undefined : problems.get(event.key);
+  const outcome = unstorable === undefined ? { key: event?.key ?? null, problem } : { key: null, problem: unstorable };
+  return { seq: row.seq, state: row.state, ...outcome };
 }
 
 /** What the filters ask for. An object from which no event can be read is met by none of them. */

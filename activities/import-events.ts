@@ -15,6 +15,7 @@ import {
 } from '../integrations/import-file.ts';
 import type { PreparedEvent } from '../metering/event.ts';
 import { eventOfRecord, requiredEventColumns } from '../metering/import-event.ts';
+import type { UnstorableEvent } from '../metering/rejected-event.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import type { ImportProgress } from '../workflows/task.messages.ts';
 import { crashPoint } from './crash-points.ts';
@@ -106,7 +107,11 @@ async function storeRecords(
       await storing;
       run.onProgress(reached);
       storing = sending;
-      sending = storeChunk(dependencies, scope, task.id, { ...chunk, from: reached.processedRecords }, storing);
+      const next = { ...chunk, from: reached.processedRecords };
+      sending = storeChunk(dependencies, scope, task.id, next, storing).then((unstorable) => {
+        reached.successfulRecords -= unstorable;
+        reached.failedRecords += unstorable;
+      });
       // They are awaited above or below; until then their failure is nobody's.
       sending.catch(() => undefined);
       reached.processedRecords += sizeOf(chunk);
@@ -131,7 +136,7 @@ async function* chunks(
   blocks: AsyncIterable<FileRecord[]>,
   skipped: number,
 ): AsyncGenerator<Chunk> {
-  let chunk: Chunk = { events: [], errors: [] };
+  let chunk = emptyChunk();
   for await (const block of blocks) {
     if (block[0]?.number === 1) checkColumns(block[0]);
     const records = block.filter(({ number }) => number > skipped);
@@ -139,11 +144,13 @@ async function* chunks(
     for (const record of records) {
       const made =
         'problem' in record ? record : eventOfRecord(record.values, (id) => externalIds.get(id), parseExactJson);
-      if ('event' in made) chunk.events.push(made.event);
-      else chunk.errors.push({ record: record.number, line: record.line, reason: made.problem });
+      if ('event' in made) {
+        chunk.events.push(made.event);
+        chunk.places.push({ record: record.number, line: record.line });
+      } else chunk.errors.push({ record: record.number, line: record.line, reason: made.problem });
       if (sizeOf(chunk) < chunkRecords) continue;
       yield chunk;
-      chunk = { events: [], errors: [] };
+      chunk = emptyChunk();
     }
   }
   if (sizeOf(chunk) > 0) yield chunk;
@@ -158,8 +165,12 @@ function checkColumns(record: FileRecord): void {
 
 interface Chunk {
   events: PreparedEvent[];
+  /** Where the events were in the file. */
+  places: Pick<RowError, 'record' | 'line'>[];
   errors: RowError[];
 }
+
+const emptyChunk = (): Chunk => ({ events: [], places: [], errors: [] });
 
 function sizeOf({ events, errors }: Chunk): number {
   return events.length + errors.length;
@@ -186,19 +197,26 @@ async function externalIdsOf(
   return new Map(rows.map((row) => [row.id, row.external_id]));
 }
 
+/** Returns how many of the chunk's events could not be stored. */
 async function storeChunk(
   { metering }: ImportDependencies,
   scope: Scope,
   taskId: string,
-  { events, errors, from }: Chunk & { from: number },
+  { events, places, errors, from }: Chunk & { from: number },
   turn: Promise<void>,
-): Promise<void> {
+): Promise<number> {
   crashPoint('importEvents.beforeEffect');
-  const count = async (sql: Sql) => {
-    const isCounted = await countChunk(sql, scope, taskId, { from, successful: events.length, errors });
+  const count = async (sql: Sql, unstorable: readonly UnstorableEvent[]) => {
+    const refused = unstorable.flatMap(({ event, problem }) => {
+      const place = places[events.indexOf(event)];
+      return place ? { ...place, reason: `it cannot be stored: ${problem}` } : [];
+    });
+    const counted = { from, successful: events.length - refused.length, errors: [...errors, ...refused] };
+    const isCounted = await countChunk(sql, scope, taskId, counted);
     if (!isCounted) throw new TaskStopped(`task ${taskId} was stopped`);
     crashPoint('importEvents.beforeCommit');
   };
-  await metering.load(scope, events, count, turn);
+  const unstorable = await metering.load(scope, events, count, turn);
   crashPoint('importEvents.afterEffect');
+  return unstorable.length;
 }

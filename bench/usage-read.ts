@@ -64,7 +64,7 @@ async function filled({ database, metering }: BenchDatabase, count: number): Pro
         properties: { units: `${number % 100}.25`, user: `user-${number % 1_000}` },
       });
     });
-    const next = metering.load(scope, events, async () => undefined, stored);
+    const next = metering.load(scope, events, async () => undefined, stored).then(() => undefined);
     await stored;
     stored = next;
   }

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { refuse } from '../billing/refusal.ts';
+import { checkProperties, checkText, invalidField, maxTextLength } from './event-text.ts';
 import { utcInstant } from './timestamp.ts';
 
 /** An event as a caller sends it, after its JSON types were checked. spec: catalogue-and-metering §6.2 */
@@ -28,26 +28,22 @@ export interface PreparedEvent {
   readonly propertiesText: string | null;
 }
 
-const maxIdLength = 255;
-/** An escape for half a character: PostgreSQL could store such JSON but never read a string from it. */
-const unreadable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
-
 /**
  * Checks an event and makes it ready to be stored. `where` precedes the field in messages (`events[3].`).
- * Throws `validation_error` naming the field. spec: catalogue-and-metering §6.2, §13 row 33
+ * Throws `validation_error` naming the field. Own: the maxima of texts, which keep every row of an index below PostgreSQL's limit.
+ * spec: catalogue-and-metering §6.2, §13 row 33
  */
 export function prepareEvent(input: EventInput, where = ''): PreparedEvent {
   const eventName = input.event_name.trim();
-  if (eventName === '') throw invalid(`${where}event_name`, 'is required');
-  if (input.external_customer_id.trim() === '') throw invalid(`${where}external_customer_id`, 'is required');
-  if (input.event_id && input.event_id.length > maxIdLength) {
-    throw invalid(`${where}event_id`, `must be at most ${maxIdLength} characters long`);
-  }
+  if (eventName === '') throw invalidField(`${where}event_name`, 'is required');
+  checkText(eventName, `${where}event_name`, maxTextLength);
+  if (input.external_customer_id.trim() === '') throw invalidField(`${where}external_customer_id`, 'is required');
+  checkText(input.external_customer_id, `${where}external_customer_id`, maxTextLength);
+  if (input.event_id) checkText(input.event_id, `${where}event_id`, maxTextLength);
+  if (input.source) checkText(input.source, `${where}source`, maxTextLength);
   const id = input.event_id && input.event_id.trim() !== '' ? input.event_id : newEventId();
   const properties = input.properties ?? {};
-  const text = JSON.stringify(properties);
-  if (text.includes('\\u') && unreadable.test(text))
-    throw invalid(`${where}properties`, 'must be valid Unicode without NUL characters');
+  const text = checkProperties(properties, `${where}properties`);
   return {
     id,
     key: eventKey(id),
@@ -64,13 +60,9 @@ function preparedTimestamp(text: string | null | undefined, where: string): stri
   if (text === undefined || text === null) return null;
   const instant = utcInstant(text);
   if (instant === null) {
-    throw invalid(`${where}timestamp`, 'must be an RFC 3339 time with a zone, such as 2026-01-31T00:00:00Z');
+    throw invalidField(`${where}timestamp`, 'must be an RFC 3339 time with a zone, such as 2026-01-31T00:00:00Z');
   }
   return instant;
-}
-
-function invalid(field: string, reason: string) {
-  return refuse('validation_error', `${field} ${reason}`, { fields: { [field]: reason } });
 }
 
 const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,8 +1,10 @@
-/** Why no meter counted an event. spec: catalogue-and-metering §6.6 */
-export const rejectionReasons = ['no_meter_for_event_name', 'no_matching_meter'] as const;
+import type { PreparedEvent } from './event.ts';
+
+/** Why no meter counted an event, and, own, that the database could not store it. spec: catalogue-and-metering §6.6 */
+export const rejectionReasons = ['no_meter_for_event_name', 'no_matching_meter', 'not_storable'] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** A stored event that no meter counted when it came. */
+/** An event that no meter counted when it came, or that could not be stored. */
 export interface RejectedEvent {
   /** The position right after this event in the listing. */
   readonly cursor: string;
@@ -12,6 +14,14 @@ export interface RejectedEvent {
   readonly timestamp: string;
   readonly rejectedAt: string;
   readonly reason: RejectionReason;
+  /** The database's words about an event that it could not store; null for every other. */
+  readonly problem: string | null;
+}
+
+/** An event whose data the database refused, with its words: it was left out of its batch, and kept as a rejected one. */
+export interface UnstorableEvent {
+  readonly event: PreparedEvent;
+  readonly problem: string;
 }
 
 /** What a listing of rejected events selects; newest first. */

@@ -4,6 +4,7 @@ import type { ScopedSql, Sql } from '../db/transaction.ts';
 import type { BilledWindow, InheritedUsage } from '../db/usage-reader.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
+import type { UnstorableEvent } from './rejected-event.ts';
 import type { SeriesWindow, SeriesWindows } from './series.ts';
 import type { BreakdownRequest, BreakdownRow, BucketBreakdownRequest, BucketBreakdownRow } from './usage-breakdown.ts';
 
@@ -202,12 +203,14 @@ export interface BucketDifference {
  */
 export interface UsageStore {
   /**
-   * Stores events of one environment; all of them or none. The first stored copy of an id is the one that is metered.
+   * Stores events of one environment in one transaction. An event whose data the database refuses is left out, kept as a rejected
+   * one and returned; the others are stored. The first stored copy of an id is the one that is metered.
    * Throws `too_many_requests` when too much waits to be written. spec: catalogue-and-metering §6.2, §6.3
    */
-  append(scope: Scope, events: readonly PreparedEvent[]): Promise<void>;
+  append(scope: Scope, events: readonly PreparedEvent[]): Promise<readonly UnstorableEvent[]>;
   /**
-   * Stores a large batch past the queue of `append`, and does `also` in its transaction: both or neither. For one writer at
+   * Stores a large batch past the queue of `append`, and does `also`, which hears what could not be stored, in its transaction: both
+   * or neither. For one writer at
    * a time that brings many events, such as an import. The same rules for repeats and copies as `append`. With `turn` the batch
    * is sent to the database at once, but stored only when `turn` is over, and not when that fails: the next batch of the writer
    * is on its way while one is being stored.
@@ -215,10 +218,13 @@ export interface UsageStore {
   load(
     scope: Scope,
     events: readonly PreparedEvent[],
-    also: (sql: Sql) => Promise<void>,
+    also: (sql: Sql, unstorable: readonly UnstorableEvent[]) => Promise<void>,
     turn?: Promise<unknown>,
-  ): Promise<void>;
-  /** Stores events in the caller's transaction, with the rules of `append`: for a rehearsal, which takes them back. */
+  ): Promise<readonly UnstorableEvent[]>;
+  /**
+   * Stores events in the caller's transaction, with the rules of `append`: for a rehearsal, which takes them back. Throws
+   * `validation_error` for an event that cannot be stored.
+   */
   appendWithin(sql: ScopedSql, events: readonly PreparedEvent[]): Promise<void>;
   /**
    * Answers every question, those without buckets in one statement. Throws `not_found` for an unknown meter, and

@@ -4,6 +4,7 @@ import { refusalIn, refuse } from '../../billing/refusal.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import type { PreparedEvent } from '../../metering/event.ts';
 import { eventPageSize, parseEventCursor } from '../../metering/event-page.ts';
+import type { UnstorableEvent } from '../../metering/rejected-event.ts';
 import type { SeriesWindows } from '../../metering/series.ts';
 import type { EventQuery, UsageQuestion } from '../../metering/usage-store.ts';
 import type { Api } from '../app.ts';
@@ -68,26 +69,46 @@ function ingestionRoutes(app: Api): void {
     schema: {
       operationId: 'ingestEventsBulk',
       tags,
-      summary: 'Ingest up to 1000 usage events, all or none',
+      summary: 'Ingest up to 1000 usage events',
+      description:
+        'Checked before any is stored: the first bad element refuses the request. An event whose data only the database finds bad is rejected alone.',
       body: ingestEventsBulkBody,
       response: { 202: eventsAccepted, ...errorResponses },
     },
     config: { permission: 'event:write', idempotency: 'none' },
     handler: async (request, reply) => {
-      await append(request, reply, preparedEvents(request.body.events, idempotencyKey(request), true));
-      return { message: 'Events accepted for processing' };
+      const events = preparedEvents(request.body.events, idempotencyKey(request), true);
+      const unstorable = await append(request, reply, events);
+      if (unstorable === 0) return { message: 'Events accepted for processing' };
+      const except = `except ${unstorable} that cannot be stored: see GET /v1/events/rejected?reason=not_storable`;
+      return { message: `Events accepted for processing, ${except}` };
     },
   });
 }
 
-async function append(request: FastifyRequest, reply: FastifyReply, events: readonly PreparedEvent[]): Promise<void> {
+/** Stores events and returns how many of them could not be. Throws `validation_error` when that is all of them. */
+async function append(request: FastifyRequest, reply: FastifyReply, events: readonly PreparedEvent[]): Promise<number> {
   try {
-    await request.server.dependencies.metering.append(request.scope, events);
-    request.server.metrics.ingestedEvents.inc({ result: 'accepted' }, events.length);
+    const unstorable = await request.server.dependencies.metering.append(request.scope, events);
+    countIngested(request, events, unstorable);
+    const [first] = unstorable;
+    if (!first || unstorable.length < events.length) return unstorable.length;
+    throw refuse('validation_error', `event ${first.event.id} cannot be stored: ${first.problem}`);
   } catch (error) {
     if (refusalIn(error)?.code === 'too_many_requests') void reply.header('retry-after', '1');
     throw error;
   }
+}
+
+/** Tells the metrics what became of events. */
+export function countIngested(
+  request: FastifyRequest,
+  events: readonly PreparedEvent[],
+  unstorable: readonly UnstorableEvent[],
+): void {
+  const { ingestedEvents } = request.server.metrics;
+  ingestedEvents.inc({ result: 'accepted' }, events.length - unstorable.length);
+  if (unstorable.length > 0) ingestedEvents.inc({ result: 'not_storable' }, unstorable.length);
 }
 
 /** The header, from which events without an id take theirs. */

@@ -4,6 +4,7 @@ import { inSqlTransaction } from '../../db/transaction.ts';
 import { newEventId, type PreparedEvent } from '../../metering/event.ts';
 import { keepRawEvents, type NewRawEvent, readRawEventMapping } from '../../metering/postgres/raw-event.ts';
 import { eventOfRaw } from '../../metering/raw-event.ts';
+import type { UnstorableEvent } from '../../metering/rejected-event.ts';
 import {
   type ReprocessStart,
   reprocessStartOptions,
@@ -15,7 +16,7 @@ import { errorResponses } from '../errors.ts';
 import { eventBodyLimitBytes } from '../plugins/json-body.ts';
 import { startedWorkflow } from '../schemas/price-sync.ts';
 import { rawEventsAccepted, rawEventsBody, reprocessBody, reprocessStart } from '../schemas/raw-event.ts';
-import { idempotencyKey } from './event.ts';
+import { countIngested, idempotencyKey } from './event.ts';
 
 const tags = ['Events'];
 const startWithinMs = 10_000;
@@ -61,8 +62,10 @@ export async function rawEventRoutes(app: Api): Promise<void> {
         events.push(made.event);
         return { ...raw, key: made.event.key, problem: null };
       });
-      await metering.load(scope, events, (sql) => keepRawEvents(sql, scope, kept));
-      request.server.metrics.ingestedEvents.inc({ result: 'accepted' }, events.length);
+      const unstorable = await metering.load(scope, events, (sql, bad) =>
+        keepRawEvents(sql, scope, withProblems(kept, bad)),
+      );
+      countIngested(request, events, unstorable);
       return { message: 'Events accepted for processing', batch_size: String(kept.length) };
     },
   });
@@ -89,6 +92,16 @@ export async function rawEventRoutes(app: Api): Promise<void> {
       },
     });
   }
+}
+
+/** Objects whose event could not be stored wait with the reason, like those from which none could be read. */
+function withProblems(kept: readonly NewRawEvent[], unstorable: readonly UnstorableEvent[]): readonly NewRawEvent[] {
+  if (unstorable.length === 0) return kept;
+  const problems = new Map(unstorable.map(({ event, problem }) => [event.key, problem]));
+  return kept.map((raw) => {
+    const problem = raw.key === null ? undefined : problems.get(raw.key);
+    return problem === undefined ? raw : { ...raw, key: null, problem: `it cannot be stored: ${problem}` };
+  });
 }
 
 /** The run that was started, or the one that the same request started before. Throws `already_exists` while another runs. */

@@ -36,6 +36,7 @@ const rejectedEvent = z
     timestamp: timestampOutput(),
     rejected_at: timestampOutput(),
     reason: z.enum(rejectionReasons),
+    problem: z.string().nullable().describe('Why the database could not store it; null for what no meter counted.'),
   })
   .meta({ id: 'RejectedEvent' });
 
@@ -60,6 +61,7 @@ export function viewRejectedEvents(page: {
       timestamp: wireInstant(event.timestamp),
       rejected_at: wireInstant(event.rejectedAt),
       reason: event.reason,
+      problem: event.problem,
     })),
     next: page.hasMore ? (page.events.at(-1)?.cursor ?? '') : '',
     has_more: page.hasMore,

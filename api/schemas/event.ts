@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type EventInput, type PreparedEvent, prepareEvent } from '../../metering/event.ts';
 import { pageKeys } from '../../metering/event-page.ts';
+import { maxTextLength } from '../../metering/event-text.ts';
 import { wireInstant } from '../../metering/timestamp.ts';
 import type { Attribution, EventPage, EventWithCopies, StoredEvent } from '../../metering/usage-store.ts';
 import { parseJson } from '../plugins/json-body.ts';
@@ -20,21 +21,22 @@ export function jsonObject() {
     .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
 }
 
-const properties = jsonObject();
+/** `prepareEvent` checks the length. */
+const short = z.string().meta({ maxLength: maxTextLength });
 
 /** One usage event. spec: catalogue-and-metering §6.2 */
 export const ingestEventBody = z
   .object({
-    event_name: z.string().meta({ examples: ['api_call'] }),
-    external_customer_id: z.string().meta({ examples: ['acme'] }),
-    event_id: z.string().nullish().describe('The caller’s idempotency key; at most 255 characters. Made when absent.'),
+    event_name: short.meta({ examples: ['api_call'] }),
+    external_customer_id: short.meta({ examples: ['acme'] }),
+    event_id: short.nullish().describe('The caller’s idempotency key. Made when absent.'),
     customer_id: z.string().nullish(),
     timestamp: z
       .string()
       .nullish()
       .meta({ format: 'date-time', examples: ['2026-01-31T00:00:00Z'] }),
-    source: z.string().nullish(),
-    properties: properties.nullish(),
+    source: short.nullish(),
+    properties: jsonObject().nullish().describe('Names to 255 characters, texts to 65 536; 64 levels; 4 MiB of JSON.'),
   })
   .meta({ id: 'IngestEventRequest' });
 

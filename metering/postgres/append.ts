@@ -1,21 +1,18 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
-import {
-  type CopyTransaction,
-  inCopyTransaction,
-  type ScopedSql,
-  type Sql,
-  type SqlTransaction,
-} from '../../db/transaction.ts';
+import { type CopyTransaction, inCopyTransaction, type ScopedSql, type SqlTransaction } from '../../db/transaction.ts';
 import type { PreparedEvent } from '../event.ts';
 import { rollupMinutes } from '../meter.ts';
+import type { UnstorableEvent } from '../rejected-event.ts';
 import { appendText } from './append-text.ts';
 import { type EventContribution, eventRows, gainRows, parametersOf } from './batch-columns.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
 import { markCustomers } from './dirty-customer.ts';
 import { loadBatch } from './load-batch.ts';
 import { recordRejected } from './rejected-event.ts';
+import { found, resolveEventNames, resolveSubjects } from './short-keys.ts';
+import { isDataError, recordUnstorable, storeGoodParts } from './unstorable-event.ts';
 
 const appendPlain = { name: 'usage-append', text: appendText(false, false) };
 const appendWithLatest = { name: 'usage-append-latest', text: appendText(true, false) };
@@ -30,16 +27,24 @@ const maxAttempts = 5;
 /** What else a large batch brings. */
 interface Load {
   /** Done in the transaction of the batch. */
-  readonly also: (sql: SqlTransaction) => Promise<void>;
+  readonly also: (sql: SqlTransaction, unstorable: readonly UnstorableEvent[]) => Promise<void>;
   /** What is prepared for the batch may be before it is over, what others see is not. */
   readonly turn?: Promise<unknown>;
 }
 
+/** What a batch came to. */
+interface Appended {
+  /** Their customers were marked. */
+  readonly isMarked: boolean;
+  readonly unstorable: readonly UnstorableEvent[];
+}
+
 /**
  * Stores a batch of one environment in one transaction. What met a deadlock is repeated; nothing of the first try remains, so no
- * copy is made twice. The batch of a load keeps its transaction and in it the lock of the environment: the batch behind it holds
- * that too while it waits for its turn, so that one who changes a meter and waits for both would keep a new transaction out for
- * ever. Says whether their customers were marked. spec: catalogue-and-metering §6.3, §12 I3
+ * copy is made twice. Events whose data the database refuses are left out and kept as rejected; the others are stored. The batch of
+ * a load keeps its transaction and in it the lock of the environment: the batch behind it holds that too while it waits for its
+ * turn, so that one who changes a meter and waits for both would keep a new transaction out for ever.
+ * spec: catalogue-and-metering §6.3, §12 I3
  */
 export async function appendBatch(
   database: Database,
@@ -47,15 +52,45 @@ export async function appendBatch(
   scope: Scope,
   events: readonly PreparedEvent[],
   load?: Load,
-): Promise<{ isMarked: boolean }> {
-  const { catalogue, subjects, eventNames } = load
-    ? await inCopyTransaction(database, scope, async (tx) => {
-        const locked = await cache.locked(tx, scope);
-        return repeatedAfterDeadlock(() => loaded(tx, locked, events, load));
-      })
-    : await repeatedAfterDeadlock(() => inCopyTransaction(database, scope, (tx) => appendIn(tx, cache, scope, events)));
+): Promise<Appended> {
+  const inOneTransaction = <T>(work: (tx: CopyTransaction, catalogue: Catalogue) => Promise<T>) =>
+    inCopyTransaction(database, scope, async (tx) => work(tx, await cache.locked(tx, scope)));
+  const { catalogue, subjects, eventNames, unstorable } = load
+    ? await inOneTransaction((tx, locked) => repeatedAfterDeadlock(() => loaded(tx, locked, events, load)))
+    : await withoutUnstorable(
+        () => repeatedAfterDeadlock(() => inOneTransaction((tx, locked) => storeIn(tx, locked, events))),
+        () => repeatedAfterDeadlock(() => inOneTransaction((tx, locked) => storeStorable(tx, locked, events))),
+      );
   cache.remember(catalogue, subjects, eventNames);
-  return { isMarked: catalogue.watchesUsage };
+  return { isMarked: catalogue.watchesUsage, unstorable };
+}
+
+/** What the first way comes to, which takes all data to be good, or else the second. */
+async function withoutUnstorable(store: () => Promise<Resolved>, otherwise: () => Promise<Resolved>) {
+  try {
+    return await store();
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+    return otherwise();
+  }
+}
+
+/** Stores a batch of which some events are known to be bad: the good ones, and the others as rejected. */
+async function storeStorable(
+  tx: CopyTransaction,
+  catalogue: Catalogue,
+  events: readonly PreparedEvent[],
+): Promise<Resolved> {
+  const { stored, unstorable } = await storeGoodParts(tx, events, (part, first) =>
+    storeIn(tx, catalogue, part, { first }),
+  );
+  await recordUnstorable(tx, catalogue.env, unstorable);
+  return {
+    catalogue,
+    subjects: new Map(stored.flatMap(({ subjects }) => [...subjects])),
+    eventNames: new Map(stored.flatMap(({ eventNames }) => [...eventNames])),
+    unstorable,
+  };
 }
 
 async function repeatedAfterDeadlock<T>(work: () => Promise<T>): Promise<T> {
@@ -81,9 +116,19 @@ async function loaded(
 ): Promise<Resolved> {
   await tx.client.query('savepoint batch');
   try {
-    const stored = await storeIn(tx, catalogue, events, turn);
-    await also(tx);
-    return stored;
+    return await withoutUnstorable(
+      async () => {
+        const stored = await storeIn(tx, catalogue, events, { turn });
+        await also(tx, []);
+        return stored;
+      },
+      async () => {
+        await tx.client.query('rollback to savepoint batch');
+        const stored = await storeStorable(tx, catalogue, events);
+        await also(tx, stored.unstorable);
+        return stored;
+      },
+    );
   } catch (error) {
     if (isDeadlock(error)) await tx.client.query('rollback to savepoint batch');
     throw error;
@@ -94,6 +139,13 @@ interface Resolved {
   catalogue: Catalogue;
   subjects: ReadonlyMap<string, string>;
   eventNames: ReadonlyMap<string, number>;
+  unstorable: readonly UnstorableEvent[];
+}
+
+/** The place of a part's first event in its batch, and whose turn comes before it. */
+interface Part {
+  readonly first?: number;
+  readonly turn?: Promise<unknown> | undefined;
 }
 
 /** Stores a batch in the caller's transaction, which decides whether it stays. */
@@ -110,7 +162,7 @@ async function storeIn(
   tx: ScopedSql | CopyTransaction,
   catalogue: Catalogue,
   events: readonly PreparedEvent[],
-  turn?: Promise<unknown>,
+  { first = 0, turn }: Part = {},
 ): Promise<Resolved> {
   const subjects = await resolveSubjects(tx, catalogue, events, turn);
   const eventNames = await resolveEventNames(tx, catalogue, events, turn);
@@ -119,13 +171,13 @@ async function storeIn(
     subjectOf: (text: string) => found(subjects.get(text)),
     eventNameOf: (text: string) => found(eventNames.get(text)),
   };
-  if ('canCopy' in tx && events.length >= loadedFrom) {
+  if ('canCopy' in tx && events.length >= loadedFrom && first === 0) {
     await loadBatch(tx, { env: catalogue.env, events, keys, contributions }, turn);
   } else {
     await turn;
-    await write(tx, catalogue, { events: eventRows(events, keys), gains: gainRows(contributions) });
+    await write(tx, catalogue, { events: eventRows(events, keys, first), gains: gainRows(contributions, first) });
   }
-  if (catalogue.reportsRejected) await recordRejected(tx, catalogue, events, contributions);
+  if (catalogue.reportsRejected) await recordRejected(tx, catalogue, { events, contributions, first });
   if (catalogue.watchesUsage) {
     const marked = events.map((event) => ({
       subject: keys.subjectOf(event.externalCustomerId),
@@ -133,7 +185,7 @@ async function storeIn(
     }));
     await markCustomers(tx, catalogue.env, marked);
   }
-  return { catalogue, subjects, eventNames };
+  return { catalogue, subjects, eventNames, unstorable: [] };
 }
 
 /** From so many events on a batch is copied into a table of the connection instead of being sent as parameters. */
@@ -155,80 +207,6 @@ async function write(
     ? { ...(keepsLatest ? appendBucketedWithLatest : appendBucketed), values }
     : { ...(keepsLatest ? appendWithLatest : appendPlain), values: values.slice(0, -2) };
   await ('client' in tx ? tx.client.query(prepared) : tx.rows(prepared.text, prepared.values));
-}
-
-/**
- * The subjects of a batch. Makes those this process has not met yet, sorted, so two writers wait in one order; when it is the batch's
- * turn, because the one before it may want the same.
- */
-async function resolveSubjects(
-  tx: Sql,
-  catalogue: Catalogue,
-  events: readonly PreparedEvent[],
-  turn?: Promise<unknown>,
-): Promise<ReadonlyMap<string, string>> {
-  const { known, missing } = sortedOut(
-    events.map((event) => event.externalCustomerId),
-    catalogue.subjects,
-  );
-  if (missing.length === 0) return known;
-  await turn;
-  await tx.rows(
-    `insert into usage.subject (env, external_id) select $1, text from unnest($2::text[]) as t(text)
-     on conflict (env, external_id) where holder is null do nothing`,
-    [catalogue.env, missing],
-  );
-  const rows = await tx.rows<{ external_id: string; number: string }>(
-    'select external_id, number::text from usage.subject where env = $1 and external_id = any($2) and holder is null',
-    [catalogue.env, missing],
-  );
-  for (const row of rows) known.set(row.external_id, row.number);
-  return known;
-}
-
-async function resolveEventNames(
-  tx: Sql,
-  catalogue: Catalogue,
-  events: readonly PreparedEvent[],
-  turn?: Promise<unknown>,
-): Promise<ReadonlyMap<string, number>> {
-  const { known, missing } = sortedOut(
-    events.map((event) => event.eventName),
-    catalogue.eventNames,
-  );
-  if (missing.length === 0) return known;
-  await turn;
-  await tx.rows(
-    'insert into usage.event_name (env, name) select $1, text from unnest($2::text[]) as t(text) on conflict do nothing',
-    [catalogue.env, missing],
-  );
-  const rows = await tx.rows<{ name: string; number: number }>(
-    'select name, number from usage.event_name where env = $1 and name = any($2)',
-    [catalogue.env, missing],
-  );
-  for (const row of rows) known.set(row.name, row.number);
-  return known;
-}
-
-/** Short keys of texts, taken out of the cache because other batches may empty it meanwhile, and the texts without one. */
-function sortedOut<T>(
-  texts: readonly string[],
-  cached: ReadonlyMap<string, T>,
-): { known: Map<string, T>; missing: string[] } {
-  const known = new Map<string, T>();
-  const missing: string[] = [];
-  for (const text of new Set(texts)) {
-    const key = cached.get(text);
-    if (key === undefined) missing.push(text);
-    else known.set(text, key);
-  }
-  return { known, missing: missing.sort() };
-}
-
-/** A short key that this transaction has just looked up or made. */
-function found<T>(number: T | undefined): T {
-  if (number === undefined) throw new Error('a short key of the batch was not resolved');
-  return number;
 }
 
 /** A large batch is looked at in slices of so many events, so that other work gets its turn. */

@@ -17,11 +17,11 @@ export interface ShortKeys {
 
 type Row = readonly (string | number | boolean | null)[];
 
-/** The events of a batch as `appendText` reads them, a row each. */
-export function eventRows(events: readonly PreparedEvent[], { subjectOf, eventNameOf }: ShortKeys): Row[] {
+/** The events of a batch as `appendText` reads them, a row each; `first` is the place of the first of a part. */
+export function eventRows(events: readonly PreparedEvent[], { subjectOf, eventNameOf }: ShortKeys, first = 0): Row[] {
   const met = new Set<string>();
   return events.map((event, ord) => [
-    ord,
+    first + ord,
     event.key,
     event.id === event.key ? null : event.id,
     subjectOf(event.externalCustomerId),
@@ -34,9 +34,9 @@ export function eventRows(events: readonly PreparedEvent[], { subjectOf, eventNa
 }
 
 /** What they add to meters, a row each. */
-export function gainRows(contributions: readonly EventContribution[]): Row[] {
+export function gainRows(contributions: readonly EventContribution[], first = 0): Row[] {
   return contributions.map(({ ord, meter, quantity, distinct, group }) => [
-    ord,
+    first + ord,
     meter.number,
     meter.version,
     decimalOfScaled(quantity),

@@ -10,6 +10,13 @@ import type { Catalogue } from './catalogue-cache.ts';
 import { environmentNumber } from './environment-number.ts';
 import { utcText } from './stored-event.ts';
 
+/** Events of a batch, or of a part of it whose first has the place `first`, and what meters make of them. */
+interface RejectableEvents {
+  readonly events: readonly PreparedEvent[];
+  readonly contributions: readonly EventContribution[];
+  readonly first: number;
+}
+
 /**
  * Keeps the events of a batch that no meter counted, with the reason, and tells of them: one outbound event per name and
  * reason an hour. Runs in the transaction of the batch after its events were stored, and costs a statement a batch, not
@@ -18,13 +25,16 @@ import { utcText } from './stored-event.ts';
 export async function recordRejected(
   tx: ScopedSql,
   catalogue: Catalogue,
-  events: readonly PreparedEvent[],
-  contributions: readonly EventContribution[],
+  { events, contributions, first }: RejectableEvents,
 ): Promise<void> {
   const ignored = await unusedArchivedMeters(tx, catalogue, events);
   const counted = new Set(contributions.filter(({ meter }) => !ignored.has(meter.number)).map(({ ord }) => ord));
   const met = new Set<string>();
-  const rejected = events.filter((event, ord) => met.size !== met.add(event.key).size && !counted.has(ord));
+  const places = new Map<PreparedEvent, number>();
+  for (const [ord, event] of events.entries()) {
+    if (met.size !== met.add(event.key).size && !counted.has(ord)) places.set(event, first + ord);
+  }
+  const rejected = [...places.keys()];
   if (rejected.length === 0) return;
   const reasons = rejected.map(({ eventName }): RejectionReason => {
     const meters = catalogue.metersByEventName.get(eventName) ?? [];
@@ -34,6 +44,7 @@ export async function recordRejected(
     catalogue.env,
     plainArray(rejected.map(({ key }) => key)),
     plainArray(reasons),
+    plainArray([...places.values()]),
   ]);
   if (due.length === 0) return;
   const byKey = new Map(rejected.map((event) => [event.key, event]));
@@ -124,6 +135,7 @@ export async function listRejectedEvents(
     timestamp: row.ts,
     rejectedAt: row.rejected_at,
     reason: row.reason,
+    problem: row.problem,
   }));
   return { events, hasMore: rows.length > query.limit };
 }
@@ -136,6 +148,7 @@ interface RejectedRow {
   ts: string;
   rejected_at: string;
   reason: RejectionReason;
+  problem: string | null;
   [column: string]: unknown;
 }
 
@@ -144,13 +157,15 @@ select m.number from meter m where m.environment_id = $1 and m.number = any($2) 
   select 1 from subscription_line_item line where line.environment_id = $1 and line.meter_id = m.id
     and line.status = 'published' and (line.end_date is null or line.end_date > now()))`;
 
-// A key that this transaction inserted is one that was new. Of what was told within the hour, no row is locked.
+// An event that this transaction stored has its instant and the event's place; behind a savepoint a row does not tell its
+// transaction. Of what was told within the hour, no row is locked.
 const recordText = `
 with fresh as (
   select e.env, e.seq, e.key, e.event_id, e.event_name, e.subject, e.ts, r.reason, r.ord
-  from unnest($2::uuid[], $3::text[]) with ordinality as r(key, reason, ord)
-  join usage.event_key k on k.env = $1 and k.key = r.key and k.xmin = pg_current_xact_id()::xid
-  join usage.event e on e.seq = k.seq and e.env = k.env and e.key = k.key and e.ingested_at >= now()
+  from unnest($2::uuid[], $3::text[], $4::int[]) as r(key, reason, ord)
+  join usage.event_key k on k.env = $1 and k.key = r.key
+  join usage.event e on e.seq = k.seq and e.env = k.env and e.key = k.key
+    and e.ingested_at >= now() and e.ingested_at = now() + r.ord * interval '1 microsecond' and e.txid = pg_current_xact_id()
 ), kept as (
   insert into usage.rejected_event (env, seq, key, event_id, event_name, subject, ts, rejected_at, reason)
   select env, seq, key, event_id, event_name, subject, ts, now(), reason from fresh order by seq
@@ -169,14 +184,24 @@ with fresh as (
 select first.key::text as key, first.reason, ${utcText('first.ts')} as ts from first join noticed using (event_name, reason)`;
 
 const listText = `
-select r.seq::text as seq, coalesce(r.event_id, r.key::text) as event_id, name.name as event_name, s.external_id,
-  ${utcText('r.ts')} as ts, ${utcText('r.rejected_at')} as rejected_at, r.reason
-from usage.rejected_event r
-join usage.event_name name on name.env = $1 and name.number = r.event_name
-join usage.subject s on s.number = r.subject
-where r.env = $1
-  and ($2::text is null or r.event_name = (select number from usage.event_name where env = $1 and name = $2))
-  and ($3::text is null or r.subject in (select number from usage.subject where env = $1 and external_id = $3))
-  and ($4::text is null or r.reason = $4)
-  and ($5::bigint is null or r.seq < $5::bigint)
-order by r.seq desc limit $6`;
+select * from ((
+  select r.seq, coalesce(r.event_id, r.key::text) as event_id, name.name as event_name, s.external_id,
+    ${utcText('r.ts')} as ts, ${utcText('r.rejected_at')} as rejected_at, r.reason, null as problem
+  from usage.rejected_event r
+  join usage.event_name name on name.env = $1 and name.number = r.event_name
+  join usage.subject s on s.number = r.subject
+  where r.env = $1
+    and ($2::text is null or r.event_name = (select number from usage.event_name where env = $1 and name = $2))
+    and ($3::text is null or r.subject in (select number from usage.subject where env = $1 and external_id = $3))
+    and ($4::text is null or r.reason = $4)
+    and ($5::bigint is null or r.seq < $5::bigint)
+  order by r.seq desc limit $6
+) union all (
+  select seq, event_id, event_name, external_customer_id, ${utcText('ts')}, ${utcText('rejected_at')}, 'not_storable', problem
+  from usage.unstorable_event where env = $1
+    and ($2::text is null or event_name = $2)
+    and ($3::text is null or external_customer_id = $3)
+    and ($4::text is null or $4 = 'not_storable')
+    and ($5::bigint is null or seq < $5::bigint)
+  order by seq desc limit $6
+)) as rejected order by seq desc limit $6`;

@@ -61,6 +61,7 @@ async function drop(sql: Sql, partition: string, before: string, guard: DropGuar
 const leftovers = [
   ['event_copy', 'ingested_at', ''],
   ['rejected_event', 'rejected_at', ''],
+  ['unstorable_event', 'rejected_at', ''],
   ['raw_event', 'received_at', 'and key is not null'],
 ] as const;
 

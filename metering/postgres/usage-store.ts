@@ -1,3 +1,4 @@
+import { refuse } from '../../billing/refusal.ts';
 import type { Database } from '../../db/orm.ts';
 import { type Scope, systemScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
@@ -16,6 +17,7 @@ import { readBreakdown, readBucketBreakdown } from './read-breakdown.ts';
 import { readEvent } from './read-event.ts';
 import { readSeries } from './read-series.ts';
 import { readUsage } from './read-usage.ts';
+import { isDataError } from './unstorable-event.ts';
 import { verifyRollups, verifySample } from './verify.ts';
 import { countVoided, voidEvent } from './void-event.ts';
 import { defaultLimits, type QueueLimits, WriteQueue } from './write-queue.ts';
@@ -37,17 +39,26 @@ export function openPostgresUsageStore(
   const dense = new DenseUsage(database);
   const queue = new WriteQueue(async (scope, events) => {
     await partitions();
-    if ((await appendBatch(database, cache, scope, events)).isMarked) notices.arrived(scope);
+    const { isMarked, unstorable } = await appendBatch(database, cache, scope, events);
+    if (isMarked) notices.arrived(scope);
+    return unstorable;
   }, limits);
   return {
     append: (scope, events) => queue.append(scope, events),
     async load(scope, events, also, turn) {
       await partitions();
-      if ((await appendBatch(database, cache, scope, events, { also, ...(turn ? { turn } : {}) })).isMarked)
-        notices.arrived(scope);
+      const load = { also, ...(turn ? { turn } : {}) };
+      const { isMarked, unstorable } = await appendBatch(database, cache, scope, events, load);
+      if (isMarked) notices.arrived(scope);
+      return unstorable;
     },
     async appendWithin(sql, events) {
-      await appendIn(sql, cache, sql.scope, events);
+      try {
+        await appendIn(sql, cache, sql.scope, events);
+      } catch (error) {
+        if (!isDataError(error)) throw error;
+        throw refuse('validation_error', 'one of the events cannot be stored: send other values');
+      }
       await noteOwnEvents(sql);
     },
     usage: (sql, scope, questions) => readUsage(sql, scope, questions, (cut) => dense.cut(scope, cut)),

@@ -1,12 +1,13 @@
 import { refuse } from '../../billing/refusal.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { PreparedEvent } from '../event.ts';
+import type { UnstorableEvent } from '../rejected-event.ts';
 
 interface Waiting {
   readonly scope: Scope;
   readonly events: readonly PreparedEvent[];
   readonly bytes: number;
-  resolve(): void;
+  resolve(unstorable: readonly UnstorableEvent[]): void;
   reject(error: unknown): void;
 }
 
@@ -25,7 +26,8 @@ export const defaultLimits: QueueLimits = {
   writers: 3,
 };
 
-type Write = (scope: Scope, events: readonly PreparedEvent[]) => Promise<void>;
+/** Stores a batch but for the events it returns. */
+type Write = (scope: Scope, events: readonly PreparedEvent[]) => Promise<readonly UnstorableEvent[]>;
 
 /**
  * Groups what callers append at the same time into one statement per environment. A batch leaves as soon as a writer is
@@ -47,8 +49,9 @@ export class WriteQueue {
     this.#limits = limits;
   }
 
-  append(scope: Scope, events: readonly PreparedEvent[]): Promise<void> {
-    if (events.length === 0) return Promise.resolve();
+  /** Returns those of the events that could not be stored. */
+  append(scope: Scope, events: readonly PreparedEvent[]): Promise<readonly UnstorableEvent[]> {
+    if (events.length === 0) return Promise.resolve([]);
     const bytes = events.reduce((sum, event) => sum + sizeOf(event), 0);
     const full =
       this.#rows + events.length > this.#limits.waitingRows || this.#bytes + bytes > this.#limits.waitingBytes;
@@ -123,21 +126,20 @@ export class WriteQueue {
     const [first] = batch;
     if (!first) return;
     try {
-      await this.#write(first.scope, batch.length === 1 ? first.events : batch.flatMap((waiting) => waiting.events));
-      for (const waiting of batch) waiting.resolve();
+      const events = batch.length === 1 ? first.events : batch.flatMap((waiting) => waiting.events);
+      const unstorable = await this.#write(first.scope, events);
+      for (const waiting of batch) waiting.resolve(ofCaller(unstorable, waiting));
     } catch (error) {
-      if (batch.length === 1 || !isDataError(error)) {
-        for (const waiting of batch) waiting.reject(error);
-        return;
-      }
-      // One caller's value that the database refuses must not fail the others that happened to share its batch.
-      for (const waiting of batch) await this.#run([waiting]);
+      for (const waiting of batch) waiting.reject(error);
     }
   }
 }
 
-function isDataError(error: unknown): boolean {
-  return /^2[0-9A-Z]{4}$/.test(String((error as { code?: unknown }).code ?? ''));
+/** Those of the batch's bad events that one caller brought. */
+function ofCaller(unstorable: readonly UnstorableEvent[], { events }: Waiting): readonly UnstorableEvent[] {
+  if (unstorable.length === 0) return unstorable;
+  const own = new Set(events);
+  return unstorable.filter(({ event }) => own.has(event));
 }
 
 function sizeOf(event: PreparedEvent): number {

@@ -58,6 +58,7 @@ test('a rejected event is kept with its reason, and told once an hour for its na
       timestamp: '2026-01-15T10:30:00.000Z',
       rejected_at: expect.any(String),
       reason: 'no_matching_meter',
+      problem: null,
     },
   ]);
   const told = (await notices()).map(({ payload }) => payload);

@@ -62,8 +62,8 @@ describe('the task', () => {
     const dying = (moment: 'before' | 'after'): UsageStore => ({
       ...store,
       load: async (at, events, also, turn) => {
-        const dyingAlso: typeof also = async (sql) => {
-          await also(sql);
+        const dyingAlso: typeof also = async (sql, unstorable) => {
+          await also(sql, unstorable);
           if (moment === 'before') throw died;
         };
         await store.load(at, events, dyingAlso, turn);

@@ -40,17 +40,18 @@ export async function newCustomer(database: Database, scope: Scope, externalId: 
 }
 
 /** Appends events given in their wire form; the name is `call` and the customer `acme` unless the event says so. */
-export function append(store: UsageStore, scope: Scope, events: readonly Partial<EventInput>[]): Promise<void> {
+export async function append(store: UsageStore, scope: Scope, events: readonly Partial<EventInput>[]): Promise<void> {
   const whole = events.map((event) => ({
     event_name: 'call',
     external_customer_id: 'acme',
     event_id: randomUUID(),
     ...event,
   }));
-  return store.append(
+  const unstorable = await store.append(
     scope,
     whole.map((event) => prepareEvent(event)),
   );
+  if (unstorable.length > 0) throw new Error(`not storable: ${unstorable.map(({ problem }) => problem).join('; ')}`);
 }
 
 /** The value of one question, January of the customer `acme` unless it says otherwise. */

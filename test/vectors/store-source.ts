@@ -92,13 +92,13 @@ async function tell(answering: Answering, events: readonly VectorEvent[], evalua
   return { question, asked: <T>(ask: Ask<T>) => askAll(answering, scope, ask) };
 }
 
-function send(store: UsageStore, scope: Scope, events: readonly VectorEvent[]): Promise<void> {
+async function send(store: UsageStore, scope: Scope, events: readonly VectorEvent[]): Promise<void> {
   const prepared = events.map((event) => {
     const { id, timestamp, properties } = event;
     const named = { event_name: 'told', external_customer_id: userOf(event), event_id: id };
     return prepareEvent({ ...named, timestamp, properties });
   });
-  return prepared.length === 0 ? Promise.resolve() : store.append(scope, prepared);
+  if (prepared.length > 0) await store.append(scope, prepared);
 }
 
 /** The one answer of all engines, before and after they took everything in. Throws where there are several. */

@@ -15,6 +15,7 @@ function heldQueue() {
   const queue = new WriteQueue(async (scope, batch) => {
     await gate.promise;
     written.push({ environmentId: scope.environmentId, rows: batch.length });
+    return [];
   }, limits);
   return { queue, written, go: () => gate.resolve() };
 }
@@ -50,13 +51,14 @@ it('lets environments take turns', async () => {
   expect(written.map(({ environmentId }) => environmentId)).toEqual(['a', 'b', 'a']);
 });
 
-it('fails only the caller whose value the database refuses', async () => {
+it('tells each caller of a batch its own bad events alone', async () => {
   const bad = events(1);
-  const write = async (_: unknown, batch: readonly PreparedEvent[]) => {
-    if (batch.some((event) => event === bad[0])) throw Object.assign(new Error('invalid text'), { code: '22021' });
-  };
+  const write = async (_: unknown, batch: readonly PreparedEvent[]) =>
+    batch.filter((event) => event === bad[0]).map((event) => ({ event, problem: 'invalid text' }));
   const queue = new WriteQueue(write, limits);
-  const results = await Promise.allSettled([events(1), bad, events(1)].map((each) => queue.append(scopeOf('a'), each)));
-  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  const results = await Promise.all(
+    [events(1), [...events(1), ...bad], events(1)].map((each) => queue.append(scopeOf('a'), each)),
+  );
+  expect(results).toEqual([[], [{ event: bad[0], problem: 'invalid text' }], []]);
   await queue.drained();
 });
