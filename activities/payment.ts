@@ -1,10 +1,11 @@
 import { Context } from '@temporalio/activity';
-import type { PaymentOutcome } from '../billing/payment.ts';
+import { askedDailyUntil, type PaymentOutcome } from '../billing/payment.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/lifecycle/parked-object.ts';
 import {
   attendPayment,
+  clockOfPayment,
   loadPaymentState,
   type PaymentState,
   restartPayment,
@@ -44,6 +45,12 @@ export interface PaymentAnswer extends PaymentMoment {
   caller?: Caller;
 }
 
+/** What a gateway said of a charge that was sent before, and what the customer's test clock showed then; null on real time. */
+export interface LookedUp extends PaymentOutcome {
+  /** Absent in answers of earlier releases. */
+  clockTime?: string | null;
+}
+
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 /** What payment workflows and the collection of invoices do. spec: wallets-and-payments §2.19 */
@@ -74,7 +81,10 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
       converse(payment, 'chargePayment', Context.current().info.attempt === 1 ? askFirst : askAgain),
 
     /** Asks about a charge that was sent, and sends it with the same token if it never arrived. */
-    lookUpPayment: (payment: PaymentReference): Promise<PaymentOutcome> => converse(payment, 'lookUpPayment', askAgain),
+    lookUpPayment: async (payment: PaymentReference): Promise<LookedUp> => {
+      const outcome = await converse(payment, 'lookUpPayment', askAgain);
+      return { ...outcome, clockTime: await inScope(payment, (tx) => clockOfPayment(tx, payment.paymentId)) };
+    },
 
     /** Gives up a charge that waits for its payer; the answer says what is true afterwards. */
     cancelCharge: (payment: PaymentReference): Promise<PaymentOutcome> =>
@@ -142,18 +152,28 @@ type Conversation = (gateway: PaymentGateway, request: Parameters<typeof askFirs
 
 function snapshotOf(state: PaymentState): PaymentSnapshot {
   const ended = state.paymentStatus !== 'PROCESSING' && state.agenda.length === 0;
-  const waits = state.actionUrl ? 'waits for its payer to confirm' : 'waits for the gateway';
   return {
     version: state.version,
     status: state.paymentStatus.toLowerCase(),
     agenda: state.agenda,
     ended,
-    details: ended ? state.paymentStatus.toLowerCase() : `${state.paymentStatus.toLowerCase()} · ${waits}`,
+    details: ended ? state.paymentStatus.toLowerCase() : `${state.paymentStatus.toLowerCase()} · ${waitText(state)}`,
     spreadMs: 0,
     blockedOn: state.blockedOn,
     paymentStatus: state.paymentStatus,
     invoiceId: state.invoiceId,
     subscriptionId: state.subscriptionId,
     needsAction: state.actionUrl !== null,
+    awaitsPayer: state.awaitsPayerSince !== null,
   };
+}
+
+/** For whom a payment waits, since when, and until when somebody asks. */
+function waitText({ actionUrl, awaitsPayerSince }: PaymentState): string {
+  if (awaitsPayerSince === null)
+    return `waits for the gateway${actionUrl ? ', which said last that the payer has to confirm' : ''}`;
+  return (
+    `waits for its payer to confirm since ${awaitsPayerSince}; the gateway is asked after growing pauses, ` +
+    `at least daily until ${askedDailyUntil(awaitsPayerSince)} and ever more rarely after that`
+  );
 }

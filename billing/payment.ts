@@ -64,6 +64,8 @@ const secondMs = 1000;
 const firstPollMs = 5 * secondMs;
 const longestPollMs = 15 * 60 * secondMs;
 const unansweredMs = 24 * 60 * 60 * secondMs;
+const dayMs = 24 * 60 * 60 * secondMs;
+const askedDailyMs = 30 * dayMs;
 
 /** The kinds of a payment's agenda in the order they are performed at one instant. */
 export const paymentAgendaOrder = ['pollGateway', 'reportUnanswered'] as const;
@@ -83,6 +85,23 @@ export function unansweredPaymentAgenda(since: string, at: string): AgendaItem[]
     ],
     paymentAgendaOrder,
   );
+}
+
+/**
+ * The agenda at `at` of a payment that waits for its payer to confirm since `since`: the gateway is asked again after as long as the
+ * payer has taken so far, at least 5 seconds, at most a day in the first 30 days, and ever more rarely after them. A gateway that
+ * says this has answered, so nobody is alarmed, however long it takes; a month is some forty questions.
+ * spec: wallets-and-payments §2.19; README decision 33
+ */
+export function payerAgenda(since: string, at: string): AgendaItem[] {
+  const waitedMs = Math.max(Date.parse(at) - Date.parse(since), firstPollMs);
+  const pauseMs = waitedMs < askedDailyMs ? Math.min(waitedMs, dayMs) : waitedMs;
+  return [{ at: later(at, pauseMs), kind: 'pollGateway', ref: '' }];
+}
+
+/** Until when a gateway is asked at least once a day about a payer who has to confirm since `since`. */
+export function askedDailyUntil(since: string): string {
+  return later(since, askedDailyMs);
 }
 
 /** When an operator hears of a payment unanswered since `since`. */

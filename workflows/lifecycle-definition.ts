@@ -14,6 +14,8 @@ export interface LifecycleDefinition<Snapshot extends LifecycleSnapshot> {
   park(item: AgendaItem, reason: string): Promise<Snapshot>;
   unpark(): Promise<Snapshot>;
   rollOver(start: LifecycleStart): Promise<never>;
+  /** True while the object does so little that its whole wait fits one run: operators find one workflow, and not hundreds. */
+  staysInRun?(snapshot: Snapshot): boolean;
 }
 
 export interface Lifecycle<Snapshot extends LifecycleSnapshot> {

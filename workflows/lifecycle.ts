@@ -81,6 +81,8 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   /** How far the test clock let it go, and from there alone. */
   private told = { to: '', through: '' };
   private actions = 0;
+  /** A run that waited for long ends with what it waited for. */
+  private stays = false;
   private ahead = 0;
   private steps: Step[];
   /** When somebody asked Temporal to cancel the workflow, which it does not follow. */
@@ -225,6 +227,8 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
 
   private isLongerThan({ actions, events }: RunLength): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
+    if (this.snapshot !== null && this.definition.staysInRun?.(this.snapshot)) this.stays = true;
+    if (this.stays) return continueAsNewSuggested;
     return this.actions > actions || historyLength - this.ahead > events || continueAsNewSuggested;
   }
 

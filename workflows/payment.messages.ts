@@ -20,6 +20,8 @@ export interface PaymentSnapshot extends LifecycleSnapshot {
   subscriptionId: string | null;
   /** True while the payer has to confirm. */
   needsAction: boolean;
+  /** True while nothing is missing but the payer's confirmation, which is asked about so rarely that one run does it. */
+  awaitsPayer?: boolean;
 }
 
 export interface PaymentChanged {

@@ -30,7 +30,8 @@ const external = proxyActivities<PaymentActivities>(externalStep);
 
 /**
  * A payment whose outcome is not known: the gateway is asked after growing pauses and whenever it has news, until it says
- * what became of the charge. Time alone never fails it; after a day a person is asked. spec: wallets-and-payments §2.19
+ * what became of the charge. Time alone never fails it; of a gateway that is silent for a day a person is told, while a payer may take
+ * as long as it likes. spec: wallets-and-payments §2.19
  */
 export async function payment(start: LifecycleStart): Promise<void> {
   const self = { tenantId: start.tenantId, environmentId: start.environmentId, paymentId: start.objectId };
@@ -84,6 +85,8 @@ export async function payment(start: LifecycleStart): Promise<void> {
     park: (item, reason) => local.parkPayment({ ...self, at: now(item.at), step: item.kind, reason }),
     unpark: () => local.unparkPayment({ ...self, at: lifecycle.clock.present() }),
     rollOver: (next) => continueAsNew<typeof payment>(next),
+    // Snapshots of earlier releases do not say so, and their runs rolled over.
+    staysInRun: ({ awaitsPayer }) => awaitsPayer === true,
   });
   /** A test clock performs entries at their own instants, real time at the moment it has reached. */
   const now = (due: string) => (start.testClockId === null ? lifecycle.clock.present() : due);
@@ -92,7 +95,12 @@ export async function payment(start: LifecycleStart): Promise<void> {
   const accept = commandsOf(lifecycle, changed);
   accept(processPayment, startPayment);
   accept(cancelPayment, cancel);
-  const ask = async () => record(await external.lookUpPayment(self), lifecycle.clock.present());
+  /** Somebody asked between two entries: the clock may have gone on since the last one it told of. */
+  const ask = async () => {
+    const { clockTime, ...outcome } = await external.lookUpPayment(self);
+    const present = lifecycle.clock.present();
+    return record(outcome, clockTime && clockTime > present ? clockTime : present);
+  };
   setHandler(refreshPayment, async () => changed(await lifecycle.command('refreshPayment', {}, ask)));
   setHandler(gatewayNotified, async () => {
     // A question that failed is asked again by the agenda; nobody waits for the answer of a signal.

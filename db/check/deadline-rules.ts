@@ -27,7 +27,7 @@ export const deadlineRules: readonly InvariantRule[] = [
   },
   {
     id: 'I18',
-    rule: 'no payment waits for its gateway for more than a day unnoticed',
+    rule: 'no payment waits for its gateway for more than a day unnoticed; for its payer it may, and is asked about',
     examines: `select count(*) from payment where payment_status = 'PROCESSING'`,
     violations: `
       select p.id as object, format('PROCESSING since %s', sent.at) as problem
@@ -35,7 +35,9 @@ export const deadlineRules: readonly InvariantRule[] = [
         select max(a.occurred_at) as at from audit_entry a where a.environment_id = p.environment_id and a.object_id = p.id
       ) sent
       where p.payment_status = 'PROCESSING' and sent.at + interval '24 hours' + ${grace} < ${now} and c.target_time is null
-        and not exists (select from parked_object o where o.object_type = 'payment' and o.object_id = p.id)`,
+        and not exists (select from parked_object o where o.object_type = 'payment' and o.object_id = p.id)
+        and not (p.awaits_payer_since is not null and exists (select from agenda_entry a
+          where a.environment_id = p.environment_id and a.object_type = 'payment' and a.object_id = p.id))`,
   },
   {
     id: 'I18',

@@ -50,6 +50,7 @@ import { Migration20261122_96_dense_usage } from './20261122_96_dense_usage.ts';
 import { Migration20261122_99_first_statistics } from './20261122_99_first_statistics.ts';
 import { Migration20261122_104_bounded_closes } from './20261122_104_bounded_closes.ts';
 import { Migration20261125_05_unstorable_events } from './20261125_05_unstorable_events.ts';
+import { Migration20261125_10_awaiting_payer } from './20261125_10_awaiting_payer.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -105,4 +106,5 @@ export const migrations = [
   { name: '20261122_99_first_statistics', class: Migration20261122_99_first_statistics },
   { name: '20261122_104_bounded_closes', class: Migration20261122_104_bounded_closes },
   { name: '20261125_05_unstorable_events', class: Migration20261125_05_unstorable_events },
+  { name: '20261125_10_awaiting_payer', class: Migration20261125_10_awaiting_payer },
 ];

@@ -10,6 +10,7 @@ import { importScenario } from './import-scenario.ts';
 import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { clockParked, invoiceParked, periodParked } from './parked-scenarios.ts';
+import { payerTookTime } from './payer-scenario.ts';
 import { priceSyncParked, priceSyncStopped, pricesSynced } from './price-sync-scenarios.ts';
 import { refundScenario } from './refund-scenario.ts';
 import {
@@ -90,6 +91,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
     await stage.platform.temporal.workflow.getHandle(paymentWorkflowId(paymentId)).executeUpdate(retry);
   },
   'payer-asked-on-clock': payerAsked,
+  'payer-took-time': payerTookTime,
   'payment-by-hand': paymentByHand,
   'invoice-parked-and-retried': invoiceParked,
   'period-parked-and-retried': periodParked,

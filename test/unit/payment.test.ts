@@ -4,8 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { parseCrashPoints } from '../../activities/crash-points.ts';
 import { askAgain, askFirst } from '../../activities/payment-gateway.ts';
 import {
+  askedDailyUntil,
   assertPaymentMove,
   isPaymentSettled,
+  payerAgenda,
   paymentEventName,
   paymentMoveAllowed,
   paymentStatuses,
@@ -80,6 +82,30 @@ describe('the agenda of an unanswered payment', () => {
     const agenda = unansweredPaymentAgenda(since, later(3_600_000));
     expect(agenda.find((item) => item.kind === 'reportUnanswered')?.at).toBe('2026-02-01T00:00:00.000Z');
     expect(unansweredSince(reportUnansweredAt(since))).toBe(since);
+  });
+});
+
+describe('the agenda of a payment that waits for its payer', () => {
+  const since = '2026-01-31T00:00:00.000Z';
+  const dayMs = 24 * 3_600_000;
+  const later = (ms: number) => new Date(Date.parse(since) + ms).toISOString();
+
+  test('alarms nobody, asks at least daily for 30 days, then ever more rarely: some forty questions a month', () => {
+    const pauses: number[] = [];
+    const until = askedDailyUntil(since);
+    let at = since;
+    while (at < later(3 * 365 * dayMs)) {
+      const agenda = payerAgenda(since, at);
+      expect(agenda.map(({ kind }) => kind)).toEqual(['pollGateway']);
+      const pauseMs = Date.parse(agenda[0]!.at) - Date.parse(at);
+      expect(pauseMs).toBeGreaterThan(0);
+      if (at < until) expect(pauseMs).toBeLessThanOrEqual(dayMs);
+      pauses.push(pauseMs / 1000);
+      at = agenda[0]!.at;
+    }
+    expect(until).toBe('2026-03-02T00:00:00.000Z');
+    expect(pauses.slice(0, 9)).toEqual([5, 5, 10, 20, 40, 80, 160, 320, 640]);
+    expect(pauses.length).toBeLessThan(55);
   });
 });
 

@@ -1,6 +1,7 @@
 import { type AgendaItem, sortAgenda } from '../../../billing/agenda.ts';
 import {
   type PaymentStatus,
+  payerAgenda,
   paymentAgendaOrder,
   reportUnansweredAt,
   unansweredPaymentAgenda,
@@ -22,6 +23,8 @@ export interface PaymentState {
   agenda: AgendaItem[];
   /** Where the payer confirms; null when the gateway asks nothing of it. */
   actionUrl: string | null;
+  /** Since when the payer has to confirm; null when it does not have to, or when the gateway has stopped answering since. */
+  awaitsPayerSince: string | null;
   /** Why it is parked; null when it is not. */
   blockedOn: string | null;
 }
@@ -44,6 +47,7 @@ export async function loadPaymentState(tx: PaymentTransaction, paymentId: string
     subscriptionId: row.subscription_id,
     agenda: sortAgenda(agenda, paymentAgendaOrder),
     actionUrl: row.payment_url,
+    awaitsPayerSince: stored.some(({ kind }) => kind === 'reportUnanswered') ? null : textOf(row.awaits_payer_since),
     blockedOn: row.blocked_on,
   };
 }
@@ -53,23 +57,57 @@ export async function loadPaymentState(tx: PaymentTransaction, paymentId: string
  * nothing. spec: wallets-and-payments §2.19 Unknown outcome
  */
 export async function attendPayment(tx: PaymentTransaction, paymentId: string, at: string): Promise<void> {
-  const [row] = await tx.rows<OwnedPayment>(
+  const [row] = await tx.rows<OwnedPayment & Pick<PaymentRow, 'awaits_payer_since'>>(
     `update payment set attended = true where id = $1 and environment_id = $2 and payment_status = 'PROCESSING' and not attended
-     returning id, environment_id, tenant_id, customer_id, test_clock_id`,
+     returning id, environment_id, tenant_id, customer_id, test_clock_id, awaits_payer_since`,
     [paymentId, tx.scope.environmentId],
   );
-  if (row) await writeUnansweredAgenda(tx, row, at);
+  if (!row) return;
+  const since = textOf(row.awaits_payer_since);
+  if (since === null) await writeUnansweredAgenda(tx, row, at);
+  else await writePayerAgenda(tx, row, since, at);
+}
+
+/** The time that the test clock of a payment's customer shows; null on real time. */
+export async function clockOfPayment(tx: PaymentTransaction, paymentId: string): Promise<string | null> {
+  const [row] = await tx.rows<{ frozen_time: string }>(
+    'select c.frozen_time from payment p join test_clock c on c.id = p.test_clock_id where p.environment_id = $1 and p.id = $2',
+    [tx.scope.environmentId, paymentId],
+  );
+  return row ? instantText(row.frozen_time) : null;
+}
+
+/** Writes when the gateway is asked next about a payer who has to confirm since `since`; nobody is alarmed for that. */
+export async function writePayerAgenda(
+  tx: PaymentTransaction,
+  payment: OwnedPayment,
+  since: string,
+  at: string,
+): Promise<void> {
+  await replaceAgendas(tx, [agendaOwner(payment, payerAgenda(since, at))]);
 }
 
 /** Writes when the gateway is asked next and when an operator hears of it; the time of waiting counts from the first call. */
 export async function writeUnansweredAgenda(tx: PaymentTransaction, payment: OwnedPayment, at: string): Promise<void> {
+  const since = (await gatewaySilentSince(tx, payment)) ?? at;
+  await replaceAgendas(tx, [agendaOwner(payment, unansweredPaymentAgenda(since, at))]);
+}
+
+/** Since when the gateway has not said what became of a payment; null when nobody waits for that. */
+export async function gatewaySilentSince(
+  tx: PaymentTransaction,
+  payment: Pick<PaymentRow, 'id' | 'environment_id'>,
+): Promise<string | null> {
   const [report] = await tx.rows<{ due_at: string }>(
     `select due_at from agenda_entry
      where environment_id = $1 and object_type = 'payment' and object_id = $2 and kind = 'reportUnanswered'`,
     [payment.environment_id, payment.id],
   );
-  const since = report ? unansweredSince(instantText(report.due_at)) : at;
-  await replaceAgendas(tx, [agendaOwner(payment, unansweredPaymentAgenda(since, at))]);
+  return report ? unansweredSince(instantText(report.due_at)) : null;
+}
+
+function textOf(instant: string | null): string | null {
+  return instant === null ? null : instantText(instant);
 }
 
 /** Continues a parked payment: the gateway is asked at once, and its 24 hours begin anew. Throws `not_found`. */
@@ -109,13 +147,14 @@ interface PaymentStateRow {
   payment_status: PaymentStatus;
   destination_id: string;
   payment_url: string | null;
+  awaits_payer_since: string | null;
   subscription_id: string | null;
   blocked_on: string | null;
   agenda: { at: string; kind: string }[];
 }
 
 const stateText = `
-select p.version, p.payment_status, p.destination_id, p.payment_url,
+select p.version, p.payment_status, p.destination_id, p.payment_url, p.awaits_payer_since,
   (select subscription_id from invoice where id = p.destination_id) as subscription_id,
   (select step from parked_object o
    where o.environment_id = $1 and o.object_type = 'payment' and o.object_id = p.id) as blocked_on,

@@ -8,9 +8,9 @@ import {
   paymentStatusAfter,
 } from '../../../billing/payment.ts';
 import { type AuditRecord, writeAudit } from '../../audit.ts';
-import { decimalText } from '../../columns.ts';
+import { decimalText, instantText } from '../../columns.ts';
 import { type OutboundEvent, writeEvents } from '../../outbox.ts';
-import { dropPaymentAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
+import { dropPaymentAgenda, gatewaySilentSince, writePayerAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
 import {
   lockPaymentsWithInvoices,
   type PayableInvoiceRow,
@@ -151,8 +151,11 @@ async function keepWaiting(
   outcome: PaymentOutcome,
   at: string,
 ): Promise<void> {
-  if (payment.attended) await writeUnansweredAgenda(tx, payment, at);
+  const since = await awaitsPayerSince(tx, payment, outcome, at);
+  if (payment.attended && outcome.status === 'requires_action') await writePayerAgenda(tx, payment, since ?? at, at);
+  else if (payment.attended) await writeUnansweredAgenda(tx, payment, at);
   const isNews =
+    (payment.awaits_payer_since === null) !== (since === null) ||
     (outcome.actionUrl ?? null) !== payment.payment_url ||
     (outcome.gatewayPaymentId ?? payment.gateway_payment_id) !== payment.gateway_payment_id;
   if (outcome.status === 'unknown' || !isNews) return;
@@ -164,10 +167,27 @@ async function keepWaiting(
     JSON.stringify(outcome.gatewayMetadata),
     new Date().toISOString(),
     tx.scope.actor,
+    since,
   ]);
   if (!changed) throw new Error(`payment ${payment.id} changed under its lock`);
   await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', changed, invoice.invoice_number, at)]);
   await writeAudit(tx, tx.scope, [paymentAudit(changed, outcome.status, at, { invoice_id: payment.destination_id })]);
+}
+
+/**
+ * Since when the payer has to confirm, after `outcome`; null when nothing is asked of it. A gateway that does not answer says nothing
+ * of the payer. Payments that waited before this was written down have waited since their gateway was first asked.
+ */
+async function awaitsPayerSince(
+  tx: PaymentTransaction,
+  payment: PaymentRow,
+  { status }: PaymentOutcome,
+  at: string,
+): Promise<string | null> {
+  const known = payment.awaits_payer_since === null ? null : instantText(payment.awaits_payer_since);
+  if (status === 'processing') return null;
+  if (status !== 'requires_action' || known !== null) return known;
+  return (payment.payment_url === null ? null : await gatewaySilentSince(tx, payment)) ?? at;
 }
 
 function recorded(payment: PaymentRow, invoice: PayableInvoiceRow, invoicePaid: boolean): RecordedPayment {
@@ -194,6 +214,7 @@ function receivedAudit(invoice: PayableInvoiceRow, paymentId: string, at: string
 
 const waitingText = `
 update payment set payment_url = $3, gateway_payment_id = coalesce($4, gateway_payment_id),
-  gateway_metadata = gateway_metadata || $5::jsonb, version = version + 1, updated_at = $6, updated_by = $7
+  gateway_metadata = gateway_metadata || $5::jsonb, awaits_payer_since = $8,
+  version = version + 1, updated_at = $6, updated_by = $7
 where id = $1 and version = $2
 returning ${paymentColumns}`;

@@ -31,6 +31,8 @@ export interface PaymentRow {
   track_attempts: boolean;
   attended: boolean;
   payment_url: string | null;
+  /** When the gateway first said that the payer has to confirm. */
+  awaits_payer_since: string | null;
   error_message: string | null;
   succeeded_at: string | null;
   failed_at: string | null;
@@ -61,7 +63,7 @@ export interface PayableInvoiceRow {
 
 export const paymentColumns = `id, tenant_id, environment_id, status, idempotency_key, destination_type, destination_id, customer_id,
   payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
-  track_attempts, attended, payment_url, error_message, succeeded_at, failed_at, refunded_at, voided_at, test_clock_id, version`;
+  track_attempts, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, test_clock_id, version`;
 
 const invoiceColumns = `id, customer_id, subscription_id, invoice_number, invoice_status, payment_status, currency, amount_due,
   amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, version`;

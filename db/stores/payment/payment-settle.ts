@@ -117,7 +117,7 @@ with answer as (
     failed_at = case when answer.next = 'FAILED' then answer.at else p.failed_at end,
     gateway_payment_id = coalesce(answer."gatewayPaymentId", p.gateway_payment_id),
     gateway_metadata = p.gateway_metadata || answer."gatewayMetadata",
-    payment_url = null, version = p.version + 1, updated_at = $2, updated_by = $3
+    payment_url = null, awaits_payer_since = null, version = p.version + 1, updated_at = $2, updated_by = $3
   from answer
   where p.id = answer.id and p.payment_status = answer."statusRead"
   returning p.*
