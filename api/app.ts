@@ -9,6 +9,7 @@ import { loggerSettings, logRequests, requestId } from './logging.ts';
 import { registerAuthentication } from './plugins/authentication.ts';
 import { registerDocuments } from './plugins/documents.ts';
 import { bodyLimitBytes, registerJsonBody } from './plugins/json-body.ts';
+import { refuseUnknownMembers } from './plugins/known-members.ts';
 import { registerMetrics } from './plugins/metrics.ts';
 import { registerPreviewSignatures } from './plugins/preview-signature.ts';
 import { registerProtection } from './plugins/protection.ts';
@@ -91,6 +92,7 @@ export type Api = FastifyInstance<
 
 /** Every resource under /v1, a line each. */
 async function registerResources(v1: Api): Promise<void> {
+  refuseUnknownMembers(v1);
   registerAuthentication(v1);
   registerTransactions(v1);
   registerPreviewSignatures(v1);

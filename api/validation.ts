@@ -1,4 +1,5 @@
 import type { FastifySchemaValidationError } from 'fastify';
+import { unknownMember } from './known-members.ts';
 
 /** One failing field: its wire path (`line_items[0].quantity`) and the reason. spec: platform §2.3 */
 interface FieldFailure {
@@ -8,9 +9,19 @@ interface FieldFailure {
 
 const elementsNamed = 20;
 
-/** The human sentence about the first field that fails; where elements of a list do, about the first of each of them. */
+/**
+ * The human sentence about the first field that fails; where elements of a list do, about the first of each of them. Members
+ * that nobody knows are all named, before the first that fails: a misspelled name is why another is missing.
+ */
 export function firstFailure(issues: readonly FastifySchemaValidationError[]): string {
-  const failures = issues.map(fieldFailure);
+  const unknown = issues.filter(({ keyword }) => keyword === unknownMember).map(fieldFailure);
+  const failures = issues.filter(({ keyword }) => keyword !== unknownMember).map(fieldFailure);
+  const more = unknown.length > elementsNamed ? [`and ${unknown.length - elementsNamed} more`] : [];
+  const named = [...unknown.slice(0, elementsNamed).map(sentenceAbout), ...more];
+  return (failures.length > 0 || named.length === 0 ? [...named, failing(failures)] : named).join('; ');
+}
+
+function failing(failures: readonly FieldFailure[]): string {
   const [first] = failures;
   const elements = new Map(failures.toReversed().map((failure) => [elementOf(failure.field), failure]));
   if (!first || elementOf(first.field) === null || elements.size < 2) return sentenceAbout(first);
@@ -91,7 +102,8 @@ function reasonOf(message: string): string {
   return message.replace(/^Invalid (input|option): /, '');
 }
 
-function wirePath(path: readonly PropertyKey[]): string {
+/** `items[3].tiers[0].up_to` of the path of an issue. */
+export function wirePath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (/^\d+$/.test(String(part))) return `${text}[${String(part)}]`;
     return text === '' ? String(part) : `${text}.${String(part)}`;

@@ -4,6 +4,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from '@fastify/type-pr
 import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { noBody } from '../schemas/scalars.ts';
 
 const introduction = `Self-hosted billing for recurring and usage-based pricing.
 
@@ -52,6 +53,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
 const withExamples: SwaggerTransform = (document) => {
   const transformed = jsonSchemaTransform(document);
   const source = document.schema?.body;
+  if (source === noBody) delete (transformed.schema as { body?: unknown }).body;
   const body = (transformed.schema as { body?: Record<string, unknown> } | undefined)?.body;
   const examples = source instanceof z.ZodType ? source.meta()?.examples : undefined;
   if (body && examples && !('$ref' in body)) body.examples = examples;

@@ -136,8 +136,8 @@ function readingRoutes(app: Api): void {
     },
     config: { permission: 'creditgrant:read' },
     handler: async ({ query, transaction }) => {
-      const { plan_ids: planIds, subscription_ids: subscriptionIds, addon_ids: addonIds, scope } = query;
-      const filters = { planIds, subscriptionIds, addonIds, scope };
+      const { credit_grant_ids: grantIds, plan_ids: planIds, addon_ids: addonIds, scope } = query;
+      const filters = { grantIds, planIds, subscriptionIds: query.subscription_ids, addonIds, scope };
       return transaction(async (tx) => viewList(await listGrants(tx, toListQuery(query), filters), viewGrant, 'next'));
     },
   });

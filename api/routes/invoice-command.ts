@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { newUlid } from '../../db/id.ts';
+import { badField } from '../../db/record.ts';
 import { keepInvoiceCommand } from '../../db/stores/invoice/invoice-command.ts';
 import { draftUnderKey } from '../../db/stores/invoice/invoice-create.ts';
 import { editInvoiceAsPreviewed } from '../../db/stores/invoice/invoice-edit-bound.ts';
@@ -23,6 +24,7 @@ import { type LifecycleUpdate, updateObject } from '../lifecycle.ts';
 import { invoice, invoiceMessage } from '../schemas/invoice.ts';
 import {
   computedInvoice,
+  invoiceEventName,
   lineEditOf,
   modifiedInvoice,
   modifyInvoiceBody,
@@ -30,6 +32,7 @@ import {
   recalculatedInvoice,
   recalculateQuery,
   triggerEventBody,
+  triggerEventQuery,
   triggeredEvent,
 } from '../schemas/invoice-command.ts';
 import { createInvoiceBody, newInvoiceOf } from '../schemas/invoice-create.ts';
@@ -240,12 +243,14 @@ function settlementRoutes(app: Api): void {
       tags,
       summary: 'Send an event of an invoice again',
       params: idParams,
+      querystring: triggerEventQuery,
       body: triggerEventBody,
       response: { 200: triggeredEvent, ...errorResponses },
     },
     config: { permission: 'invoice:write' },
     handler: async (request) => {
-      const { event_name } = request.body;
+      const event_name = request.query.event_name ?? request.body?.event_name;
+      if (!event_name) throw badField('event_name', `must be one of ${invoiceEventName.options.join(', ')}`);
       return request.transaction(async (tx) => {
         await triggerNotice(tx, tx.scope, request.params.id, event_name);
         return { message: 'event triggered successfully', event_name };

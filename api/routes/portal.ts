@@ -12,6 +12,7 @@ import type { Api } from '../app.ts';
 import { documentAddress } from '../document-address.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
+import { refuseUnknownMembers } from '../plugins/known-members.ts';
 import { registerPortalAuthentication } from '../plugins/portal-authentication.ts';
 import { registerTransactions } from '../plugins/transaction.ts';
 import { customer, customerFieldsOf, viewCustomer } from '../schemas/customer.ts';
@@ -30,6 +31,7 @@ const reading = { permission: 'customer:read', idempotency: 'none' } as const;
 
 /** What a customer sees and changes of itself with a portal session. spec: platform §11 */
 export async function portalRoutes(app: Api): Promise<void> {
+  refuseUnknownMembers(app);
   registerPortalAuthentication(app);
   registerTransactions(app);
   accountRoutes(app);

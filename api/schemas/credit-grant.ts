@@ -76,6 +76,7 @@ export const updateGrantBody = z.object({
 export const deleteGrantBody = z.object({ effective_date: timestampInput().nullish() }).nullish();
 
 export const grantListQuery = listQuery({
+  credit_grant_ids: idListQuery().optional(),
   plan_ids: idListQuery().optional(),
   subscription_ids: idListQuery().optional(),
   addon_ids: idListQuery().optional(),

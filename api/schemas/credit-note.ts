@@ -65,7 +65,7 @@ export const createCreditNoteBody = z
     ],
   });
 
-export const finalizeCreditNoteBody = z.looseObject({ refund_target: refundTarget.nullish() }).nullish();
+export const finalizeCreditNoteBody = z.object({ refund_target: refundTarget.nullish() }).nullish();
 
 export const creditNoteListQuery = listQuery(
   {

@@ -105,9 +105,12 @@ export const invoiceEventName = z.enum([
   'invoice.communication.triggered',
 ]);
 
+/** The event may be named in either; the query string is the published place. spec: platform §17 */
 export const triggerEventBody = z
-  .object({ event_name: invoiceEventName })
-  .meta({ examples: [{ event_name: 'invoice.update.finalized' }] });
+  .object({ event_name: invoiceEventName.nullish() })
+  .meta({ examples: [{ event_name: 'invoice.update.finalized' }] })
+  .nullish();
+export const triggerEventQuery = z.object({ event_name: invoiceEventName.optional() });
 
 export const triggeredEvent = z
   .object({ message: z.string(), event_name: invoiceEventName })

@@ -122,11 +122,14 @@ export function idListQuery() {
 /** Ids of a search body; an empty array restricts nothing. spec: platform §1.5, catalogue-and-metering §2.3 */
 export const idListInput = () => z.array(z.string().min(1).max(255)).max(1000);
 
+/** The body of an operation that documents none; the OpenAPI document leaves it out. */
+export const noBody = z.object({}).nullish();
+
 /** The path parameters of `/…/{id}`. */
 export const idParams = z.object({ id: z.string().min(1).max(255) });
 
-/** The body of a POST that needs none: nothing, `{}` or any object. spec: platform §1.1 */
-export const optionalBody = z.looseObject({}).nullish();
+/** The body of an operation that needs none: nothing, `{}` or an object of empty members. spec: platform §1.1, decision 46 */
+export const optionalBody = z.object({}).nullish();
 
 /** The response of a deletion with 204. */
 export const noContent = z.undefined().describe('Done; there is no body.');

@@ -246,7 +246,9 @@ export const subscriptionListQuery = listQuery(
   {
     subscription_ids: idListQuery().optional(),
     customer_id: id.optional(),
+    customer_ids: idListQuery().optional(),
     external_customer_id: id.optional(),
+    invoicing_customer_ids: idListQuery().optional(),
     parent_subscription_ids: idListQuery().optional(),
     plan_id: id.optional(),
     subscription_type: z
@@ -259,7 +261,13 @@ export const subscriptionListQuery = listQuery(
       .transform((value) => [value].flat().flatMap((text) => text.split(',')))
       .pipe(z.array(statusInput))
       .optional(),
+    billing_period: z
+      .union([z.string(), z.array(z.string())])
+      .transform((value) => [value].flat().flatMap((text) => text.split(',')))
+      .pipe(z.array(z.enum(billingPeriods)))
+      .optional(),
     active_at: timestampInput().optional(),
+    trial_end_due_lte: timestampInput().optional(),
     with_line_items: booleanQuery().optional(),
   },
   expandable,

@@ -27,6 +27,7 @@ export const walletListQuery = listQuery({
   status: walletStatus.optional(),
   wallet_ids: idListQuery().optional(),
   customer_id: id.optional(),
+  alert_enabled: booleanQuery().optional(),
 });
 
 export const walletSearchBody = searchBody({

@@ -96,7 +96,11 @@ describe('coupons', () => {
 
   it('change their name and metadata, and nothing of what they give', async () => {
     const { id } = await coupon();
-    const body = { name: 'Renamed', metadata: { a: 'b' }, percentage_off: '99', max_redemptions: 5 };
+    const body = { name: 'Renamed', metadata: { a: 'b' } };
+    const refused = await call('PUT', `/v1/coupons/${id}`, {
+      body: { ...body, percentage_off: '99', max_redemptions: 5 },
+    });
+    expect(Object.keys(refused.body.details.fields)).toEqual(['percentage_off', 'max_redemptions']);
     const { body: changed } = await call('PUT', `/v1/coupons/${id}`, { body });
     expect(changed).toMatchObject({
       name: 'Renamed',

@@ -85,9 +85,16 @@ describe('Idempotency-Key', () => {
   });
 
   it('gives way to the idempotency_key of a body and must not be too long', async () => {
-    const body = { external_id: 'own', name: 'O', idempotency_key: 'mine' };
-    expect((await create('k-9', body)).status).toBe(201);
-    expect((await create('k-9', body)).status).toBe(409);
+    const customer = (await call('POST', '/v1/customers', { body: { external_id: 'own', name: 'O' } })).body;
+    const wallet = (await call('POST', '/v1/wallets', { body: { customer_id: customer.id, currency: 'usd' } })).body;
+    const topUp = (idempotency_key: string) =>
+      call('POST', `/v1/wallets/${wallet.id}/top-up`, {
+        body: { credits_to_add: '5', transaction_reason: 'FREE_CREDIT_GRANT', idempotency_key },
+        headers: { 'idempotency-key': 'k-9' },
+      });
+    const [first, other] = [await topUp('mine'), await topUp('other')];
+    expect([first.status, other.status]).toEqual([200, 200]);
+    expect(other.body.wallet_transaction.id).not.toBe(first.body.wallet_transaction.id);
     expect((await create('x'.repeat(256), { external_id: 'long', name: 'L' })).status).toBe(400);
   });
 });

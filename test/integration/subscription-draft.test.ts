@@ -120,8 +120,8 @@ it('refuses any other status, an activation of what is no draft, one after the e
   expect((await activate(id, '2026-08-02T00:00:00Z')).status).toBe(400);
   expect((await api('POST', `/subscriptions/${id}/activate`, {})).status).toBe(400);
   expect((await activate('subs_unknown', '2026-04-01T00:00:00Z')).status).toBe(404);
-  for (const command of ['pause', 'cancel', 'resume']) {
-    const answer = await api('POST', `/subscriptions/${id}/${command}`, { cancellation_type: 'immediate' });
+  for (const [command, body] of [['pause'], ['cancel', { cancellation_type: 'immediate' }], ['resume']] as const) {
+    const answer = await api('POST', `/subscriptions/${id}/${command}`, body ?? {});
     expect(answer, command).toMatchObject({ status: 400, body: { code: 'validation_error' } });
     expect(JSON.stringify(answer.body)).toContain('draft');
   }

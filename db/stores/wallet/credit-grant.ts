@@ -170,6 +170,7 @@ const grantList: ListDefinition<CreditGrant> = {
 };
 
 export interface GrantFilters {
+  grantIds?: readonly string[] | undefined;
   planIds?: readonly string[] | undefined;
   subscriptionIds?: readonly string[] | undefined;
   addonIds?: readonly string[] | undefined;
@@ -179,6 +180,7 @@ export interface GrantFilters {
 /** One page of grants. spec: wallets-and-payments §1.2 */
 export function listGrants(tx: Transaction, query: ListQuery, filters: GrantFilters): Promise<ListPage<CreditGrant>> {
   return listPage(tx, grantList, query, {
+    ...anyOf('id', filters.grantIds),
     ...anyOf('planId', filters.planIds),
     ...anyOf('subscriptionId', filters.subscriptionIds),
     ...anyOf('addonId', filters.addonIds),
