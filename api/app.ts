@@ -188,6 +188,13 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   registerMetrics(app);
   await registerProtection(app);
   await app.register(accepts);
+  // No column takes a NUL character, and a URL has one way to write it.
+  app.addHook('onRequest', async ({ url }) => {
+    if (!url.includes('%00')) return;
+    const [path = ''] = url.split('?', 1);
+    const part = path.includes('%00') ? 'path' : 'query string';
+    throw refuse('validation_error', `The ${part} contains a NUL character (%00): leave it out.`);
+  });
   // An unknown path, and a known one with another method, are refused before the body is read. spec: platform §1.1, §2.3
   app.addHook('onRequest', async (request) => {
     if (request.is404) throw refuse('not_found', `There is no ${request.method} on this path.`);

@@ -14,8 +14,8 @@ export function bulkElements<Schema extends z.ZodType, Input>(
   { schema, most }: { schema: Schema; most: number },
   inputOf: (item: z.output<Schema>) => Input,
 ): (Input | Error)[] {
-  const { items } = request.body as { items: unknown[] };
   const failure = request.validationError;
+  const items = (request.body as { items?: unknown } | null | undefined)?.items;
   if (!failure) return (items as z.output<Schema>[]).map(inputOf);
   if (!hasZodFastifySchemaValidationErrors(failure)) throw failure;
   const issuesOf = Map.groupBy(failure.validation, elementIndex);

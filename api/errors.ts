@@ -36,6 +36,11 @@ export const errorResponses = {
   '5xx': errorBody.describe('The server failed; `details.request_id` finds the cause in its log.'),
 };
 
+/** Beside `errorResponses`, for operations that answer 501. */
+export const notBuiltResponse = {
+  501: errorBody.describe('What was asked is not part of this release, or not configured here; `message` names it.'),
+};
+
 /** No credential, or one that is malformed, unknown, expired or archived: one body for all. spec: platform §2.2, §3.1 */
 export class NotAuthenticated extends Error {
   constructor(message = 'A valid credential is required in the x-api-key header.') {

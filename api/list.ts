@@ -22,14 +22,18 @@ const statuses = z.enum(['published', 'archived', 'deleted']);
 const direction = z.enum(['asc', 'desc']);
 
 const limitRule = 'must be an integer from 1 to 1000, or 0 for 50';
-const offsetRule = 'must be an integer of 0 or more';
+const maxOffset = 1_000_000_000;
+const offsetRule = `must be an integer from 0 to ${maxOffset}`;
 const limitInput = z.int(limitRule).min(0, limitRule).max(maxLimit, limitRule);
-const offsetInput = z.int(offsetRule).min(0, offsetRule);
+/** How many rows a body skips. */
+export const offsetInput = z.int(offsetRule).min(0, offsetRule).max(maxOffset, offsetRule);
 const wholeNumber = (rule: string) =>
   z
     .string()
     .regex(/^\d{1,15}$/, rule)
     .transform(Number);
+/** The same in a query string. */
+export const offsetQuery = wholeNumber(offsetRule).pipe(offsetInput);
 
 const operators = [
   'eq',
@@ -83,7 +87,7 @@ export function expandInput(allowed: readonly string[]) {
 export function listQuery<Own extends z.ZodRawShape>(own: Own, expand: readonly string[] = []) {
   return z.object({
     limit: wholeNumber(limitRule).pipe(limitInput).optional(),
-    offset: wholeNumber(offsetRule).pipe(offsetInput).optional(),
+    offset: offsetQuery.optional(),
     status: statuses.optional(),
     sort: z.string().max(255).optional(),
     order: direction.optional(),

@@ -49,7 +49,12 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The type provider drops what `.meta` says of a whole body; its example is what a reader copies. */
+const optionalMark = 'x-optional-body';
+
+/**
+ * The type provider drops what `.meta` says of a whole body; its example is what a reader copies. A body that its schema lets be left
+ * out is marked, because the document would call every body required.
+ */
 const withExamples: SwaggerTransform = (document) => {
   const transformed = jsonSchemaTransform(document);
   const source = document.schema?.body;
@@ -57,6 +62,9 @@ const withExamples: SwaggerTransform = (document) => {
   const body = (transformed.schema as { body?: Record<string, unknown> } | undefined)?.body;
   const examples = source instanceof z.ZodType ? source.meta()?.examples : undefined;
   if (body && examples && !('$ref' in body)) body.examples = examples;
+  if (source instanceof z.ZodType && source.safeParse(null).success) {
+    Object.assign(transformed.schema as object, { [optionalMark]: true });
+  }
   return transformed;
 };
 
@@ -73,10 +81,23 @@ const tidied: SwaggerTransformObject = (document) => {
       visit(byName.get(name));
     }
   };
+  sayWhichBodiesAreRequired(whole.paths);
   visit(whole.paths);
   const components = { ...whole.components, schemas: Object.fromEntries(schemas.filter(([name]) => used.has(name))) };
   return describeResponses({ ...whole, components }) as ReturnType<SwaggerTransformObject>;
 };
+
+type Operation = { requestBody?: { required: boolean }; [optionalMark]?: boolean };
+
+/** Without a body a route's schema is asked about null: what takes that is optional. */
+function sayWhichBodiesAreRequired(paths: unknown): void {
+  for (const operation of Object.values((paths ?? {}) as Record<string, Record<string, Operation>>).flatMap(
+    Object.values,
+  )) {
+    if (operation.requestBody && operation[optionalMark]) operation.requestBody.required = false;
+    delete operation[optionalMark];
+  }
+}
 
 function describeResponses<Document extends object>(document: Document): Document {
   const text = JSON.stringify(document);

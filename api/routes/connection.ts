@@ -6,7 +6,7 @@ import {
 } from '../../db/stores/platform/connection.ts';
 import type { Api } from '../app.ts';
 import { saveConnectionChange, saveNewConnection } from '../connection.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery } from '../list.ts';
 import {
   connection,
@@ -34,7 +34,7 @@ export async function connectionRoutes(app: Api): Promise<void> {
       tags,
       summary: 'Connect a provider; its secrets are kept encrypted and never shown',
       body: createConnectionBody,
-      response: { 201: connection, ...errorResponses },
+      response: { 201: connection, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'connection:write', idempotency: 'lifecycle' },
     handler: async (request) => saveNewConnection(request, newConnection(request.body, request.scope), viewConnection),
@@ -92,7 +92,7 @@ export async function connectionRoutes(app: Api): Promise<void> {
       summary: 'Change a connection; webhook secrets alone, or all secrets as a whole',
       params: idParams,
       body: updateConnectionBody,
-      response: { 200: connection, ...errorResponses },
+      response: { 200: connection, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'connection:write', idempotency: 'lifecycle' },
     handler: async (request) =>

@@ -18,7 +18,7 @@ import {
   recalculateInvoice,
 } from '../../workflows/invoice.messages.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { viewById } from '../invoice-view.ts';
 import { type LifecycleUpdate, updateObject } from '../lifecycle.ts';
 import { invoice, invoiceMessage } from '../schemas/invoice.ts';
@@ -81,7 +81,7 @@ function creationRoute(app: Api): void {
       tags,
       summary: 'Create an invoice; a one-off one is final at once',
       body: createInvoiceBody,
-      response: { 201: invoice, ...errorResponses },
+      response: { 201: invoice, ...errorResponses, ...notBuiltResponse },
     },
     config: asked,
     handler: async (request) => {

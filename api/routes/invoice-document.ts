@@ -3,7 +3,7 @@ import { verifyInvoice } from '../../db/stores/invoice/invoice-verify.ts';
 import type { Api } from '../app.ts';
 import { documentAddress } from '../document-address.ts';
 import { documentFileName } from '../document-file.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { invoicePage } from '../invoice-page.ts';
 import { invoicePdf, invoicePdfQuery } from '../schemas/invoice-pdf.ts';
 import { invoiceVerification, viewInvoiceVerification } from '../schemas/invoice-verification.ts';
@@ -37,7 +37,7 @@ export async function invoiceDocumentRoutes(app: Api): Promise<void> {
         'The seller is the tenant with its billing details; logo, footer, colour and paper are the setting invoice_pdf_config.',
       params: idParams,
       querystring: invoicePdfQuery,
-      response: { 200: invoicePdf, ...errorResponses },
+      response: { 200: invoicePdf, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'invoice:read' },
     handler: async (request, reply) => {

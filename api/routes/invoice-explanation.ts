@@ -7,7 +7,7 @@ import { renderExplanationPage } from '../../integrations/explanation-page/rende
 import { lateUsageReader } from '../../metering/late-usage.ts';
 import type { Api } from '../app.ts';
 import { documentAddress } from '../document-address.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { explanationPage } from '../explanation-page.ts';
 import { invoiceExplanation, viewInvoiceExplanation } from '../schemas/invoice-explanation.ts';
 import { presignedUrl } from '../schemas/invoice-pdf.ts';
@@ -29,7 +29,7 @@ export async function invoiceExplanationRoutes(app: Api): Promise<void> {
         'Reads the derivation that was stored when each line was computed; nothing is computed again. `late_usage` counts what arrived after the invoice was final, as of now. With `format=html`, or when `Accept` prefers `text/html`, the answer is a self-contained page to show or send to the customer.',
       params: idParams,
       querystring: explainQuery,
-      response: { 200: z.union([invoiceExplanation, presignedUrl]), ...errorResponses },
+      response: { 200: z.union([invoiceExplanation, presignedUrl]), ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'invoice:read' },
     handler: async (request, reply) => {

@@ -6,7 +6,7 @@ import { type ChangedPayment, changePayment } from '../../db/stores/payment/paym
 import { findPayment, listPayments, type PaymentWithAttempts } from '../../db/stores/payment/payment-list.ts';
 import { archivePayment, requestPayment } from '../../db/stores/payment/payment-request.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { cancelAtWorkflow, processAtWorkflow, refreshAtWorkflow, tellThoseWaiting } from '../payment-workflow.ts';
 import {
@@ -34,7 +34,7 @@ export async function paymentRoutes(app: Api): Promise<void> {
       tags,
       summary: 'Pay an invoice',
       body: createPaymentBody,
-      response: { 201: payment, ...errorResponses },
+      response: { 201: payment, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'payment:write', idempotency: 'lifecycle' },
     handler: async (request) => {
@@ -90,7 +90,7 @@ export async function paymentRoutes(app: Api): Promise<void> {
       summary: 'Change a payment by hand',
       params: idParams,
       body: updatePaymentBody,
-      response: { 200: payment, ...errorResponses },
+      response: { 200: payment, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'payment:write' },
     handler: async (request) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { realNow } from '../../db/clock.ts';
 import { findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { issuePortalSession } from '../portal-token.ts';
 import { portalSession } from '../schemas/portal.ts';
 
@@ -16,7 +16,7 @@ export async function portalSessionRoutes(app: Api): Promise<void> {
       tags: ['Customer portal'],
       summary: 'A portal session of an hour for the customer with an external id',
       params: externalIdParams,
-      response: { 200: portalSession, ...errorResponses },
+      response: { 200: portalSession, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'customer:read', carriesCredential: true },
     handler: async ({ params, transaction }) => {

@@ -10,7 +10,7 @@ import { storedSetting } from '../../db/stores/platform/setting.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { documentAddress } from '../document-address.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { refuseUnknownMembers } from '../plugins/known-members.ts';
 import { registerPortalAuthentication } from '../plugins/portal-authentication.ts';
@@ -170,7 +170,7 @@ function invoiceRoutes(app: Api): void {
       operationId: 'portalGetInvoicePDF',
       summary: 'An address of the document of an invoice, which opens for 30 minutes',
       params: idParams,
-      response: { 200: presignedUrl, ...errorResponses },
+      response: { 200: presignedUrl, ...errorResponses, ...notBuiltResponse },
     },
     config: reading,
     handler: async (request) => {
@@ -185,7 +185,7 @@ function invoiceRoutes(app: Api): void {
       operationId: 'portalExplainInvoice',
       summary: 'An address of the page that explains an invoice, which opens for 30 minutes',
       params: idParams,
-      response: { 200: presignedUrl, ...errorResponses },
+      response: { 200: presignedUrl, ...errorResponses, ...notBuiltResponse },
     },
     config: reading,
     handler: async (request) => {

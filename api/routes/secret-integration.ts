@@ -4,7 +4,7 @@ import { connectionsOf, deleteConnection, linkedProviders } from '../../db/store
 import { inTransaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { saveConnectionChange, saveNewConnection } from '../connection.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { idParams, noContent, optionalBody } from '../schemas/scalars.ts';
 import {
   agreedProvider,
@@ -30,7 +30,7 @@ export async function secretIntegrationRoutes(app: Api): Promise<void> {
       summary: "Create a provider's connection, or replace its name and secrets (older form of /connections)",
       params: providerParams,
       body: createIntegrationBody,
-      response: { 201: integrationSecret, ...errorResponses },
+      response: { 201: integrationSecret, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'secret:write', idempotency: 'lifecycle' },
     handler: async (request) => {

@@ -5,7 +5,7 @@ import { deleteSetting, storedSetting, writeSetting } from '../../db/stores/plat
 import type { SettingKey } from '../../db/stores/platform/setting-defaults.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellRunning } from '../lifecycle.ts';
 import {
   checkSetting,
@@ -45,7 +45,7 @@ export async function settingRoutes(app: Api): Promise<void> {
       summary: 'Change members of a setting; null goes back to the default',
       params: settingParams,
       body: updateSettingBody,
-      response: { 200: setting, ...errorResponses },
+      response: { 200: setting, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'setting:write' },
     handler: async (request) => {

@@ -9,7 +9,7 @@ import { subscriptionOwner } from '../../db/stores/subscription/subscription-rea
 import type { Transaction } from '../../db/transaction.ts';
 import { attachAddon, detachAddon } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { updateObject } from '../lifecycle.ts';
 import {
   addonAssociation,
@@ -33,7 +33,7 @@ export async function subscriptionAddonRoutes(app: Api): Promise<void> {
       tags,
       summary: 'Attach an add-on to a subscription',
       body: attachAddonBody,
-      response: { 200: attachedAddon, ...errorResponses },
+      response: { 200: attachedAddon, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'subscription:write', idempotency: 'lifecycle' },
     handler: async (request) => {

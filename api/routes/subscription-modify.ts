@@ -11,7 +11,7 @@ import { usageReader } from '../../metering/usage-reader.ts';
 import type { KeptCommand, SubscriptionChanged } from '../../workflows/subscription.messages.ts';
 import * as messages from '../../workflows/subscription-change.messages.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import type { LifecycleObject, LifecycleUpdate } from '../lifecycle.ts';
 import { outcomeOf, previewChange } from '../preview.ts';
 import { viewChangedResources } from '../schemas/changed-resources.ts';
@@ -45,7 +45,7 @@ export async function subscriptionModifyRoutes(app: Api): Promise<void> {
       summary: 'Preview a modification of a subscription; nothing is stored',
       params: idParams,
       body: modifyBody,
-      response: { 200: modifyAnswer, ...errorResponses },
+      response: { 200: modifyAnswer, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'subscription:read', idempotency: 'none' },
     handler: async (request) => {
@@ -63,7 +63,7 @@ export async function subscriptionModifyRoutes(app: Api): Promise<void> {
       summary: 'Modify a subscription: quantities, trial end, coupons, taxes, add-ons',
       params: idParams,
       body: modifyBody,
-      response: { 200: modifyAnswer, ...errorResponses },
+      response: { 200: modifyAnswer, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'subscription:write', idempotency: 'lifecycle' },
     handler: async (request) => {

@@ -8,7 +8,7 @@ import {
   updateSubscription,
 } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../schemas/scalars.ts';
@@ -38,7 +38,7 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
       tags,
       summary: 'Create a subscription',
       body: createSubscriptionBody,
-      response: { 201: subscription, ...errorResponses },
+      response: { 201: subscription, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'subscription:write', idempotency: 'lifecycle' },
     handler: async (request) => {

@@ -7,7 +7,7 @@ import {
   listTasks,
 } from '../../db/stores/platform/task.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../schemas/scalars.ts';
 import {
@@ -41,7 +41,7 @@ function commandRoutes(app: Api): void {
       tags,
       summary: 'Import a file of usage events',
       body: createTaskBody,
-      response: { 202: task, ...errorResponses },
+      response: { 202: task, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'task:write', idempotency: 'lifecycle' },
     handler: async (request) => {

@@ -8,7 +8,7 @@ import {
 import { findTenant } from '../../db/stores/platform/tenant.ts';
 import { findUser, updateUser } from '../../db/stores/platform/user.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, noContent } from '../schemas/scalars.ts';
 import {
@@ -68,7 +68,7 @@ function serviceAccountRoutes(app: Api): void {
       tags,
       summary: 'Create a service account',
       body: createUserBody,
-      response: { 201: createdUser, ...errorResponses },
+      response: { 201: createdUser, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'user:write' },
     handler: async (request) => {

@@ -4,7 +4,7 @@ import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
 import type { Api } from '../app.ts';
-import { errorResponses } from '../errors.ts';
+import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
 import {
@@ -48,7 +48,7 @@ function recordRoutes(app: Api): void {
       tags,
       summary: 'Open a wallet of a customer, with its first credits',
       body: createWalletBody,
-      response: { 200: wallet, ...errorResponses },
+      response: { 200: wallet, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'wallet:write' },
     handler: async ({ body, transaction }) => {
@@ -109,7 +109,7 @@ function recordRoutes(app: Api): void {
       summary: 'Change a wallet, freeze it or make it active again',
       params: idParams,
       body: updateWalletBody,
-      response: { 200: wallet, ...errorResponses },
+      response: { 200: wallet, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'wallet:write' },
     handler: async ({ params, body, transaction }) => {
@@ -127,7 +127,7 @@ function creditRoutes(app: Api): void {
       summary: 'Add credits',
       params: idParams,
       body: topupBody,
-      response: { 200: toppedUp, ...errorResponses },
+      response: { 200: toppedUp, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'wallet:write' },
     handler: async ({ params, body, transaction, idempotencyKey }) => {

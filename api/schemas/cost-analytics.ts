@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { badField } from '../../db/record.ts';
 import type { CostAnalytics, CostAnalyticsRequest, CostItem } from '../../db/stores/usage/cost-analytics.ts';
+import { offsetInput } from '../list.ts';
 import { meter, viewMeter } from './meter.ts';
 import { price, viewPrice } from './price.ts';
 import { decimalOutput, idListInput, timestampInput, timestampOutput } from './scalars.ts';
@@ -20,7 +21,7 @@ export const costAnalyticsBody = z
     property_filters: propertyFiltersInput.nullish(),
     include_children: z.boolean().nullish(),
     limit: z.int().min(0).max(1000).nullish(),
-    offset: z.int().min(0).nullish(),
+    offset: offsetInput.nullish(),
   })
   .meta({ id: 'GetCostAnalyticsRequest', examples: [{ external_customer_id: 'acme', expand: ['meter', 'price'] }] });
 type CostAnalyticsBody = z.output<typeof costAnalyticsBody>;

@@ -4,6 +4,7 @@ import { pageKeys } from '../../metering/event-page.ts';
 import { maxTextLength } from '../../metering/event-text.ts';
 import { wireInstant } from '../../metering/timestamp.ts';
 import type { Attribution, EventPage, EventWithCopies, StoredEvent } from '../../metering/usage-store.ts';
+import { offsetInput, offsetQuery } from '../list.ts';
 import { parseJson } from '../plugins/json-body.ts';
 
 const maxBulkEvents = 1_000;
@@ -105,7 +106,7 @@ export const eventQueryBody = z
     end_time: z.string().nullish(),
     property_filters: propertyFilters.nullish(),
     page_size: z.int().nullish(),
-    offset: z.int().min(0).nullish(),
+    offset: offsetInput.nullish(),
     iter_first_key: z.string().nullish(),
     iter_last_key: z.string().nullish(),
     sort: z.enum(['timestamp', 'event_name']).nullish(),
@@ -122,7 +123,7 @@ export const eventListQuery = eventQueryBody.extend({
     .transform((text) => Object.fromEntries(text.split(';').map(filterOfText)))
     .optional(),
   page_size: z.coerce.number().int().optional(),
-  offset: z.coerce.number().int().min(0).optional(),
+  offset: offsetQuery.optional(),
 });
 
 function filterOfText(text: string): [string, string[]] {

@@ -61,7 +61,12 @@ export const walletTransactionQuery = listQuery(
   expand,
 );
 export const walletTransactionSearchBody = searchBody(
-  { ...filters, priority: z.int().min(0).nullish(), wallet_id: id.nullish(), customer_id: id.nullish() },
+  {
+    ...filters,
+    priority: z.int().min(0).max(1_000_000_000).nullish(),
+    wallet_id: id.nullish(),
+    customer_id: id.nullish(),
+  },
   expand,
 );
 

@@ -8,6 +8,7 @@ import { createSandbox, type Sandbox } from '../../db/stores/platform/tenant.ts'
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { checkDocumented } from './documented.ts';
 import { testPortal } from './portal.ts';
 import { testSecretKeys } from './secret-keys.ts';
 
@@ -69,6 +70,7 @@ export async function testApi(
       ...(options.body === undefined ? {} : { payload: options.body as object }),
     };
     const response = await app.inject(request);
+    checkDocumented(method, path, response.statusCode);
     const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json');
     return {
       status: response.statusCode,

@@ -8,6 +8,7 @@ import { openSandboxGateway, type SandboxGateway } from '../../integrations/sand
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { defaultLimits } from '../../metering/postgres/write-queue.ts';
 import type { TestDatabase } from './database.ts';
+import { checkDocumented } from './documented.ts';
 import { testPortal } from './portal.ts';
 import { testSecretKeys } from './secret-keys.ts';
 import type { TestTemporal } from './temporal.ts';
@@ -69,6 +70,7 @@ function apiOf(app: FastifyInstance, apiKey: string): Api {
       headers: Object.fromEntries(withoutEmpty),
       ...(body === undefined ? {} : { payload: body as object }),
     });
+    checkDocumented(method, `/v1${path}`, response.statusCode);
     const isJson = String(response.headers['content-type'] ?? '').includes('json');
     return {
       status: response.statusCode,

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+
+interface Operation {
+  operationId: string;
+  responses: Record<string, unknown>;
+}
+
+const { paths } = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+const patterns = Object.entries(paths).map(([template, operations]) => ({
+  operations,
+  // A path without parameters goes before one that would take its last name for a parameter.
+  parameters: template.split('{').length - 1,
+  pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+').replaceAll('.', '\\.')}$`),
+}));
+patterns.sort((a, b) => a.parameters - b.parameters);
+
+/** Throws for an answer 501 of an operation whose document does not name it: who reads that must know before the first call. */
+export function checkDocumented(method: string, url: string, status: number): void {
+  if (status !== 501) return;
+  const path = url.split('?', 1)[0] ?? '';
+  const found = patterns.find(({ pattern, operations }) => pattern.test(path) && method.toLowerCase() in operations);
+  const operation = found?.operations[method.toLowerCase()];
+  if (operation && !('501' in operation.responses)) throw new Error(`${operation.operationId} does not document 501`);
+}
