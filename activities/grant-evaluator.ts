@@ -28,7 +28,7 @@ export function grantEvaluator({
           again.add(subscription.customerId);
         });
       }
-      return [...again];
+      return [...again].map((customerId) => ({ customerId, at: null }));
     },
   };
 }

@@ -44,7 +44,7 @@ export function thresholdEvaluator(dependencies: Dependencies): UsageEvaluator {
         }
       };
       await Promise.all(Array.from({ length: maxAtOnce }, work));
-      return [...again];
+      return [...again].map((customerId) => ({ customerId, at: null }));
     },
   };
 }

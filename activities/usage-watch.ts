@@ -12,7 +12,7 @@ import {
   usageWatchWorkflowType,
 } from '../workflows/usage-watch.messages.ts';
 import { crashPoint } from './crash-points.ts';
-import type { UsageEvaluator } from './usage-evaluator.ts';
+import type { LookAgain, UsageEvaluator } from './usage-evaluator.ts';
 
 const marksALook = 500;
 /** When a customer is looked at again whose evaluation failed. spec: subscriptions-and-invoicing §2.5, five minutes at most */
@@ -34,15 +34,14 @@ export function createUsageWatchActivities(dependencies: {
       try {
         const marks = await inSqlTransaction(database, scope, (tx) => dueMarks(tx, scope, marksALook));
         const customerIds = [...new Set(marks.flatMap(({ customerId }) => customerId ?? []))];
-        const again = new Set<string>();
+        const again: LookAgain[] = [];
         for (const { evaluate } of customerIds.length === 0 ? [] : evaluators) {
-          for (const customerId of await evaluate(scope, customerIds)) again.add(customerId);
+          again.push(...(await evaluate(scope, customerIds)));
         }
         crashPoint('evaluateUsage.beforeEffect');
-        const at = new Date(Date.now() + againAfterMs).toISOString();
-        const nextAt = await inSqlTransaction(database, scope, (tx) =>
-          settleMarks(tx, scope, marks, { customerIds: again, at }),
-        );
+        const soon = new Date(Date.now() + againAfterMs).toISOString();
+        const lookAgain = again.map(({ customerId, at }) => ({ customerId, at: at ?? soon }));
+        const nextAt = await inSqlTransaction(database, scope, (tx) => settleMarks(tx, scope, marks, lookAgain));
         return { examined: customerIds.length, isMoreDue: marks.length === marksALook, nextAt };
       } finally {
         clearInterval(beating);

@@ -7,6 +7,7 @@ import type { ClickHouse } from '../metering/clickhouse/connection.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
+import { alertEvaluator } from './alert-evaluator.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEnvironmentCloneActivities } from './environment-clone.ts';
 import { createEventReprocessActivities } from './event-reprocess.ts';
@@ -24,6 +25,7 @@ import { createSubscriptionActivities } from './subscription.ts';
 import { createTaskActivities } from './task.ts';
 import { createTestClockActivities } from './test-clock.ts';
 import { thresholdEvaluator } from './threshold-evaluator.ts';
+import type { UsageEvaluator } from './usage-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
@@ -77,7 +79,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
-  const evaluators = [thresholdEvaluator({ database, readUsage, temporal }), grantEvaluator({ database, readUsage })];
+  const evaluators = usageEvaluators({ database, readUsage, temporal });
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
@@ -146,6 +148,11 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     },
   };
+}
+
+/** Everything that follows from usage, in the order in which it looks at a customer. */
+function usageEvaluators(dependencies: Parameters<typeof thresholdEvaluator>[0]): UsageEvaluator[] {
+  return [thresholdEvaluator(dependencies), grantEvaluator(dependencies), alertEvaluator(dependencies)];
 }
 
 /** The steps that go through very many rows. */

@@ -16,6 +16,7 @@ import { registerProtection } from './plugins/protection.ts';
 import { registerOpenApi, registerReferencePage } from './plugins/reference.ts';
 import { registerTransactions } from './plugins/transaction.ts';
 import { addonRoutes } from './routes/addon.ts';
+import { alertRoutes } from './routes/alert.ts';
 import { apiKeyRoutes } from './routes/api-key.ts';
 import { billingRunRoutes } from './routes/billing-run.ts';
 import { catalogueRoutes } from './routes/catalogue.ts';
@@ -97,6 +98,7 @@ async function registerResources(v1: Api): Promise<void> {
   registerTransactions(v1);
   registerPreviewSignatures(v1);
   await v1.register(addonRoutes);
+  await v1.register(alertRoutes);
   await v1.register(apiKeyRoutes);
   await v1.register(billingRunRoutes);
   await v1.register(connectionRoutes);

@@ -23,6 +23,16 @@ export interface Sql {
    * the transaction. Who catches what a statement fails with waits for it with `rows`.
    */
   send(text: string, values?: readonly unknown[], plan?: string): Promise<void>;
+  /** Absent where nothing is committed, as in a transaction that only reads. */
+  readonly end?: TransactionEnd;
+}
+
+/** Work for the end of a transaction; none of it is done when the transaction is rolled back. */
+export interface TransactionEnd {
+  /** Last statements, in the order they were noted: for rows that others must not wait for longer than the commit takes. */
+  readonly beforeCommit: (() => Promise<void>)[];
+  /** Told once it has committed. What it throws is nobody's. */
+  readonly afterCommit: (() => void)[];
 }
 
 /** Named SQL and whose it is. */
@@ -55,10 +65,10 @@ export async function inTransaction<T>(
   scope: Scope,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return onStatements(database, scope, async ({ ask, rows, send }) => {
+  return onStatements(database, scope, async ({ ask, rows, send, end }) => {
     const em = database.orm.em.fork();
     em.setTransactionContext(mapperContext(ask));
-    const result = await work({ em, scope, rows, send });
+    const result = await work({ em, scope, rows, send, end });
     await em.flush();
     return result;
   });
@@ -70,19 +80,21 @@ export async function inSqlTransaction<T>(
   scope: Scope,
   work: (tx: SqlTransaction) => Promise<T>,
 ): Promise<T> {
-  return onStatements(database, scope, ({ rows, send }, client) => work({ client, scope, rows, send }));
+  return onStatements(database, scope, ({ rows, send, end }, client) => work({ client, scope, rows, send, end }));
 }
 
 async function onStatements<T>(
   database: Database,
   scope: Scope,
-  work: (statements: Statements, client: PoolClient) => Promise<T>,
+  work: (statements: Statements & { end: TransactionEnd }, client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  return onConnection(database.pool, async (client) => {
+  const end: TransactionEnd = { beforeCommit: [], afterCommit: [] };
+  const committed = await onConnection(database.pool, async (client) => {
     const statements = statementsOn(client);
     await statements.send(beginText(scope));
     try {
-      const result = await work(statements, client);
+      const result = await work({ ...statements, end }, client);
+      for (const last of end.beforeCommit) await last();
       const { command } = await client.query('commit');
       // After a statement that failed, to commit is to roll back, and no error.
       if (command !== 'COMMIT')
@@ -91,9 +103,11 @@ async function onStatements<T>(
     } catch (error) {
       throw (await statements.failure()) ?? error;
     } finally {
-      statements.end();
+      statements.close();
     }
   });
+  for (const told of end.afterCommit) told();
+  return committed;
 }
 
 /** What the mapper asks of a transaction that it did not begin itself: Kysely's `executeQuery`. */
@@ -186,7 +200,7 @@ interface Statements extends Sql {
   /** What the first statement failed with that was sent, until it was told. */
   failure(): Promise<unknown>;
   /** From here on nothing is asked: of work that was done at once a part may go on after another failed. */
-  end(): void;
+  close(): void;
 }
 
 function statementsOn(client: PoolClient): Statements {
@@ -227,7 +241,7 @@ function statementsOn(client: PoolClient): Statements {
       });
     },
     failure,
-    end() {
+    close() {
       isOver = true;
     },
   };

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
+import { watchAlertDefaults } from '../../db/stores/alert/alert-watch.ts';
 import { refreshLatePayers } from '../../db/stores/payment/late-payers.ts';
 import { deleteSetting, storedSetting, writeSetting } from '../../db/stores/platform/setting.ts';
 import type { SettingKey } from '../../db/stores/platform/setting-defaults.ts';
@@ -19,6 +20,11 @@ import {
 
 const tags = ['Settings'];
 const aboutLatePayment: ReadonlySet<SettingKey> = new Set(['subscription_config', 'dunning_config']);
+const aboutAlerts: ReadonlySet<SettingKey> = new Set([
+  'wallet_balance_alert_config',
+  'subscription_alert_config',
+  'entitlement_alert_config',
+]);
 const maxTelling = 16;
 
 /** Settings of the environment and of the tenant. spec: platform §12 */
@@ -90,6 +96,7 @@ async function changeSetting<Answer>(
   let payers: string[] = [];
   const answer = await request.transaction(async (tx) => {
     const changed = await change(tx);
+    if (aboutAlerts.has(key)) await watchAlertDefaults(tx);
     if (aboutLatePayment.has(key)) payers = await refreshLatePayers(tx, tx.scope);
     return changed;
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alertConfig } from '../../billing/alert/alert-config.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { topupReasons } from '../../billing/topup.ts';
 import { creditScale, priceTypes, walletTypes } from '../../billing/wallet.ts';
@@ -7,6 +8,7 @@ import { badField } from '../../db/record.ts';
 import type { WalletChange } from '../../db/stores/wallet/wallet.ts';
 import type { WalletInput } from '../../db/stores/wallet/wallet-open.ts';
 import type { DebitRequest, TopupRequest } from '../../db/stores/wallet/wallet-topup.ts';
+import { alertSettingsInput } from './alert.ts';
 import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
 const id = z.string().min(1).max(255);
@@ -51,15 +53,6 @@ const autoTopup = z.object({
   cooldown: cooldown.nullish(),
 });
 
-const threshold = z.object({ threshold: decimalInput(), condition: z.enum(['above', 'below']).nullish() }).nullish();
-const alertSettings = z.object({
-  alert_enabled: z.boolean().nullish(),
-  alert_threshold_type: z.enum(['absolute', 'percentage']).nullish(),
-  critical: threshold,
-  warning: threshold,
-  info: threshold,
-});
-
 export const createWalletBody = z
   .object({
     customer_id: id.nullish(),
@@ -78,7 +71,7 @@ export const createWalletBody = z
       .nullish(),
     initial_credits_expiry_date_utc: timestampInput().nullish(),
     auto_topup: autoTopup.nullish(),
-    alert_settings: alertSettings.nullish(),
+    alert_settings: alertSettingsInput.nullish(),
     metadata: metadataInput().nullish(),
   })
   .meta({ examples: [{ external_customer_id: 'acme', currency: 'usd', initial_credits_to_load: '100' }] });
@@ -89,7 +82,7 @@ export const updateWalletBody = z
     description: text(10_000).nullish(),
     metadata: metadataInput().nullish(),
     auto_topup: autoTopup.nullish(),
-    alert_settings: alertSettings.nullish(),
+    alert_settings: alertSettingsInput.nullish(),
     config: z.object({ allowed_price_types: z.array(z.enum(priceTypes)).min(1).max(3).nullish() }).nullish(),
     wallet_status: z.enum(['active', 'frozen']).nullish(),
     customer_id: id.nullish(),
@@ -160,7 +153,7 @@ export function newWallet(body: z.output<typeof createWalletBody>): WalletInput 
     initialCredits: body.initial_credits_to_load ?? '0',
     initialCreditsExpiry: body.initial_credits_expiry_date_utc ?? (day ? dayOf(day) : null),
     autoTopup: body.auto_topup ? newAutoTopup(body.auto_topup) : null,
-    alertSettings: body.alert_settings ?? null,
+    alertSettings: body.alert_settings ? alertConfig('wallet', body.alert_settings, { path: 'alert_settings.' }) : null,
     metadata: body.metadata ?? {},
   };
 }
@@ -202,15 +195,12 @@ export function walletChange(body: z.output<typeof updateWalletBody>): WalletCha
   };
 }
 
-/** Refuses what nothing would act on: wallets that fill themselves and alerts come with their own chapters. */
+/** Refuses what nothing would act on: wallets that fill themselves come with their own chapter. */
 export function refuseUnattended(body: {
   auto_topup?: { enabled?: boolean | null | undefined } | null | undefined;
-  alert_settings?: { alert_enabled?: boolean | null | undefined } | null | undefined;
 }): void {
   if (body.auto_topup?.enabled)
     throw notBuilt('auto_topup.enabled', 'is not available yet; send false, and top up by hand');
-  if (body.alert_settings?.alert_enabled)
-    throw notBuilt('alert_settings.alert_enabled', 'is not available yet; send false');
 }
 
 /** A top-up as the store takes it. Throws `validation_error` and, for what waits for a payment, `not_implemented`. */

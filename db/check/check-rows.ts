@@ -1,4 +1,5 @@
 import type { Sql } from '../transaction.ts';
+import { alertRules } from './alert-rules.ts';
 import { deadlineRules } from './deadline-rules.ts';
 import { environmentCloneRules } from './environment-clone-rules.ts';
 import { historyRules } from './history-rules.ts';
@@ -24,6 +25,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...environmentCloneRules,
   ...deadlineRules,
   ...walletRules,
+  ...alertRules,
 ];
 
 /**

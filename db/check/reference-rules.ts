@@ -25,6 +25,8 @@ const ofCustomer = [
   'wallet',
   'wallet_transaction',
   'customer_onboarding',
+  'alert_log',
+  'alert_stream',
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];

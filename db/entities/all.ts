@@ -1,6 +1,9 @@
 import { Addon } from './addon.ts';
 import { AddonAssociation } from './addon-association.ts';
 import { AgendaEntry } from './agenda-entry.ts';
+import { AlertLog } from './alert-log.ts';
+import { AlertSetting } from './alert-setting.ts';
+import { AlertStream } from './alert-stream.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
 import { Connection } from './connection.ts';
@@ -30,6 +33,7 @@ import { InvoiceDocument } from './invoice-document.ts';
 import { InvoiceLineItem } from './invoice-line-item.ts';
 import { InvoiceNumberSequence } from './invoice-number-sequence.ts';
 import { Meter } from './meter.ts';
+import { OngoingBalance } from './ongoing-balance.ts';
 import { OpeningCharge } from './opening-charge.ts';
 import { OutboxEvent } from './outbox-event.ts';
 import { OutboxSequence } from './outbox-sequence.ts';
@@ -66,6 +70,9 @@ export const entities = [
   Addon,
   AddonAssociation,
   AgendaEntry,
+  AlertLog,
+  AlertSetting,
+  AlertStream,
   ApiKey,
   AuditEntry,
   Connection,
@@ -95,6 +102,7 @@ export const entities = [
   InvoiceLineItem,
   InvoiceNumberSequence,
   Meter,
+  OngoingBalance,
   OpeningCharge,
   OutboxEvent,
   OutboxSequence,

@@ -69,14 +69,14 @@ export async function dueMarks(sql: Sql, scope: Scope, limit: number): Promise<D
 }
 
 /**
- * Takes marks away that were looked at; one that was set again meanwhile stays. Those of `againIds` are set for `againAt`.
+ * Takes marks away that were looked at; one that was set again meanwhile stays. Customers to be looked at again are marked for then.
  * Answers when the next mark is due, null when there is none.
  */
 export async function settleMarks(
   sql: Sql,
   scope: Scope,
   marks: readonly DirtyMark[],
-  again: { customerIds: ReadonlySet<string>; at: string },
+  again: readonly { customerId: string; at: string }[],
 ): Promise<string | null> {
   const env = await environmentNumber(sql, scope);
   await sql.rows(
@@ -89,12 +89,13 @@ export async function settleMarks(
       marks.map(({ generation }) => generation),
     ],
   );
-  const left = marks.filter(({ customerId }) => customerId !== null && again.customerIds.has(customerId));
-  await sql.rows(
-    `insert into usage.dirty_customer (env, subject, due_at) select distinct $1::int, subject, $3::timestamptz
-     from unnest($2::bigint[]) as m(subject) order by 2 on conflict do nothing`,
-    [env, left.map(({ subject }) => subject), again.at],
-  );
+  for (const [at, customers] of Map.groupBy(again, ({ at }) => at)) {
+    await sql.rows('select usage.mark_customers($1, $2, $3)', [
+      scope.environmentId,
+      customers.map(({ customerId }) => customerId),
+      at,
+    ]);
+  }
   const [next] = await sql.rows<{ at: string | null }>(
     `select to_char(greatest(due_at, '1970-01-01Z') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
      from usage.dirty_customer where env = $1 order by due_at limit 1`,

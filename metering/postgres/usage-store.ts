@@ -2,6 +2,7 @@ import { refuse } from '../../billing/refusal.ts';
 import type { Database } from '../../db/orm.ts';
 import { type Scope, systemScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
+import { onCustomersMarked } from '../../db/usage-mark.ts';
 import { UsageNotices } from '../usage-notices.ts';
 import type { UsageStore } from '../usage-store.ts';
 import { appendBatch, appendIn } from './append.ts';
@@ -31,11 +32,12 @@ const partitionMonthsAhead = 3;
 export function openPostgresUsageStore(
   database: Database,
   limits: QueueLimits = defaultLimits,
-  onMarked: (scope: Scope) => void = () => undefined,
+  onMarked?: (scope: Scope) => void,
 ): UsageStore {
   const cache = new CatalogueCache();
   const partitions = partitionKeeper(database);
-  const notices = new UsageNotices(onMarked);
+  const notices = new UsageNotices(onMarked ?? (() => undefined));
+  if (onMarked) onCustomersMarked((scope) => notices.arrived(scope));
   const dense = new DenseUsage(database);
   const queue = new WriteQueue(async (scope, events) => {
     await partitions();

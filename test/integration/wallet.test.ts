@@ -102,7 +102,7 @@ describe('a wallet', () => {
     ['auto_topup.invoicing', { auto_topup: { enabled: true, amount: '10', threshold: '1' } }, 400],
     ['auto_topup.amount', { auto_topup: { enabled: true, amount: 0, threshold: 0, invoicing: true } }, 400],
     ['auto_topup.enabled', { auto_topup: { enabled: true, amount: 10, threshold: 0, invoicing: false } }, 501],
-    ['alert_settings.alert_enabled', { alert_settings: { alert_enabled: true } }, 501],
+    ['alert_settings.alert_enabled', { alert_settings: { alert_enabled: true } }, 400],
   ])('is refused for its %s: %j', async (field, fields, status) => {
     const answer = await call('POST', '/v1/wallets', {
       body: { customer_id: await customer(), currency: 'usd', ...fields },

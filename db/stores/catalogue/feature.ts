@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import { storedAlerts } from '../../../billing/alert/alert-config.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { Entitlement } from '../../entities/entitlement.ts';
@@ -8,6 +9,7 @@ import { writeEvents } from '../../outbox.ts';
 import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
+import { keepAlertSetting } from '../alert/alert-setting.ts';
 import {
   type AlertSettings,
   checkFeatureDisplay,
@@ -119,6 +121,7 @@ export async function updateFeature(tx: Transaction, id: string, change: Feature
   if (change.metadata !== undefined) feature.metadata = change.metadata;
   touch(tx, feature);
   await tx.em.flush();
+  if (change.alertSettings !== undefined) await keepAlerts(tx, feature);
   await report(tx, feature, 'updated');
   return { feature, meter, meterChanged: change.filters !== undefined };
 }
@@ -144,6 +147,7 @@ export async function archiveFeature(tx: Transaction, id: string): Promise<void>
   feature.status = 'archived';
   touch(tx, feature);
   await tx.em.flush();
+  await keepAlertSetting(tx, 'feature', id, null);
   if (
     feature.meterId &&
     (await tx.em.count(Feature, { environmentId, meterId: feature.meterId, status: 'published' })) === 0
@@ -204,8 +208,14 @@ export async function insertFeature(tx: Transaction, columns: FeatureColumns): P
   const alertSettings = columns.alertSettings as Record<string, unknown> | null;
   const feature = tx.em.create(Feature, { ...newRecord(tx, 'feat'), ...columns, alertSettings });
   await flushUnique(tx, { feature_lookup_key_unique: () => takenKey('feature', columns.lookupKey) });
+  await keepAlerts(tx, feature);
   await report(tx, feature, 'created');
   return feature;
+}
+
+/** The feature's alert setting says what the feature says. spec: wallets-and-payments §1.3 */
+function keepAlerts(tx: Transaction, { id, alertSettings }: Feature): Promise<void> {
+  return keepAlertSetting(tx, 'feature', id, alertSettings ? storedAlerts(alertSettings) : null);
 }
 
 function checkMeterChoice(input: NewFeature): void {

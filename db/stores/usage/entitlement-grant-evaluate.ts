@@ -16,7 +16,7 @@ export interface GrantedSubscription {
 
 /**
  * The subscriptions of customers whose budgets are watched: those with a grant configuration on a meter they are charged by,
- * where the environment wants alerts of grants. Without alerts, records follow with the invoice. spec: catalogue-and-metering §9.2
+ * where the environment, or a setting of one of them, wants alerts of grants. Without alerts, records follow with the invoice. spec: catalogue-and-metering §9.2
  */
 export async function grantedSubscriptions(
   sql: Sql,
@@ -32,8 +32,11 @@ export async function grantedSubscriptions(
        and s.subscription_status in ('active', 'trialing')
        and l.meter_id in (select f.meter_id from entitlement e join feature f on f.id = e.feature_id
          where e.environment_id = $1 and e.status = 'published' and e.grant_quota is not null)
-       and exists (select from setting where environment_id = $1 and key = 'entitlement_alert_config' and status = 'published'
-         and value ->> 'alert_enabled' = 'true')
+       and (exists (select from setting where environment_id = $1 and key = 'entitlement_alert_config' and status = 'published'
+           and value ->> 'alert_enabled' = 'true')
+         or exists (select from entitlement_grant g join alert_setting a on a.environment_id = $1
+           and a.entity_type = 'entitlement_grant' and a.entity_id = g.id and a.status = 'published' and a.enabled
+           where g.environment_id = $1 and g.subscription_id = s.id))
      group by l.subscription_id, s.customer_id order by l.subscription_id`,
     [scope.environmentId, [...customerIds]],
   );

@@ -7,6 +7,7 @@ import { newId } from '../../id.ts';
 import { writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { alertGrants, grantIsWatched } from '../alert/grant-alert.ts';
 
 /** What was measured for a subscription: its lines, with the windows of their budgets. */
 export interface MeasuredSubscription {
@@ -68,6 +69,12 @@ export async function recordGrants(sql: Sql, scope: Scope, measured: readonly Me
   ]);
   const subscriptionIds = [...new Set(windows.map(({ subscription }) => subscription.id))];
   await reportExhausted(sql, scope, subscriptionIds);
+  const measuredWindows = windows.map(({ subscription, window }) => ({
+    subscriptionId: subscription.id,
+    entitlementId: window.entitlementId,
+    start: window.start,
+  }));
+  await alertGrants(sql, scope, measuredWindows);
 }
 
 type MeasuredCycle = CycleGrants & Pick<MeasuredSubscription, 'subscription'>;
@@ -158,7 +165,6 @@ where (g.measure, g.quota, g.valid_to, g.usage, g.overage, g.quota_crossed_at)
 const exhaustedText = `
 update entitlement_grant g set exhaustion_reported_at = $3
 where g.environment_id = $1 and g.subscription_id = any($2) and g.grant_status = 'exhausted' and g.exhaustion_reported_at is null
-  and exists (select from setting s where s.environment_id = $1 and s.key = 'entitlement_alert_config' and s.status = 'published'
-    and s.value ->> 'alert_enabled' = 'true')
+  and ${grantIsWatched}
 returning g.id, g.entitlement_config_id, g.customer_id, g.subscription_id, g.quota::text, g.usage::text,
   to_char(g.quota_crossed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as crossed_at`;

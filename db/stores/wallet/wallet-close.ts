@@ -1,3 +1,4 @@
+import { storedAlerts } from '../../../billing/alert/alert-config.ts';
 import { guardWallet } from '../../../billing/wallet.ts';
 import type { AuditRecord } from '../../audit.ts';
 import { writeAudit } from '../../audit.ts';
@@ -5,8 +6,11 @@ import { Wallet } from '../../entities/wallet.ts';
 import { writeEvents } from '../../outbox.ts';
 import { refuseInvalid } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
+import { keepAlertSetting } from '../alert/alert-setting.ts';
+import { closeStreams } from '../alert/alert-stream.ts';
 import { findWallet } from './wallet.ts';
-import { createWallet, takenWallet, walletEvent } from './wallet-create.ts';
+import { createWallet, takenWallet } from './wallet-create.ts';
+import { walletEvent } from './wallet-event.ts';
 import { enterDebit, type Ledger, type LedgerWallet } from './wallet-ledger.ts';
 import { writeLedger } from './wallet-ledger-write.ts';
 import { lockWallet } from './wallet-topup.ts';
@@ -40,7 +44,7 @@ export async function convertToPostpaid(tx: Transaction, id: string): Promise<st
   takeEverything(ledger, wallet, `${id}_conversion_debit`, 'Converted to a postpaid wallet');
   await close(tx, ledger, wallet);
   const facts = { referenceType: 'REQUEST' as const, referenceId: id, idempotencyKey: `${id}_conversion_credit` };
-  return createWallet(tx, tx.scope, {
+  const newId = await createWallet(tx, tx.scope, {
     customerId,
     currency,
     walletType: 'POST_PAID',
@@ -60,6 +64,8 @@ export async function convertToPostpaid(tx: Transaction, id: string): Promise<st
           },
         }),
   });
+  await keepAlertSetting(tx, 'wallet', newId, alertSettings ? storedAlerts(alertSettings) : null);
+  return newId;
 }
 
 async function refuseTaken(tx: Transaction, wallet: { customerId: string; currency: string }): Promise<void> {
@@ -82,6 +88,8 @@ function takeEverything(ledger: Ledger, wallet: LedgerWallet, idempotencyKey: st
 
 async function close(tx: Transaction, ledger: Ledger, wallet: LedgerWallet): Promise<void> {
   await writeLedger(ledger);
+  await keepAlertSetting(tx, 'wallet', wallet.id, null);
+  await closeStreams(tx, { id: '', entityType: 'wallet', entityId: wallet.id });
   const { id, now: occurredAt } = wallet;
   const version = wallet.version + 1;
   await tx.rows(

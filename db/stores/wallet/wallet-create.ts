@@ -10,9 +10,9 @@ import {
 import { type Columns, insertText, recordColumnTypes, writeRowsAndWait } from '../../bulk.ts';
 import type { AutoTopup } from '../../entities/wallet.ts';
 import { newId } from '../../id.ts';
-import type { OutboundEvent } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
+import { walletEvent } from './wallet-event.ts';
 import { type CreditFacts, enterCredit, openLedger } from './wallet-ledger.ts';
 import { writeLedger } from './wallet-ledger-write.ts';
 
@@ -27,7 +27,7 @@ export interface NewWallet {
   conversionRate?: string | null | undefined;
   topupConversionRate?: string | null | undefined;
   autoTopup?: AutoTopup | null | undefined;
-  alertSettings?: Record<string, unknown> | null | undefined;
+  alertSettings?: object | null | undefined;
   metadata?: Readonly<Record<string, string>> | undefined;
   /** Its first lot, in the same transaction. */
   firstCredit?: CreditFacts | undefined;
@@ -121,39 +121,4 @@ export function takenWallet(wallet: { customerId: string; currency: string; wall
     `customer ${wallet.customerId} has a ${wallet.walletType} wallet in ${wallet.currency} that is not closed; use it, or terminate it first`,
     { fields: { currency: 'taken' } },
   );
-}
-
-export interface WalletFacts {
-  id: string;
-  customerId: string;
-  currency: string;
-  balance: string;
-  creditBalance: string;
-  walletStatus: string;
-  name: string;
-  walletType: string;
-  conversionRate: string;
-}
-
-/** An event of a wallet in the shape of its delivery. spec: wallets-and-payments §2.24 */
-export function walletEvent(name: string, wallet: WalletFacts, occurredAt: string): OutboundEvent {
-  return {
-    name,
-    entityType: 'wallet',
-    entityId: wallet.id,
-    occurredAt,
-    payload: {
-      wallet: {
-        id: wallet.id,
-        customer_id: wallet.customerId,
-        currency: wallet.currency,
-        balance: wallet.balance,
-        credit_balance: wallet.creditBalance,
-        wallet_status: wallet.walletStatus,
-        name: wallet.name,
-        wallet_type: wallet.walletType,
-        conversion_rate: wallet.conversionRate,
-      },
-    },
-  };
 }

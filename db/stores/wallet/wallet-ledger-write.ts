@@ -6,6 +6,7 @@ import { type Columns, insertText, recordColumnTypes, updateText, writeRows, wri
 import { type OutboundEvent, writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
+import { followLedger } from '../alert/ledger-alert.ts';
 import type { Ledger, LedgerEntry } from './wallet-ledger.ts';
 
 const entryColumns: Columns = {
@@ -91,6 +92,8 @@ export async function writeLedger(ledger: Ledger, before: WalletChanges = { even
   );
   await writeEvents(sql, scope, [...before.events, ...entries.map(entryEvent)]);
   await writeAudit(sql, scope, [...before.audit, ...entries.map(entryAudit)]);
+  const credited = new Set(entries.filter(({ type }) => type === 'credit').map((entry) => entry.walletId));
+  await followLedger(sql, scope, wallets, credited);
 }
 
 async function insertKeyed(sql: Sql, entries: readonly LedgerEntry[]): Promise<void> {

@@ -20,8 +20,17 @@ export interface LedgerWallet {
   topupConversionRate: string;
   version: number;
   createdAt: string;
+  name: string;
+  /** Its own alert settings as stored. */
+  alertSettings: Record<string, unknown> | null;
+  alertSettingId: string | null;
+  /** Of wallets without; null where none is stored. */
+  defaultAlerts: Record<string, unknown> | null;
+  /** True where balances of the environment are watched. */
+  isWatched: boolean;
   /** The customer's now, read once after the lock. */
   now: string;
+  isTestClock: boolean;
   /** Completed credits that are not used up. */
   lots: CreditLot[];
 }
@@ -73,8 +82,13 @@ export interface LedgerEntry {
 
 const lockText = `
 select w.id, w.customer_id, w.currency, w.wallet_status, w.wallet_type, w.credit_balance, w.conversion_rate, w.topup_conversion_rate,
-  w.version, w.created_at, (select clock.frozen_time from customer c join test_clock clock on clock.id = c.test_clock_id
-    where c.id = w.customer_id) as frozen_time
+  w.version, w.created_at, w.name, w.alert_settings, (select clock.frozen_time from customer c
+    join test_clock clock on clock.id = c.test_clock_id where c.id = w.customer_id) as frozen_time,
+  (select s.value from setting s where s.environment_id = $1 and s.key = 'wallet_balance_alert_config' and s.status = 'published')
+    as default_alerts,
+  (select a.id from alert_setting a where a.environment_id = $1 and a.entity_type = 'wallet' and a.entity_id = w.id
+    and a.status = 'published') as alert_setting_id,
+  exists (select from usage.watched_environment u join environment e on e.number = u.env where e.id = $1) as is_watched
 from wallet w where w.environment_id = $1 and w.id = any($2) and w.status = 'published' order by w.id for update of w`;
 
 // A statement of its own: one that locks sees what its locks waited for, but not what else those transactions wrote.
@@ -101,7 +115,13 @@ export async function openLedger(sql: Sql, scope: Scope, walletIds: readonly str
       topupConversionRate: decimalText(row.topup_conversion_rate),
       version: row.version,
       createdAt: instantText(row.created_at),
+      name: row.name,
+      alertSettings: row.alert_settings,
+      alertSettingId: row.alert_setting_id,
+      defaultAlerts: row.default_alerts,
+      isWatched: row.is_watched,
       now: row.frozen_time ? instantText(row.frozen_time) : now,
+      isTestClock: row.frozen_time !== null,
       lots: (lotsOf.get(row.id) ?? []).map(lotOf),
     },
   ]);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { AlertConfig } from '../../../billing/alert/alert-config.ts';
 import { decimal } from '../../../billing/money.ts';
 import { planTopup } from '../../../billing/topup.ts';
 import { type WalletType, walletRates } from '../../../billing/wallet.ts';
@@ -6,6 +7,7 @@ import { customerNow } from '../../clock.ts';
 import type { AutoTopup } from '../../entities/wallet.ts';
 import { missing } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
+import { keepAlertSetting } from '../alert/alert-setting.ts';
 import { findPriceUnitByCode } from '../catalogue/price-unit.ts';
 import { findCustomer, findCustomerByExternalId } from '../customer/customer.ts';
 import { createWallet } from './wallet-create.ts';
@@ -27,7 +29,7 @@ export interface WalletInput {
   initialCredits: string;
   initialCreditsExpiry: string | null;
   autoTopup: AutoTopup | null;
-  alertSettings: Record<string, unknown> | null;
+  alertSettings: AlertConfig | null;
   metadata: Record<string, string>;
   /** The key of the first lot, where the same request may come again. */
   firstCreditKey?: string;
@@ -48,7 +50,9 @@ export async function openWallet(tx: Transaction, input: WalletInput): Promise<s
   const firstCredit = decimal(initialCredits).isZero()
     ? undefined
     : await freeCredit(tx, { ...input, conversionRate, currency, initialCreditsExpiry });
-  return createWallet(tx, tx.scope, { ...terms, customerId, currency, conversionRate, firstCredit });
+  const id = await createWallet(tx, tx.scope, { ...terms, customerId, currency, conversionRate, firstCredit });
+  await keepAlertSetting(tx, 'wallet', id, input.alertSettings);
+  return id;
 }
 
 async function customerIdOf(tx: Transaction, { customerId, externalCustomerId }: WalletInput): Promise<string> {

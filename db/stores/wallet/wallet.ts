@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
+import { alertConfig, type GivenAlertConfig, storedAlerts } from '../../../billing/alert/alert-config.ts';
 import { guardWallet } from '../../../billing/wallet.ts';
 import { writeAudit } from '../../audit.ts';
 import { customerNow } from '../../clock.ts';
@@ -8,7 +9,9 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { writeEvents } from '../../outbox.ts';
 import { badField, missing, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
-import { walletEvent } from './wallet-create.ts';
+import { markCustomers } from '../../usage-mark.ts';
+import { keepAlertSetting } from '../alert/alert-setting.ts';
+import { walletEvent } from './wallet-event.ts';
 
 /** A published wallet as it is now. Throws `not_found`. spec: wallets-and-payments §1.1 */
 export async function findWallet(tx: Transaction, id: string): Promise<Wallet> {
@@ -73,7 +76,8 @@ export interface WalletChange {
   description?: string | undefined;
   metadata?: Record<string, string> | undefined;
   autoTopup?: Partial<AutoTopup> | undefined;
-  alertSettings?: Record<string, unknown> | undefined;
+  /** Replaces what is watched; a threshold type that is left out stays. */
+  alertSettings?: GivenAlertConfig | undefined;
   allowedPriceTypes?: string[] | undefined;
   walletStatus?: 'active' | 'frozen' | undefined;
   fixed: Readonly<Record<string, string | undefined>>;
@@ -91,18 +95,27 @@ export async function updateWallet(tx: Transaction, id: string, change: WalletCh
   guardWallet(wallet, 'update');
   refuseFixed(wallet, change.fixed);
   const before = changeable(wallet);
-  const after = { ...before, ...definedOf(change), ...autoTopupOf(wallet, change.autoTopup) };
-  if (change.alertSettings?.alert_enabled === false) after.alertState = 'ok';
+  const alerts = change.alertSettings && walletAlertsOf(wallet, change.alertSettings);
+  const after = { ...before, ...definedOf(change), ...autoTopupOf(wallet, change.autoTopup), ...alerts };
+  if (alerts && !alerts.alertSettings.alert_enabled) after.alertState = 'ok';
   if (isDeepStrictEqual(before, after)) return wallet;
   Object.assign(wallet, after);
   wallet.version += 1;
   touch(tx, wallet);
   await tx.em.flush();
+  if (alerts) await keepAlertSetting(tx, 'wallet', id, alerts.alertSettings);
+  markCustomers(tx, tx.scope, [wallet.customerId]);
   const occurredAt = await customerNow(tx, wallet.customerId);
   await writeEvents(tx, tx.scope, [walletEvent('wallet.updated', wallet, occurredAt)]);
   const { version } = wallet;
   await writeAudit(tx, tx.scope, [{ objectType: 'wallet', objectId: id, action: 'updated', version, occurredAt }]);
   return wallet;
+}
+
+/** Alert settings of a change, as they are stored. */
+function walletAlertsOf(wallet: Wallet, given: GivenAlertConfig) {
+  const stored = wallet.alertSettings ? storedAlerts(wallet.alertSettings) : null;
+  return { alertSettings: { ...alertConfig('wallet', given, { path: 'alert_settings.', stored }) } };
 }
 
 function disabled(alertEnabled: false | null) {
@@ -114,7 +127,12 @@ function changeable(wallet: Wallet) {
   return { name, description, metadata, autoTopup, alertSettings, alertState, allowedPriceTypes, walletStatus };
 }
 
-function definedOf({ fixed: _fixed, autoTopup: _autoTopup, ...change }: WalletChange): Partial<Wallet> {
+function definedOf({
+  fixed: _fixed,
+  autoTopup: _autoTopup,
+  alertSettings: _alerts,
+  ...change
+}: WalletChange): Partial<Wallet> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type AreaCalls, type Conversation, present } from '../conversation.ts';
 
 /** Wallets of the customer that is kept; the one that is made is closed at the end. */
-export function walletCalls({ client, made }: Conversation): Record<string, AreaCalls> {
+export function walletCalls({ client, api, made }: Conversation): Record<string, AreaCalls> {
   let walletId = '';
   const wallets: AreaCalls = {
     async createWallet() {
@@ -65,5 +65,30 @@ export function walletCalls({ client, made }: Conversation): Record<string, Area
       expect(await client.wallets.terminateWallet(walletId)).toMatchObject({ id: walletId, walletStatus: 'closed' });
     },
   };
-  return { wallets };
+  const alerts: AreaCalls = {
+    async queryAlertLog() {
+      const body = { customer_id: made.customerId, currency: 'gbp', initial_credits_to_load: '5' };
+      const { body: wallet } = await api<{ id: string }>('POST', '/wallets', body);
+      const levels = { alert_enabled: true, critical: { threshold: '1' }, warning: { threshold: '4' } };
+      await api('PUT', `/wallets/${wallet.id}`, { alert_settings: levels });
+      const debit = { credits: '2', transaction_reason: 'MANUAL_BALANCE_DEBIT', idempotency_key: 'conformance-alert' };
+      await api('POST', `/wallets/${wallet.id}/debit`, debit);
+      const page = await client.alerts.queryAlertLog({
+        entityId: wallet.id,
+        alertType: 'low_credit_balance',
+        expand: 'wallet',
+      });
+      expect(page).toMatchObject({
+        items: [
+          {
+            alertStatus: 'warning',
+            alertInfo: { valueAtTime: 3, alertSettings: { warning: { threshold: 4 } } },
+            wallet: { id: wallet.id },
+          },
+        ],
+      });
+      await api('POST', `/wallets/${wallet.id}/terminate`);
+    },
+  };
+  return { wallets, alerts };
 }

@@ -1,4 +1,5 @@
 import type { Adapters } from '../adapter.ts';
+import { alertAdapters } from './alert.ts';
 import { autoInvoiceThresholdAdapters } from './auto-invoice-threshold.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
@@ -24,6 +25,7 @@ import { walletStoreAdapters } from './wallet-store.ts';
 
 /** Every kind that can be run. A new group: its file, and one line here. */
 export const adapters: Adapters = {
+  ...alertAdapters,
   ...autoInvoiceThresholdAdapters,
   ...creditGrantAdapters,
   ...catalogueAdapters,

@@ -1,0 +1,64 @@
+import type { Database } from '../db/orm.ts';
+import { alertSpending, watchedSpending } from '../db/stores/alert/spend-alert.ts';
+import { alertWallets, measureWallets, payersOf } from '../db/stores/alert/wallet-alert-evaluate.ts';
+import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
+import type { UsageReader } from '../db/usage-reader.ts';
+import { isOutage } from './failure.ts';
+import type { LookAgain, UsageEvaluator } from './usage-evaluator.ts';
+
+const maxAtOnce = 2;
+
+/**
+ * Alerts on balances and spending: each customer's wallets, and each of its watched subscriptions, are compared with their settings
+ * in transactions of their own. spec: wallets-and-payments §2.16
+ */
+export function alertEvaluator(dependencies: { database: Database; readUsage: UsageReader }): UsageEvaluator {
+  const { database, readUsage } = dependencies;
+  return {
+    name: 'alert',
+    async evaluate(scope, customerIds) {
+      const { payers, spending } = await inSqlTransaction(database, scope, async (tx) => ({
+        payers: await payersOf(tx, scope, customerIds),
+        spending: await watchedSpending(tx, scope, customerIds),
+      }));
+      return eachOf([
+        ...payers.map((customerId) => ({
+          customerId,
+          look: async () => {
+            const measured = await inTransaction(database, scope, (tx) => measureWallets(tx, customerId, readUsage));
+            return inSqlTransaction(database, scope, (tx) => alertWallets(tx, measured));
+          },
+        })),
+        ...spending.map((watched) => ({
+          customerId: watched.customerId,
+          look: () => inSqlTransaction(database, scope, (tx) => alertSpending(tx, watched, readUsage)),
+        })),
+      ]);
+    },
+  };
+}
+
+interface Look {
+  customerId: string;
+  /** Answers when to look again, null for not before the next mark. */
+  look(): Promise<string | null>;
+}
+
+/** Takes looks, a few at once; what fails for one customer is tried again later and stops no other. */
+async function eachOf(looks: Look[]): Promise<LookAgain[]> {
+  const again: LookAgain[] = [];
+  const work = async () => {
+    for (let next = looks.shift(); next; next = looks.shift()) {
+      const { customerId } = next;
+      try {
+        const at = await next.look();
+        if (at !== null) again.push({ customerId, at });
+      } catch (error) {
+        if (isOutage(error)) throw error;
+        again.push({ customerId, at: null });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: maxAtOnce }, work));
+  return again;
+}
