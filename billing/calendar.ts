@@ -231,6 +231,11 @@ export function localDaysBetween(from: string, to: string, timezone: string): nu
   return day(to) - day(from);
 }
 
+/** The local date of an instant, as YYYY-MM-DD. */
+export function localDate(instant: string, timezone: string): string {
+  return instantText(localTime(epochMs(instant), timezone)).slice(0, 10);
+}
+
 /** True for an IANA name the zone rules know; offsets such as `+02:00` are not names. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;

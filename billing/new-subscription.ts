@@ -116,6 +116,9 @@ export interface NewSubscription {
   timezone: string | null;
   includePriceIds: string[] | null;
   trialPeriodDays: number | null;
+  /** Ends of the trial as they were sent; absent in commands that were sent before they were read. */
+  trialStart?: string | null;
+  trialEnd?: string | null;
   gatewayPaymentMethodId: string | null;
   /** Null: the plan's. Absent in commands that were sent before there were thresholds. */
   autoInvoiceThreshold?: string | null;

@@ -84,6 +84,10 @@ export const createSubscriptionBody = z
       .nullish()
       .describe("In place of the plan's grants, where there are any."),
     trial_period_days: z.int('must be an integer').min(0, 'must be 0 or more').max(3650).nullish(),
+    trial_start: timestampInput().nullish().describe('On the day of start_date, where a trial begins.'),
+    trial_end: timestampInput()
+      .nullish()
+      .describe('The last day; it ends at the clock time of start_date. One alone takes the days from the plan.'),
     auto_invoice_threshold: thresholdInput(),
     override_entitlements: overridesInput.nullish(),
     addons: z.array(attachmentInput).max(100).nullish(),
@@ -142,6 +146,8 @@ export function creationOf(
     timezone: body.timezone ?? body.customer_timezone ?? null,
     includePriceIds: body.include_price_ids ?? null,
     trialPeriodDays: body.trial_period_days ?? null,
+    trialStart: body.trial_start ?? null,
+    trialEnd: body.trial_end ?? null,
     gatewayPaymentMethodId: body.gateway_payment_method_id ?? null,
     autoInvoiceThreshold: body.auto_invoice_threshold || null,
     taxRateOverrides: taxOverridesOf(body.tax_rate_overrides ?? []),

@@ -6,6 +6,7 @@ import { checkPhases } from '../../../billing/phase.ts';
 import { inheritedTrialDays, selectPrices } from '../../../billing/price-selection.ts';
 import { targetSequence } from '../../../billing/price-sync.ts';
 import { openSubscription, type SubscriptionState } from '../../../billing/subscription.ts';
+import { askedTrialDays } from '../../../billing/trial.ts';
 import { writeAudit } from '../../audit.ts';
 import { writeRows, writeRowsAndWait } from '../../bulk.ts';
 import { writeEvents } from '../../outbox.ts';
@@ -219,7 +220,8 @@ function newRow(
     endDate: input.endDate,
   };
   const anchor = billingAnchor({ ...timeline, requestedAnchor: input.billingAnchor });
-  const trialDays = input.trialPeriodDays ?? inheritedTrialDays(prices);
+  const asked = { days: input.trialPeriodDays, start: input.trialStart ?? null, end: input.trialEnd ?? null };
+  const trialDays = askedTrialDays(asked, timeline, () => inheritedTrialDays(prices));
   const state: SubscriptionState = openSubscription(
     { ...timeline, billingAnchor: anchor, trialDays },
     // What the opening invoice amounts to is known later; nothing to pay makes the subscription active at once.
