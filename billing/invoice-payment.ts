@@ -58,7 +58,7 @@ export function paidByPayments(payments: readonly { amount: string; paymentStatu
 
 /**
  * PUT payment: what a person recorded. Refuses (validation_error) a move that is not allowed, a negative amount, PENDING with
- * an amount not below what is due and OVERPAID without more than that; refuses (invalid_operation) once a payment record
+ * an amount not below what is due, SUCCEEDED with another amount than that and OVERPAID without more; refuses (invalid_operation) once a payment record
  * succeeded. SUCCEEDED means all of it, FAILED nothing, PENDING alone keeps what was paid.
  * spec: subscriptions-and-invoicing §2.15.12
  */
@@ -84,14 +84,22 @@ export function paymentByHand(
 }
 
 function paidByHand(status: string, due: Decimal, paid: Decimal, amount: Decimal | null): Decimal {
-  if (status === 'SUCCEEDED') return due;
+  if (status === 'SUCCEEDED') {
+    if (amount !== null && !amount.equals(due)) {
+      throw badAmount(
+        `must be amount_due, ${decimalString(due)}, for SUCCEEDED; for a part send PENDING, for more OVERPAID`,
+      );
+    }
+    return due;
+  }
   if (status === 'FAILED') return zero;
   if (status === 'OVERPAID') {
-    if (!amount?.greaterThan(due)) throw badAmount(`must be more than the ${decimalString(due)} due for OVERPAID`);
+    if (!amount?.greaterThan(due)) throw badAmount(`must be more than amount_due, ${decimalString(due)}, for OVERPAID`);
     return amount;
   }
   if (amount === null) return paid;
-  if (!amount.lessThan(due)) throw badAmount(`must be less than the ${decimalString(due)} due for PENDING`);
+  if (!amount.lessThan(due))
+    throw badAmount(`must be less than amount_due, ${decimalString(due)}, for PENDING; for all of it send SUCCEEDED`);
   return amount;
 }
 

@@ -206,6 +206,39 @@ describe('PUT /invoices/{id}/payment', () => {
     expect(more.body).toMatchObject({ payment_status: 'OVERPAID', amount_paid: '130', overpaid_amount: '30' });
   });
 
+  it.each([
+    ['a part as all of it', 'SUCCEEDED', '40'],
+    ['more as all of it', 'SUCCEEDED', 130],
+    ['less as more than all', 'OVERPAID', '99.99'],
+    ['all as more than all', 'OVERPAID', '100'],
+  ])('refuses %s, names what is due and writes nothing', async (_what, payment_status, amount) => {
+    const invoice = await oneOff();
+    const answer = await api<Wire>('PUT', `/invoices/${invoice.id}/payment`, { payment_status, amount });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    expect(answer.body.message).toMatch(/amount_due, 100\b/);
+    const { body } = await api<Wire>('GET', `/invoices/${invoice.id}`);
+    expect(body).toMatchObject({ payment_status: 'PENDING', amount_paid: '0', amount_remaining: '100', paid_at: null });
+    expect(await eventsOf(api, invoice.id)).not.toContain('invoice.update.payment');
+  });
+
+  it('takes amount_due as all of it, however it is written', async () => {
+    const invoice = await oneOff();
+    const paid = { payment_status: 'SUCCEEDED', amount: '100.000' };
+    const { body } = await api<Wire>('PUT', `/invoices/${invoice.id}/payment`, paid);
+    expect(body).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '100', amount_remaining: '0' });
+  });
+
+  it('refuses a draft, as POST /payments does', async () => {
+    const draft = await oneOff({ invoice_status: 'DRAFT' });
+    for (const payment_status of ['SUCCEEDED', 'PENDING', 'FAILED']) {
+      const answer = await api<Wire>('PUT', `/invoices/${draft.id}/payment`, { payment_status });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_operation' } });
+      expect(answer.body.message).toContain('is DRAFT; only a finalized invoice can be paid');
+    }
+    const { body } = await api<Wire>('GET', `/invoices/${draft.id}`);
+    expect(body).toMatchObject({ invoice_status: 'DRAFT', payment_status: 'PENDING', amount_paid: '0' });
+  });
+
   it('activates the incomplete subscription whose opening invoice is paid', async () => {
     const customer = await billedCustomer(platform, {
       subscription: { collection_method: 'send_invoice', payment_behavior: 'default_incomplete' },

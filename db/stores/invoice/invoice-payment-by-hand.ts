@@ -47,7 +47,7 @@ const settled = ['SUCCEEDED', 'OVERPAID'];
 /**
  * Writes down how an invoice was paid outside any payment record. A settled one is not collected any more, and an incomplete
  * subscription whose opening invoice it is becomes active. While a charge is under way the status is PROCESSING and cannot be
- * moved by hand. Throws `not_found`, `invalid_operation` once a payment record succeeded, `validation_error` for other moves
+ * moved by hand. Throws `not_found`, `invalid_operation` for a draft and once a payment record succeeded, `validation_error` for other moves
  * and amounts, and for an invoice that is VOIDED or SKIPPED. spec: subscriptions-and-invoicing §2.15.12, errors 42 and 43
  */
 export async function notePayment(sql: Sql, scope: Scope, note: PaymentNote): Promise<void> {
@@ -55,10 +55,15 @@ export async function notePayment(sql: Sql, scope: Scope, note: PaymentNote): Pr
   const [row] = await sql.rows<NotedRow>(notedText, [scope.environmentId, invoiceId]);
   if (!row) throw missing('invoice', invoiceId);
   refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'paid by hand');
-  if (row.invoice_status === 'VOIDED' || row.invoice_status === 'SKIPPED') {
+  if (row.invoice_status === 'DRAFT') {
+    throw refuse('invalid_operation', `invoice ${invoiceId} is DRAFT; only a finalized invoice can be paid`, {
+      invoice_id: invoiceId,
+    });
+  }
+  if (row.invoice_status !== 'FINALIZED') {
     throw refuse(
       'validation_error',
-      `an invoice that is ${row.invoice_status} is not paid; a FINALIZED or DRAFT one is`,
+      `an invoice that is ${row.invoice_status} cannot be paid; only a FINALIZED one can`,
       {
         invoice_status: row.invoice_status,
       },

@@ -164,7 +164,8 @@ describe('payment recorded by hand (subscriptions-and-invoicing §2.15.12)', () 
   it.each([
     ['PENDING', null, '20', '80', '0'],
     ['PENDING', '40', '40', '60', '0'],
-    ['SUCCEEDED', '1', '100', '0', '0'],
+    ['SUCCEEDED', null, '100', '0', '0'],
+    ['SUCCEEDED', '100.00', '100', '0', '0'],
     ['FAILED', null, '0', '100', '0'],
     ['OVERPAID', '120', '120', '0', '20'],
   ])('%s with %s', (paymentStatus, amount, amountPaid, amountRemaining, overpaidAmount) => {
@@ -180,6 +181,10 @@ describe('payment recorded by hand (subscriptions-and-invoicing §2.15.12)', () 
     ['a partial amount that is all of it', 'PENDING', 'PENDING', '100'],
     ['OVERPAID without an amount', 'PENDING', 'OVERPAID', null],
     ['OVERPAID with no more than what is due', 'PENDING', 'OVERPAID', '100'],
+    ['SUCCEEDED with a part of what is due', 'PENDING', 'SUCCEEDED', '99.99'],
+    ['SUCCEEDED with what is left beside an earlier part', 'PENDING', 'SUCCEEDED', '80'],
+    ['SUCCEEDED with more than what is due', 'PENDING', 'SUCCEEDED', '100.01'],
+    ['SUCCEEDED with nothing', 'PENDING', 'SUCCEEDED', '0'],
     ['a negative amount', 'PENDING', 'SUCCEEDED', '-1'],
     ['a way back from OVERPAID', 'OVERPAID', 'SUCCEEDED', null],
     ['a way back from SUCCEEDED', 'SUCCEEDED', 'PENDING', '5'],
