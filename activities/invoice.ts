@@ -117,6 +117,8 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
 
 function snapshotOf(invoice: AttendedInvoice, spreadMs: number): InvoiceSnapshot {
   const status = invoice.status.toLowerCase();
+  const isOpen = invoice.paymentStatus !== 'SUCCEEDED' && invoice.paymentStatus !== 'OVERPAID';
+  const declined = isOpen && invoice.declineReason !== null ? ` · last charge declined: ${invoice.declineReason}` : '';
   return {
     version: invoice.version,
     status,
@@ -125,9 +127,10 @@ function snapshotOf(invoice: AttendedInvoice, spreadMs: number): InvoiceSnapshot
     agenda: invoice.agenda,
     // An unpaid invoice whose retries are used up waits for nothing: a payment or a person starts its workflow again.
     ended: invoice.agenda.length === 0,
-    details: `${status} · payment ${invoice.paymentStatus.toLowerCase()} · ${invoice.collectionAttempts} retries · due ${invoice.dueDate ?? '-'}`,
+    details: `${status} · payment ${invoice.paymentStatus.toLowerCase()} · ${invoice.collectionAttempts} retries${declined} · due ${invoice.dueDate ?? '-'}`,
     spreadMs,
     blockedOn: invoice.blockedOn,
+    blockedReason: invoice.blockedReason,
     ...(invoice.isEnforced ? { subscriptionWaits: true } : {}),
   };
 }

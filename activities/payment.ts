@@ -157,15 +157,22 @@ function snapshotOf(state: PaymentState): PaymentSnapshot {
     status: state.paymentStatus.toLowerCase(),
     agenda: state.agenda,
     ended,
-    details: ended ? state.paymentStatus.toLowerCase() : `${state.paymentStatus.toLowerCase()} · ${waitText(state)}`,
+    details: ended ? endText(state) : `${state.paymentStatus.toLowerCase()} · ${waitText(state)}`,
     spreadMs: 0,
     blockedOn: state.blockedOn,
+    blockedReason: state.blockedReason,
     paymentStatus: state.paymentStatus,
     invoiceId: state.invoiceId,
     subscriptionId: state.subscriptionId,
     needsAction: state.actionUrl !== null,
     awaitsPayer: state.awaitsPayerSince !== null,
   };
+}
+
+/** How a payment ended, and why where it failed. */
+function endText({ paymentStatus, errorMessage }: PaymentState): string {
+  const status = paymentStatus.toLowerCase();
+  return paymentStatus === 'FAILED' ? `${status}: ${errorMessage ?? 'the gateway gave no reason'}` : status;
 }
 
 /** For whom a payment waits, since when, and until when somebody asks. */

@@ -116,6 +116,7 @@ function snapshotOf(state: RefundState): RefundSnapshot {
     details: status,
     spreadMs: 0,
     blockedOn: state.blockedOn,
+    blockedReason: state.blockedReason,
     refundStatus: state.refundStatus,
   };
 }

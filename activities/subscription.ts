@@ -164,7 +164,10 @@ function abandoning(
   };
 }
 
-function snapshotOf({ row, agenda, blockedOn }: AttendedSubscription, spreadMs: number): SubscriptionSnapshot {
+function snapshotOf(
+  { row, agenda, blockedOn, blockedReason }: AttendedSubscription,
+  spreadMs: number,
+): SubscriptionSnapshot {
   // An inherited subscription waits for nothing by itself: its workflow is there for a command and no longer.
   const rests = row.status === 'cancelled' || row.subscriptionType === 'inherited';
   const ended = rests && agenda.length === 0;
@@ -178,6 +181,7 @@ function snapshotOf({ row, agenda, blockedOn }: AttendedSubscription, spreadMs: 
     details: `${row.status} · ${until}`,
     spreadMs,
     blockedOn,
+    blockedReason,
     currentPeriodStart: row.currentPeriodStart,
     currentPeriodEnd: row.currentPeriodEnd,
   };

@@ -26,7 +26,7 @@ export function createTaskActivities(dependencies: TaskActivityDependencies) {
   const { database } = dependencies;
   return {
     /** Imports what is left of a task's file, with heartbeats; ends the task when it is through or cannot go on. */
-    async importEvents(start: ImportStart): Promise<ImportProgress> {
+    async importEvents(start: ImportStart): Promise<ImportProgress & { failure?: string | null }> {
       const context = Context.current();
       const workflow = context.info.workflowExecution;
       const reached: ImportProgress = { processedRecords: 0, successfulRecords: 0, failedRecords: 0 };
@@ -41,7 +41,7 @@ export function createTaskActivities(dependencies: TaskActivityDependencies) {
       }, beatEveryMs);
       context.heartbeat({ ...reached });
       try {
-        await runImport(dependencies, scopeOf(start), {
+        const failure = await runImport(dependencies, scopeOf(start), {
           taskId: start.taskId,
           runId: workflow?.runId ?? '',
           signal: context.cancellationSignal,
@@ -50,6 +50,7 @@ export function createTaskActivities(dependencies: TaskActivityDependencies) {
             Object.assign(reached, { processedRecords, successfulRecords, failedRecords });
           },
         });
+        return { ...reached, failure };
       } catch (error) {
         // A cancelled step ends as cancelled, whatever broke off because of it.
         if (context.cancellationSignal.aborted) await context.cancelled;
@@ -57,7 +58,6 @@ export function createTaskActivities(dependencies: TaskActivityDependencies) {
       } finally {
         clearInterval(beating);
       }
-      return reached;
     },
 
     /** Ends a task that was cancelled or could not go on. */

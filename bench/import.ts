@@ -50,5 +50,7 @@ export async function importRows(server: BenchServer, files: FileServer): Promis
   await inTransaction(server.database, scope, (tx) => createTask(tx, task));
   const outgoing = { allowedHosts: [fileServerHost] };
   const run = { taskId: id, runId: 'bench', signal: new AbortController().signal, onProgress: () => undefined };
-  return rateOf(rows, () => runImport({ database: server.database, metering: server.store, outgoing }, scope, run));
+  return rateOf(rows, async () => {
+    await runImport({ database: server.database, metering: server.store, outgoing }, scope, run);
+  });
 }

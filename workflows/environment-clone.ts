@@ -17,6 +17,7 @@ import {
   type EnvironmentCloneStart,
   progress,
 } from './environment-clone.messages.ts';
+import { described, remedy } from './handler-descriptions.ts';
 import { retry } from './lifecycle.messages.ts';
 import { blockedOnKey, statusKey } from './search-attributes.ts';
 
@@ -28,12 +29,16 @@ import { blockedOnKey, statusKey } from './search-attributes.ts';
 export async function environmentClone(start: EnvironmentCloneStart): Promise<EnvironmentCloneResult> {
   let standing: EnvironmentCloneStanding | null = null;
   let blockedOn: string | null = null;
-  setHandler(progress, () => ({ standing, blockedOn }));
-  setHandler(retry, () => {
-    if (blockedOn === null) throw refuse('invalid_operation', 'the clone is not parked; there is nothing to retry');
-    blockedOn = null;
-    return { performing: 'cloneItems' };
-  });
+  setHandler(
+    retry,
+    () => {
+      if (blockedOn === null) throw refuse('invalid_operation', 'the clone is not parked; there is nothing to retry');
+      blockedOn = null;
+      return { performing: 'cloneItems' };
+    },
+    described(retry),
+  );
+  setHandler(progress, () => ({ standing, blockedOn }), described(progress));
 
   while (standing === null || standing.clone_status === 'running') {
     try {
@@ -41,7 +46,7 @@ export async function environmentClone(start: EnvironmentCloneStart): Promise<En
       setCurrentDetails(detailsOf(start, standing));
     } catch (error) {
       blockedOn = reasonOf(error);
-      setCurrentDetails(`${titleOf(start)}\n\nparked: ${blockedOn} · the Update retry goes on`);
+      setCurrentDetails(`${titleOf(start)}\n\n**parked:** ${blockedOn}\n\n${remedy}`);
       upsertSearchAttributes([{ key: blockedOnKey, value: 'cloneItems' }]);
       await condition(() => blockedOn === null);
       upsertSearchAttributes([{ key: blockedOnKey, value: null }]);

@@ -2,6 +2,7 @@ import { continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflow
 import type { EventReprocessActivities } from '../activities/event-reprocess.ts';
 import { bulkStep } from './activity-options.ts';
 import { progress, type ReprocessStanding, type ReprocessStart } from './event-reprocess.messages.ts';
+import { described } from './handler-descriptions.ts';
 
 const step = proxyActivities<EventReprocessActivities>(bulkStep);
 
@@ -11,10 +12,12 @@ const step = proxyActivities<EventReprocessActivities>(bulkStep);
  */
 export async function reprocessEvents(start: ReprocessStart): Promise<ReprocessStanding> {
   let standing = start.standing;
-  setHandler(progress, () => standing);
+  setHandler(progress, () => standing, described(progress));
   while (!standing.isDone) {
     standing = await step.storeRawEvents({ ...start, standing });
-    setCurrentDetails(`${standing.examined} raw events read, ${standing.stored} events stored`);
+    setCurrentDetails(
+      `Raw events of environment ${start.environmentId}\n\n${standing.examined} raw events read, ${standing.stored} events stored`,
+    );
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof reprocessEvents>({ ...start, standing });
   }
   return standing;

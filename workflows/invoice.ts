@@ -5,9 +5,10 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
 import { nudge } from './followers.ts';
+import { described } from './handler-descriptions.ts';
 import { type InvoiceSnapshot, paymentSettled } from './invoice.messages.ts';
 import { acceptInvoiceCommands } from './invoice-command.ts';
-import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
+import { type LifecycleResult, type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { subscriptionWorkflowId } from './subscription.messages.ts';
 
@@ -27,7 +28,7 @@ async function enforced(snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot> {
  * An issued invoice that is not settled: charges, retries after a decline, the overdue notice, and what people ask of it.
  * It ends when nothing is left to wait for. spec: subscriptions-and-invoicing §2.5, §2.15
  */
-export async function invoice(start: LifecycleStart): Promise<void> {
+export async function invoice(start: LifecycleStart): Promise<LifecycleResult> {
   const owner = { tenantId: start.tenantId, environmentId: start.environmentId };
   const self = { ...owner, invoiceId: start.objectId };
 
@@ -74,7 +75,7 @@ export async function invoice(start: LifecycleStart): Promise<void> {
   });
 
   acceptInvoiceCommands({ start, lifecycle, local, charge, enforced });
-  setHandler(paymentSettled, lifecycle.reload);
+  setHandler(paymentSettled, lifecycle.reload, described(paymentSettled));
 
-  await lifecycle.run();
+  return lifecycle.run();
 }

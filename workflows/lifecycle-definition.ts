@@ -2,7 +2,8 @@ import type { UpdateDefinition } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
 import type { AgendaItem } from '../billing/agenda.ts';
 import type { Clock } from './clock.ts';
-import type { LifecycleSnapshot, LifecycleStart } from './lifecycle.messages.ts';
+import { described } from './handler-descriptions.ts';
+import type { LifecycleResult, LifecycleSnapshot, LifecycleStart } from './lifecycle.messages.ts';
 
 /** What one kind of object does: how it is loaded, what each agenda entry performs, how it is parked, how a run rolls over. */
 export interface LifecycleDefinition<Snapshot extends LifecycleSnapshot> {
@@ -31,7 +32,8 @@ export interface Lifecycle<Snapshot extends LifecycleSnapshot> {
   ): Promise<Snapshot>;
   /** The row changed elsewhere: the loop loads it again before it does anything else. */
   reload(): void;
-  run(): Promise<void>;
+  /** Ends with how the object stands then, which the Temporal UI shows as the result. */
+  run(): Promise<LifecycleResult>;
 }
 
 /** What people ask of an object: at an instant, but for what looks at the object as it stands. */
@@ -51,5 +53,9 @@ export function commandsOf<Snapshot extends LifecycleSnapshot, Answer>(
   answer: (snapshot: Snapshot) => Answer,
 ): AcceptCommand<Snapshot, Answer> {
   return (update, act) =>
-    setHandler(update, async (command) => answer(await lifecycle.command(update.name, command, act)));
+    setHandler(
+      update,
+      async (command) => answer(await lifecycle.command(update.name, command, act)),
+      described(update),
+    );
 }

@@ -49,8 +49,16 @@ export interface LifecycleSnapshot {
   details: string;
   /** How long timers of real time are spread after the exact instant, in milliseconds. */
   spreadMs: number;
-  /** Why the object is parked, when it is. */
+  /** The step at which the object is parked, when it is. */
   blockedOn: string | null;
+  /** Why it is parked there. Absent in snapshots of earlier releases. */
+  blockedReason?: string | null;
+}
+
+/** How an object stood when its workflow ended. */
+export interface LifecycleResult {
+  status: string;
+  details: string;
 }
 
 /**
@@ -78,6 +86,8 @@ export interface WaitingFor {
   status: string;
   next: AgendaItem | null;
   blockedOn: string | null;
+  /** Why it is parked at `blockedOn`. */
+  blockedReason: string | null;
   agenda: AgendaItem[];
   /** When somebody asked Temporal to cancel the workflow, in real time. It goes on: only the API ends what it looks after. */
   cancelRequestedAt: string | null;

@@ -11,10 +11,12 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import { refuse } from '../billing/refusal.ts';
 import { type Clock, createClock, realTime } from './clock.ts';
 import { reasonOf } from './failure.ts';
+import { described } from './handler-descriptions.ts';
 import { type InboxEntry, inboxEntry } from './inbox.ts';
 import {
   type Announced,
   type CarriedStanding,
+  type LifecycleResult,
   type LifecycleSnapshot,
   retry,
   rowChanged,
@@ -24,24 +26,9 @@ import {
   waitingFor,
 } from './lifecycle.messages.ts';
 import type { Lifecycle, LifecycleDefinition, Timed } from './lifecycle-definition.ts';
+import { longest, longestAtRest, type RunLength } from './run-length.ts';
 import { changedAttributes, lifeText, standingOf, waitingForOf, withStep } from './standing.ts';
 
-/**
- * How long a run may become: its actions so far, and the events of its history when its task began. What it went ahead to alone
- * does not count: that was done in the task of the entry before.
- */
-interface RunLength {
-  actions: number;
-  events: number;
-}
-
-/**
- * A run at rest rolls over past this, so that replaying any live object stays cheap: a period is announced, closed, finalized
- * and charged in four actions, on a test clock often in one. One that has work goes on for longer: rolling over in the middle costs
- * whoever waits another round.
- */
-const longestAtRest: RunLength = { actions: 2, events: 12 };
-const longest: RunLength = { actions: 3, events: 20 };
 const creationTimeoutMs = 60_000;
 
 /** Makes the loop of one object and registers its handlers. Call it before the first await of a workflow. */
@@ -97,10 +84,11 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     this.announced = carried?.announced ?? { status: '', next: '', blockedOn: '' };
     this.clock = createClock(definition.start, () => this.snapshot?.spreadMs ?? 0);
     CancellationScope.current().cancelRequested.catch(() => this.noteCancellation());
-    setHandler(settle, (request) => unheeding(() => this.settle(request)));
-    setHandler(retry, () => this.retry());
-    setHandler(rowChanged, () => this.reload());
-    setHandler(waitingFor, () => waitingForOf(this.snapshot, this.cancelRequestedAt));
+    // The one that operators press stands first in their list.
+    setHandler(retry, () => this.retry(), described(retry));
+    setHandler(settle, (request) => unheeding(() => this.settle(request)), described(settle));
+    setHandler(rowChanged, () => this.reload(), described(rowChanged));
+    setHandler(waitingFor, () => waitingForOf(this.snapshot, this.cancelRequestedAt), described(waitingFor));
   }
 
   command<Command extends Timed>(
@@ -117,29 +105,30 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     this.stale = true;
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<LifecycleResult> {
     await this.firstSnapshot();
     for (;;) {
-      if (this.snapshot !== null) return this.live();
+      if (this.snapshot !== null) return this.live(this.snapshot);
       await condition(() => allHandlersFinished() || this.inbox.length > 0);
       const entry = this.inbox.shift();
-      if (!entry) return;
+      if (!entry) return { status: 'not created', details: 'refused, or never asked for' };
       // The object was not made: what was asked of it meanwhile is told so, or makes it after all.
       await this.answerCommand(entry);
     }
   }
 
   /** Ends when nothing is left to wait for. */
-  private async live(): Promise<void> {
-    while (this.snapshot !== null) {
+  private async live(first: Snapshot): Promise<LifecycleResult> {
+    for (;;) {
+      const { ended, status, details } = this.snapshot ?? first;
       const entry = this.inbox.shift();
       if (entry) await this.answerCommand(entry);
       else if (this.stale) await this.loadAgain();
       else if (this.isLongerThan(longest)) await this.rollOver();
       else if (this.firstDue()) await this.performFirst();
       else if (this.goOn()) continue;
-      else if (this.snapshot.ended) {
-        if (await this.isOver(this.snapshot)) return;
+      else if (ended) {
+        if (await this.isOver(this.snapshot ?? first)) return { status, details };
       } else if (this.isLongerThan(longestAtRest)) await this.rollOver();
       else await this.waitForMore();
     }
@@ -277,10 +266,10 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private showDetails(snapshot: Snapshot): void {
     const { start } = this.definition;
     // The static summary ends with the first run; these details are told by every run.
-    const identity = `${workflowInfo().workflowType} ${start.objectId}, customer ${start.customerId}`;
     const { steps, cancelRequestedAt } = this;
+    const object = { type: workflowInfo().workflowType, id: start.objectId, customerId: start.customerId };
     const onTestClock = start.testClockId !== null;
-    setCurrentDetails(lifeText(identity, { snapshot, steps, cancelRequestedAt, onTestClock }));
+    setCurrentDetails(lifeText(object, { snapshot, steps, cancelRequestedAt, onTestClock }));
   }
 
   /** A request to cancel is told to whoever looks, and not followed. */

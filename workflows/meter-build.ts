@@ -11,6 +11,7 @@ import {
 import type { MeterBuildActivities } from '../activities/meter-build.ts';
 import { refuse } from '../billing/refusal.ts';
 import { bulkStep } from './activity-options.ts';
+import { described, remedy } from './handler-descriptions.ts';
 import { retry } from './lifecycle.messages.ts';
 import { type MeterBuildStanding, type MeterBuildStart, progress } from './meter-build.messages.ts';
 import { blockedOnKey } from './search-attributes.ts';
@@ -25,20 +26,26 @@ const step = proxyActivities<MeterBuildActivities>(bulkStep);
 export async function meterBuild(start: MeterBuildStart): Promise<MeterBuildStanding> {
   let standing: MeterBuildStanding | null = null;
   let blockedOn: string | null = null;
-  setHandler(progress, () => ({ standing, blockedOn }));
-  setHandler(retry, () => {
-    if (blockedOn === null)
-      throw refuse('invalid_operation', 'the build of the meter is not parked; there is nothing to retry');
-    blockedOn = null;
-    return { performing: 'buildMeter' };
-  });
+  setHandler(
+    retry,
+    () => {
+      if (blockedOn === null)
+        throw refuse('invalid_operation', 'the build of the meter is not parked; there is nothing to retry');
+      blockedOn = null;
+      return { performing: 'buildMeter' };
+    },
+    described(retry),
+  );
+  setHandler(progress, () => ({ standing, blockedOn }), described(progress));
   for (;;) {
     try {
       standing = await step.buildMeter(start);
-      setCurrentDetails(`${standing.position} of ${standing.boundary} events looked at`);
+      setCurrentDetails(
+        `Roll-ups of meter ${start.meterId}\n\n${standing.position} of ${standing.boundary} events looked at`,
+      );
     } catch (error) {
       blockedOn = reasonOf(error);
-      setCurrentDetails(`parked: ${blockedOn} · the Update retry goes on`);
+      setCurrentDetails(`Roll-ups of meter ${start.meterId}\n\n**parked:** ${blockedOn}\n\n${remedy}`);
       upsertSearchAttributes([{ key: blockedOnKey, value: 'buildMeter' }]);
       await condition(() => blockedOn === null);
       upsertSearchAttributes([{ key: blockedOnKey, value: null }]);

@@ -11,8 +11,9 @@ import type { PaymentOutcome } from '../billing/payment.ts';
 import { refuse } from '../billing/refusal.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
 import { nudge } from './followers.ts';
+import { described } from './handler-descriptions.ts';
 import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
-import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
+import { type LifecycleResult, type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { commandsOf, type Lifecycle } from './lifecycle-definition.ts';
 import {
@@ -33,7 +34,7 @@ const external = proxyActivities<PaymentActivities>(externalStep);
  * what became of the charge. Time alone never fails it; of a gateway that is silent for a day a person is told, while a payer may take
  * as long as it likes. spec: wallets-and-payments §2.19
  */
-export async function payment(start: LifecycleStart): Promise<void> {
+export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
   const self = { tenantId: start.tenantId, environmentId: start.environmentId, paymentId: start.objectId };
   const load = (at: string) => local.loadPayment({ ...self, at });
 
@@ -101,13 +102,21 @@ export async function payment(start: LifecycleStart): Promise<void> {
     const present = lifecycle.clock.present();
     return record(outcome, clockTime && clockTime > present ? clockTime : present);
   };
-  setHandler(refreshPayment, async () => changed(await lifecycle.command('refreshPayment', {}, ask)));
-  setHandler(gatewayNotified, async () => {
-    // A question that failed is asked again by the agenda; nobody waits for the answer of a signal.
-    await lifecycle.command('gatewayNotified', {}, ask).catch(() => undefined);
-  });
+  setHandler(
+    refreshPayment,
+    async () => changed(await lifecycle.command('refreshPayment', {}, ask)),
+    described(refreshPayment),
+  );
+  setHandler(
+    gatewayNotified,
+    async () => {
+      // A question that failed is asked again by the agenda; nobody waits for the answer of a signal.
+      await lifecycle.command('gatewayNotified', {}, ask).catch(() => undefined);
+    },
+    described(gatewayNotified),
+  );
 
-  await lifecycle.run();
+  return lifecycle.run();
 }
 
 /** Nudges the workflows of the invoice and its subscription; each reads from the rows what it means. */

@@ -10,6 +10,7 @@ import {
 import type { PriceSyncActivities } from '../activities/price-sync.ts';
 import { refuse } from '../billing/refusal.ts';
 import { bulkStep } from './activity-options.ts';
+import { described, remedy } from './handler-descriptions.ts';
 import { retry } from './lifecycle.messages.ts';
 import { cancelPriceSync, type PriceSyncStanding, type PriceSyncStart, progress } from './price-sync.messages.ts';
 import { blockedOnKey, statusKey } from './search-attributes.ts';
@@ -28,19 +29,27 @@ export async function priceSync(start: PriceSyncStart): Promise<PriceSyncStandin
   let isCancelled = false;
   let isOver = false;
 
-  setHandler(progress, () => ({ standing, blockedOn }));
-  setHandler(retry, () => {
-    if (blockedOn === null)
-      throw refuse('invalid_operation', 'the price sync is not parked; there is nothing to retry');
-    blockedOn = null;
-    return { performing: 'syncPrices' };
-  });
-  setHandler(cancelPriceSync, async () => {
-    isCancelled = true;
-    blockedOn = null;
-    await condition(() => isOver);
-    return standing as PriceSyncStanding;
-  });
+  setHandler(
+    retry,
+    () => {
+      if (blockedOn === null)
+        throw refuse('invalid_operation', 'the price sync is not parked; there is nothing to retry');
+      blockedOn = null;
+      return { performing: 'syncPrices' };
+    },
+    described(retry),
+  );
+  setHandler(progress, () => ({ standing, blockedOn }), described(progress));
+  setHandler(
+    cancelPriceSync,
+    async () => {
+      isCancelled = true;
+      blockedOn = null;
+      await condition(() => isOver);
+      return standing as PriceSyncStanding;
+    },
+    described(cancelPriceSync),
+  );
 
   while (standing === null || standing.sync_status === 'running') {
     try {
@@ -50,7 +59,7 @@ export async function priceSync(start: PriceSyncStart): Promise<PriceSyncStandin
       setCurrentDetails(detailsOf(start, standing));
     } catch (error) {
       blockedOn = reasonOf(error);
-      setCurrentDetails(`Price sync of plan ${start.planId}\n\nparked: ${blockedOn} · the Update retry goes on`);
+      setCurrentDetails(`Price sync of plan ${start.planId}\n\n**parked:** ${blockedOn}\n\n${remedy}`);
       upsertSearchAttributes([{ key: blockedOnKey, value: 'syncPrices' }]);
       await condition(() => blockedOn === null);
       upsertSearchAttributes([{ key: blockedOnKey, value: null }]);

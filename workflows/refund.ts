@@ -2,7 +2,7 @@ import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporali
 import type { RefundActivities } from '../activities/refund.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
-import type { LifecycleStart } from './lifecycle.messages.ts';
+import type { LifecycleResult, LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { commandsOf, type Lifecycle } from './lifecycle-definition.ts';
 import { type RefundSnapshot, type RetryRefundCommand, retryRefund } from './refund.messages.ts';
@@ -15,7 +15,7 @@ const external = proxyActivities<RefundActivities>(externalStep);
  * refusal, and after the third one paid into the prepaid wallet instead.
  * spec: subscriptions-and-invoicing §2.20; wallets-and-payments §2.21
  */
-export async function refund(start: LifecycleStart): Promise<void> {
+export async function refund(start: LifecycleStart): Promise<LifecycleResult> {
   const self = { tenantId: start.tenantId, environmentId: start.environmentId, refundId: start.objectId };
 
   async function ask(at: string): Promise<RefundSnapshot> {
@@ -66,5 +66,5 @@ export async function refund(start: LifecycleStart): Promise<void> {
   const accept = commandsOf(lifecycle, ({ refundStatus }) => ({ refundId: start.objectId, refundStatus }));
   accept(retryRefund, tryAgain);
 
-  await lifecycle.run();
+  return lifecycle.run();
 }

@@ -11,6 +11,7 @@ export function waitingForOf(snapshot: LifecycleSnapshot | null, cancelRequested
     status: snapshot?.status ?? 'starting',
     next: snapshot?.agenda[0] ?? null,
     blockedOn: snapshot?.blockedOn ?? null,
+    blockedReason: snapshot?.blockedReason ?? null,
     agenda: snapshot?.agenda ?? [],
     cancelRequestedAt,
   };
@@ -33,11 +34,24 @@ export function changedAttributes(before: Announced, now: Announced): SearchAttr
 }
 
 /** How the object stands and what it waits for, in one line that tells a person what can be done. */
-function standingLine({ details, blockedOn, agenda, ended }: LifecycleSnapshot, onTestClock: boolean): string {
-  if (blockedOn) return `${details} · parked at ${blockedOn}: GET /v1/billing-run tells why, the Update retry goes on`;
+function standingLine({ details, blockedOn, blockedReason, agenda, ended }: LifecycleSnapshot, onTestClock: boolean) {
+  if (blockedOn)
+    return `${details} · **parked** at ${blockedOn}: ${oneLine(blockedReason) || 'see GET /v1/billing-run'}`;
   const next = agenda[0];
   if (!next) return `${details} · ${ended ? 'nothing left to wait for' : 'waits for commands only'}`;
   return `${details} · next: ${next.kind} at ${next.at}${onTestClock ? ' by its test clock' : ''}`;
+}
+
+function oneLine(text: string | null | undefined): string {
+  return (text ?? '').replace(/\s+/g, ' ').trim();
+}
+
+/** What a person does about a parked object. */
+function remedyLine({ type, id }: ObjectOfWorkflow): string {
+  return (
+    '**What to do:** mend the cause, then send the Update `retry` of this page, ' +
+    `or POST /v1/billing-run/${type}/${id}/retry. Until then it does nothing by itself; commands still work.`
+  );
 }
 
 /** The steps an operator is shown once `step` was taken. */
@@ -54,6 +68,13 @@ interface Life {
   onTestClock: boolean;
 }
 
+/** Of what a workflow looks after. */
+interface ObjectOfWorkflow {
+  type: string;
+  id: string;
+  customerId: string;
+}
+
 function goesOnLine(requestedAt: string): string {
   return (
     `**Not cancelled:** Temporal was asked at ${requestedAt} to cancel this workflow. It goes on, because it bills; ` +
@@ -65,14 +86,17 @@ function goesOnLine(requestedAt: string): string {
  * What an operator reads under User Metadata, in Markdown: what the object is, how it stands, what time will bring and what it did
  * last. A run that others came before begins with an almost empty history; this tells what went before.
  */
-export function lifeText(identity: string, { snapshot, steps, cancelRequestedAt, onTestClock }: Life): string {
-  const toCome = snapshot.agenda.map(({ at, kind, ref }) => `- ${at} ${kind} ${ref}`.trimEnd());
+export function lifeText(object: ObjectOfWorkflow, { snapshot, steps, cancelRequestedAt, onTestClock }: Life): string {
+  // The first entry is told with how the object stands, unless it is parked there.
+  const further = snapshot.blockedOn ? snapshot.agenda : snapshot.agenda.slice(1);
+  const toCome = further.map(({ at, kind, ref }) => `- ${at} ${kind} ${ref}`.trimEnd());
   const done = steps.toReversed().map(({ at, did }) => `- ${at} ${did}`);
   return [
-    identity,
+    `${object.type} ${object.id}, customer ${object.customerId}`,
     standingLine(snapshot, onTestClock),
+    ...(snapshot.blockedOn ? [remedyLine(object)] : []),
     ...(cancelRequestedAt ? [goesOnLine(cancelRequestedAt)] : []),
-    ...listed('To come', toCome),
+    ...listed(snapshot.blockedOn ? 'To come' : 'After that', toCome),
     ...listed('Done, the last first', done),
   ].join('\n\n');
 }

@@ -4,7 +4,7 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
 import { followInvoice, followSubscription } from './followers.ts';
-import type { LifecycleStart } from './lifecycle.messages.ts';
+import type { LifecycleResult, LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { commandsOf } from './lifecycle-definition.ts';
 import { abandonOpening, paidFirst } from './opening.ts';
@@ -34,7 +34,7 @@ const nothingMade: SubscriptionSnapshot = {
  * The whole life of one subscription: it waits for the first entry of its agenda or for a message, performs it with the
  * activity of that name, and waits again until nothing is left. spec: subscriptions-and-invoicing §2.4, §2.5
  */
-export async function subscription(start: LifecycleStart): Promise<void> {
+export async function subscription(start: LifecycleStart): Promise<LifecycleResult> {
   const owner = { tenantId: start.tenantId, environmentId: start.environmentId };
   const self = { ...owner, subscriptionId: start.objectId };
 
@@ -93,5 +93,5 @@ export async function subscription(start: LifecycleStart): Promise<void> {
   acceptLifeCommands(accept, self, local);
   acceptChanges(accept, self, local);
 
-  await lifecycle.run();
+  return lifecycle.run();
 }

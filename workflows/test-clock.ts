@@ -1,6 +1,7 @@
 import {
   allHandlersFinished,
   condition,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -11,8 +12,9 @@ import {
 import type { TestClockActivities } from '../activities/test-clock.ts';
 import { databaseStep } from './activity-options.ts';
 import { reasonOf } from './failure.ts';
+import { described, remedy } from './handler-descriptions.ts';
 import { retry } from './lifecycle.messages.ts';
-import { blockedOnKey } from './search-attributes.ts';
+import { blockedOnKey, statusKey } from './search-attributes.ts';
 import { advance, progress, type TestClockStart } from './test-clock.messages.ts';
 
 const local = proxyLocalActivities<TestClockActivities>(databaseStep);
@@ -21,6 +23,27 @@ const { advanceClock } = proxyActivities<TestClockActivities>({
   heartbeatTimeout: '15s',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' },
 });
+
+/**
+ * Writes the search attributes that change: whether the clock advances, and that it is parked. Runs that began with an earlier release
+ * write down that they are parked, and nothing else.
+ */
+function createLabels(): (status: 'advancing' | 'ready', blockedOn: string | null) => void {
+  const isLabelled = patched('2026-11-clock-labels');
+  let shown: { status: string; blockedOn: string | null } = { status: '', blockedOn: null };
+  return (status, blockedOn) => {
+    if (!isLabelled) {
+      if (blockedOn !== null) upsertSearchAttributes([{ key: blockedOnKey, value: blockedOn }]);
+      return;
+    }
+    const changes = [
+      ...(status === shown.status ? [] : [{ key: statusKey, value: status }]),
+      ...(blockedOn === shown.blockedOn ? [] : [{ key: blockedOnKey, value: blockedOn }]),
+    ];
+    if (changes.length > 0) upsertSearchAttributes(changes);
+    shown = { status, blockedOn };
+  };
+}
 
 const idleTimeoutMs = 5_000;
 /** A clock that stands and has a longer history than this makes place for a new run, which the next advance starts. */
@@ -45,12 +68,22 @@ export async function testClock(start: TestClockStart): Promise<void> {
   let blockedOn: string | null = null;
 
   // As in every workflow here, handlers only put down what is asked: one loop acts, so that a replay acts in the same order.
-  setHandler(advance, ({ to }) => new Promise((answer, fail) => requests.push({ to, answer, fail })));
-  setHandler(retry, () => {
-    blockedOn = null;
-    return { performing: 'advanceClock' };
-  });
-  setHandler(progress, () => ({ targetTime: target, advancing: walking, blockedOn }));
+  setHandler(
+    retry,
+    () => {
+      blockedOn = null;
+      return { performing: 'advanceClock' };
+    },
+    described(retry),
+  );
+  setHandler(
+    advance,
+    ({ to }) => new Promise((answer, fail) => requests.push({ to, answer, fail })),
+    described(advance),
+  );
+  setHandler(progress, () => ({ targetTime: target, advancing: walking, blockedOn }), described(progress));
+  const show = (standing: string) => setCurrentDetails(`Test clock ${start.testClockId}\n\n${standing}`);
+  const label = createLabels();
 
   async function accept(request: AdvanceRequest): Promise<void> {
     try {
@@ -65,7 +98,8 @@ export async function testClock(start: TestClockStart): Promise<void> {
 
   function walk(): void {
     walking = true;
-    setCurrentDetails(`advancing to ${target}`);
+    show(`advancing to ${target}`);
+    label('advancing', null);
     advanceClock(start).then(
       () => {
         walking = false;
@@ -74,8 +108,8 @@ export async function testClock(start: TestClockStart): Promise<void> {
       (error: unknown) => {
         walking = false;
         blockedOn = reasonOf(error);
-        setCurrentDetails(`parked on its way to ${target}: ${blockedOn}`);
-        upsertSearchAttributes([{ key: blockedOnKey, value: 'advanceClock' }]);
+        show(`**parked** on its way to ${target}: ${blockedOn}\n\n${remedy}`);
+        label('advancing', 'advanceClock');
       },
     );
   }
@@ -84,7 +118,9 @@ export async function testClock(start: TestClockStart): Promise<void> {
   async function arrive(): Promise<void> {
     arrived = false;
     target = (await local.resumeAdvance(start)).targetTime;
-    if (target === null) setCurrentDetails('stands');
+    if (target !== null) return;
+    show('stands where it was sent');
+    label('ready', null);
   }
 
   target = (await local.resumeAdvance(start)).targetTime;

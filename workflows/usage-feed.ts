@@ -15,6 +15,6 @@ const step = proxyActivities<UsageFeedActivities>({
 export async function usageFeed(start: UsageFeedStart): Promise<void> {
   const { isOff, rounds, rows } = await step.feedUsage(start);
   if (isOff) return;
-  setCurrentDetails(`${rows} rows in ${rounds} rounds`);
+  setCurrentDetails(`Feed of the second usage engine\n\n${rows} rows in ${rounds} rounds`);
   await continueAsNew<typeof usageFeed>(start);
 }

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { UsageWatchActivities } from '../activities/usage-watch.ts';
 import { createClock } from './clock.ts';
+import { described } from './handler-descriptions.ts';
 import { type UsageWatchStart, usageArrived } from './usage-watch.messages.ts';
 
 const step = proxyActivities<UsageWatchActivities>({
@@ -29,13 +30,19 @@ const longestHistoryEvents = 16;
 export async function usageWatch(start: UsageWatchStart): Promise<void> {
   const clock = createClock({ testClockId: null, clockTime: null }, () => 0);
   let hasArrived = false;
-  setHandler(usageArrived, () => {
-    hasArrived = true;
-  });
+  setHandler(
+    usageArrived,
+    () => {
+      hasArrived = true;
+    },
+    described(usageArrived),
+  );
   for (;;) {
     hasArrived = false;
     const { examined, isMoreDue, nextAt } = await step.evaluateUsage(start);
-    setCurrentDetails(`${examined} marked customers looked at · next: ${nextAt ?? 'none'}`);
+    setCurrentDetails(
+      `Usage watch of environment ${start.environmentId}\n\n${examined} marked customers looked at · next: ${nextAt ?? 'none'}`,
+    );
     if (workflowInfo().historyLength > longestHistoryEvents) await continueAsNew<typeof usageWatch>(start);
     if (isMoreDue) continue;
     await sleep(pause);

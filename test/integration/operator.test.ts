@@ -95,8 +95,8 @@ test('User Metadata of the Temporal UI tells what is to come and what was done, 
       /^active · period 2026-03-01.* · next: noticeRenewal at 2026-03-31.* by its test clock$/,
     ),
     lists: [
-      '**To come**',
-      '- 2026-03-31T00:00:00.000Z noticeRenewal\n- 2026-04-01T00:00:00.000Z closePeriod',
+      '**After that**',
+      '- 2026-04-01T00:00:00.000Z closePeriod',
       '**Done, the last first**',
       [
         `- 2026-03-01T02:00:00.000Z finalizeInvoice ${invoices[2]?.id}`,

@@ -3,7 +3,7 @@ import { inSqlTransaction } from '../../db/transaction.ts';
 import { GatewayOutcomeUnknown } from '../../integrations/payment-gateway.ts';
 import type { SandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
 import { retry, waitingFor } from '../../workflows/lifecycle.messages.ts';
-import { gatewayNotified, paymentWorkflowId } from '../../workflows/payment.messages.ts';
+import { gatewayNotified, paymentWorkflowId, refreshPayment } from '../../workflows/payment.messages.ts';
 import { testApp } from '../support/app.ts';
 import { advanceTo, created } from '../support/billing.ts';
 import { testDatabase } from '../support/database.ts';
@@ -126,7 +126,7 @@ test('once the payer has confirmed, a gateway that does not decide has a day fro
   const { clockId, id, workflow, token } = await askedPayer();
   await advanceTo(api, clockId, '2026-02-05T00:00:00Z');
   saysOfCharges = 'processing';
-  await workflow.signal(gatewayNotified);
+  await workflow.executeUpdate(refreshPayment);
   await advanceTo(api, clockId, '2026-02-05T23:00:00Z');
   const { agenda, blockedOn } = await workflow.query(waitingFor);
   expect(blockedOn).toBeNull();

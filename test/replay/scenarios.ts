@@ -157,6 +157,9 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   ...hierarchyScenarios,
   ...stoppedScenarios,
   'files-imported': importScenario,
+  // As above, since failed imports fail and clocks have labels.
+  'import-failed': importScenario,
+  'clock-labelled': clockParked,
   'raw-events-reprocessed': rawEventsScenario,
   'events-dropped': retentionScenario,
   'events-held-back': heldBackScenario,

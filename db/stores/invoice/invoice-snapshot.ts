@@ -22,7 +22,11 @@ export interface AttendedInvoice {
   collectionAttempts: number;
   dueDate: string | null;
   agenda: AgendaItem[];
+  /** The step at which it is parked, and why; null when it is not. */
   blockedOn: string | null;
+  blockedReason: string | null;
+  /** Why its last charge that failed did so. */
+  declineReason: string | null;
   /** Whether it has consequences for its subscription when it is not paid. */
   isEnforced: boolean;
 }
@@ -47,7 +51,8 @@ interface SnapshotRow {
   awaits_gateway: boolean;
   attended: boolean;
   retry_after_days: number[] | null;
-  parked_step: string | null;
+  parked: [string, string] | null;
+  decline_reason: string | null;
   is_enforced: boolean;
   [column: string]: unknown;
 }
@@ -61,7 +66,9 @@ select i.id, i.tenant_id, i.environment_id, i.customer_id, i.subscription_id, i.
      and p.payment_status = 'PROCESSING' and not p.attended limit 1) as open_payment_id,
   exists(select 1 from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
      and p.payment_status = 'PROCESSING' and p.attended) as awaits_gateway,
-  (select o.step from parked_object o where o.environment_id = i.environment_id and o.object_type = 'invoice' and o.object_id = i.id) as parked_step,
+  (select array[o.step, o.reason] from parked_object o where o.environment_id = i.environment_id and o.object_type = 'invoice' and o.object_id = i.id) as parked,
+  (select p.error_message from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
+     and p.payment_status = 'FAILED' order by p.failed_at desc, p.id desc limit 1) as decline_reason,
   ${enforcesPayment} as is_enforced
 from invoice i where i.environment_id = $1 and i.id = $2`;
 
@@ -96,7 +103,9 @@ export async function readAttendedInvoice(sql: Sql, scope: Scope, invoiceId: str
     dueDate: row.due_date ? instantText(row.due_date) : null,
     // As long as its subscription looks after the invoice, its own workflow waits for nothing.
     agenda: row.attended ? agenda : [],
-    blockedOn: row.parked_step,
+    blockedOn: row.parked?.[0] ?? null,
+    blockedReason: row.parked?.[1] ?? null,
+    declineReason: row.decline_reason,
     isEnforced: row.is_enforced && row.subscription_id !== null,
   };
 }

@@ -25,8 +25,11 @@ export interface PaymentState {
   actionUrl: string | null;
   /** Since when the payer has to confirm; null when it does not have to, or when the gateway has stopped answering since. */
   awaitsPayerSince: string | null;
-  /** Why it is parked; null when it is not. */
+  /** The step at which it is parked, and why; null when it is not. */
   blockedOn: string | null;
+  blockedReason: string | null;
+  /** Why it failed, when it did. */
+  errorMessage: string | null;
 }
 
 type OwnedPayment = Pick<PaymentRow, 'id' | 'environment_id' | 'tenant_id' | 'customer_id' | 'test_clock_id'>;
@@ -48,7 +51,9 @@ export async function loadPaymentState(tx: PaymentTransaction, paymentId: string
     agenda: sortAgenda(agenda, paymentAgendaOrder),
     actionUrl: row.payment_url,
     awaitsPayerSince: stored.some(({ kind }) => kind === 'reportUnanswered') ? null : textOf(row.awaits_payer_since),
-    blockedOn: row.blocked_on,
+    blockedOn: row.parked?.[0] ?? null,
+    blockedReason: row.parked?.[1] ?? null,
+    errorMessage: row.error_message,
   };
 }
 
@@ -149,15 +154,16 @@ interface PaymentStateRow {
   payment_url: string | null;
   awaits_payer_since: string | null;
   subscription_id: string | null;
-  blocked_on: string | null;
+  parked: [string, string] | null;
+  error_message: string | null;
   agenda: { at: string; kind: string }[];
 }
 
 const stateText = `
-select p.version, p.payment_status, p.destination_id, p.payment_url, p.awaits_payer_since,
+select p.version, p.payment_status, p.destination_id, p.payment_url, p.awaits_payer_since, p.error_message,
   (select subscription_id from invoice where id = p.destination_id) as subscription_id,
-  (select step from parked_object o
-   where o.environment_id = $1 and o.object_type = 'payment' and o.object_id = p.id) as blocked_on,
+  (select array[step, reason] from parked_object o
+   where o.environment_id = $1 and o.object_type = 'payment' and o.object_id = p.id) as parked,
   coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'at', due_at::text)) from agenda_entry a
    where a.environment_id = $1 and a.object_type = 'payment' and a.object_id = p.id), '[]') as agenda
 from payment p where p.environment_id = $1 and p.id = $2 and p.status = 'published'`;

@@ -32,7 +32,9 @@ export interface RefundState {
   version: number;
   refundStatus: RefundStatus;
   agenda: AgendaItem[];
+  /** The step at which it is parked, and why; null when it is not. */
   blockedOn: string | null;
+  blockedReason: string | null;
 }
 
 /** The state of a refund for its workflow. Throws `not_found`. */
@@ -45,7 +47,8 @@ export async function loadRefundState(tx: PaymentTransaction, refundId: string):
     version: row.version,
     refundStatus: row.refund_status,
     agenda: sortAgenda(agenda, refundAgendaOrder),
-    blockedOn: row.blocked_on,
+    blockedOn: row.parked?.[0] ?? null,
+    blockedReason: row.parked?.[1] ?? null,
   };
 }
 
@@ -179,15 +182,15 @@ interface ChargedRow {
 interface StateRow {
   version: number;
   refund_status: RefundStatus;
-  blocked_on: string | null;
+  parked: [string, string] | null;
   agenda: { at: string; kind: string }[];
   [column: string]: unknown;
 }
 
 const stateText = `
 select r.version, r.refund_status,
-  (select step from parked_object o
-   where o.environment_id = $1 and o.object_type = 'refund' and o.object_id = r.id) as blocked_on,
+  (select array[step, reason] from parked_object o
+   where o.environment_id = $1 and o.object_type = 'refund' and o.object_id = r.id) as parked,
   coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'at', due_at::text)) from agenda_entry a
    where a.environment_id = $1 and a.object_type = 'refund' and a.object_id = r.id), '[]') as agenda
 from refund r where r.environment_id = $1 and r.id = $2 and r.status = 'published'`;

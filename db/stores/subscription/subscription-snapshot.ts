@@ -20,7 +20,9 @@ export interface AttendedSubscription {
   row: SubscriptionRow;
   agenda: AgendaItem[];
   /** Why it is parked; null when it is not. */
+  /** The step at which it is parked, and why; null when it is not. */
   blockedOn: string | null;
+  blockedReason: string | null;
 }
 
 interface SurroundingsRow extends LatePaymentColumns {
@@ -36,7 +38,7 @@ interface SurroundingsRow extends LatePaymentColumns {
   }[];
   opening_paid_at: string | null;
   grants: { id: string; at: string }[];
-  parked_step: string | null;
+  parked: [string, string] | null;
   invoice_config: Record<string, unknown> | null;
   plan_changes: PendingPlanChange[] | null;
   phases: Phase[] | null;
@@ -60,7 +62,7 @@ select s.id,
       and i.payment_status in ('SUCCEEDED', 'OVERPAID')) end as opening_paid_at,
   coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'at', a.scheduled_for)) from credit_grant_application a
     where a.environment_id = s.environment_id and a.subscription_id = s.id and a.application_status in ('pending', 'failed')), '[]') as grants,
-  (select o.step from parked_object o where o.environment_id = s.environment_id and o.object_type = 'subscription' and o.object_id = s.id) as parked_step,
+  (select array[o.step, o.reason] from parked_object o where o.environment_id = s.environment_id and o.object_type = 'subscription' and o.object_id = s.id) as parked,
   (select value from setting where environment_id = s.environment_id and key = 'invoice_config' and status = 'published') as invoice_config,
   (select jsonb_agg(jsonb_build_object('kind', c.kind, 'at', c.at, 'ref', c.ref)) from (
     select case when t.configuration ->> 'version' = 'v1' then 'replacePlan' else 'applyPlanChange' end as kind, t.scheduled_at as at, t.id as ref
@@ -99,7 +101,8 @@ export async function readAgendas(
       phases: phasesOfRow(surroundings.phases),
       planChanges: (surroundings.plan_changes ?? []).map((change) => ({ ...change, at: instantText(change.at) })),
     });
-    return { row, agenda, blockedOn: surroundings.parked_step };
+    const [blockedOn, blockedReason] = surroundings.parked ?? [null, null];
+    return { row, agenda, blockedOn, blockedReason };
   });
 }
 
