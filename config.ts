@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { databaseConnection, UnusableDatabaseUrl } from './database-url.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const flag = z
@@ -135,8 +136,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
   const result = schema.safeParse(given);
-  if (!result.success) {
-    const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const problems = result.success
+    ? urlProblems(result.data, given)
+    : result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  if (!result.success || problems.length > 0) {
     throw new Error(`The configuration is not usable. ${problems.join('; ')}.`);
   }
   const values = result.data;
@@ -164,6 +167,21 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     clickhouseUrl: values.USAGE_ENGINE === 'clickhouse' ? (values.CLICKHOUSE_URL ?? null) : null,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   };
+}
+
+/** What of the URLs of databases cannot be used: a process that would connect in another way than it was told does not start. */
+function urlProblems(values: z.output<typeof schema>, environment: Record<string, string | undefined>): string[] {
+  return (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((name) => {
+    const url = values[name];
+    if (url === undefined) return [];
+    try {
+      databaseConnection(url, environment);
+      return [];
+    } catch (error) {
+      if (!(error instanceof UnusableDatabaseUrl)) throw error;
+      return [`${name}: ${error.message}`];
+    }
+  });
 }
 
 function awsMarketplace(values: z.output<typeof schema>): Config['awsMarketplace'] {

@@ -1,6 +1,7 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg, { type Pool } from 'pg';
+import { databaseConnection } from '../database-url.ts';
 import { entities } from './entities/all.ts';
 import { GatheringSocket } from './gathering-socket.ts';
 import { migrations } from './migrations/all.ts';
@@ -24,12 +25,19 @@ export interface DatabaseOptions {
 
 /** Opens the database. The caller closes it. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const connection = databaseConnection(options.url);
   const orm = await MikroORM.init({
-    clientUrl: options.url,
+    // The mapper would take host, role and database of a URL, and leave its parameters out.
+    ...(connection.database ? { dbName: connection.database } : {}),
     entities,
     extensions: [Migrator],
     pool: { min: 0, max: options.poolSize ?? 10 },
-    driverOptions: { options: '-c TimeZone=UTC', pipeline: true, stream: () => new GatheringSocket() },
+    driverOptions: {
+      ...connection,
+      options: [connection.options, '-c TimeZone=UTC'].filter(Boolean).join(' '),
+      pipeline: true,
+      stream: () => new GatheringSocket(),
+    },
     migrations: {
       migrationsList: migrations,
       snapshot: false,

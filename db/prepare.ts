@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { databaseClient } from '../database-url.ts';
 import { migrateDatabase } from './orm.ts';
 
 /** The role that API and workers use: it owns nothing, so no row-level policy is bypassed. design: architecture §6 */
@@ -89,7 +90,7 @@ async function grantEverything(client: pg.Client, role: string): Promise<void> {
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
+  const client = databaseClient(url);
   await client.connect();
   try {
     return await work(client);

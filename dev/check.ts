@@ -5,6 +5,7 @@ import { openDatabase } from '../db/orm.ts';
 import { sandboxOperator } from '../integrations/sandbox-gateway/operator.ts';
 import { openSandboxStore } from '../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { exitCodeOf } from './exit-code.ts';
 import { homeDirectory, readRunning } from './home.ts';
 
 /**
@@ -79,4 +80,4 @@ function report(findings: readonly Finding[], temporalAnswers: boolean): number 
   return violated.length === 0 ? 0 : 1;
 }
 
-process.exitCode = await main();
+process.exitCode = await exitCodeOf(main);

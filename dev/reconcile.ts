@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { reconcile } from '../activities/reconcile.ts';
 import { openDatabase } from '../db/orm.ts';
+import { exitCodeOf } from './exit-code.ts';
 import { homeDirectory, readRunning } from './home.ts';
 
 /**
@@ -33,4 +34,4 @@ async function main(): Promise<number> {
   }
 }
 
-process.exitCode = await main();
+process.exitCode = await exitCodeOf(main);

@@ -6,6 +6,7 @@ import { beginFeed, feedRound } from '../metering/clickhouse/feed.ts';
 import { openClickHouseUsageStore } from '../metering/clickhouse/usage-store.ts';
 import { type ComparedTo, compareEngines } from '../metering/compare-engines.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { exitCodeOf } from './exit-code.ts';
 import { homeDirectory, readRunning } from './home.ts';
 
 const help = `usage: npm run usage -- <command>, with DATABASE_URL (or a running npm start) and CLICKHOUSE_URL
@@ -120,4 +121,4 @@ function monthsOf(from: string | undefined, to: string | undefined): { from: str
   return months;
 }
 
-process.exitCode = await main();
+process.exitCode = await exitCodeOf(main);

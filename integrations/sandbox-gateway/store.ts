@@ -1,4 +1,5 @@
 import { Pool } from 'pg';
+import { databaseConnection } from '../../database-url.ts';
 
 /** A card as the gateway keeps it: how it behaves, not its number. */
 export interface CardRow {
@@ -32,7 +33,7 @@ export interface SandboxStore {
 /** Opens the store; its tables are created at first use, which needs a role that may create a schema, or `installSandboxGateway` before. */
 export function openSandboxStore(options: { url: string; poolSize?: number }): SandboxStore {
   const pool = new Pool({
-    connectionString: options.url,
+    ...databaseConnection(options.url),
     max: options.poolSize ?? 4,
     application_name: 'sandbox-gateway',
   });
@@ -54,7 +55,7 @@ export function openSandboxStore(options: { url: string; poolSize?: number }): S
 
 /** Creates the gateway's schema with the owner's role and lets `role` use it. */
 export async function installSandboxGateway(ownerUrl: string, role?: string): Promise<void> {
-  const pool = new Pool({ connectionString: ownerUrl, max: 1 });
+  const pool = new Pool({ ...databaseConnection(ownerUrl), max: 1 });
   try {
     await install(pool);
     if (role) await pool.query(grantText(role));

@@ -17,12 +17,18 @@ const node = /^node:/;
 // The table of docs/architecture.md. A folder that is not listed (dev, bench, test) may import everything.
 const rules: Record<string, FolderRule> = {
   billing: { paths: [/^billing\//], packages: [/^decimal\.js$/, /^temporal-polyfill$/] },
-  db: { paths: [/^(db|billing)\//], packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, /^ulid$/, node] },
+  db: {
+    paths: [/^(db|billing)\//, /^database-url\.ts$/],
+    packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, /^ulid$/, node],
+  },
   metering: {
     paths: [/^(metering|db|billing)\//],
     packages: [/^pg$/, /^pg-copy-streams$/, /^@clickhouse\/client$/, /^decimal\.js$/, /^jsep$/, node],
   },
-  integrations: { paths: [/^(integrations|billing)\//], packages: [/^(?!@temporalio|@mikro-orm|fastify)/] },
+  integrations: {
+    paths: [/^(integrations|billing)\//, /^database-url\.ts$/],
+    packages: [/^(?!@temporalio|@mikro-orm|fastify)/],
+  },
   workflows: {
     paths: [/^workflows\//, /^billing\/refusal\.ts$/],
     types: [/^billing\//, /^activities\//],
@@ -100,7 +106,7 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-const rootFiles = ['config.ts', 'heap.ts'];
+const rootFiles = ['config.ts', 'database-url.ts', 'heap.ts'];
 
 function isPath(target: string): boolean {
   return rootFiles.includes(target) || (/\.(ts|json|js)$/.test(target) && target.includes('/'));
@@ -169,6 +175,11 @@ describe('packages', () => {
       ),
     );
     expect(missing).toEqual([]);
+  });
+
+  test('there is one driver of PostgreSQL: another version of it may check certificates in another way', () => {
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+    expect(Object.keys(packages).filter((path) => /(^|\/)node_modules\/pg$/.test(path))).toEqual(['node_modules/pg']);
   });
 
   test('every package has its reason in docs/dependencies.md', () => {
