@@ -55,6 +55,7 @@ const subscriptionWords: Record<string, string> = {
   'children added': 'Other customers inherit the subscription',
   'children removed': 'Other customers no longer inherit the subscription after its period',
   'renewal noticed': 'The coming renewal was announced',
+  'no price in force': 'No price is in force, so nothing is charged for now',
   'quantity changed': 'A quantity was changed',
   'phase started': 'The next phase of the subscription began',
   'phase ended': 'The last phase of the subscription ended; it goes on as its plan has it',

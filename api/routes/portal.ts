@@ -116,7 +116,7 @@ function subscriptionRoutes(app: Api): void {
     handler: async ({ portalCustomerId, body, transaction }) =>
       transaction(async (tx) => {
         const page = await portalSubscriptions(tx, portalCustomerId, toListQuery(portalPage(body)));
-        return viewList(page, (content) => viewSubscription(content), 'next');
+        return viewList(page, (content) => ({ ...viewSubscription(content), warnings: [] }), 'next');
       }),
   });
 
@@ -130,7 +130,11 @@ function subscriptionRoutes(app: Api): void {
     },
     config: reading,
     handler: async ({ portalCustomerId, params, transaction }) =>
-      transaction(async (tx) => viewSubscription(await portalSubscription(tx, portalCustomerId, params.id))),
+      transaction(async (tx) => ({
+        ...viewSubscription(await portalSubscription(tx, portalCustomerId, params.id)),
+        // They are for whoever set the subscription up.
+        warnings: [],
+      })),
   });
 }
 

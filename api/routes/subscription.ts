@@ -1,3 +1,4 @@
+import { zoneWarnings } from '../../billing/unpriced-time.ts';
 import { readCustomerPresent } from '../../db/stores/customer/customer-present.ts';
 import { listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription/subscription-read.ts';
 import { inReadTransaction } from '../../db/transaction.ts';
@@ -57,7 +58,8 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
         creating: true,
       };
       await commandSubscription(request, object, createSubscription, { contentId: subscriptionId, content });
-      return readWhole(request, subscriptionId);
+      const made = await readWhole(request, subscriptionId);
+      return { ...made, warnings: [...made.warnings, ...zoneWarnings(content.timezone, made.timezone)] };
     },
   });
 

@@ -37,8 +37,9 @@ export async function viewPlanChange(
   status: 'preview' | 'issued',
 ): Promise<z.output<typeof planChangeAnswer>> {
   const detail = outcome.detail as unknown as Detail;
+  const changed = viewSubscription(await findSubscription(tx, id));
   return {
-    subscription: viewSubscription(await findSubscription(tx, id)),
+    subscription: changed,
     changed_resources: await viewChangedResources(tx, id, outcome, status),
     change_type: detail.change_type,
     effective_at: outcome.effectiveAt,
@@ -48,7 +49,7 @@ export async function viewPlanChange(
     is_scheduled: detail.schedule_id !== undefined,
     schedule_id: detail.schedule_id ?? null,
     scheduled_at: detail.scheduled_at ?? null,
-    warnings: [],
+    warnings: changed.warnings.map(({ message }) => message),
     metadata: detail.metadata ?? {},
     preview_digest: outcome.previewDigest ?? null,
   };
@@ -70,6 +71,7 @@ export async function viewReplacement(
     change_type: detail.change_type,
     effective_date: outcome.effectiveAt,
     invoice: opening && viewInvoice(opening),
+    warnings: successor ? viewSubscription(successor).warnings.map(({ message }) => message) : [],
     credit_grants: [],
     proration_applied: successor && viewProration(old, opening, detail, outcome),
     is_scheduled: detail.schedule_id !== undefined,
@@ -87,7 +89,9 @@ export async function viewReplacementPreview(
 ): Promise<z.output<typeof replacementPreview>> {
   const detail = outcome.detail as unknown as Detail;
   const old = await findSubscription(tx, id);
-  const successor = detail.successor_id ? (await findSubscription(tx, detail.successor_id)).row : null;
+  const succeeding = detail.successor_id ? await findSubscription(tx, detail.successor_id) : null;
+  const successor = succeeding?.row ?? null;
+  const told = succeeding ? viewSubscription(succeeding).warnings.map(({ message }) => message) : [];
   const opening = await openingOf(tx, outcome, detail);
   const scheduled = detail.scheduled_at ? [`the change takes place at ${detail.scheduled_at}`] : [];
   return {
@@ -106,7 +110,7 @@ export async function viewReplacementPreview(
       period_end: successor.currentPeriodEnd,
     },
     effective_date: outcome.effectiveAt,
-    warnings: scheduled,
+    warnings: [...scheduled, ...told],
     metadata: detail.metadata ?? {},
     preview_digest: outcome.previewDigest ?? null,
   };

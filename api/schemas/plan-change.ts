@@ -162,6 +162,7 @@ export const replacementAnswer = z
     change_type: z.string().nullable(),
     effective_date: timestampOutput(),
     invoice: invoice.nullable(),
+    warnings: z.array(z.string()),
     credit_grants: z.array(z.unknown()),
     proration_applied: prorationDetails.nullable(),
     is_scheduled: z.boolean(),

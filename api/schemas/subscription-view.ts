@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { subscriptionWarnings } from '../../billing/unpriced-time.ts';
 import { subscriptionStatusOnWire } from '../../db/stores/subscription/subscription-event.ts';
 import type { SubscriptionContent } from '../../db/stores/subscription/subscription-read.ts';
 import { listOf } from '../list.ts';
@@ -48,6 +49,10 @@ export const lineItem = z
     metadata: metadataOutput(),
   })
   .meta({ id: 'SubscriptionLineItem' });
+
+export const subscriptionWarning = z
+  .object({ code: z.string(), message: z.string() })
+  .meta({ id: 'SubscriptionWarning' });
 
 export const subscription = z
   .object({
@@ -101,6 +106,7 @@ export const subscription = z
     checkout_session: z.null(),
     test_clock_id: z.string().nullable(),
     plan_prices_out_of_sync: z.boolean(),
+    warnings: z.array(subscriptionWarning).describe('Allowed, and probably not meant: told of the current period.'),
   })
   .meta({ id: 'Subscription' });
 
@@ -169,7 +175,17 @@ export function viewSubscription(
     checkout_session: null,
     test_clock_id: row.testClockId ?? null,
     plan_prices_out_of_sync: false,
+    warnings: warningsOf(content),
   };
+}
+
+function warningsOf({ row, items }: SubscriptionContent) {
+  const terms = items.map(({ row: { priceId, startDate: start, endDate: end } }) => ({
+    priceId,
+    start,
+    end: end ?? null,
+  }));
+  return subscriptionWarnings({ ...row, isOnTestClock: Boolean(row.testClockId) }, terms);
 }
 
 export function viewLineItem({

@@ -18,6 +18,7 @@ import { endLineItemsAt, insertLineItems, lineItemsOf, readUsagePrices } from '.
 import { runningPeriodOf } from './subscription-period.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 import type { AttendedSubscription } from './subscription-snapshot.ts';
+import { noteUnpriced } from './unpriced-time.ts';
 
 /**
  * Changes the plan of a subscription in place, now or at an instant to come. Throws what `changeablePlan` throws, and
@@ -85,6 +86,7 @@ async function apply(
   const row = { ...addons.row, planId: plan.id };
   await movePlan(sql, scope, row);
   await exchangePlanGrants(sql, scope, before, plan.id, at);
+  await noteUnpriced(sql, scope, row, { from: at, at });
   return {
     ...nothingMade(),
     row,

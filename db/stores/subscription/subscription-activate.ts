@@ -24,6 +24,7 @@ import {
   updateSubscriptions,
 } from './subscription-row.ts';
 import { type AttendedSubscription, one, refreshAgendas } from './subscription-snapshot.ts';
+import { noteUnpriced } from './unpriced-time.ts';
 
 export interface ActivateInput {
   subscriptionId: string;
@@ -75,6 +76,7 @@ export async function activateSubscription(
       detail: { start_date: startDate, status: opened.status },
     },
   ]);
+  await noteUnpriced(sql, scope, row, { from: row.startDate, at });
   await followParents(sql, scope, [{ row: opened, at }]);
   return one(await refreshAgendas(sql, scope.environmentId, [opened]));
 }

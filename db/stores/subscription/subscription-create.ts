@@ -55,6 +55,7 @@ import {
 } from './subscription-row.ts';
 import { type AttendedSubscription, one, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
 import { checkThreshold, watchThreshold } from './subscription-threshold.ts';
+import { noteUnpriced } from './unpriced-time.ts';
 
 /**
  * Creates a subscription with its line items and its opening (or trial-start) invoice in the caller's transaction. The same
@@ -166,6 +167,8 @@ async function writeSubscription(
       detail: { plan_id: row.planId, status: row.status },
     },
   ]);
+  const isUnpriced = prices.every((price) => price.startDate > row.startDate);
+  if (isUnpriced) await noteUnpriced(sql, scope, row, { from: row.startDate, at: input.at });
   return { row, planName: plan.name };
 }
 
