@@ -22,6 +22,8 @@ export interface CreditLot {
   expiryDate: string | null;
   /** Lower goes first, null last. */
   priority: number | null;
+  /** Not for invoices of a period that had ended by then; null or absent: for any. */
+  paysFrom?: string | null;
   createdAt: string;
   transactionReason: string;
   /** Only completed ones can be used. */
@@ -40,6 +42,14 @@ export interface LotUse {
 export function isUsable(lot: CreditLot, referenceTime: string): boolean {
   if (lot.transactionStatus !== 'completed' || lot.status !== 'published') return false;
   return lot.creditsAvailable.greaterThan(zero) && (lot.expiryDate === null || lot.expiryDate >= referenceTime);
+}
+
+/**
+ * The lots that may pay an invoice whose period ends at `periodEnd`: all but those that pay only from their grant on, where that
+ * came no earlier than the end. spec: wallets-and-payments §2.4, README decision 49
+ */
+export function lotsPaying<Lot extends Pick<CreditLot, 'paysFrom'>>(lots: readonly Lot[], periodEnd: string): Lot[] {
+  return lots.filter(({ paysFrom }) => paysFrom == null || paysFrom < periodEnd);
 }
 
 /** The order in which lots are used: priority, expiry, larger original size, age, id. spec: wallets-and-payments §2.4 */

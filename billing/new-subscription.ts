@@ -72,6 +72,9 @@ export interface NewPhase {
   metadata: Record<string, string>;
 }
 
+/** Invoices that granted credits may pay: any, or none of a period that had ended when they were granted. spec: README decision 49 */
+export type GrantPays = 'any_open_invoice' | 'from_grant_on';
+
 /** Credits to be granted, shapes checked. Decimals as strings. spec: wallets-and-payments §1.2 */
 export interface NewCreditGrant {
   name: string;
@@ -85,6 +88,8 @@ export interface NewCreditGrant {
   expirationDuration: number | null;
   expirationDurationUnit: 'DAY' | 'WEEK' | 'MONTH' | 'YEAR' | null;
   priority: number | null;
+  /** Absent in commands that were sent before there was a choice: any open invoice. */
+  pays?: GrantPays;
   startDate: string | null;
   endDate: string | null;
   metadata: Record<string, string>;

@@ -23,6 +23,7 @@ import {
 const id = z.string().min(1).max(255);
 const scopes = ['PLAN', 'SUBSCRIPTION', 'ADDON'] as const;
 const scope = z.enum(scopes, { error: `must be one of ${scopes.join(', ')}` });
+const pays = ['any_open_invoice', 'from_grant_on'] as const;
 const periods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
 
 /** The members of a grant whoever it is for. spec: wallets-and-payments §1.2 */
@@ -38,6 +39,10 @@ const grantFields = {
   expiration_duration: z.int().min(1, 'must be 1 or more').max(36_500).nullish(),
   expiration_duration_unit: z.union([z.literal(''), z.enum(['DAY', 'WEEK', 'MONTH', 'YEAR'])]).nullish(),
   priority: z.int().min(0, 'must be 0 or more').max(1_000_000_000, 'must be 1000000000 at most').nullish(),
+  pays: z
+    .enum(pays, { error: `must be one of ${pays.join(', ')}` })
+    .nullish()
+    .describe('from_grant_on: not the period that had ended when the credits were granted. Default any_open_invoice.'),
   start_date: timestampInput().nullish(),
   end_date: timestampInput().nullish(),
   metadata: metadataInput().nullish(),
@@ -108,6 +113,7 @@ export function newGrant(sent: SentGrant, path = ''): NewCreditGrant {
     expirationDuration: sent.expiration_duration ?? null,
     expirationDurationUnit: sent.expiration_duration_unit || null,
     priority: sent.priority ?? null,
+    pays: sent.pays ?? 'any_open_invoice',
     startDate: sent.start_date ?? null,
     endDate: sent.end_date ?? null,
     metadata: sent.metadata ?? {},
@@ -150,6 +156,7 @@ export const creditGrant = z
     expiration_duration: z.int().nullable(),
     expiration_duration_unit: z.string().nullable(),
     priority: z.int().nullable(),
+    pays: z.string(),
     metadata: metadataOutput(),
   })
   .meta({ id: 'CreditGrant' });
@@ -178,6 +185,7 @@ export function viewGrant(row: CreditGrant): z.output<typeof creditGrant> {
     expiration_duration: row.expirationDuration ?? null,
     expiration_duration_unit: row.expirationDurationUnit ?? null,
     priority: row.priority ?? null,
+    pays: row.pays,
     metadata: row.metadata,
   };
 }

@@ -91,6 +91,9 @@ export const walletTransaction = z
     credits_available: decimalOutput(),
     expiry_date: timestampOutput().nullable(),
     priority: z.int().nullable(),
+    pays_from: timestampOutput()
+      .nullable()
+      .describe('Invoices of a period that had ended by then are not paid from this lot.'),
     parent_transaction_id: z.string().nullable(),
     conversion_rate: decimalOutput().nullable(),
     topup_conversion_rate: decimalOutput().nullable(),
@@ -166,6 +169,7 @@ export function viewWalletTransaction(
     credits_available: row.creditsAvailable,
     expiry_date: row.expiryDate ?? null,
     priority: row.priority ?? null,
+    pays_from: row.paysFrom ?? null,
     parent_transaction_id: row.parentTransactionId ?? null,
     conversion_rate: row.conversionRate ?? null,
     topup_conversion_rate: row.topupConversionRate ?? null,

@@ -29,6 +29,7 @@ const schema = defineEntity({
     expirationDuration: p.integer().nullable(),
     expirationDurationUnit: p.text().nullable(),
     priority: p.integer().nullable(),
+    pays: p.text().default('any_open_invoice'),
     metadata: metadata(),
   },
   indexes: [

@@ -32,6 +32,7 @@ const schema = defineEntity({
     creditsAvailable: numeric(),
     expiryDate: instant().nullable(),
     priority: p.integer().nullable(),
+    paysFrom: instant().nullable(),
     parentTransactionId: p.text().nullable(),
     conversionRate: numeric().nullable(),
     topupConversionRate: numeric().nullable(),

@@ -51,6 +51,7 @@ import { Migration20261122_99_first_statistics } from './20261122_99_first_stati
 import { Migration20261122_104_bounded_closes } from './20261122_104_bounded_closes.ts';
 import { Migration20261125_05_unstorable_events } from './20261125_05_unstorable_events.ts';
 import { Migration20261125_10_awaiting_payer } from './20261125_10_awaiting_payer.ts';
+import { Migration20261125_20_credit_grant_pays } from './20261125_20_credit_grant_pays.ts';
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 
 /** Every migration in the order it runs. */
@@ -109,4 +110,5 @@ export const migrations = [
   { name: '20261125_05_unstorable_events', class: Migration20261125_05_unstorable_events },
   { name: '20261125_10_awaiting_payer', class: Migration20261125_10_awaiting_payer },
   { name: '20261125_50_alerts', class: Migration20261125_50_alerts },
+  { name: '20261125_20_credit_grant_pays', class: Migration20261125_20_credit_grant_pays },
 ];

@@ -1,4 +1,4 @@
-import { usableCredits, walletAllowance } from '../../../billing/credit-lot.ts';
+import { lotsPaying, usableCredits, walletAllowance } from '../../../billing/credit-lot.ts';
 import type { InvoiceWallet } from '../../../billing/invoice.ts';
 import { decimal, decimalString } from '../../../billing/money.ts';
 import { inOrderOfPaying } from '../../../billing/wallet.ts';
@@ -56,7 +56,8 @@ export async function openPurse(sql: Sql, scope: Scope, invoices: readonly Credi
 export function walletsOf(purse: PrepaidPurse, invoice: CreditableInvoice): InvoiceWallet[] {
   const own = inOrderOfPaying([...(purse.ledger?.wallets.values() ?? [])], invoice);
   return own.map((wallet) => {
-    const usable = usableCredits(wallet.lots, wallet.creditBalance, invoice.periodEnd ?? wallet.now);
+    const lots = invoice.periodEnd === null ? wallet.lots : lotsPaying(wallet.lots, invoice.periodEnd);
+    const usable = usableCredits(lots, wallet.creditBalance, invoice.periodEnd ?? wallet.now);
     return {
       id: wallet.id,
       allowance: decimalString(walletAllowance(usable, wallet.conversionRate, invoice.currency)),

@@ -131,7 +131,7 @@ async function topUp(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
-  { id, grant, credits, metadata }: DueApplication,
+  { id, grant, credits, metadata, periodStart }: DueApplication,
   expiryDate: string | null,
 ): Promise<string | null> {
   if ((await usedKeys(sql, scope, [id])).size > 0) return null;
@@ -148,6 +148,7 @@ async function topUp(
       idempotencyKey: id,
       expiryDate,
       priority: grant.priority,
+      paysFrom: grant.pays === 'from_grant_on' ? periodStart : null,
       metadata: { ...metadata, grant_id: grant.id, subscription_id: row.id, cga_id: id },
     });
     await writeLedger(ledger);

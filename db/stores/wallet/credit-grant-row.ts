@@ -1,7 +1,7 @@
 import type { BillingPeriod } from '../../../billing/calendar.ts';
 import type { GrantExpiry, GrantPeriod, GrantSchedule } from '../../../billing/credit-grant.ts';
 import { firstGrantPeriod } from '../../../billing/credit-grant.ts';
-import type { NewCreditGrant } from '../../../billing/new-subscription.ts';
+import type { GrantPays, NewCreditGrant } from '../../../billing/new-subscription.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import { newId } from '../../id.ts';
@@ -43,6 +43,7 @@ const grantColumns: Columns = {
   expirationDuration: 'int',
   expirationDurationUnit: 'text',
   priority: 'int',
+  pays: 'text',
   metadata: 'jsonb',
 };
 const insertGrantRows = insertText('credit_grant', grantColumns);
@@ -75,7 +76,7 @@ export async function insertGrants(sql: Sql, scope: Scope, grants: readonly Gran
   await writeRows(
     sql,
     insertGrantRows,
-    grants.map((grant) => ({ ...recordOf(scope), ...grant })),
+    grants.map((grant) => ({ ...recordOf(scope), ...grant, pays: grant.pays ?? 'any_open_invoice' })),
   );
 }
 
@@ -189,6 +190,7 @@ export function grantFromRow(row: Record<string, unknown>): GrantRow {
     expirationDuration: number('expiration_duration'),
     expirationDurationUnit: text('expiration_duration_unit') as GrantRow['expirationDurationUnit'],
     priority: number('priority'),
+    pays: row.pays as GrantPays,
     metadata: row.metadata as Record<string, string>,
   };
 }

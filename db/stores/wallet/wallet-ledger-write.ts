@@ -27,6 +27,7 @@ const entryColumns: Columns = {
   creditsAvailable: 'numeric',
   expiryDate: 'timestamptz',
   priority: 'int',
+  paysFrom: 'timestamptz',
   parentTransactionId: 'text',
   conversionRate: 'numeric',
   topupConversionRate: 'numeric',

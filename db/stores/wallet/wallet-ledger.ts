@@ -1,4 +1,4 @@
-import type { CreditLot } from '../../../billing/credit-lot.ts';
+import { type CreditLot, lotsPaying } from '../../../billing/credit-lot.ts';
 import { type Decimal, decimal, decimalString } from '../../../billing/money.ts';
 import { type EntryAmounts, planCredit, planDebit, type Quantity } from '../../../billing/wallet-ledger.ts';
 import { realNow } from '../../clock.ts';
@@ -58,11 +58,13 @@ export interface EntryFacts {
 export interface CreditFacts extends EntryFacts {
   expiryDate?: string | null | undefined;
   priority?: number | null | undefined;
+  /** Not for invoices of a period that had ended by then; null: for any. */
+  paysFrom?: string | null | undefined;
   parentTransactionId?: string | undefined;
 }
 
 export interface DebitFacts extends EntryFacts {
-  /** Lots that expired before it are not used; the customer's now otherwise. */
+  /** Of an invoice with a period its end: lots that expired before it or pay only from later on are not used. */
   referenceTime?: string | undefined;
 }
 
@@ -93,7 +95,7 @@ from wallet w where w.environment_id = $1 and w.id = any($2) and w.status = 'pub
 
 // A statement of its own: one that locks sees what its locks waited for, but not what else those transactions wrote.
 const lotsText = `
-select id, wallet_id, credit_amount, credits_available, expiry_date, priority, created_at, transaction_reason, transaction_status, status
+select id, wallet_id, credit_amount, credits_available, expiry_date, priority, pays_from, created_at, transaction_reason, transaction_status, status
 from wallet_transaction where wallet_id = any($1) and credits_available > 0`;
 
 /** Locks wallets by ascending id and reads what is left of their lots: two statements for any number. spec: wallets-and-payments §2.3 */
@@ -136,6 +138,7 @@ export function lotOf(row: Record<string, unknown>): CreditLot {
     creditsAvailable: decimal(row.credits_available as string),
     expiryDate: row.expiry_date ? instantText(row.expiry_date as string) : null,
     priority: row.priority as number | null,
+    paysFrom: row.pays_from ? instantText(row.pays_from as string) : null,
     createdAt: instantText(row.created_at as string),
     transactionReason: row.transaction_reason as string,
     transactionStatus: row.transaction_status as string,
@@ -150,6 +153,7 @@ export function enterCredit(ledger: Ledger, wallet: LedgerWallet, facts: CreditF
     creditsAvailable: plan.available,
     expiryDate: facts.expiryDate ?? null,
     priority: facts.priority ?? null,
+    paysFrom: facts.paysFrom ?? null,
     transactionStatus: 'completed',
     status: 'published',
   };
@@ -171,11 +175,16 @@ export function enterCredit(ledger: Ledger, wallet: LedgerWallet, facts: CreditF
  * "insufficient balance". spec: wallets-and-payments §2.3, §2.4
  */
 export function enterDebit(ledger: Ledger, wallet: LedgerWallet, facts: DebitFacts): LedgerEntry | null {
-  const plan = planDebit(wallet, {
-    ...facts.quantity,
-    reason: facts.reason,
-    referenceTime: facts.referenceTime ?? wallet.now,
-  });
+  const { referenceTime } = facts;
+  const lots = referenceTime === undefined ? wallet.lots : lotsPaying(wallet.lots, referenceTime);
+  const plan = planDebit(
+    { ...wallet, lots },
+    {
+      ...facts.quantity,
+      reason: facts.reason,
+      referenceTime: referenceTime ?? wallet.now,
+    },
+  );
   if (plan.credits.isZero()) return null;
   for (const use of plan.uses) ledger.usedLots.set(use.id, use.left);
   for (const lot of wallet.lots) lot.creditsAvailable = ledger.usedLots.get(lot.id) ?? lot.creditsAvailable;
