@@ -84,7 +84,7 @@ function pageLine(
 }
 
 function rowOf({ kind, sentence, amount }: ExplanationStep, money: (amount: string) => string): ExplanationRow {
-  const label = labels[kind] ?? (kind === 'discount' ? 'Coupons' : 'Prepaid credits');
+  const label = labels[kind] ?? (kind === 'discount' ? 'Discount' : 'Prepaid credits');
   return { label, text: sentence, amount: amount === undefined ? null : money(amount) };
 }
 
@@ -124,13 +124,13 @@ function pageTotals(evidence: InvoiceEvidence, words: Words): TotalRow[] {
     ...unlessZero('Paid', '', negative(stored.amountPaid)),
     ...unlessZero('Given back', 'Refunded of what was paid.', stored.refundedAmount),
     ...unlessZero('Paid too much', '', stored.overpaidAmount),
-    row('Left to pay', '', left, true),
+    row('Amount due', '', left, true),
   ];
 }
 
 function couponRows({ row, lines, coupons }: InvoiceEvidence, words: Words): ExplanationRow[] {
   if (coupons.length === 0 && !isZero(row.totalDiscount)) {
-    return [{ label: 'Discounts', text: '', amount: negative(row.totalDiscount) }];
+    return [{ label: 'Discount', text: '', amount: negative(row.totalDiscount) }];
   }
   const names = new Map(lines.map((line) => [line.row.id, line.row.displayName]));
   return coupons.map((coupon) => {

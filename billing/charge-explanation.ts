@@ -74,7 +74,7 @@ function explainPart(
     ...explainCommitment(part.commitment, part.exactAmount, currency, words),
     {
       kind: 'rounding',
-      sentence: `Rounded once, half away from zero, to ${precision} decimals: ${words.money(rounded, currency)}.`,
+      sentence: `Rounded to ${precision === 0 ? 'a whole amount' : `${precision} decimals`}: ${words.money(rounded, currency)}.`,
       amount: rounded,
     },
     ...explainBilledBefore(part, currency, words),
@@ -109,7 +109,7 @@ function explainUsage(usage: DerivedUsage, meterName: string | null, words: Expl
 function explainAllowance(allowance: DerivedAllowance | null, words: ExplanationWords): ExplanationStep[] {
   if (allowance === null) return [];
   if (allowance.limit === null && allowance.windows.every(({ limit }) => limit == null)) {
-    return [{ kind: 'allowance', sentence: 'The entitlement includes unlimited usage, so nothing of it is billed.' }];
+    return [{ kind: 'allowance', sentence: 'Included is unlimited usage, so nothing of it is billed.' }];
   }
   const { quantity } = words;
   const every = allowance.resetPeriod === null ? 'billing period' : `reset period (${allowance.resetPeriod})`;
@@ -124,11 +124,11 @@ function explainAllowance(allowance: DerivedAllowance | null, words: Explanation
   });
   const whole = allowance.limit === null ? 'unlimited usage' : quantity(allowance.limit);
   return [
-    { kind: 'allowance', sentence: `The entitlement includes ${whole} per ${every}.` },
+    { kind: 'allowance', sentence: `Included is ${whole} per ${every}.` },
     ...windows,
     {
       kind: 'allowance',
-      sentence: `The entitlement took ${quantity(allowance.adjusted)} off; ${quantity(allowance.billable)} is billed.`,
+      sentence: `${quantity(allowance.adjusted)} of the usage is included, ${quantity(allowance.billable)} is billed.`,
     },
   ];
 }

@@ -70,10 +70,12 @@ export function explainTotals(invoice: StoredInvoice, words: ExplanationWords = 
     step(
       'amount_due',
       invoice.amountDue,
-      `Less adjustments of ${digits(adjustmentAmount)}, due are ${money(invoice.amountDue)}.`,
+      isZero(adjustmentAmount)
+        ? `To be paid: ${money(invoice.amountDue)}.`
+        : `Credit notes take ${digits(adjustmentAmount)} off, to be paid: ${money(invoice.amountDue)}.`,
     ),
-    step('amount_paid', invoice.amountPaid, `Payments received: ${money(invoice.amountPaid)}.`),
-    step('amount_remaining', invoice.amountRemaining, `Left to pay: ${money(invoice.amountRemaining)}.`),
+    step('amount_paid', invoice.amountPaid, `Paid: ${money(invoice.amountPaid)}.`),
+    step('amount_remaining', invoice.amountRemaining, `Amount due: ${money(invoice.amountRemaining)}.`),
   ];
   const sometimes = [
     step('overpaid_amount', invoice.overpaidAmount, `Paid too much: ${money(invoice.overpaidAmount)}.`),

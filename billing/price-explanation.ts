@@ -88,9 +88,9 @@ function stepSentence(step: CostStep, price: PriceTerms, words: ExplanationWords
     case 'PERCENTAGE':
       return `${price.percentage_rate ?? '0'} percent: ${sum}.`;
     case 'TIERED': {
-      const bound = step.up_to === null ? 'without an upper bound' : `up to ${words.quantity(step.up_to)}`;
-      const whole = price.tier_mode === 'SLAB' ? 'the part in it' : 'the whole quantity';
-      return `Tier ${step.tier ?? 1} (${bound}) prices ${whole}: ${sum}.`;
+      const bound = step.up_to === null ? 'no upper limit' : `up to ${words.quantity(step.up_to)}`;
+      const tier = price.tier_mode === 'SLAB' ? 'Tier' : 'All of it in tier';
+      return `${tier} ${step.tier ?? 1} (${bound}): ${sum}.`;
     }
   }
 }

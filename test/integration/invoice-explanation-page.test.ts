@@ -105,6 +105,9 @@ test('the page shows every line and amount, escaped, in the words and the time z
   ]) {
     expect(page.body, text).toContain(text);
   }
+  // The words of the invoice itself.
+  for (const label of ['Subtotal', 'Prepaid credits', 'Total', 'Amount due'])
+    expect(page.body, label).toContain(`<bdi>${label}</bdi>`);
   expect(page.body).toContain('Platform &#60;b&#62;fee&#60;/b&#62; &#38; &#34;seats&#34;');
   expect(page.body).not.toContain('<b>fee');
   expect(page.body).toContain('<p class="name" dir="auto">שירותי ענן בע&#34;מ</p>');

@@ -63,7 +63,7 @@ describe('the sentences of a line', () => {
     expect(sentences(derived({}, '12'))).toEqual([
       'Meter "API calls" measured 12 from 2026-01-01T00:00:00Z until 2026-02-01T00:00:00Z, counting every event received by 2026-02-01T02:00:05.250Z.',
       'Flat fee: 12 × 0.10 = 1.20 usd.',
-      'Rounded once, half away from zero, to 2 decimals: 1.20 usd.',
+      'Rounded to 2 decimals: 1.20 usd.',
     ]);
   });
 
@@ -78,7 +78,7 @@ describe('the sentences of a line', () => {
     expect(flat('0.03125', 'usd')[1]).toBe('Flat fee: 10000 × 0.03125 = 312.50 usd.');
     expect(flat('0.1117688', 'usd').slice(1)).toEqual([
       'Flat fee: 10000 × 0.1117688 = 1117.688 usd.',
-      'Rounded once, half away from zero, to 2 decimals: 1117.69 usd.',
+      'Rounded to 2 decimals: 1117.69 usd.',
     ]);
     expect(flat('2', 'jpy')[1]).toBe('Flat fee: 10000 × 2 = 20000 jpy.');
   });
@@ -89,12 +89,12 @@ describe('the sentences of a line', () => {
       { up_to: null, unit_amount: '0.5', flat_amount: '3' },
     ];
     expect(sentences(derived({ price: price({ tier_mode: 'SLAB', tiers }) }, '12')).slice(1, 4)).toEqual([
-      'Tier 1 (up to 10) prices the part in it: 10 × 1.00 = 10.00 usd.',
-      'Tier 2 (without an upper bound) prices the part in it: 2 × 0.50 + 3.00 flat = 4.00 usd.',
+      'Tier 1 (up to 10): 10 × 1.00 = 10.00 usd.',
+      'Tier 2 (no upper limit): 2 × 0.50 + 3.00 flat = 4.00 usd.',
       'The tiers add up to 14.00 usd.',
     ]);
     expect(sentences(derived({ price: price({ tier_mode: 'VOLUME', tiers }) }, '12'))[1]).toBe(
-      'Tier 2 (without an upper bound) prices the whole quantity: 12 × 0.50 + 3.00 flat = 9.00 usd.',
+      'All of it in tier 2 (no upper limit): 12 × 0.50 + 3.00 flat = 9.00 usd.',
     );
   });
 
@@ -113,9 +113,9 @@ describe('the sentences of a line', () => {
 
   it('tell what the entitlement included', () => {
     expect(sentences(derived({}, '12', '10')).slice(1, 4)).toEqual([
-      'The entitlement includes 10 per billing period.',
+      'Included is 10 per billing period.',
       'From 2026-01-01T00:00:00Z until 2026-02-01T00:00:00Z usage went from 0 to 12: 2 is billable.',
-      'The entitlement took 10 off; 2 is billed.',
+      '10 of the usage is included, 2 is billed.',
     ]);
     expect(sentences(derived({}, '12', null))[1]).toContain('unlimited');
   });
@@ -246,7 +246,7 @@ describe('the invoice', () => {
     ]);
     expect(steps[0]).toMatchObject({ amount: '31.2', sentence: 'The 2 lines add up to 31.20 usd.' });
     expect(steps[4]?.sentence).toBe('The total is the subtotal: 31.20 usd.');
-    expect(steps[5]?.sentence).toBe('Less adjustments of 0.00, due are 31.20 usd.');
+    expect(steps[5]?.sentence).toBe('To be paid: 31.20 usd.');
   });
 
   it('tells the total by what took part in it, and that a sum below zero is not carried over', () => {

@@ -186,11 +186,11 @@ describe('the explanation', () => {
     const price = inUnit({ billing_model: 'TIERED', tier_mode: 'SLAB', currency: 'usd', tiers }, '0.0333');
     const sentences = explainCharge(lineOf(price, '15').derivation, null).map(({ kind, sentence }) => [kind, sentence]);
     expect(sentences.slice(1)).toEqual([
-      ['price', 'Tier 1 (up to 10) prices the part in it: 10 × 2.00 = 20.00 tok.'],
-      ['price', 'Tier 2 (without an upper bound) prices the part in it: 5 × 1.00 = 5.00 tok.'],
+      ['price', 'Tier 1 (up to 10): 10 × 2.00 = 20.00 tok.'],
+      ['price', 'Tier 2 (no upper limit): 5 × 1.00 = 5.00 tok.'],
       ['price', 'The tiers add up to 25.00 tok.'],
       ['conversion', 'One tok is worth 0.0333 usd: 25.00 × 0.0333 = 0.8325 usd.'],
-      ['rounding', 'Rounded once, half away from zero, to 2 decimals: 0.83 usd.'],
+      ['rounding', 'Rounded to 2 decimals: 0.83 usd.'],
     ]);
   });
 });
