@@ -19,6 +19,7 @@ async function startFollower(
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowTaskTimeout,
       staticSummary: follower.summary,
+      memo: { summary: follower.summary },
       typedSearchAttributes: [
         { key: tenantIdKey, value: start.tenantId },
         { key: environmentIdKey, value: start.environmentId },

@@ -34,6 +34,7 @@ export const workflowTaskTimeout = '4s';
  */
 export function lifecycleStartOptions(kind: LifecycleKind, start: LifecycleStart, taskQueue: string) {
   const { workflowId, noun } = lifecycleKinds[kind];
+  const summary = `${noun} ${start.objectId}, customer ${start.customerId}`;
   return {
     workflowId: workflowId(start.objectId),
     taskQueue,
@@ -41,7 +42,9 @@ export function lifecycleStartOptions(kind: LifecycleKind, start: LifecycleStart
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     workflowTaskTimeout,
-    staticSummary: `${noun} ${start.objectId}, customer ${start.customerId}`,
+    staticSummary: summary,
+    // Temporal drops a summary with the first run, and hands a memo to those that follow.
+    memo: { summary },
     priority: { fairnessKey: start.tenantId.slice(0, 64) },
     typedSearchAttributes: [
       { key: tenantIdKey, value: start.tenantId },

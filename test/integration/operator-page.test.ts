@@ -157,11 +157,13 @@ test('a test clock carries its labels, says why it is parked, and is parked no l
   expect((await workflow.describe()).typedSearchAttributes.get(testClockIdKey)).toBe(clockId);
 });
 
-test('a run that goes on after others says on its first line what it is', async () => {
+test('a run that goes on after others says on its first line what it is, and keeps the summary in its memo', async () => {
   const { id, clockId, customerId } = await subscribed('succeeds');
   const { runId } = await handleOf(subscriptionWorkflowId(id)).describe();
   await advanceTo(api, clockId, '2026-04-01T03:00:00Z');
   expect((await handleOf(subscriptionWorkflowId(id)).describe()).runId).not.toBe(runId);
   const { currentDetails } = await pageOf(subscriptionWorkflowId(id));
   expect(currentDetails.split('\n')[0]).toBe(`subscription ${id}, customer ${customerId}`);
+  const { memo } = await handleOf(subscriptionWorkflowId(id)).describe();
+  expect(memo).toEqual({ summary: `Subscription ${id}, customer ${customerId}` });
 });
