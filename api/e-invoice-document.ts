@@ -3,7 +3,7 @@ import type { TaxRateSnapshot } from '../billing/own-terms.ts';
 import { refuse } from '../billing/refusal.ts';
 import { writtenMoney } from '../billing/written-money.ts';
 import type { ECreditNoteSource, EInvoiceSource } from '../db/stores/invoice/e-invoice.ts';
-import type { InvoiceContent } from '../db/stores/invoice/invoice-read.ts';
+import type { PaperInvoice } from '../db/stores/invoice/invoice-page.ts';
 import {
   type EInvoiceDocument,
   type EInvoicePeriod,
@@ -107,7 +107,7 @@ function inProfile(profile: EInvoiceProfile, document: EInvoiceDocument): EInvoi
   return profile === 'xrechnung' ? asXRechnung(document) : document;
 }
 
-function referenceOf({ row, customer }: InvoiceContent): Pick<EInvoiceDocument, 'buyerReference'> {
+function referenceOf({ row, customer }: PaperInvoice): Pick<EInvoiceDocument, 'buyerReference'> {
   return { buyerReference: row.metadata.buyer_reference || customer?.metadata.buyer_reference || null };
 }
 
@@ -122,7 +122,7 @@ function partiesOf(
   );
 }
 
-function ratesOf({ taxes }: InvoiceContent): EInvoiceInput['rates'] {
+function ratesOf({ taxes }: PaperInvoice): EInvoiceInput['rates'] {
   return taxes.map(({ taxRate, taxAmount, taxBehavior }) => ({
     percentage: (taxRate as unknown as TaxRateSnapshot).percentageValue,
     taxAmount,
@@ -139,7 +139,7 @@ const exemptions: Partial<Record<VatCategory, { code: string | null; reason: str
   E: { code: null, reason: 'Exempt from VAT' },
 };
 
-function untaxedOf({ row }: InvoiceContent, terms: Terms): { category: VatCategory; reason: string } {
+function untaxedOf({ row }: PaperInvoice, terms: Terms): { category: VatCategory; reason: string } {
   const isExempt = row.noTaxReason === 'customer_exempt';
   return {
     category: (isExempt ? terms.exempt_category : terms.untaxed_category) as VatCategory,
@@ -147,13 +147,13 @@ function untaxedOf({ row }: InvoiceContent, terms: Terms): { category: VatCatego
   };
 }
 
-function exemptionOf(invoice: InvoiceContent, terms: Terms, category: VatCategory): EInvoiceDocument['exemption'] {
+function exemptionOf(invoice: PaperInvoice, terms: Terms, category: VatCategory): EInvoiceDocument['exemption'] {
   const usual = exemptions[category];
   return usual ? { code: usual.code, reason: untaxedOf(invoice, terms).reason || usual.reason } : null;
 }
 
 /** The description, and each rate where several are charged, since the document shows them as one. */
-function notesOf({ row, taxes }: InvoiceContent): string[] {
+function notesOf({ row, taxes }: PaperInvoice): string[] {
   const rates = taxes.map((tax) => {
     const { name, percentageValue } = tax.taxRate as unknown as TaxRateSnapshot;
     const [base, amount] = [tax.taxableAmount, tax.taxAmount].map((value) => writtenMoney(value, row.currency));

@@ -44,10 +44,10 @@ export function issuedPage(source: EInvoiceSource, document: EInvoiceDocument): 
  * it takes from, each line's amount, and the tax in the sum. spec: subscriptions-and-invoicing §2.19; Factur-X 1.0 §4
  */
 export function creditNotePage(source: ECreditNoteSource, document: EInvoiceDocument): InvoicePage {
-  const { note, lines, invoice, seller, config } = source;
+  const { note, lines, invoice } = source;
   const { row, customer } = invoice;
   const timezone = customer?.timezone ?? 'UTC';
-  const page = invoicePage({ invoice, seller, config });
+  const page = invoicePage(source);
   const money = (amount: string) => writtenMoney(amount, note.currency);
   const { tax, percent } = document.amounts;
   const { exemption, buyerReference, purchaseOrder } = document;

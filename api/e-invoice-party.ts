@@ -1,6 +1,6 @@
 import type { VatCategory } from '../billing/e-invoice.ts';
 import { refuse } from '../billing/refusal.ts';
-import type { Customer } from '../db/entities/customer.ts';
+import type { PaperCustomer } from '../db/stores/invoice/document-paper.ts';
 import type { EInvoiceSource } from '../db/stores/invoice/e-invoice.ts';
 import type { EInvoiceParty } from '../integrations/e-invoice/document.ts';
 import { countryCode } from './country.ts';
@@ -20,7 +20,7 @@ const vatNumber = /^[A-Z]{2}[A-Z0-9+*]{2,13}$/;
  * what `demandedBeyond` finds missing for a profile that demands more.
  */
 export function eInvoiceParties(
-  source: { seller: EInvoiceSource['seller']; terms: Terms; customer: Customer | null },
+  source: { seller: EInvoiceSource['seller']; terms: Terms; customer: PaperCustomer | null },
   category: VatCategory,
   demandedBeyond: (seller: EInvoiceParty, buyer: EInvoiceParty) => Record<string, string>,
 ): { seller: EInvoiceParty; buyer: EInvoiceParty } {
@@ -52,7 +52,7 @@ function sellerOf(tenant: EInvoiceSource['seller'], terms: Terms): EInvoiceParty
   };
 }
 
-function buyerOf(customer: Customer | null): EInvoiceParty {
+function buyerOf(customer: PaperCustomer | null): EInvoiceParty {
   return {
     name: customer?.name || customer?.externalId || '',
     line1: customer?.addressLine1 || null,
@@ -99,5 +99,9 @@ function refuseGaps(fields: Record<string, string>): void {
   const names = Object.keys(fields);
   if (names.length === 0) return;
   const problems = names.map((name) => `${name}: ${fields[name]}`);
-  throw refuse('validation_error', `an e-invoice needs more than is known here. ${problems.join('. ')}`, { fields });
+  throw refuse(
+    'validation_error',
+    `an e-invoice needs more than the document was issued with. ${problems.join('. ')}. What is set now is on documents issued from now on: void this one and issue another`,
+    { fields },
+  );
 }

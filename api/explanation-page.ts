@@ -40,7 +40,7 @@ export function explanationPage(evidence: InvoiceEvidence, source: InvoicePageSo
     lines: evidence.lines.map((line) => pageLine(line, evidence, words, timezone)),
     totals: pageTotals(evidence, words),
     payments: evidence.payments.map((payment) => paymentRow(payment, timezone)),
-    moments: explainDates(storedDates(evidence))
+    moments: explainDates({ ...storedDates(evidence), dueDate: source.invoice.row.dueDate ?? null })
       .filter(({ date }) => !date.startsWith('period_'))
       .map(({ at, sentence }) => ({ at: momentText(at, timezone), text: sentence })),
     timezone,

@@ -1,14 +1,12 @@
 import { decimal, decimalString, sum } from '../billing/money.ts';
 import type { TaxRateSnapshot } from '../billing/own-terms.ts';
 import { groupedDigits, writtenMoney } from '../billing/written-money.ts';
-import type { Tenant } from '../db/entities/tenant.ts';
-import type { InvoicePageSource } from '../db/stores/invoice/invoice-page.ts';
-import type { InvoiceContent } from '../db/stores/invoice/invoice-read.ts';
+import type { InvoicePageSource, PaperInvoice } from '../db/stores/invoice/invoice-page.ts';
 import type { InvoicePage, PageText } from '../integrations/invoice-pdf/render.ts';
 import { countryName } from './country.ts';
 import { storedCoupon } from './invoice-evidence.ts';
 
-type Row = InvoiceContent['row'];
+type Row = PaperInvoice['row'];
 
 /** The page of an invoice: finished texts in the customer's time zone. spec: subscriptions-and-invoicing §1.11; platform §8 */
 export function invoicePage({ invoice, seller, config }: InvoicePageSource): InvoicePage {
@@ -66,7 +64,7 @@ interface Address {
   address_country?: string | null;
 }
 
-function sellerLines(seller: Tenant | null): PageText[] {
+function sellerLines(seller: InvoicePageSource['seller']): PageText[] {
   const details = (seller?.billingDetails ?? {}) as { email?: string; phone?: string; address?: Address | null };
   const address = details.address ?? {};
   const city = [address.address_postal_code, address.address_city].filter(Boolean).join(' ');
@@ -80,7 +78,7 @@ function sellerLines(seller: Tenant | null): PageText[] {
   );
 }
 
-function customerLines({ customer }: InvoiceContent): PageText[] {
+function customerLines({ customer }: PaperInvoice): PageText[] {
   const city = [customer?.addressPostalCode, customer?.addressCity].filter(Boolean).join(' ');
   return given(
     customer?.addressLine1,
@@ -114,7 +112,7 @@ function stampOf(row: Row): string | null {
 
 type Total = InvoicePage['totals'][number];
 
-function totalsOf(content: InvoiceContent, money: (amount: string) => string): InvoicePage['totals'] {
+function totalsOf(content: PaperInvoice, money: (amount: string) => string): InvoicePage['totals'] {
   const { row, taxes } = content;
   const unlessZero = (label: string, amount: string, sign = ''): Total[] =>
     amount === '0' ? [] : [[pageText(label), `${sign}${money(amount)}`, false]];
@@ -138,7 +136,7 @@ function totalsOf(content: InvoiceContent, money: (amount: string) => string): I
 }
 
 /** What each coupon took off, by the name it had then, wherever it took it off. */
-function discountsOf({ row, coupons }: InvoiceContent): { label: string; amount: string }[] {
+function discountsOf({ row, coupons }: PaperInvoice): { label: string; amount: string }[] {
   if (row.totalDiscount === '0') return [];
   if (coupons.length === 0) return [{ label: 'Discount', amount: row.totalDiscount }];
   const byLabel = Map.groupBy(coupons.map(storedCoupon), ({ name, percentage }) =>

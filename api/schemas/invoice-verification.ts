@@ -27,6 +27,12 @@ export const invoiceVerification = z
     position: z.int().nullable(),
     document_digest: z.string().nullable().describe('SHA-256 of the document when it was finalized, in hexadecimal.'),
     current_digest: z.string().describe('SHA-256 of the document as it is now.'),
+    texts_recorded_at: timestampOutput()
+      .nullable()
+      .describe('When names, addresses, numbers and texts of the document were recorded.'),
+    texts_sealed: z
+      .boolean()
+      .describe('False for an invoice issued before they were part of the seal; the audit holds their digest.'),
     previous_hash: z.string().nullable(),
     hash: z.string().nullable().describe('SHA-256 of previous_hash, when there is one, followed by document_digest.'),
     mismatches: z.array(mismatch).describe('Amounts that do not follow from what they were derived from.'),
@@ -46,6 +52,8 @@ export function viewInvoiceVerification(found: InvoiceVerification): z.output<ty
     position: document?.position ?? null,
     document_digest: document?.digest ?? null,
     current_digest: found.digest,
+    texts_recorded_at: found.paper?.recordedAt ?? null,
+    texts_sealed: found.paper?.isSealed ?? false,
     previous_hash: document?.previousHash ?? null,
     hash: document?.hash ?? null,
     mismatches: found.mismatches.map(({ lineId, what, stored, recomputed }) => ({
@@ -59,10 +67,11 @@ export function viewInvoiceVerification(found: InvoiceVerification): z.output<ty
 
 type Check = z.output<typeof check>;
 
-function documentCheck({ document, isDocumentUnchanged: ok }: InvoiceVerification): Check {
+function documentCheck({ document, paper, isDocumentUnchanged: ok }: InvoiceVerification): Check {
   if (!document) return { check: 'document', ok, message: 'There is no seal: the document cannot be compared.' };
+  const later = `Its names and texts were recorded at ${paper?.recordedAt}, when the seal was older than they are: the audit holds their digest.`;
   const message = ok
-    ? 'The document is what it was when it was finalized.'
+    ? `The document is what it was when it was finalized.${paper?.isSealed ? '' : ` ${later}`}`
     : 'The document differs from the one that was finalized.';
   return { check: 'document', ok, message };
 }

@@ -1,3 +1,4 @@
+import { paperDigestText } from '../stores/invoice/document-paper.ts';
 import { documentDigestText } from '../stores/invoice/invoice-digest.ts';
 import type { InvariantRule } from './invariant.ts';
 
@@ -256,5 +257,26 @@ export const invoiceRules: readonly InvariantRule[] = [
       union all
       select i.id, 'finalized without a seal' from invoice i
       where i.finalized_at is not null and not exists (select from invoice_document d where d.invoice_id = i.id)`,
+  },
+  {
+    id: 'I19',
+    rule: 'what issued documents show is kept with them, and is what it was',
+    examines: 'select count(*) from document_paper',
+    violations: `
+      select i.id as object, 'issued without what it shows' as problem from invoice i
+      where i.finalized_at is not null and not exists (select from document_paper p where p.document_id = i.id)
+      union all
+      select n.id, 'issued without what it shows' from credit_note n
+      where n.finalized_at is not null and not exists (select from document_paper p where p.document_id = n.id)
+      union all
+      select d.digest, 'is not the party it was' from document_content d
+      where d.digest <> encode(sha256(convert_to(d.content::text, 'UTF8')), 'hex')
+      union all
+      select p.document_id, 'shows a party that is not kept' from document_paper p
+      where (select count(distinct d.digest) from document_content d where d.environment_id = p.environment_id and d.digest in (p.seller, p.customer)) < 2
+      union all
+      select p.document_id, 'what it shows differs from what its audit says' from document_paper p
+      where not p.is_sealed and ${paperDigestText} is distinct from (select a.detail ->> 'paper' from audit_entry a
+        where a.environment_id = p.environment_id and a.object_id = p.document_id and a.detail ? 'paper' order by a.id desc limit 1)`,
   },
 ];

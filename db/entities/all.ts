@@ -17,6 +17,7 @@ import { CreditNote } from './credit-note.ts';
 import { CreditNoteLineItem } from './credit-note-line-item.ts';
 import { Customer } from './customer.ts';
 import { CustomerOnboarding } from './customer-onboarding.ts';
+import { DocumentContent, DocumentPaper } from './document-paper.ts';
 import { Entitlement } from './entitlement.ts';
 import { EntitlementGrant } from './entitlement-grant.ts';
 import { Environment } from './environment.ts';
@@ -86,6 +87,8 @@ export const entities = [
   CreditNoteLineItem,
   Customer,
   CustomerOnboarding,
+  DocumentContent,
+  DocumentPaper,
   Entitlement,
   EntitlementGrant,
   Environment,

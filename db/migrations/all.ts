@@ -52,6 +52,7 @@ import { Migration20261122_104_bounded_closes } from './20261122_104_bounded_clo
 import { Migration20261125_05_unstorable_events } from './20261125_05_unstorable_events.ts';
 import { Migration20261125_10_awaiting_payer } from './20261125_10_awaiting_payer.ts';
 import { Migration20261125_20_credit_grant_pays } from './20261125_20_credit_grant_pays.ts';
+import { Migration20261125_30_document_papers } from './20261125_30_document_papers.ts';
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 
 /** Every migration in the order it runs. */
@@ -111,4 +112,5 @@ export const migrations = [
   { name: '20261125_10_awaiting_payer', class: Migration20261125_10_awaiting_payer },
   { name: '20261125_50_alerts', class: Migration20261125_50_alerts },
   { name: '20261125_20_credit_grant_pays', class: Migration20261125_20_credit_grant_pays },
+  { name: '20261125_30_document_papers', class: Migration20261125_30_document_papers },
 ];

@@ -185,11 +185,13 @@ describe('an e-invoice is refused', () => {
   });
 
   it('for parties the standard wants to know more of, naming every field and where it is set', async () => {
-    const { id } = await invoice(['5'], {
-      customer_id: await customerOf({ address_country: null, metadata: { vat_id: '12' } }),
-      tax_rate_overrides: [await rate('19')],
-    });
+    const ofUnknown = async () =>
+      invoice(['5'], {
+        customer_id: await customerOf({ address_country: null, metadata: { vat_id: '12' } }),
+        tax_rate_overrides: [await rate('19')],
+      });
     await setting({ vat_id: null, registration_id: null });
+    const { id } = await ofUnknown();
     const { status, body } = await ask(id);
     expect(status).toBe(400);
     expect(Object.keys(body.details.fields)).toEqual([
@@ -199,7 +201,9 @@ describe('an e-invoice is refused', () => {
     ]);
     expect(body.message).toContain('PUT /settings/e_invoice_config');
     await setting({ tax_number: '12/345' });
-    expect((await ask(id)).body.details.fields).toHaveProperty('registration_id');
+    // A document keeps what it was issued with.
+    expect((await ask(id)).body.details.fields).not.toHaveProperty('registration_id');
+    expect((await ask((await ofUnknown()).id)).body.details.fields).toHaveProperty('registration_id');
     await setting({ vat_id: 'DE123456789', registration_id: 'HRB 1', tax_number: null });
   });
 

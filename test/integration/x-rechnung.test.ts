@@ -91,15 +91,15 @@ describe('an XRechnung is refused', () => {
   });
 
   it('for everything it demands beyond the core, in one answer, while the core is answered', async () => {
-    const { id } = await invoice(['5'], {
-      customer_id: await customerOf({ address_city: '', address_postal_code: '', email: '' }),
-    });
     await seller({
       email: '',
       phone: '',
       address: { address_country: 'DE', address_city: '', address_postal_code: '' },
     });
     await setting({ contact_name: null, iban: null });
+    const { id } = await invoice(['5'], {
+      customer_id: await customerOf({ address_city: '', address_postal_code: '', email: '' }),
+    });
     for (const format of ['ubl', 'cii']) {
       const { status, body } = await ask(id, format);
       expect(status).toBe(400);

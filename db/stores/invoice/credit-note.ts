@@ -22,6 +22,7 @@ import {
   nothingFollows,
   reverseNote,
 } from './credit-note-effect.ts';
+import { paperDigest, recordPapers } from './document-paper.ts';
 
 export interface NewCreditNote {
   id: string;
@@ -148,16 +149,17 @@ async function carryOut(
 ): Promise<InvoiceFollowUp> {
   note.creditNoteStatus = 'FINALIZED';
   note.finalizedAt = at;
-  await change(tx, note, 'finalized', at);
+  await recordPapers(tx, tx.scope, [{ documentId: note.id, invoiceId: note.invoiceId }]);
+  await change(tx, note, 'finalized', at, { paper: await paperDigest(tx, tx.scope, note.id) });
   return applyNote(tx, invoice, note, processing, at);
 }
 
-async function change(tx: Transaction, note: CreditNote, action: string, at: string): Promise<void> {
+async function change(tx: Transaction, note: CreditNote, action: string, at: string, detail = {}): Promise<void> {
   note.version += 1;
   touch(tx, note);
   await tx.em.flush();
   await writeEvents(tx, tx.scope, [noteEvent('credit_note.updated', note, at)]);
-  await audit(tx, note, action, at, {});
+  await audit(tx, note, action, at, detail);
 }
 
 /** Locks a note behind its invoice. Throws `not_found`. */

@@ -1,29 +1,17 @@
 import { refuse } from '../../../billing/refusal.ts';
 import type { CreditNote } from '../../entities/credit-note.ts';
 import type { CreditNoteLineItem } from '../../entities/credit-note-line-item.ts';
-import { Tenant } from '../../entities/tenant.ts';
 import type { Transaction } from '../../transaction.ts';
-import { readSetting } from '../platform/setting.ts';
-import type { SettingValue } from '../platform/setting-defaults.ts';
 import { findCreditNote } from './credit-note-list.ts';
-import { type InvoicePageSource, readInvoicePage } from './invoice-page.ts';
-import { findInvoice, type InvoiceContent } from './invoice-read.ts';
+import { type InvoicePageSource, onPaper, type PaperSource, readInvoicePage } from './invoice-page.ts';
+import { findInvoice } from './invoice-read.ts';
 
-/** What every e-invoice is made of. */
-interface Sender {
-  seller: Tenant | null;
-  terms: SettingValue<'e_invoice_config'>;
-}
+export type EInvoiceSource = InvoicePageSource;
 
-export interface EInvoiceSource extends InvoicePageSource, Sender {}
-
-export interface ECreditNoteSource extends Sender {
+/** A credit note, and the invoice it takes from with the parties that the note was issued with. */
+export interface ECreditNoteSource extends PaperSource {
   note: CreditNote;
   lines: CreditNoteLineItem[];
-  /** The invoice it takes from, with its customer. */
-  invoice: InvoiceContent;
-  /** How its page looks: like that of the invoice. */
-  config: InvoicePageSource['config'];
 }
 
 /** Reads an issued invoice for its e-invoice. Throws `not_found`, and `validation_error` for one that was not issued or is void. */
@@ -36,7 +24,7 @@ export async function readEInvoice(tx: Transaction, id: string): Promise<EInvoic
       invoice_status: invoiceStatus,
     });
   }
-  return { ...page, terms: await readSetting(tx, 'e_invoice_config') };
+  return page;
 }
 
 /** Reads an issued credit note for its e-invoice. Throws `not_found`, and `validation_error` for a draft and a void one. */
@@ -49,7 +37,5 @@ export async function readECreditNote(tx: Transaction, id: string): Promise<ECre
     });
   }
   const invoice = await findInvoice(tx, row.invoiceId, { lines: false, customer: true });
-  const seller = await tx.em.findOne(Tenant, { id: tx.scope.tenantId });
-  const terms = await readSetting(tx, 'e_invoice_config');
-  return { note: row, lines, invoice, seller, terms, config: await readSetting(tx, 'invoice_pdf_config') };
+  return { note: row, lines, ...(await onPaper(tx, row.id, invoice)) };
 }

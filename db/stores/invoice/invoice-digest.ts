@@ -45,33 +45,38 @@ const taxFacts = [
 
 const couponFacts = [
   "'coupon'",
-  'p.coupon_association_id',
-  'p.invoice_line_item_id',
-  'trim_scale(p.original_price)',
-  'trim_scale(p.discounted_amount)',
-  'p.coupon_snapshot',
+  'u.coupon_association_id',
+  'u.invoice_line_item_id',
+  'trim_scale(u.original_price)',
+  'trim_scale(u.discounted_amount)',
+  'u.coupon_snapshot',
 ];
 
 /** Only of lines that have a custom currency, so that the documents of others digest as they always did. */
 const customFacts = `case when l.price_unit_id is null then '[]'::jsonb else jsonb_build_array(l.price_unit_id, l.price_unit,
   trim_scale(l.price_unit_amount), trim_scale(l.price_unit_cost), trim_scale(l.conversion_rate)) end`;
 
+/** What a sealed paper adds, so that documents that were sealed without one digest as they always did. */
+const paperFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_build_array('paper', p.seller, p.customer, p.texts) end`;
+const planFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_build_array(l.plan_display_name) end`;
+
 /**
  * Rows `(id, digest)` of the invoices `i` that `where` selects: SHA-256 over what a finalized document consists of, its lines
- * with their derivations, its taxes and coupons included; where there are none they leave no trace. What payments, refunds and
+ * with their derivations, its taxes and coupons and what it shows of names and
+ * texts (`document_paper`) included; where there are none they leave no trace. What payments, refunds and
  * people may change later is left out. design: quality.md I19
  */
 export function documentDigestText(where: string): string {
   return `
 select i.id, encode(sha256(convert_to((jsonb_build_array(${invoiceFacts.join(', ')}, (
-  select jsonb_agg(jsonb_build_array(${lineFacts.join(', ')}) || ${customFacts} order by l.position, l.id)
+  select jsonb_agg(jsonb_build_array(${lineFacts.join(', ')}) || ${customFacts} || ${planFacts} order by l.position, l.id)
   from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
 )) || coalesce((
   select jsonb_agg(jsonb_build_array(${taxFacts.join(', ')}) order by t.position, t.id)
   from tax_applied t where t.environment_id = i.environment_id and t.entity_id = i.id and t.status = 'published'
 ), '[]') || coalesce((
-  select jsonb_agg(jsonb_build_array(${couponFacts.join(', ')}) order by p.position)
-  from coupon_application p where p.environment_id = i.environment_id and p.invoice_id = i.id
-), '[]'))::text, 'UTF8')), 'hex') as digest
-from invoice i where ${where}`;
+  select jsonb_agg(jsonb_build_array(${couponFacts.join(', ')}) order by u.position)
+  from coupon_application u where u.environment_id = i.environment_id and u.invoice_id = i.id
+), '[]') || ${paperFacts})::text, 'UTF8')), 'hex') as digest
+from invoice i left join document_paper p on p.document_id = i.id and p.is_sealed where ${where}`;
 }

@@ -13,6 +13,7 @@ import { WalletTransaction } from '../../entities/wallet-transaction.ts';
 import { missing } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import type { LateUsage, LateUsageReader } from '../../usage-reader.ts';
+import { readPaper } from './document-paper.ts';
 import { readLateUsage } from './invoice-late-usage.ts';
 import { couponsOf, taxesOf } from './invoice-read.ts';
 
@@ -66,7 +67,8 @@ export async function readInvoiceEvidence(
     { environmentId, invoiceId: id, status: 'published' },
     { orderBy: { position: 'asc', id: 'asc' } },
   );
-  const meterNames = await readMeterNames(tx, lines);
+  const paper = await readPaper(tx, tx.scope, row.id);
+  const meterNames = new Map([...(await readMeterNames(tx, lines)), ...Object.entries(paper?.texts.meters ?? {})]);
   const late = await readLateUsage(tx, row, lines, readLate);
   const taxes = (await taxesOf(tx, [row])).get(id) ?? [];
   const coupons = (await couponsOf(tx, [row])).get(id) ?? [];

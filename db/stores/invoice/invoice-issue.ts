@@ -9,6 +9,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { openPayments } from '../payment/payment.ts';
+import { recordPapers } from './document-paper.ts';
 import {
   amountsOfDraft,
   type ComputedDraft,
@@ -124,6 +125,10 @@ export async function issueInvoices(
     scope,
     issued.flatMap((invoice) => invoiceEvents(eventNames(invoice), invoice.row.id, invoice.at)),
   );
+  const papers = issued
+    .filter(({ row }) => row.invoiceStatus === 'FINALIZED')
+    .map(({ row: { id } }) => ({ documentId: id, invoiceId: id }));
+  await recordPapers(sql, scope, papers);
   const digests = await sealDocuments(sql, scope, issued, config);
   await writeAudit(
     sql,

@@ -6,6 +6,7 @@ import { InvoiceDocument } from '../../entities/invoice-document.ts';
 import { InvoiceLineItem } from '../../entities/invoice-line-item.ts';
 import { missing } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
+import { type PaperState, paperState } from './document-paper.ts';
 import { documentDigestText } from './invoice-digest.ts';
 import { taxesOf } from './invoice-read.ts';
 import { chainedHash } from './invoice-seal.ts';
@@ -19,6 +20,8 @@ export interface InvoiceVerification {
   /** The seals before and after it in its number sequence. */
   previous: InvoiceDocument | null;
   next: InvoiceDocument | null;
+  /** How names and texts were recorded; null when they never were. */
+  paper: PaperState | null;
   isDocumentUnchanged: boolean;
   isChained: boolean;
   mismatches: Mismatch[];
@@ -43,6 +46,7 @@ export async function verifyInvoice(tx: Transaction, id: string): Promise<Invoic
   ]);
   const digest = current?.digest ?? '';
   const document = await tx.em.findOne(InvoiceDocument, { invoiceId: id, environmentId });
+  const paper = await paperState(tx, tx.scope, id);
   const neighbour = async (step: number) =>
     document?.position == null
       ? null
@@ -59,7 +63,8 @@ export async function verifyInvoice(tx: Transaction, id: string): Promise<Invoic
     digest,
     previous,
     next,
-    isDocumentUnchanged: document !== null && document.digest === digest,
+    paper,
+    isDocumentUnchanged: document !== null && document.digest === digest && paper?.isUnchanged === true,
     isChained: document !== null && isChained(document, previous, next),
     mismatches: await recompute(tx, row),
   };
