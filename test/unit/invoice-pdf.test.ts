@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { coveredRanges, unpackedFont } from '../../integrations/invoice-pdf/font-file.ts';
+import { type InvoicePage, renderInvoicePdf } from '../../integrations/invoice-pdf/render.ts';
+
+const text = (value: string) => ({ text: value, rtl: false });
+
+function pageOf(name: string): InvoicePage {
+  return {
+    ...{ title: 'Invoice', number: 'INV-1', accent: '#1f4e8c', paper: 'a4', logo: null, stamp: null, footer: name },
+    seller: { name, title: text(name), lines: [text(name)] },
+    customer: { label: 'Billed to', title: text(name), lines: [] },
+    ...{ dates: [], headline: ['Amount due', '1'], totals: [], notes: [text(name)] },
+    lines: [{ name: text(name), note: name, period: '', quantity: '1', amount: '1' }],
+  };
+}
+
+const isPdf = (name: string) => renderInvoicePdf(pageOf(name)).toString('latin1', 0, 5) === '%PDF-';
+
+test.each([
+  ...['✨', '🚀 👨‍👩‍👧 🇩🇪', 'สวัสดีชาวโลก', 'தமிழ் நாடு', 'বাংলা ভাষা', 'አማርኛ', 'हिन्दी क्षत्रिय', 'اردو ٹ ڈ', 'Ελλάδα Україна'],
+  ...['𠮷野家', '\u0007\u0000', '\ud800 half', '\uffff', 'ᚠ ꯀ ៘', 'a\u0300\u0301\u0302', '\u200b\u2066'],
+])('the name %j is on a page', (name) => {
+  expect(isPdf(name)).toBe(true);
+});
+
+test('any text is on a page: a letter that no font has is □ and no error', { timeout: 120_000 }, () => {
+  const letter = fc.oneof(
+    fc.integer({ min: 0, max: 0x2fff }),
+    fc.integer({ min: 0, max: 0xffff }),
+    fc.integer({ min: 0, max: 0x10ffff }),
+  );
+  const name = fc
+    .array(letter, { minLength: 1, maxLength: 20 })
+    .map((codes) => codes.map((code) => String.fromCodePoint(code)).join(''));
+  fc.assert(fc.property(name, isPdf), { numRuns: 150 });
+});
+
+test('what a page looks like depends on its letters alone, whatever was set before it', () => {
+  const first = renderInvoicePdf(pageOf('★ Plain ☎'));
+  for (const other of ['日本', 'ไทย', '日本 ไทย']) renderInvoicePdf(pageOf(other));
+  expect(renderInvoicePdf(pageOf('★ Plain ☎')).equals(first)).toBe(true);
+});
+
+test('a font that is not packed is left as it is, and one without letters covers none', () => {
+  const plain = Buffer.from([0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+  expect(unpackedFont(plain)).toBe(plain);
+  expect(coveredRanges(plain)).toEqual([]);
+});
