@@ -44,8 +44,8 @@ export function couponPeriod(input: Cadence & { start: string }): Interval {
 }
 
 /**
- * Whether an association applies to an invoice of this period: it is in force in the invoice's own period, and a `once` coupon
- * has not been consumed by an earlier invoice. spec: subscriptions-and-invoicing §2.17.1, §2.17.3
+ * Whether an association applies to a period, that of a line's service or, for `once`, of the invoice: it is in force in it, and
+ * a `once` coupon has not been consumed by an earlier invoice. spec: subscriptions-and-invoicing §2.17.1, §2.17.3
  */
 export function couponApplies(
   association: { start: string; end: string | null; consumed: boolean },
@@ -88,27 +88,40 @@ export interface DiscountableInvoice {
   period: Interval;
   planId: string;
   customerId: string;
-  lines: readonly { id: string; amount: string; priceId: string | null; subscriptionLineItemId: string | null }[];
+  lines: readonly DiscountableLine[];
+}
+
+/** A line that coupons may cover; what it pays for is the time of the invoice where it has none of its own. */
+export interface DiscountableLine {
+  id: string;
+  amount: string;
+  priceId: string | null;
+  subscriptionLineItemId: string | null;
+  periodStart: string | null;
+  periodEnd: string | null;
 }
 
 /**
- * The coupons of an invoice in order of application, by start then id: in force in the invoice's own period, not consumed by
- * another invoice, their rules met, a fixed one in the invoice's currency. A coupon of a subscription's line item discounts
- * each invoice line of that item. The one-off invoice of a change in mid-period is billed in full (§2.8.2), so that a coupon
- * for a period is not given twice in it. spec: subscriptions-and-invoicing §2.16 steps 2 and 3, §2.17.2–2.17.4
+ * The coupons of an invoice in order of application, by start then id: covering one of its lines, not consumed by another
+ * invoice, their rules met, a fixed one in the invoice's currency. A coupon covers the lines whose own service period it is in
+ * force in, so that one of one period is an advance fee and a period's usage, wherever they are invoiced; `once` covers the
+ * first invoice whole. A coupon of a subscription's line item discounts each covered line of that item. The one-off invoice of
+ * a change in mid-period is billed in full (§2.8.2), so that a coupon for a period is not given twice in it.
+ * spec: subscriptions-and-invoicing §2.16 steps 2 and 3, §2.17.1–2.17.4, README decision 43
  */
 export function couponsOfInvoice(links: readonly CouponLink[], invoice: DiscountableInvoice): InvoiceCoupon[] {
   if (invoice.invoiceType !== 'SUBSCRIPTION') return [];
   const rank = (link: CouponLink) => `${link.start} ${link.associationId}`;
   return links
     .filter((link) => link.type === 'percentage' || link.currency === invoice.currency)
-    .filter((link) => {
-      const consumed = link.cadence === 'once' && link.usedBy.some((id) => id !== invoice.id);
-      return couponApplies({ start: link.start, end: link.end, consumed }, invoice.period);
-    })
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
     .flatMap((link) => couponTargets(link, invoice));
 }
+
+/** An invoice as far as the rules of coupons ask for it. */
+type RuledInvoice = Pick<DiscountableInvoice, 'currency' | 'planId' | 'customerId'> & {
+  lines: readonly Pick<DiscountableLine, 'id' | 'amount' | 'priceId'>[];
+};
 
 /** A coupon that an invoice was given itself, in the order given; `lineId` null is a coupon on the whole invoice. */
 export type OwnCoupon = Pick<
@@ -119,10 +132,7 @@ export type OwnCoupon = Pick<
 };
 
 /** The coupons of an invoice that carries its own: those whose line is still there and whose rules are met. spec: §1.11.1, §2.17.4 */
-export function ownCoupons(
-  coupons: readonly OwnCoupon[],
-  invoice: Pick<DiscountableInvoice, 'currency' | 'planId' | 'customerId' | 'lines'>,
-): InvoiceCoupon[] {
+export function ownCoupons(coupons: readonly OwnCoupon[], invoice: RuledInvoice): InvoiceCoupon[] {
   return coupons.flatMap(({ associationId: id, lineId, type, amountOff, percentageOff, rules }) => {
     const lines = lineId === null ? invoice.lines : invoice.lines.filter((line) => line.id === lineId);
     return lines.length > 0 && areRulesMet(rules, invoice, lines)
@@ -133,19 +143,31 @@ export function ownCoupons(
 
 function couponTargets(link: CouponLink, invoice: DiscountableInvoice): InvoiceCoupon[] {
   const item = link.subscriptionLineItemId;
-  const lines = item === null ? invoice.lines : invoice.lines.filter((line) => line.subscriptionLineItemId === item);
-  if (!areRulesMet(link.rules, invoice, lines)) return [];
+  const lines = coveredLines(link, invoice).filter((line) => item === null || line.subscriptionLineItemId === item);
+  if (lines.length === 0 || !areRulesMet(link.rules, invoice, lines)) return [];
   const { associationId: id, type, amountOff, percentageOff } = link;
-  const targets = item === null ? [null] : lines.map((line) => line.id);
-  return targets.map((lineId) => ({ id, lineId, type, amountOff, percentageOff }));
+  const ids = lines.map((line) => line.id);
+  if (item !== null) return ids.map((lineId) => ({ id, lineId, type, amountOff, percentageOff }));
+  const some = lines.length < invoice.lines.length ? { lineIds: ids } : {};
+  return [{ id, lineId: null, ...some, type, amountOff, percentageOff }];
+}
+
+function coveredLines(link: CouponLink, invoice: DiscountableInvoice): readonly DiscountableLine[] {
+  const { start, end } = link;
+  if (link.cadence === 'once') {
+    const consumed = link.usedBy.some((id) => id !== invoice.id);
+    return couponApplies({ start, end, consumed }, invoice.period) ? invoice.lines : [];
+  }
+  return invoice.lines.filter(({ periodStart, periodEnd }) =>
+    couponApplies(
+      { start, end, consumed: false },
+      { start: periodStart ?? invoice.period.start, end: periodEnd ?? invoice.period.end },
+    ),
+  );
 }
 
 /** `price_ids` are those of the lines the coupon is for: one of them has to be there. */
-function areRulesMet(
-  rules: CouponRules,
-  invoice: Pick<DiscountableInvoice, 'currency' | 'planId' | 'customerId' | 'lines'>,
-  lines: DiscountableInvoice['lines'],
-): boolean {
+function areRulesMet(rules: CouponRules, invoice: RuledInvoice, lines: RuledInvoice['lines']): boolean {
   const { minSubtotal, planIds, priceIds, customerIds } = rules;
   const subtotal = sum(invoice.lines.map((line) => roundToCurrency(line.amount, invoice.currency)));
   if (minSubtotal !== null && subtotal.lessThan(decimal(minSubtotal))) return false;

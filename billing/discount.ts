@@ -32,21 +32,24 @@ export function applyLineCoupons(
 }
 
 /**
- * Invoice coupons one after the other on what the earlier ones left, then their sum distributed over the lines. Those for some of
- * the lines come first, each set of lines by itself. spec: subscriptions-and-invoicing §2.16 steps 3 and 4, §2.13
+ * Invoice coupons one after the other, each on what the earlier ones left of the lines it covers; what neighbours with the same
+ * lines take is distributed over those lines together.
+ * spec: subscriptions-and-invoicing §2.16 steps 3 and 4, §2.13, README decision 43
  */
 export function applyInvoiceCoupons(
   lines: DiscountedLine[],
   coupons: readonly InvoiceCoupon[],
   currency: string,
 ): { applications: CouponApplicationAmounts[]; total: Decimal } {
-  const ofSome = coupons.filter(({ lineIds }) => lineIds !== undefined);
-  const sets = [...Map.groupBy(ofSome, ({ lineIds }) => lineIds!.join(' ')).values()].map((own) => ({
-    own,
-    lines: lines.filter(({ id }) => own[0]!.lineIds!.includes(id)),
-  }));
-  const whole = { own: coupons.filter(({ lineIds }) => lineIds === undefined), lines };
-  const results = [...sets, whole].map((set) => applyToLines(set.lines, set.own, currency));
+  const sets: { key: string; covered: DiscountedLine[]; coupons: InvoiceCoupon[] }[] = [];
+  for (const coupon of coupons) {
+    const covered = lines.filter(({ id }) => coupon.lineIds === undefined || coupon.lineIds.includes(id));
+    const key = covered.map(({ id }) => id).join(' ');
+    const last = sets.at(-1);
+    if (last?.key === key) last.coupons.push(coupon);
+    else sets.push({ key, covered, coupons: [coupon] });
+  }
+  const results = sets.map((set) => applyToLines(set.covered, set.coupons, currency));
   return {
     applications: results.flatMap(({ applications }) => applications),
     total: sum(results.map(({ total }) => total)),

@@ -95,8 +95,8 @@ describe('coupons on a subscription', () => {
     ];
     const customer = await discounted(() => ({ coupons: coupons.map(({ id }) => id) }));
     await advanceTo(api, customer.clockId, '2026-05-16T00:00:00Z');
-    // The opening and the first cycle invoice share the first period; a repeated coupon of two periods ends within the second.
-    expect(await discounts(customer)).toEqual(['7', '6', '6', '4', '4']);
+    // The opening invoice has the first fee, the next one the second.
+    expect(await discounts(customer)).toEqual(['7', '6', '4', '4', '4']);
   });
 
   it('discount the line of one price, also where its usage came late', async () => {

@@ -125,12 +125,15 @@ export async function creationOf(api: Api, life: Life, { plans, prices }: Catalo
   };
 }
 
-async function reductionsOf(api: Api, { discount, tax, currency }: Life): Promise<Record<string, unknown>> {
+async function reductionsOf(api: Api, life: Life): Promise<Record<string, unknown>> {
+  const { discount, discountPeriods, tax, currency } = life;
   const code = `c${Math.random().toString(36).slice(2)}`;
   const percent = (hundredths: bigint) => written(hundredths, 'usd');
   if (discount !== null) {
-    const off = { type: 'percentage', percentage_off: percent(discount), cadence: 'forever' };
-    await created(api, '/coupons', { name: code, coupon_code: code, ...off });
+    const off = { type: 'percentage', percentage_off: percent(discount) };
+    const lasts =
+      discountPeriods === null ? { cadence: 'forever' } : { cadence: 'repeated', duration_in_periods: discountPeriods };
+    await created(api, '/coupons', { name: code, coupon_code: code, ...off, ...lasts });
   }
   if (tax !== null) {
     await created(api, '/taxes/rates', { name: code, code, percentage_value: percent(tax.percentage) });

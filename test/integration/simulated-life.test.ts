@@ -52,6 +52,7 @@ const lives: [string, (life: Life) => boolean][] = [
   ['is changed in many ways', ({ commands }) => new Set(commands.map(({ kind }) => kind)).size > 3],
   ['begins with a trial', ({ trialDays }) => trialDays > 0],
   ['runs on a calendar cycle', ({ calendar, discount }) => calendar && discount !== null],
+  ['is discounted for some periods', ({ discountPeriods }) => discountPeriods !== null && discountPeriods < 4],
   ['is committed as a whole', ({ commitment }) => commitment?.trueUp === true && commitment.duration !== null],
   ['has committed lines', (life) => lineCommitments(life).some(({ windowed }) => !windowed)],
   ['is committed by windows', (life) => lineCommitments(life).some(({ times }) => times.length > 0)],

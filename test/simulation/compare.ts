@@ -86,6 +86,7 @@ function* smallerLives(life: Life): Generator<Life> {
     { phases: [] },
     { commitment: null },
     { discount: null },
+    { discountPeriods: null },
     { tax: null },
     { end: null },
     { trialDays: 0 },

@@ -102,6 +102,8 @@ export interface Life {
   usage: Usage[];
   /** In hundredths of a percent. */
   discount: bigint | null;
+  /** For how many periods there is the discount; null: for ever. */
+  discountPeriods: number | null;
   tax: { percentage: bigint; isInclusive: boolean } | null;
   commands: Command[];
   /** Until when it is looked at. */

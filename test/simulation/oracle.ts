@@ -17,6 +17,7 @@ import {
 import { calendarAnchor, clockOf, nextOf, previousOf, trialEndOf } from './oracle-clock.ts';
 import { obey } from './oracle-command.ts';
 import { Books } from './oracle-credit.ts';
+import { OracleDiscount } from './oracle-discount.ts';
 import { counted, type Heir, heirsOf } from './oracle-family.ts';
 import { crossPhase, firstItems, nextMoment } from './oracle-phase.ts';
 import { Commitments } from './oracle-standing.ts';
@@ -50,6 +51,7 @@ export class OracleLife {
   readonly life: Life;
   readonly books = new Books();
   readonly commitments = new Commitments(this);
+  readonly discount: OracleDiscount;
   readonly result: Billed = { invoices: [], returned: [], accepted: [], status: 'active', endedAt: null };
   readonly billedSpans: (Span & { item: string })[] = [];
   /** With the start of the period that each closed. */
@@ -87,6 +89,7 @@ export class OracleLife {
       ? calendarAnchor(life.start, life.cadence, life.timezone)
       : (life.anchor ?? life.start);
     this.timeline = this.timelineFrom(life.start, anchor, life.calendar ? 0 : clockOf(anchor, life.timezone));
+    this.discount = new OracleDiscount(life, this.timeline.cadence);
     this.end = life.trialDays > 0 ? this.trialEnd : this.nextEnd(life.start);
   }
 
@@ -273,7 +276,7 @@ export class OracleLife {
         amount: line.amount * 10n ** BigInt(6 - digits),
         isUsage: itemOf(line)?.offer.type === 'USAGE',
       })),
-      coupons: life.discount === null ? [] : [{ line: null, percentage: life.discount, amountOff: null }],
+      coupons: this.discount.couponsOf(lines),
       wallets: [],
       taxes: life.tax ? [life.tax] : [],
       isExempt: false,

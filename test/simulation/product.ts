@@ -20,6 +20,7 @@ import type { SubscriptionRow } from '../../db/stores/subscription/subscription-
 import type { Billed, Life, Offer, SimulatedLine } from './life.ts';
 import { obey } from './product-command.ts';
 import { answersOf, commitmentOf, ProductCommitments } from './product-commitment.ts';
+import { ProductDiscount } from './product-discount.ts';
 import { ProductFamily } from './product-family.ts';
 import { crossPhase, firstItems, phasesOf } from './product-phase.ts';
 
@@ -64,6 +65,7 @@ export class ProductLife {
   readonly returned: Kept[] = [];
   readonly commitments = new ProductCommitments(this);
   readonly family = new ProductFamily(this);
+  readonly discount: ProductDiscount;
   row: SubscriptionRow;
   items: HeldItem[];
   pauseStart = '';
@@ -104,6 +106,7 @@ export class ProductLife {
       commitmentDuration: life.commitment?.duration ?? null,
     };
     this.row = { ...state, ...terms } as SubscriptionRow;
+    this.discount = new ProductDiscount(life, { ...cadence, anchor: state.billingAnchor });
     this.items = firstItems(this);
     this.family.begin();
   }
@@ -222,10 +225,7 @@ export class ProductLife {
     const amounts = computeInvoice({
       currency: life.currency,
       lines: lines.map((line, index) => ({ id: String(index), amount: line.amount, priceType: line.priceType })),
-      coupons:
-        life.discount === null
-          ? []
-          : [{ id: 'coupon', lineId: null, type: 'percentage', percentageOff: percent(life.discount) }],
+      coupons: this.discount.couponsOf(lines, { start, end }),
       wallets: [],
       taxes: life.tax ? [taxOf(life.tax)] : [],
       taxExempt: false,
@@ -290,7 +290,7 @@ function shown(line: ChargeLine, amount: string): SimulatedLine {
 /** Money with the digits of its currency as a count of its smallest unit. */
 export const minor = (amount: string): bigint => BigInt(amount.replace('.', ''));
 
-const percent = (hundredths: bigint): string => decimal(hundredths).dividedBy(100).toFixed();
+export const percent = (hundredths: bigint): string => decimal(hundredths).dividedBy(100).toFixed();
 
 function taxOf({ percentage, isInclusive }: NonNullable<Life['tax']>) {
   const taxBehavior = isInclusive ? ('inclusive' as const) : ('exclusive' as const);

@@ -50,6 +50,7 @@ export function randomLife(seed: number): Life {
     heirs: chance(15) ? Array.from({ length: whole(3) + 1 }, () => chance(60)) : [],
     usage: [],
     discount: chance(30) ? BigInt(whole(10_000) + 1) : null,
+    discountPeriods: null,
     tax: chance(30) ? { percentage: BigInt(whole(3000) + 1), isInclusive: chance(40) } : null,
     commands: [],
     until,
@@ -58,6 +59,7 @@ export function randomLife(seed: number): Life {
   if (life.end === null && chance(14)) life.phases = randomPhases(random, life);
   life.usage = randomUsage(random, life);
   life.commands = randomCommands(random, life);
+  if (life.discount !== null && chance(60)) life.discountPeriods = whole(6) + 1;
   return life;
 }
 

@@ -7,7 +7,13 @@ export interface OracleInvoice {
   /** Amounts in millionths of a major unit. */
   lines: { amount: bigint; isUsage: boolean }[];
   /** Percentages in hundredths of a percent, fixed amounts in minor units. */
-  coupons: { line: number | null; percentage: bigint | null; amountOff: bigint | null }[];
+  coupons: {
+    line: number | null;
+    percentage: bigint | null;
+    amountOff: bigint | null;
+    /** The lines an invoice coupon covers; absent: all. */
+    covers?: readonly number[];
+  }[];
   wallets: bigint[];
   taxes: { percentage: bigint; isInclusive: boolean }[];
   isExempt: boolean;
@@ -45,16 +51,9 @@ export function oracleAmounts(invoice: OracleInvoice): OracleAmounts {
   const amounts = invoice.lines.map((line) => rounded(line.amount, minor));
   const subtotal = add(amounts);
   const lineDiscounts = amounts.map((amount, line) => discountOfLine(amount, line, invoice));
-  let running = subtotal - add(lineDiscounts);
-  let ofInvoice = 0n;
-  for (const coupon of invoice.coupons.filter((one) => one.line === null)) {
-    const base = high(running, 0n);
-    const taken = low(taking(base, coupon), base);
-    running -= taken;
-    ofInvoice += taken;
-  }
   const nets = amounts.map((amount, line) => amount - lineDiscounts[line]!);
-  const shares = sharesOf(nets, ofInvoice);
+  const shares = sharesOfCoupons(nets, invoice);
+  const ofInvoice = add(shares);
   const discount = add(lineDiscounts) + ofInvoice;
   const taxable = high(subtotal - discount, 0n);
   const credits = creditsOf(
@@ -87,6 +86,27 @@ function discountOfLine(amount: bigint, line: number, { coupons }: OracleInvoice
     if (coupon.line === line) taken += low(taking(amount, coupon), amount - taken);
   }
   return taken;
+}
+
+/** Decision 43: a coupon takes of the lines it covers; neighbours that cover the same lines are distributed together. */
+function sharesOfCoupons(nets: readonly bigint[], { coupons }: OracleInvoice): bigint[] {
+  const shares = nets.map(() => 0n);
+  const ofInvoice = coupons.filter(({ line }) => line === null);
+  const coveredBy = ({ covers }: (typeof ofInvoice)[number]) => nets.map((_, line) => covers?.includes(line) ?? true);
+  for (let first = 0; first < ofInvoice.length; ) {
+    const covered = coveredBy(ofInvoice[first]!);
+    const left = nets.map((net, line) => (covered[line] ? net - shares[line]! : 0n));
+    let running = add(left);
+    let whole = 0n;
+    for (; first < ofInvoice.length && `${coveredBy(ofInvoice[first]!)}` === `${covered}`; first += 1) {
+      const base = high(running, 0n);
+      const taken = low(taking(base, ofInvoice[first]!), base);
+      running -= taken;
+      whole += taken;
+    }
+    for (const [line, share] of sharesOf(left, whole).entries()) shares[line] = shares[line]! + share;
+  }
+  return shares;
 }
 
 /** The largest net first; each its rounded part, the last the rest, and what that cannot hold back to the others in order. */

@@ -52,6 +52,8 @@ export interface DraftRow {
     priceId: string | null;
     subscriptionLineItemId: string | null;
     priceUnitId: string | null;
+    periodStart: string | null;
+    periodEnd: string | null;
     subscriptionId?: string | null;
   }[];
   [column: string]: unknown;
@@ -66,7 +68,8 @@ select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reas
   (select s.plan_id from subscription s where s.id = i.subscription_id) as plan_id,
   (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type,
-    'priceUnitId', l.price_unit_id, 'priceId', l.price_id, 'subscriptionLineItemId', l.subscription_line_item_id, 'subscriptionId', l.subscription_id) order by l.position, l.id)
+    'priceUnitId', l.price_unit_id, 'priceId', l.price_id, 'subscriptionLineItemId', l.subscription_line_item_id, 'subscriptionId', l.subscription_id,
+    'periodStart', l.period_start, 'periodEnd', l.period_end) order by l.position, l.id)
     from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
 from invoice i where i.environment_id = $1 and i.id = ${anyOf('$2')} order by i.id for update of i`;
 
@@ -128,6 +131,8 @@ export function amountsOfDraft(
         ...line,
         amount: decimalText(line.amount),
         priceType: line.priceType ?? 'FIXED',
+        periodStart: line.periodStart && instantText(line.periodStart),
+        periodEnd: line.periodEnd && instantText(line.periodEnd),
       })),
       adjustmentAmount: decimalText(draft.adjustment_amount),
       amountPaid: decimalText(draft.amount_paid),

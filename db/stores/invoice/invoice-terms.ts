@@ -58,6 +58,9 @@ export interface ComputableInvoice {
     priceType: 'FIXED' | 'USAGE';
     priceId: string | null;
     subscriptionLineItemId: string | null;
+    /** The time it pays for, which says what coupons cover it. */
+    periodStart: string | null;
+    periodEnd: string | null;
     /** Whose charge it is; absent is the invoice's own subscription. */
     subscriptionId?: string | null;
   }[];
@@ -128,7 +131,7 @@ function couponsOf(invoice: ComputableInvoice, terms: InvoiceTerms | undefined):
     const lines = invoice.lines.filter((line) => line.subscriptionId === subscriptionId);
     const lineIds = lines.map(({ id }) => id);
     const input = couponInput(coupons, { ...invoice, period, planId, customerId, lines });
-    return input.map((coupon) => (coupon.lineId === null ? { ...coupon, lineIds } : coupon));
+    return input.map((coupon) => (coupon.lineId === null ? { lineIds, ...coupon } : coupon));
   });
   return [...ofChildren, ...couponInput(terms?.coupons, { ...invoice, period })];
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CouponLink, couponsOfInvoice, type DiscountableInvoice } from '../../../billing/coupon.ts';
 
 const february = { start: '2026-02-01T00:00:00.000Z', end: '2026-03-01T00:00:00.000Z' };
+const inFebruary = { periodStart: february.start, periodEnd: february.end };
 const anything = { minSubtotal: null, planIds: null, priceIds: null, customerIds: null };
 
 function link(id: string, members: Partial<CouponLink> = {}): CouponLink {
@@ -30,9 +31,9 @@ const invoice: DiscountableInvoice = {
   planId: 'plan_1',
   customerId: 'cust_1',
   lines: [
-    { id: 'a', amount: '20', priceId: 'price_seat', subscriptionLineItemId: 'item_seat' },
-    { id: 'b', amount: '10.005', priceId: 'price_call', subscriptionLineItemId: 'item_call' },
-    { id: 'c', amount: '5', priceId: 'price_seat', subscriptionLineItemId: 'item_seat' },
+    { id: 'a', amount: '20', priceId: 'price_seat', subscriptionLineItemId: 'item_seat', ...inFebruary },
+    { id: 'b', amount: '10.005', priceId: 'price_call', subscriptionLineItemId: 'item_call', ...inFebruary },
+    { id: 'c', amount: '5', priceId: 'price_seat', subscriptionLineItemId: 'item_seat', ...inFebruary },
   ],
 };
 
@@ -53,6 +54,22 @@ describe('the coupons of an invoice (subscriptions-and-invoicing §2.17)', () =>
     expect(given([link('a', { start: february.end })])).toEqual([]);
     expect(given([link('a', { end: february.start })])).toHaveLength(1);
     expect(given([link('a', { end: '2026-01-31T23:59:59.999Z' })])).toEqual([]);
+  });
+
+  it('cover the lines whose own time they are in force in, wherever those are invoiced', () => {
+    const [seat, call, other] = invoice.lines;
+    const inMarch = { periodStart: february.end, periodEnd: '2026-04-01T00:00:00.000Z' };
+    const withMarch = { ...invoice, lines: [{ ...seat!, ...inMarch }, call!, { ...other!, ...inMarch }] };
+    const covered = (members: Partial<CouponLink>) =>
+      couponsOfInvoice([link('x', members)], withMarch).map(({ lineId, lineIds }) => lineIds ?? lineId);
+    const untilMarch = { end: '2026-02-28T23:59:59.000Z' };
+    expect(covered(untilMarch)).toEqual([['b']]);
+    expect(covered({ start: '2026-03-15T00:00:00.000Z' })).toEqual([['a', 'c']]);
+    expect(covered({})).toEqual([null]);
+    expect(covered({ subscriptionLineItemId: 'item_seat', ...untilMarch })).toEqual([]);
+    expect(covered({ subscriptionLineItemId: 'item_call', ...untilMarch })).toEqual(['b']);
+    expect(covered({ cadence: 'once', ...untilMarch })).toEqual([null]);
+    expect(covered({ rules: { ...anything, priceIds: ['price_seat'] }, ...untilMarch })).toEqual([]);
   });
 
   it('that are for once are consumed by another invoice, not by this one', () => {

@@ -65,14 +65,14 @@ test('what does not fit is said', () => {
   expect(groupingProblem(child, parent, '10')).toContain('auto_invoice_threshold');
 });
 
-test('a coupon for some lines leaves the others alone, and one for all comes after it', () => {
+test('a coupon for some lines leaves the others alone, and one for all takes of what it left', () => {
   const line = (id: string, amount: string) => ({ id, amount, priceType: 'FIXED' as const });
   const half = { id: 'half', lineId: null, lineIds: ['b'], type: 'percentage' as const, percentageOff: '50' };
   const ten = { id: 'ten', lineId: null, type: 'percentage' as const, percentageOff: '10' };
   const amounts = computeInvoice({
     currency: 'usd',
     lines: [line('a', '100'), line('b', '60')],
-    coupons: [ten, half],
+    coupons: [half, ten],
     wallets: [],
     taxes: [],
     taxExempt: false,

@@ -41,8 +41,10 @@ function invoiceCase(random: (below: number) => number): Case {
   const percentage = () => [BigInt(random(10_001)), 1_000n, 3_333n, 10_000n][random(4)]!;
   const coupons = several(3).map(() => {
     const isFixed = random(2) === 0;
+    const covers = lines.flatMap((_, line) => (random(2) === 0 ? [line] : []));
     return {
       line: random(2) === 0 ? random(lines.length) : null,
+      ...(random(3) === 0 ? { covers } : {}),
       percentage: isFixed ? null : percentage(),
       amountOff: isFixed ? BigInt(random(50_000)) : null,
     };
@@ -71,6 +73,7 @@ function inputOf({ currency, given }: Case): InvoiceInput {
     coupons: given.coupons.map((coupon, index) => ({
       id: `coupon ${index}`,
       lineId: coupon.line === null ? null : `line ${coupon.line}`,
+      ...(coupon.covers === undefined ? {} : { lineIds: coupon.covers.map((line) => `line ${line}`) }),
       type: coupon.percentage === null ? 'fixed' : 'percentage',
       amountOff: coupon.amountOff === null ? null : text(coupon.amountOff, digits),
       percentageOff: coupon.percentage === null ? null : text(coupon.percentage, 2),
