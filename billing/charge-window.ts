@@ -14,6 +14,7 @@ import type { DerivedProration, ProrationReason } from './derivation.ts';
 import { oneTimeServices } from './one-time.ts';
 import { chargesAtResume, type ResumableCharge, wasGivenBack } from './pause.ts';
 import { refuse } from './refusal.ts';
+import { wholeAdvancePeriodAt } from './whole-period.ts';
 
 /** A time an item is billed for, the charge window it lies in, and the share of the full price it pays. */
 export interface Service extends Interval {
@@ -61,7 +62,7 @@ export function servicesOf(item: ChargeItem, input: ChargePlanInput): Service[] 
       ? windowServices(item, period, input)
       : relation === 'longer'
         ? (advance ? ownAdvanceServices : ownArrearServices)(item, period, input)
-        : periodServices(item, period);
+        : periodServices(item, advance ? period : withFirstWhole(item, period, input));
   const { resume } = input;
   if (!resume) return services.filter(free);
   return services.filter((service) => {
@@ -112,14 +113,33 @@ function remainderOf(
   return [{ ...rest, window: service.window, proration: prorationOf(item, rest, service.full, 'partly_active') }];
 }
 
+/**
+ * A period whose arrears are billed, beside the whole calendar period that a FIXED amount pays for: the first one on a calendar
+ * cycle with prorations begins before the subscription does, as for the advance fee.
+ * spec: subscriptions-and-invoicing §2.2.4, README decision 44
+ */
+function withFirstWhole(item: ChargeItem, period: ChargePeriod, { subscription }: ChargePlanInput): ServicePeriod {
+  const { startDate, prorationBehavior } = subscription;
+  if (item.priceType !== 'FIXED' || subscription.billingCycle !== 'calendar' || !startDate || !prorationBehavior) {
+    return period;
+  }
+  const whole = wholeAdvancePeriodAt({ ...subscription, startDate, prorationBehavior }, period.start);
+  const start = earlier(whole.start, period.full.start);
+  return { ...period, full: { ...period.full, start }, isFirst: start < startDate };
+}
+
+type ServicePeriod = ChargePeriod & { isFirst?: boolean };
+
 /** Equal cadence, and days or weeks inside longer periods: one service, the part of the period in which the item is active. */
-function periodServices(item: ChargeItem, period: ChargePeriod): Service[] {
+function periodServices(item: ChargeItem, period: ServicePeriod): Service[] {
   const active = intersection(period, item);
   if (!active) return [];
   const why: ProrationReason =
     active.start !== period.start || active.end !== period.end
       ? 'partly_active'
-      : item.invoiceCadence === 'ADVANCE' && period.full.start < period.start && period.full.end === period.end
+      : (period.isFirst ?? item.invoiceCadence === 'ADVANCE') &&
+          period.full.start < period.start &&
+          period.full.end === period.end
         ? 'first_calendar_period'
         : 'period_cut_short';
   return [

@@ -30,10 +30,10 @@ export interface Share extends Span {
   until: number;
 }
 
-/** A billed time, and the whole period its FIXED amounts pay for: in arrear, and in advance (§2.2.4). */
+/** A billed time, the whole period its usage belongs to, and the one its FIXED amounts pay for (§2.2.4, decision 44). */
 export interface BilledTime extends Span {
-  arrear: Span;
-  advance: Span;
+  usage: Span;
+  fixed: Span;
 }
 
 export interface Timeline {
@@ -65,7 +65,7 @@ const activeIn = (item: OracleItem, span: Span): Span => ({
 
 /** Equal: one line a period. Shorter: windows by next-boundary steps on the subscription's anchor. §2.6.3 */
 export function ordinaryShares(item: OracleItem, time: BilledTime, timeline: Timeline): Share[] {
-  const whole = item.offer.advance ? time.advance : time.arrear;
+  const whole = item.offer.type === 'FIXED' ? time.fixed : time.usage;
   if (relationOf(item.offer, timeline.life.cadence) !== 'shorter') return sharesIn(item, time, whole);
   const cadence = { ...timeline.cadence, ...item.offer.cadence };
   const shares: Share[] = [];

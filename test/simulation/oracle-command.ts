@@ -68,7 +68,7 @@ function resume(life: OracleLife, at: number, prorate: boolean): boolean {
   life.start = at;
   life.pauses.push({ start: life.pauseStart, end: at, since: life.pauseSince });
   const time = life.timeOf(at, life.end);
-  if (!prorate && time.arrear.start !== at) return true;
+  if (!prorate && time.usage.start !== at) return true;
   const lines = life.inOrder().flatMap((item): SimulatedLine[] => {
     if (life.directionOf(item) !== 'advance') return [];
     return linesOf(item, chargedAgain(life, item, at, prorate), time, life.timeline);
@@ -89,7 +89,7 @@ function chargedAgain(life: OracleLife, item: OracleItem, at: number, prorate: b
       return shareOfOwn(item, own, at).filter((share) => (!paid && !life.isBilled(item, share)) || credited(share));
     });
   }
-  const sameFullPeriod = life.pauseStart >= time.arrear.start;
+  const sameFullPeriod = life.pauseStart >= time.usage.start;
   // What came into force during the pause was not paid for before it.
   const isPaid = sameFullPeriod && item.start <= life.pauseStart;
   return ordinaryShares(item, time, life.timeline).filter((share) => !isPaid || credited(share));
@@ -263,7 +263,7 @@ export function settle(life: OracleLife, at: number, { ended, started, capped, p
       ...ended.flatMap((item) => lineOf(item, credits, -1n)),
     ];
     life.items.push(...started);
-    life.invoice('SUBSCRIPTION_UPDATE', { start: at, end: life.end }, lines);
+    life.invoice('SUBSCRIPTION_UPDATE', { start: at, end: life.end }, lines, true);
     life.items.splice(life.items.length - started.length);
     life.books.credited.push(...credits);
     return;

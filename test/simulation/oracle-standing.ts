@@ -51,7 +51,7 @@ export class Commitments {
     const isCumulative = isLonger(commitment?.duration ?? null, cadence);
     let billed = lines;
     if (commitment && arrear && Number(commitment.amount) > 0) {
-      const again = pauses.some(({ start, end }) => end === arrear.start && start >= arrear.arrear.start);
+      const again = pauses.some(({ start, end }) => end === arrear.start && start >= arrear.usage.start);
       const standing = isCumulative
         ? this.standing(commitment.duration!, arrear)
         : { prior: { n: 0n, d: 1n }, last: settles === true };

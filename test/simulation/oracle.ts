@@ -127,13 +127,13 @@ export class OracleLife {
 
   /** A time with the whole periods it is part of; the first one of a calendar cycle began earlier. §2.2.4 */
   timeOf(start: number, end: number): BilledTime {
-    const arrear = this.whole(start);
+    const usage = this.whole(start);
     const { life, timeline } = this;
-    const stub = life.calendar && life.prorate && arrear.start === life.start && timeline.cadence.anchor !== life.start;
-    const advance = stub
-      ? { start: Math.min(previousOf(arrear.end, timeline.cadence), arrear.start), end: arrear.end }
-      : arrear;
-    return { start, end, arrear, advance };
+    const stub = life.calendar && life.prorate && usage.start === life.start && timeline.cadence.anchor !== life.start;
+    const fixed = stub
+      ? { start: Math.min(previousOf(usage.end, timeline.cadence), usage.start), end: usage.end }
+      : usage;
+    return { start, end, usage, fixed };
   }
 
   billed(): Billed {
@@ -265,8 +265,8 @@ export class OracleLife {
     return start > pause.since || (resumed && (start === pause.since || this.waited(start, pause.since)));
   }
 
-  /** Totals and shares of discounts by the other oracle; what was charged goes to the books. §2.16 */
-  invoice(reason: string, { start, end }: Span, lines: SimulatedLine[]): void {
+  /** Totals and shares of discounts by the other oracle; what was charged goes to the books. A change is billed in full. §2.16 */
+  invoice(reason: string, { start, end }: Span, lines: SimulatedLine[], ofChange = false): void {
     const { life } = this;
     const digits = decimalsOf(life.currency);
     const itemOf = (line: SimulatedLine) => this.items.find(({ id }) => id === line.item.replace(' overage', ''));
@@ -276,7 +276,7 @@ export class OracleLife {
         amount: line.amount * 10n ** BigInt(6 - digits),
         isUsage: itemOf(line)?.offer.type === 'USAGE',
       })),
-      coupons: this.discount.couponsOf(lines),
+      coupons: ofChange ? [] : this.discount.couponsOf(lines),
       wallets: [],
       taxes: life.tax ? [life.tax] : [],
       isExempt: false,

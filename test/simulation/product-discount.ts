@@ -31,10 +31,10 @@ export class ProductDiscount {
     this.links = discount === null ? [] : [{ ...link, percentageOff: percent(discount) }];
   }
 
-  couponsOf(lines: readonly ChargeLine[], period: Period): InvoiceCoupon[] {
+  couponsOf(lines: readonly ChargeLine[], period: Period, invoiceType: string): InvoiceCoupon[] {
     return couponsOfInvoice(this.links, {
       id: 'invoice',
-      invoiceType: 'SUBSCRIPTION',
+      invoiceType,
       currency: this.currency,
       period,
       planId: 'plan',

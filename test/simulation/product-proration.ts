@@ -87,7 +87,8 @@ export function settle(
 ): void {
   if (behavior === 'none' || change.lines.length === 0) return;
   if (change.settlement === 'invoice') {
-    life.invoice('SUBSCRIPTION_UPDATE', { start: from, end: life.row.currentPeriodEnd }, change.lines);
+    const { currentPeriodEnd: end } = life.row;
+    life.invoice('SUBSCRIPTION_UPDATE', { start: from, end }, change.lines, 'ONE_OFF');
     life.record(change, cause);
     return;
   }

@@ -220,12 +220,12 @@ export class ProductLife {
   }
 
   /** Sums an invoice up and keeps what later ones look at. */
-  invoice(reason: string, { start, end }: Period, lines: readonly ChargeLine[]): void {
+  invoice(reason: string, { start, end }: Period, lines: readonly ChargeLine[], type = 'SUBSCRIPTION'): void {
     const { life } = this;
     const amounts = computeInvoice({
       currency: life.currency,
       lines: lines.map((line, index) => ({ id: String(index), amount: line.amount, priceType: line.priceType })),
-      coupons: this.discount.couponsOf(lines, { start, end }),
+      coupons: this.discount.couponsOf(lines, { start, end }, type),
       wallets: [],
       taxes: life.tax ? [taxOf(life.tax)] : [],
       taxExempt: false,

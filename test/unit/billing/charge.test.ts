@@ -124,6 +124,20 @@ describe('amounts by time (subscriptions-and-invoicing §2.6.2, §2.2.4)', () =>
     expect(line!.derivation.parts[0]!.proration!.why).toBe('first_calendar_period');
   });
 
+  it('charges the first calendar period in arrear the same share, and the whole of it without prorations', () => {
+    const start = at('2026-03-17');
+    const elapsed = period('2026-03-17', '2026-04-01');
+    const fee = item('fee', { invoiceCadence: 'ARREAR', startDate: start, price: flat('310') });
+    const on = (prorationBehavior: 'create_prorations' | 'none') => {
+      const given = invoice([fee], { elapsed, next: null });
+      const cycle = { billingCycle: 'calendar' as const, billingAnchor: at('2026-04-01'), startDate: start };
+      return linesOf({ ...given, subscription: { ...given.subscription, ...cycle, prorationBehavior } })[0]!;
+    };
+    expect(on('create_prorations').amount).toBe('150.00');
+    expect(on('create_prorations').derivation.parts[0]!.proration!.why).toBe('first_calendar_period');
+    expect(on('none').amount).toBe('310.00');
+  });
+
   it('charges arrears of a period cut short by its duration, usage not', () => {
     const elapsed = period('2026-03-01', '2026-03-20', '2026-03-01', '2026-04-01');
     const lines = linesOf(
