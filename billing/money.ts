@@ -1,3 +1,4 @@
+import { data as currencies } from 'currency-codes';
 import { Decimal as DecimalConstructor } from 'decimal.js';
 
 /**
@@ -16,7 +17,8 @@ export type Decimal = DecimalConstructor;
 /** Decimals kept in storage. spec: catalogue-and-metering §1.1 N3 */
 const storedScale = 15;
 
-const precisionOfCurrency: Record<string, number> = { jpy: 0, vnd: 0, krw: 0, clp: 0, kwd: 3, clf: 4 };
+/** By lower-case code; a code without a smaller unit, such as gold, has none. spec: README decision 54 */
+const precisionOfCurrency = new Map(currencies.map(({ code, digits }) => [code.toLowerCase(), digits]));
 
 const symbolOfCurrency: Record<string, string> = {
   usd: '$',
@@ -59,9 +61,9 @@ export function storedDecimal(value: Decimal | string | number): Decimal {
   return new Exact(value).toDecimalPlaces(storedScale, DecimalConstructor.ROUND_HALF_UP);
 }
 
-/** Decimals of a currency; 2 for unknown codes. Case does not matter. spec: catalogue-and-metering §1.1 */
+/** Decimals of a currency by ISO 4217; 2 for codes it does not have. Case does not matter. spec: catalogue-and-metering §1.1, README decision 54 */
 export function currencyPrecision(currency: string): number {
-  return precisionOfCurrency[currency.toLowerCase()] ?? 2;
+  return precisionOfCurrency.get(currency.toLowerCase()) ?? 2;
 }
 
 /** Half away from zero at the currency's precision. Once per amount, never on sums. spec: subscriptions-and-invoicing §2.1 */

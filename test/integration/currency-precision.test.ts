@@ -37,7 +37,9 @@ describe('every step is rounded to what the currency is paid in', () => {
   it.each([
     // 19 of 28 days; a third off; a tenth is in the rest. Then a whole fee and three calls.
     ['jpy', '1001', '0.5', ['679', '226', '41', '453'], ['1003', '334', '61', '669']],
+    ['xof', '1001', '0.5', ['679', '226', '41', '453'], ['1003', '334', '61', '669']],
     ['kwd', '1.001', '0.0005', ['0.679', '0.226', '0.041', '0.453'], ['1.003', '0.334', '0.061', '0.669']],
+    ['tnd', '1.001', '0.0005', ['0.679', '0.226', '0.041', '0.453'], ['1.003', '0.334', '0.061', '0.669']],
   ])('%s', async (currency, fee, perCall, opening, cycle) => {
     const plan = await planIn(currency, fee, perCall);
     const { id: coupon } = await created(api, '/coupons', {

@@ -16,7 +16,7 @@ const node = /^node:/;
 
 // The table of docs/architecture.md. A folder that is not listed (dev, bench, test) may import everything.
 const rules: Record<string, FolderRule> = {
-  billing: { paths: [/^billing\//], packages: [/^decimal\.js$/, /^temporal-polyfill$/] },
+  billing: { paths: [/^billing\//], packages: [/^decimal\.js$/, /^temporal-polyfill$/, /^currency-codes$/] },
   db: {
     paths: [/^(db|billing)\//, /^database-url\.ts$/],
     packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, /^ulid$/, node],

@@ -68,6 +68,12 @@ describe('decimals as text', () => {
 describe('currencies', () => {
   it('know digits and symbols, 2 and the code for the rest', () => {
     expect(['usd', 'JPY', 'kwd', 'clf', 'xyz'].map(currencyPrecision)).toEqual([2, 0, 3, 4, 2]);
+    const without = 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx uyi vnd vuv xaf xof xpf'.split(' ');
+    expect(without.filter((code) => currencyPrecision(code) !== 0)).toEqual([]);
+    const thousandths = 'bhd iqd jod kwd lyd omr tnd'.split(' ');
+    expect(thousandths.filter((code) => currencyPrecision(code) !== 3)).toEqual([]);
+    const cents = 'huf idr twd mga mru chf mxn cop'.split(' ');
+    expect([...cents, 'uyw'].map(currencyPrecision)).toEqual([...cents.map(() => 2), 4]);
     expect(['usd', 'EUR', 'kwd', 'xyz'].map(currencySymbol)).toEqual(['$', '€', 'KD', 'XYZ']);
   });
 });
