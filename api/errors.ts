@@ -12,7 +12,12 @@ export const errorBody = z
     code: z.enum(Object.keys(statusOfCode) as [RefusalCode, ...RefusalCode[]]),
     http_status_code: z.int(),
     message: z.string(),
-    details: z.record(z.string(), z.unknown()).optional(),
+    details: z
+      .record(z.string(), z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]))
+      .optional()
+      .describe(
+        '`fields`: what is wrong with each; `context`: plain facts, such as ids and states; others are named by texts.',
+      ),
     success: z.literal(false),
     error: z.object({ message: z.string(), internal_error: z.literal('') }),
   })
@@ -33,7 +38,7 @@ export const errorBody = z
 /** The error part of a route's `response` schema. */
 export const errorResponses = {
   '4xx': errorBody.describe('The request was refused.'),
-  '5xx': errorBody.describe('The server failed; `details.request_id` finds the cause in its log.'),
+  '5xx': errorBody.describe('The server failed; `details.context.request_id` finds the cause in its log.'),
 };
 
 /** Beside `errorResponses`, for operations that answer 501. */
@@ -102,10 +107,22 @@ export function errorText({ code, status, message, details }: Answer): string {
     code,
     http_status_code: status,
     message,
-    ...(details ? { details } : {}),
+    ...(details ? { details: structured(details) } : {}),
     success: false,
     error: { message, internal_error: '' },
   });
+}
+
+/**
+ * Details of which every member is an object or an array, because strict published clients parse them so: plain facts are
+ * gathered in `context`. spec: decision 48
+ */
+function structured(details: RefusalDetails): RefusalDetails {
+  const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
+  const plain = Object.entries(details).filter(([, value]) => isPlain(value));
+  if (plain.length === 0) return details;
+  const others = Object.entries(details).filter(([, value]) => !isPlain(value));
+  return { ...Object.fromEntries(others), context: { ...(details.context ?? {}), ...Object.fromEntries(plain) } };
 }
 
 function answerTo(error: FastifyError, requestId: string): Answer {

@@ -15,6 +15,7 @@ import {
 } from '../../db/stores/wallet/credit-grant.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
+import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';
 import { type LifecycleObject, tellOrStart } from '../lifecycle.ts';
 import { listQuery, toListQuery, viewList } from '../list.ts';
@@ -227,7 +228,8 @@ function upcomingRoutes(app: Api): void {
 
 async function upcoming(tx: Transaction, subscriptionIds: readonly string[], customerId: string) {
   const rows = await upcomingGrants(tx, subscriptionIds, await customerNow(tx, customerId));
-  return flatList(rows.map(viewApplication));
+  const format = await decimalFormat(tx);
+  return flatList(rows.map((row) => viewApplication(row, format)));
 }
 
 async function liveSubscriptions(tx: Transaction, column: 'id' | 'customer_id', value: string): Promise<string[]> {

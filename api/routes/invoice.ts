@@ -12,6 +12,7 @@ import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import { attemptPayment, editInvoice, finalizeInvoice, voidInvoice } from '../../workflows/invoice.messages.ts';
 import type { Api } from '../app.ts';
+import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';
 import { viewById, viewPage, viewWhole } from '../invoice-view.ts';
 import { tellRunning, updateObject } from '../lifecycle.ts';
@@ -95,7 +96,9 @@ function listingRoutes(app: Api): void {
     config: { permission: 'invoice:read' },
     handler: async (request) => {
       const { id } = request.params;
-      return request.transaction(async (tx) => viewInvoiceSummary(id, await customerInvoiceSummary(tx, id)));
+      return request.transaction(async (tx) =>
+        viewInvoiceSummary(id, await customerInvoiceSummary(tx, id), await decimalFormat(tx)),
+      );
     },
   });
 }
@@ -143,7 +146,7 @@ function readingRoutes(app: Api): void {
         const preview = previewRequestOf(request.body);
         const repeated = request.body.preview_digest ?? null;
         return inSqlTransaction(app.dependencies.database, request.scope, async (tx) =>
-          viewInvoicePreview(await previewInvoice(tx, preview, readUsage, repeated)),
+          viewInvoicePreview(await previewInvoice(tx, preview, readUsage, repeated), await decimalFormat(tx)),
         );
       },
     });

@@ -11,6 +11,7 @@ import {
 import { updateWholePlan } from '../../db/stores/catalogue/plan-update.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
+import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';
 import { viewEntitlement } from '../schemas/entitlement.ts';
@@ -80,7 +81,8 @@ export async function planRoutes(app: Api): Promise<void> {
     config: { permission: 'plan:write' },
     handler: async ({ params, body, transaction }) =>
       transaction(async (tx) => {
-        return viewPlanWithNumbers(await whole(tx, await updateWholePlan(tx, params.id, planUpdate(body))));
+        const updated = await whole(tx, await updateWholePlan(tx, params.id, planUpdate(body)));
+        return viewPlanWithNumbers(updated, await decimalFormat(tx));
       }),
   });
 

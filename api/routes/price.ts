@@ -10,6 +10,7 @@ import { priceContents } from '../../db/stores/catalogue/price-parts.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { bulkElements } from '../bulk-elements.ts';
+import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, toListQuery, viewList } from '../list.ts';
 import { price, priceWithNumbers, viewPrice, withNumbers } from '../schemas/price.ts';
@@ -74,7 +75,10 @@ export async function priceRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'price:write' },
     handler: async ({ params, body, transaction }) =>
-      transaction(async (tx) => withNumbers(await viewWhole(tx, await updatePrice(tx, params.id, priceChange(body))))),
+      transaction(async (tx) => {
+        const view = await viewWhole(tx, await updatePrice(tx, params.id, priceChange(body)));
+        return withNumbers(view, await decimalFormat(tx));
+      }),
   });
 
   app.delete('/prices/:id', {

@@ -5,15 +5,15 @@ import type { CreditGrantApplication } from '../../db/entities/credit-grant-appl
 import { badField } from '../../db/record.ts';
 import { subscriptionStatusOnWire } from '../../db/stores/subscription/subscription-event.ts';
 import type { GrantOwner } from '../../db/stores/wallet/credit-grant.ts';
-import { jsonNumber } from '../decimal.ts';
+import type { DecimalFormat } from '../decimal-format.ts';
 import { listOf, listQuery } from '../list.ts';
 import {
   decimalInput,
   decimalOutput,
+  formattedOutput,
   idListQuery,
   metadataInput,
   metadataOutput,
-  numberOutput,
   recordOutput,
   timestampInput,
   timestampOutput,
@@ -202,7 +202,7 @@ export const grantApplication = z
     application_status: z.string(),
     application_reason: z.string(),
     subscription_status_at_application: z.string().nullable(),
-    credits: numberOutput(),
+    credits: formattedOutput(),
     retry_count: z.int(),
     failure_reason: z.string().nullable(),
     idempotency_key: z.string(),
@@ -213,7 +213,7 @@ export const grantApplication = z
 export const grantApplicationList = listOf(grantApplication, 'ListCreditGrantApplicationsResponse');
 
 /** The wire form of an application, every key present. */
-export function viewApplication(row: CreditGrantApplication): z.output<typeof grantApplication> {
+export function viewApplication(row: CreditGrantApplication, format: DecimalFormat): z.output<typeof grantApplication> {
   const status = row.subscriptionStatusAtApplication ?? null;
   return {
     ...viewRecord(row),
@@ -226,7 +226,7 @@ export function viewApplication(row: CreditGrantApplication): z.output<typeof gr
     application_status: row.applicationStatus,
     application_reason: row.applicationReason,
     subscription_status_at_application: status && subscriptionStatusOnWire(status),
-    credits: jsonNumber(row.credits),
+    credits: format(row.credits),
     retry_count: row.retryCount,
     failure_reason: row.failureReason ?? null,
     idempotency_key: row.idempotencyKey,

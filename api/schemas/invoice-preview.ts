@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { DraftInvoice } from '../../db/stores/invoice/invoice-draft.ts';
 import type { InvoicePreview, PreviewRequest } from '../../db/stores/invoice/invoice-preview.ts';
 import type { InvoiceContent } from '../../db/stores/invoice/invoice-read.ts';
-import { jsonNumber } from '../decimal.ts';
+import { type DecimalFormat, formatted } from '../decimal-format.ts';
 import { couponApplication } from './coupon.ts';
 import { invoice, viewInvoice } from './invoice.ts';
 import { previewDigestOutput, repeatedDigestInput } from './preview-digest.ts';
-import { numberOutput, timestampInput } from './scalars.ts';
+import { formattedOutput, timestampInput } from './scalars.ts';
 import { appliedTax } from './tax.ts';
 
 export const previewInvoiceBody = z
@@ -28,7 +28,7 @@ export function previewRequestOf(body: z.output<typeof previewInvoiceBody>): Pre
   };
 }
 
-const number = numberOutput();
+const number = formattedOutput();
 const lineNumbers = {
   quantity: number,
   amount: number,
@@ -78,7 +78,7 @@ const previewCoupon = couponApplication
   .meta({ id: 'InvoicePreviewCouponApplication' });
 const previewTaxSummary = invoice.shape.tax_summary.extend(summaryNumbers);
 
-/** An invoice that is not stored: without id and number, every decimal a JSON number. spec: §2.15.13 */
+/** An invoice that is not stored: without id and number, every decimal in the environment's format. spec: §2.15.13 */
 export const invoicePreview = invoice
   .extend({
     ...invoiceNumbers,
@@ -91,40 +91,41 @@ export const invoicePreview = invoice
   })
   .meta({ id: 'InvoicePreview' });
 
-export function viewInvoicePreview({ draft, previewDigest }: InvoicePreview): z.output<typeof invoicePreview> {
+export function viewInvoicePreview(
+  { draft, previewDigest }: InvoicePreview,
+  format: DecimalFormat,
+): z.output<typeof invoicePreview> {
   const { line_items, taxes, tax_summary, coupon_applications, ...view } = viewInvoice(contentOf(draft));
   return {
     ...view,
-    ...numbersOf(invoiceNumbers, view),
+    ...numbersOf(invoiceNumbers, view, format),
     id: null,
     preview_digest: previewDigest,
     idempotency_key: null,
     billing_sequence: null,
     coupon_applications: coupon_applications.map((application) => ({
       ...application,
-      ...numbersOf(couponNumbers, application),
+      ...numbersOf(couponNumbers, application, format),
       id: null,
       invoice_id: null,
       invoice_line_item_id: null,
-      discount_percentage:
-        application.discount_percentage === null ? null : jsonNumber(application.discount_percentage),
+      discount_percentage: formatted(format, application.discount_percentage),
     })),
     taxes: taxes.map((tax) => ({
       ...tax,
-      ...numbersOf(taxNumbers, tax),
+      ...numbersOf(taxNumbers, tax, format),
       id: null,
       entity_id: null,
       idempotency_key: null,
     })),
-    tax_summary: { ...tax_summary, ...numbersOf(summaryNumbers, tax_summary) },
+    tax_summary: { ...tax_summary, ...numbersOf(summaryNumbers, tax_summary, format) },
     line_items: line_items.map((line) => ({
       ...line,
-      ...numbersOf(lineNumbers, line),
+      ...numbersOf(lineNumbers, line, format),
       id: null,
       invoice_id: null,
-      price_unit_amount: line.price_unit_amount === null ? null : jsonNumber(line.price_unit_amount),
-      adjusted_entitlement_quantity:
-        line.adjusted_entitlement_quantity === null ? null : jsonNumber(line.adjusted_entitlement_quantity),
+      price_unit_amount: formatted(format, line.price_unit_amount),
+      adjusted_entitlement_quantity: formatted(format, line.adjusted_entitlement_quantity),
     })),
   };
 }
@@ -132,9 +133,10 @@ export function viewInvoicePreview({ draft, previewDigest }: InvoicePreview): z.
 function numbersOf<Numbers extends Record<string, unknown>>(
   numbers: Numbers,
   view: Readonly<Record<keyof Numbers & string, string>>,
-): Record<keyof Numbers, RawJson> {
+  format: DecimalFormat,
+): Record<keyof Numbers, RawJson | string> {
   const names = Object.keys(numbers) as (keyof Numbers & string)[];
-  return Object.fromEntries(names.map((name) => [name, jsonNumber(view[name])])) as Record<keyof Numbers, RawJson>;
+  return Object.fromEntries(names.map((name) => [name, format(view[name])])) as Record<keyof Numbers, RawJson | string>;
 }
 
 /** The draft as the rows it would be: what a row has by default stands beside what was computed. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { NewPlan, PlanCopy } from '../../db/stores/catalogue/plan.ts';
 import type { PlanContent } from '../../db/stores/catalogue/plan-content.ts';
+import type { DecimalFormat } from '../decimal-format.ts';
 import { creditGrant, planGrantInput, viewGrant } from './credit-grant.ts';
 import { entitlement, planEntitlementElement, viewEntitlement } from './entitlement.ts';
 import { planFields, viewPlanFields } from './plan-record.ts';
@@ -64,7 +65,7 @@ const planShape = <T extends z.ZodType>(priceSchema: T) => ({
 /** A plan; what hangs on it is null where it was not asked for. spec: catalogue-and-metering §3 */
 export const plan = z.object(planShape(price)).meta({ id: 'Plan' });
 
-/** A plan with its amounts as JSON numbers, as the plan update answers it. spec: catalogue-and-metering §1.1 N2 */
+/** A plan with its amounts in the environment's format, as the plan update answers it. spec: catalogue-and-metering §1.1 N2 */
 export const planWithNumbers = z.object(planShape(priceWithNumbers)).meta({ id: 'PlanWithNumbers' });
 
 /** The wire form of a plan; what was not asked for is null. */
@@ -78,7 +79,7 @@ export function viewPlan(content: PlanContent): z.output<typeof plan> {
   };
 }
 
-export function viewPlanWithNumbers(content: PlanContent): z.output<typeof planWithNumbers> {
+export function viewPlanWithNumbers(content: PlanContent, format: DecimalFormat): z.output<typeof planWithNumbers> {
   const view = viewPlan(content);
-  return { ...view, prices: view.prices?.map(withNumbers) ?? null };
+  return { ...view, prices: view.prices?.map((each) => withNumbers(each, format)) ?? null };
 }

@@ -6,13 +6,20 @@ import type { Meter } from '../../db/entities/meter.ts';
 import type { Plan } from '../../db/entities/plan.ts';
 import type { Price, StoredTier } from '../../db/entities/price.ts';
 import type { PriceUnit } from '../../db/entities/price-unit.ts';
-import { jsonNumber } from '../decimal.ts';
+import { type DecimalFormat, formatted } from '../decimal-format.ts';
 import { addonRecord, viewAddonRecord } from './addon-record.ts';
 import { group, viewGroup } from './group.ts';
 import { meter, viewMeter } from './meter.ts';
 import { planRecord, viewPlanRecord } from './plan-record.ts';
 import { priceUnit, viewPriceUnit } from './price-unit.ts';
-import { decimalOutput, metadataOutput, numberOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
+import {
+  decimalOutput,
+  formattedOutput,
+  metadataOutput,
+  recordOutput,
+  timestampOutput,
+  viewRecord,
+} from './scalars.ts';
 
 const tier = <T extends z.ZodType>(amount: T) =>
   z.object({ up_to: z.int().nullable(), unit_amount: amount, flat_amount: amount });
@@ -68,8 +75,8 @@ const priceShape = <T extends z.ZodType>(amount: T) => ({
 /** A price as most operations answer it: amounts are decimal strings. spec: catalogue-and-metering §4.1 */
 export const price = z.object(priceShape(decimalOutput())).meta({ id: 'Price' });
 
-/** A price with its amounts as JSON numbers, as the price update answers it. spec: catalogue-and-metering §1.1 N2 */
-export const priceWithNumbers = z.object(priceShape(numberOutput())).meta({ id: 'PriceWithNumbers' });
+/** A price with its amounts in the environment's format, as the price update answers it. spec: catalogue-and-metering §1.1 N2 */
+export const priceWithNumbers = z.object(priceShape(formattedOutput())).meta({ id: 'PriceWithNumbers' });
 
 type PriceView = z.output<typeof price>;
 
@@ -160,22 +167,19 @@ function viewTerms(row: Price) {
   };
 }
 
-/** The same price with JSON numbers where the amounts were strings. */
-export function withNumbers(view: PriceView): z.output<typeof priceWithNumbers> {
-  const number = (text: string | null) => (text === null ? null : jsonNumber(text));
+/** The same price with its amounts in the environment's format, numbers unless it says otherwise. */
+export function withNumbers(view: PriceView, format: DecimalFormat): z.output<typeof priceWithNumbers> {
+  const tier = ({ up_to, unit_amount, flat_amount }: ReturnType<typeof viewTier>) => {
+    return { up_to, unit_amount: format(unit_amount), flat_amount: format(flat_amount) };
+  };
   return {
     ...view,
-    amount: number(view.amount),
-    percentage_rate: number(view.percentage_rate),
-    min_quantity: number(view.min_quantity),
-    tiers: view.tiers?.map(tierWithNumbers) ?? null,
-    price_unit_amount: number(view.price_unit_amount),
-    price_unit_tiers: view.price_unit_tiers?.map(tierWithNumbers) ?? null,
-    conversion_rate: number(view.conversion_rate),
+    amount: formatted(format, view.amount),
+    percentage_rate: formatted(format, view.percentage_rate),
+    min_quantity: formatted(format, view.min_quantity),
+    tiers: view.tiers?.map(tier) ?? null,
+    price_unit_amount: formatted(format, view.price_unit_amount),
+    price_unit_tiers: view.price_unit_tiers?.map(tier) ?? null,
+    conversion_rate: formatted(format, view.conversion_rate),
   };
-}
-
-function tierWithNumbers(stored: ReturnType<typeof viewTier>) {
-  const { up_to, unit_amount, flat_amount } = stored;
-  return { up_to, unit_amount: jsonNumber(unit_amount), flat_amount: jsonNumber(flat_amount) };
 }

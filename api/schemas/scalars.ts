@@ -47,6 +47,12 @@ export const decimalOutput = () => z.string().meta({ format: 'decimal', examples
 /** A raw JSON number made by `jsonNumber`, for the few responses that carry numbers. */
 export const numberOutput = () => z.custom<RawJson>((value) => JSON.isRawJSON(value)).meta({ type: 'number' });
 
+/** A number or a string, as `decimalFormat` of the environment makes it. spec: decision 42 */
+export const formattedOutput = () =>
+  z
+    .custom<RawJson | string>((value) => JSON.isRawJSON(value) || typeof value === 'string')
+    .meta({ type: ['number', 'string'], format: 'decimal' });
+
 const offsetDateTime = z.iso.datetime({ offset: true });
 
 /** An instant of a request, RFC 3339 with its offset; the handler gets UTC with milliseconds. spec: platform §1.3 */

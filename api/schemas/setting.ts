@@ -114,6 +114,7 @@ const shapes: Record<SettingKey, z.ZodType> = {
     after_last_attempt: z.enum(['none', 'pause', 'cancel'], { error: 'must be none, pause or cancel' }),
   }),
   event_rejection_config: z.strictObject({ enabled: z.boolean() }),
+  decimal_format: z.strictObject({ format: z.enum(['interface', 'string'], { error: 'must be interface or string' }) }),
   raw_event_config: z.strictObject({
     event_name: path,
     external_customer_id: path,

@@ -1,6 +1,8 @@
 import { Flexprice } from '@flexprice/sdk';
+import { type Fetcher, HTTPClient } from '@flexprice/sdk/lib/http.js';
 import { SDKValidationError } from '@flexprice/sdk/sdk/models';
 import type { Api } from '../support/app.ts';
+import { expectStrictWire } from '../support/wire-rules.ts';
 
 /** What one area's operations are called with: the published client against a listening server, and what was made before. */
 export interface Conversation {
@@ -24,8 +26,14 @@ export interface Conversation {
 /** The calls of one area by operation name, in the order they are made. Each fails unless the answer parses and is right. */
 export type AreaCalls = Record<string, () => Promise<void>>;
 
-export function conversation(address: string, apiKey: string, api: Api): Conversation {
-  const client = new Flexprice({ serverURL: `${address}/v1`, apiKeyAuth: apiKey });
+/** `fetcher` sends what the client asks, where that is not `fetch` itself. */
+export function conversation(address: string, apiKey: string, api: Api, fetcher: Fetcher = fetch): Conversation {
+  const httpClient = new HTTPClient({ fetcher });
+  httpClient.addHook('response', async (answer, request) => {
+    const isJson = answer.headers.get('content-type')?.includes('json');
+    if (isJson) expectStrictWire(`${request.method} ${request.url}`, await answer.clone().json());
+  });
+  const client = new Flexprice({ serverURL: `${address}/v1`, apiKeyAuth: apiKey, httpClient });
   const made = {
     customerId: '',
     externalId: '',

@@ -181,7 +181,7 @@ describe('an e-invoice is refused', () => {
     const { id } = await invoice(['5']);
     expect((await ask(id, 'edifact')).body.details.fields).toHaveProperty('format');
     await api('POST', `/invoices/${id}/void`);
-    expect(await ask(id)).toMatchObject({ status: 400, body: { details: { invoice_status: 'VOIDED' } } });
+    expect(await ask(id)).toMatchObject({ status: 400, body: { details: { context: { invoice_status: 'VOIDED' } } } });
   });
 
   it('for parties the standard wants to know more of, naming every field and where it is set', async () => {

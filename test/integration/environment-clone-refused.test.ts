@@ -99,7 +99,9 @@ test('of two clones of one pair at the same time one is taken and one refused, u
   expect([taken!.status, refusal!.status, refusal!.body.code]).toEqual([202, 409, 'already_exists']);
   expect(refusal!.body).toMatchObject({
     message: expect.stringMatching(/is running; wait until GET on this path shows that it has ended$/),
-    details: { source_environment_id: sandbox.id, target_environment_id: staging.id, run_id: taken!.body.run_id },
+    details: {
+      context: { source_environment_id: sandbox.id, target_environment_id: staging.id, run_id: taken!.body.run_id },
+    },
   });
   const backwards = await begin(staging, { target_environment_id: sandbox.id });
   expect(backwards.status, 'the pair in the other direction is another pair').toBe(202);

@@ -196,7 +196,7 @@ describe('DELETE /features/{id}', () => {
     const refused = await call('DELETE', `/v1/features/${feature.id}`);
     expect(refused).toMatchObject({
       status: 400,
-      body: { code: 'invalid_operation', details: { entitlement_id: entitlement.id } },
+      body: { code: 'invalid_operation', details: { context: { entitlement_id: entitlement.id } } },
     });
     await call('DELETE', `/v1/entitlements/${entitlement.id}`);
     expect((await call('DELETE', `/v1/features/${feature.id}`)).status).toBe(200);

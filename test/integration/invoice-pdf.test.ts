@@ -101,7 +101,7 @@ test('an address opens nothing once it has expired, was changed, or is a token f
   const address = (token: string) => `http://localhost/v1${documentPaths.pdf}?token=${token}`;
   const before = new Date(Date.now() - 31 * 60_000).toISOString();
   const expired = await opened(address(await issueDocumentToken(testPortal, claims, before)));
-  expect([expired.statusCode, expired.json().details.expired]).toEqual([403, true]);
+  expect([expired.statusCode, expired.json().details.context.expired]).toEqual([403, true]);
   const good = await issueDocumentToken(testPortal, claims, new Date().toISOString());
   const stranger = { portalSigningKeys: ['a-key-that-this-installation-never-had-at-all'] };
   const { body: session } = await api<Wire>('GET', `/customers/portal/${customer.externalId}`);

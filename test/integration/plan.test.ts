@@ -187,7 +187,7 @@ describe('DELETE /plans/{id}', () => {
     const refused = await call('DELETE', `/v1/plans/${plan.id}`);
     expect(refused).toMatchObject({
       status: 400,
-      body: { code: 'invalid_operation', details: { subscription_id: 'subs_x' } },
+      body: { code: 'invalid_operation', details: { context: { subscription_id: 'subs_x' } } },
     });
     await inTransaction(database, scope, (tx) =>
       tx.rows(`update subscription set subscription_status = 'cancelled' where id = 'subs_x'`),

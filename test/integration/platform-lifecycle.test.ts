@@ -141,7 +141,7 @@ describe('a lifecycle route', () => {
     expect(answer.body).toMatchObject({
       code: 'version_conflict',
       message: 'version is 3, not 2',
-      details: { version: 3 },
+      details: { context: { version: 3 } },
     });
     expect(activity.cause).toBeInstanceOf(ApplicationFailure);
   });
@@ -155,7 +155,7 @@ describe('a lifecycle route', () => {
     };
     const bug = await open(null);
     expect(bug.body).toMatchObject({ code: 'internal_error', message: 'An unexpected error occurred' });
-    expect(bug.body.details.request_id).toBeTruthy();
+    expect(bug.body.details.context.request_id).toBeTruthy();
     work = async () => inTransaction(database, scope, (tx) => tx.rows('select 1 / 0'));
     const broken = await open(null);
     expect([broken.status, broken.body.code]).toEqual([500, 'database_error']);

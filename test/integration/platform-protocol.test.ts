@@ -171,7 +171,10 @@ it('a database that is away is 503, not a word about it', async () => {
   const answer = await away.inject({ url: '/v1/customers', headers: { 'x-api-key': apiKey } });
   expect(answer.statusCode).toBe(503);
   expect(answer.headers['retry-after']).toBe('1');
-  expect(answer.json()).toMatchObject({ code: 'service_unavailable', details: { request_id: expect.any(String) } });
+  expect(answer.json()).toMatchObject({
+    code: 'service_unavailable',
+    details: { context: { request_id: expect.any(String) } },
+  });
   expect(answer.body).not.toContain('127.0.0.1');
   expect((await away.inject('/health')).statusCode).toBe(200);
 });

@@ -66,7 +66,7 @@ describe('what is exchanged', () => {
       ['stripe', undefined],
       ['tabs', null],
       ['nomod', {}],
-      ['whop', { customer: null, unknown: true }],
+      ['whop', { customer: null }],
     ] as const)
       expect(await configured(provider, none)).toEqual(allOff);
   });

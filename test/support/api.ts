@@ -11,6 +11,7 @@ import { type TestDatabase, testDatabase } from './database.ts';
 import { checkDocumented } from './documented.ts';
 import { testPortal } from './portal.ts';
 import { testSecretKeys } from './secret-keys.ts';
+import { expectStrictWire } from './wire-rules.ts';
 
 /** An answer as a test reads it. `body` is the parsed JSON, null when there is none. */
 export interface Answer {
@@ -72,11 +73,9 @@ export async function testApi(
     const response = await app.inject(request);
     checkDocumented(method, path, response.statusCode);
     const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json');
-    return {
-      status: response.statusCode,
-      body: isJson && response.body !== '' ? response.json() : null,
-      headers: response.headers,
-    };
+    const body = isJson && response.body !== '' ? response.json() : null;
+    expectStrictWire(`${method} ${path}`, body);
+    return { status: response.statusCode, body, headers: response.headers };
   };
   return { ...testDb, app, call, otherTenant: () => createSandbox(testDb.database, { tenantName: 'Other' }) };
 }

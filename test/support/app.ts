@@ -12,6 +12,7 @@ import { checkDocumented } from './documented.ts';
 import { testPortal } from './portal.ts';
 import { testSecretKeys } from './secret-keys.ts';
 import type { TestTemporal } from './temporal.ts';
+import { expectStrictWire } from './wire-rules.ts';
 
 /** An answer of the API. */
 export interface ApiAnswer<Body> {
@@ -72,10 +73,8 @@ function apiOf(app: FastifyInstance, apiKey: string): Api {
     });
     checkDocumented(method, `/v1${path}`, response.statusCode);
     const isJson = String(response.headers['content-type'] ?? '').includes('json');
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: (isJson ? response.json() : response.body) as Body,
-    };
+    const answered: unknown = isJson ? response.json() : response.body;
+    expectStrictWire(`${method} ${path}`, answered);
+    return { status: response.statusCode, headers: response.headers, body: answered as Body };
   };
 }

@@ -89,6 +89,8 @@ export const settingDefaults = {
   dunning_config: { retry_after_days: [1, 3, 5, 7] as number[], after_last_attempt: 'none' },
   // Own: keeps and tells events that no meter counted. spec: catalogue-and-metering §6.6
   event_rejection_config: { enabled: false },
+  // Own: `string` for strict clients, where the interface document shows numbers. spec: decision 42
+  decimal_format: { format: 'interface' },
   // Own: where raw events hold what an event needs; empty is the usual place. spec: catalogue-and-metering §6.1
   raw_event_config: {
     event_name: '',

@@ -28,7 +28,7 @@ test.each([
   expect(answer.json()).toMatchObject({
     code: 'service_unavailable',
     message: 'The workflow of this object cannot take the request now; send it again.',
-    details: { request_id: expect.any(String) },
+    details: { context: { request_id: expect.any(String) } },
   });
 });
 
