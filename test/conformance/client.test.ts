@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { testPlatform } from '../support/billing.ts';
 import { testFileServer } from '../support/file-server.ts';
 import { accountCalls } from './areas/account.ts';
@@ -28,10 +28,18 @@ import { usageCalls } from './areas/usage.ts';
 import { walletCalls } from './areas/wallet.ts';
 import { conversation, legible } from './conversation.ts';
 import { implementedOperations, operations } from './operations.ts';
+import { pythonFetcher } from './python/client.ts';
 
 const { api, app, base } = await testPlatform();
 const address = await app.listen({ port: 0, host: '127.0.0.1' });
-const talk = conversation(address, base.apiKey, api);
+// The published Python client takes the place of `fetch` in `npm run conformance:python`.
+const python = process.env.CONFORMANCE_PYTHON;
+const speaker = python ? await pythonFetcher(python, `${address}/v1`, base.apiKey) : null;
+if (speaker) {
+  await api('PUT', '/settings/decimal_format', { value: { format: 'string' } });
+  afterAll(() => speaker.close());
+}
+const talk = conversation(address, base.apiKey, api, speaker?.fetcher);
 
 // In this order, because what one area makes the next one uses.
 const areas = {

@@ -198,6 +198,7 @@ function oneOffCalls({ client, made }: Conversation): AreaCalls {
         amountDue: '7',
         invoiceStatus: 'DRAFT',
       });
+      await client.invoices.finalizeInvoice(present(other.id));
       const paid = await client.invoices.updateInvoicePaymentStatus(present(other.id), { paymentStatus: 'SUCCEEDED' });
       expect(paid).toMatchObject({ paymentStatus: 'SUCCEEDED', amountPaid: '7', amountRemaining: '0' });
     },
