@@ -1,11 +1,10 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { databaseConnection, UnusableDatabaseUrl } from './database-url.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
-const flag = z
-  .enum(['true', 'false', '1', '0'])
-  .default('false')
-  .transform((text) => text === 'true' || text === '1');
+/** Keys of one tenant whose whole shares it may use at once. */
+const tenantShare = 10;
 
 const schema = z
   .object({
@@ -24,12 +23,27 @@ const schema = z
       .regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:]+\]):\d{1,5}$/i, 'must be an IP address and a port, as 127.0.0.1:9464')
       .optional(),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    /** Requests a second for one API key, with bursts of twice as many; 0 switches the limit off. spec: platform §1.9 */
+    /** Requests a second for one API key or portal session, with bursts of twice as many; 0 switches it off. spec: platform §1.9 */
     RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
+    /** The same for all keys and sessions of one tenant together; ten times the limit of one key without. */
+    RATE_LIMIT_PER_TENANT_PER_SECOND: z.coerce.number().int().min(0).max(10_000_000).optional(),
+    /** Requests a second from one address that show no valid credential, ten seconds' worth at once; 0 switches it off. */
+    RATE_LIMIT_PER_ADDRESS_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(20),
+    /** How long a request may take to arrive, and its headers alone. */
+    REQUEST_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(3_600_000).default(60_000),
+    HEADERS_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(3_600_000).default(10_000),
+    /** Connections of one process at once; more are closed at once. */
+    MAX_CONNECTIONS: z.coerce.number().int().min(1).max(100_000).default(2_000),
+    /** Mebibytes of bodies that one process reads and works on at once. 48 is one of the largest, beside small ones. */
+    BODY_MEMORY_MIB: z.coerce.number().int().min(48).max(65_536).default(96),
     /** Above this delay of the event loop requests are answered 503; 0 switches it off. */
     MAX_EVENT_LOOP_DELAY_MS: z.coerce.number().int().min(0).default(2_000),
-    /** Set when a proxy in front terminates TLS: its `X-Forwarded-*` headers are then believed. */
-    TRUST_PROXY: flag,
+    /** Proxies in front whose `X-Forwarded-*` headers are believed: how many there are (true is one), or their addresses. */
+    TRUST_PROXY: z
+      .string()
+      .default('false')
+      .refine(isTrustedProxy, 'must be true, false, the number of proxies, or their addresses and networks by commas')
+      .transform(trustedProxy),
     /** Sign portal sessions and addresses of PDFs: the first signs, the others are still accepted. Without one there are neither. */
     PORTAL_SIGNING_KEYS: z
       .string()
@@ -111,8 +125,15 @@ export interface Config {
   metricsAddress: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimitPerSecond: number;
+  rateLimitPerTenantPerSecond: number;
+  rateLimitPerAddressPerSecond: number;
+  requestTimeoutMs: number;
+  headersTimeoutMs: number;
+  maxConnections: number;
+  bodyMemoryMib: number;
   maxEventLoopDelayMs: number;
-  trustProxy: boolean;
+  /** How many proxies are in front, or where they are; false when there is none. */
+  trustProxy: false | number | string[];
   portalSigningKeys: readonly string[];
   portalUrl: string;
   secretEncryptionKeys: readonly { id: string; key: string }[];
@@ -154,6 +175,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     metricsAddress: values.METRICS_ADDRESS ?? null,
     logLevel: values.LOG_LEVEL,
     rateLimitPerSecond: values.RATE_LIMIT_PER_SECOND,
+    rateLimitPerTenantPerSecond: values.RATE_LIMIT_PER_TENANT_PER_SECOND ?? values.RATE_LIMIT_PER_SECOND * tenantShare,
+    rateLimitPerAddressPerSecond: values.RATE_LIMIT_PER_ADDRESS_PER_SECOND,
+    requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+    headersTimeoutMs: values.HEADERS_TIMEOUT_MS,
+    maxConnections: values.MAX_CONNECTIONS,
+    bodyMemoryMib: values.BODY_MEMORY_MIB,
     maxEventLoopDelayMs: values.MAX_EVENT_LOOP_DELAY_MS,
     trustProxy: values.TRUST_PROXY,
     portalSigningKeys: values.PORTAL_SIGNING_KEYS,
@@ -188,4 +215,23 @@ function awsMarketplace(values: z.output<typeof schema>): Config['awsMarketplace
   const { AWS_MARKETPLACE_ACCESS_KEY_ID: accessKeyId, AWS_MARKETPLACE_SECRET_ACCESS_KEY: secretAccessKey } = values;
   if (!accessKeyId || !secretAccessKey) return null;
   return { accessKeyId, secretAccessKey, endpoint: values.AWS_STS_ENDPOINT ?? null };
+}
+
+function isTrustedProxy(text: string): boolean {
+  if (/^(true|false|\d{1,2})$/.test(text)) return true;
+  return text.split(',').every((entry) => {
+    const [address = '', bits, ...more] = entry.trim().split('/');
+    const version = isIP(address);
+    return version !== 0 && more.length === 0 && (bits === undefined || isPrefixLength(bits, version));
+  });
+}
+
+function isPrefixLength(bits: string, version: number): boolean {
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+}
+
+function trustedProxy(text: string): Config['trustProxy'] {
+  if (text === 'true') return 1;
+  if (text === 'false' || text === '0') return false;
+  return /^\d+$/.test(text) ? Number(text) : text.split(',').map((entry) => entry.trim());
 }

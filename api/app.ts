@@ -163,6 +163,25 @@ async function registerResources(v1: Api): Promise<void> {
 }
 
 /**
+ * How often connections that are too slow are looked for. The type hides the member: with it the compiler takes the server for one of
+ * HTTP/2.
+ */
+const connectionOptions: object = { http: { connectionsCheckingInterval: 1_000 } };
+
+/** Fastify trusts no mere number of proxies, because it cannot tell that the nearest is one: the port is said to be theirs alone. */
+function trustedProxies(trusted: AppDependencies['config']['trustProxy']) {
+  return typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;
+}
+
+/** Bounds how many connections there are, and how long a request and its headers may take to arrive. */
+function limitConnections({ server }: FastifyInstance, { config }: AppDependencies): void {
+  if (config.maxConnections) server.maxConnections = config.maxConnections;
+  if (!config.requestTimeoutMs) return;
+  server.requestTimeout = config.requestTimeoutMs;
+  server.headersTimeout = Math.min(config.headersTimeoutMs ?? config.requestTimeoutMs, config.requestTimeoutMs);
+}
+
+/**
  * Builds the API over its dependencies. It listens to nothing yet: `inject` works, `listen` opens it. A resource is a
  * plugin of `registerResources`; each of its routes declares schemas, an operationId and a permission.
  */
@@ -173,13 +192,15 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     genReqId: requestId,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: bodyLimitBytes,
-    trustProxy: dependencies.config.trustProxy,
+    ...connectionOptions,
+    trustProxy: trustedProxies(dependencies.config.trustProxy),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 255 },
     frameworkErrors: handleError,
     clientErrorHandler: refuseBrokenRequest,
     // What arrives on an open connection while the server stops is still answered: the database closes last.
     return503OnClosing: false,
   });
+  limitConnections(app, dependencies);
   app.decorate('dependencies', dependencies);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);

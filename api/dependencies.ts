@@ -8,11 +8,23 @@ import type { UsageStore } from '../metering/usage-store.ts';
 import type { LoggerOptions } from './logging.ts';
 import type { PortalConfig } from './portal-token.ts';
 
+/** Limits of a process that listens. One that is left out is off, or as Node has it. */
+export type ServerLimits = Pick<
+  Config,
+  | 'rateLimitPerTenantPerSecond'
+  | 'rateLimitPerAddressPerSecond'
+  | 'requestTimeoutMs'
+  | 'headersTimeoutMs'
+  | 'maxConnections'
+  | 'bodyMemoryMib'
+>;
+
 /** What the API needs of the world. Whoever makes them closes them; a test passes its own. */
 export interface AppDependencies {
   config: Pick<Config, 'rateLimitPerSecond' | 'maxEventLoopDelayMs' | 'trustProxy'> &
     PortalConfig &
-    Partial<Pick<Config, 'secretEncryptionKeys'>>;
+    Partial<Pick<Config, 'secretEncryptionKeys'>> &
+    Partial<ServerLimits>;
   database: Database;
   temporal: Client;
   metering: UsageStore;

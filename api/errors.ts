@@ -90,8 +90,13 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     socket.destroy();
     return;
   }
-  const text = errorText(invalid('The request is not valid HTTP.'));
-  const head = ['HTTP/1.1 400 Bad Request', 'Content-Type: application/json; charset=utf-8', 'Connection: close'];
+  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const answer = isSlow
+    ? { ...invalid('The request did not arrive in time: send it faster, or less at once.'), status: 408 }
+    : invalid('The request is not valid HTTP.');
+  const text = errorText(answer);
+  const status = isSlow ? '408 Request Timeout' : '400 Bad Request';
+  const head = [`HTTP/1.1 ${status}`, 'Content-Type: application/json; charset=utf-8', 'Connection: close'];
   socket.end([...head, `Content-Length: ${Buffer.byteLength(text)}`, '', text].join('\r\n'));
 }
 

@@ -48,8 +48,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       emit: 'ts',
     },
     forceUtcTimezone: true,
-    // Named SQL owns these schemas (metering/postgres, integrations/sandbox-gateway); the mapper leaves them alone.
-    schemaGenerator: { ignoreSchema: ['usage', 'sandbox_gateway'] },
+    // Named SQL owns these schemas (metering/postgres, integrations/sandbox-gateway, api/shared-limit.ts); the mapper leaves them alone.
+    schemaGenerator: { ignoreSchema: ['usage', 'sandbox_gateway', 'rate_limit'] },
     // `filters` and identity maps live in forks: the global entity manager is never used for work.
     allowGlobalContext: false,
     implicitTransactions: false,

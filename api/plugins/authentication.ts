@@ -37,7 +37,7 @@ const rememberedMs = 500;
 const rememberedKeys = 10_000;
 
 /**
- * Credential, tenant state and permission of every route below, in this order and after the body was parsed.
+ * Credential, its share of requests, tenant state and permission of every route below, in this order and before the body is read.
  * spec: platform §2.3, §3, §4
  */
 export function registerAuthentication(app: FastifyInstance): void {
@@ -60,13 +60,16 @@ export function registerAuthentication(app: FastifyInstance): void {
   app.decorateRequest('scope');
   app.decorateRequest('caller');
   app.addHook('onRoute', requirePermission);
-  app.addHook('preValidation', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     // A key is final: a bearer token beside it is not looked at. Session tokens are not accepted yet.
     const apiKey = request.headers['x-api-key'];
     if (typeof apiKey !== 'string' || apiKey === '' || apiKey.length > 512) throw new NotAuthenticated();
     const credential = await credentialOf(apiKey);
-    if (!credential || (credential.expiresAt !== null && credential.expiresAt <= realNow()))
+    if (!credential || (credential.expiresAt !== null && credential.expiresAt <= realNow())) {
+      app.callerLimits.disprove(request);
       throw new NotAuthenticated();
+    }
+    await app.callerLimits.prove(request, reply, { subject: credential.keyId, tenantId: credential.tenantId });
     admit(request, credential);
   });
 }

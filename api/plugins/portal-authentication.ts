@@ -21,12 +21,13 @@ const maxTokenLength = 4_096;
 export function registerPortalAuthentication(app: FastifyInstance): void {
   app.decorateRequest('scope');
   app.decorateRequest('portalCustomerId', '');
-  app.addHook('preValidation', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { config, database } = app.dependencies;
     const claims = await readPortalToken(config, tokenOf(request), realNow());
     const tenantState = await portalTenantState(database, claims);
     if (tenantState === null) throw notInSession();
     const { customerId, tenantId, environmentId } = claims;
+    await app.callerLimits.prove(request, reply, { subject: customerId, tenantId });
     request.scope = { tenantId, environmentId, actor: customerId, requestId: request.id };
     request.portalCustomerId = customerId;
     if (tenantState === 'suspended' && isMutating(request)) {

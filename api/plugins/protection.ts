@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
-import rateLimit from '@fastify/rate-limit';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
+import { registerBodyMemory } from './body-memory.ts';
+import { registerRateLimit } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -13,11 +13,10 @@ declare module 'fastify' {
   }
 }
 
-const burstSeconds = 2;
 const permissionsPolicy = 'accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()';
 const year = 31_536_000;
 
-/** Security headers, CORS, rate limit and load shedding. spec: platform §1.6, §1.9, §22 */
+/** Security headers, CORS, limits of requests and of bodies, and load shedding. spec: platform §1.6, §1.9, §22 */
 export async function registerProtection(app: FastifyInstance): Promise<void> {
   await app.register(helmet, {
     global: true,
@@ -54,7 +53,7 @@ export async function registerProtection(app: FastifyInstance): Promise<void> {
 }
 
 async function limitLoad(app: FastifyInstance): Promise<void> {
-  const { rateLimitPerSecond, maxEventLoopDelayMs } = app.dependencies.config;
+  const { maxEventLoopDelayMs } = app.dependencies.config;
   if (maxEventLoopDelayMs > 0) {
     await app.register(underPressure, {
       maxEventLoopDelay: maxEventLoopDelayMs,
@@ -65,27 +64,11 @@ async function limitLoad(app: FastifyInstance): Promise<void> {
       },
     });
   }
-  if (rateLimitPerSecond > 0) {
-    // A window of two seconds allows the rate on average and twice the rate as a burst.
-    await app.register(rateLimit, {
-      global: true,
-      max: rateLimitPerSecond * burstSeconds,
-      timeWindow: burstSeconds * 1_000,
-      keyGenerator: limitedBy,
-      allowList: (request) => isWatch(request),
-      errorResponseBuilder: () =>
-        refuse('too_many_requests', `More than ${rateLimitPerSecond} requests a second; try again in a moment.`),
-    });
-  }
+  registerRateLimit(app, isWatch);
+  registerBodyMemory(app);
 }
 
 /** Health and metrics are read by machines that must see an overloaded server. */
 function isWatch(request: FastifyRequest): boolean {
   return /\/(health|ready|metrics)$/.test(request.routeOptions.url ?? '');
-}
-
-/** One limit a key, and one an address for calls without a key. The key itself is not kept. */
-function limitedBy(request: FastifyRequest): string {
-  const key = request.headers['x-api-key'];
-  return typeof key === 'string' ? createHash('sha256').update(key).digest('base64') : request.ip;
 }

@@ -65,16 +65,19 @@ describe('permissions', () => {
     expect((await call('POST', '/v1/customers', { apiKey: key, body: customer('r') })).status).toBe(403);
   });
 
-  it('are checked before the fields, and after the JSON', async () => {
+  it('and the key are checked before the body is read', async () => {
     const { apiKey: key } = await accountWithRoles(database, scope, []);
     expect((await call('POST', '/v1/customers', { apiKey: key, body: {} })).status).toBe(403);
-    const malformed = await app.inject({
-      method: 'POST',
-      url: '/v1/customers',
-      headers: { 'content-type': 'application/json' },
-      payload: '{"a":',
-    });
-    expect(malformed.statusCode).toBe(400);
+    const malformed = (headers: Record<string, string>) =>
+      app.inject({
+        method: 'POST',
+        url: '/v1/customers',
+        headers: { 'content-type': 'application/json', ...headers },
+        payload: '{"a":',
+      });
+    expect((await malformed({})).statusCode).toBe(401);
+    expect((await malformed({ 'x-api-key': key })).statusCode).toBe(403);
+    expect((await malformed({ 'x-api-key': apiKey })).statusCode).toBe(400);
   });
 
   it('of every role can be read by everybody', async () => {

@@ -42,7 +42,7 @@ const rules: Record<string, FolderRule> = {
     paths: [/^(api|billing|db|metering|integrations)\//, messages],
     types: [/^workflows\//, /^config\.ts$/],
     packages: [
-      /^(fastify|zod|pino|prom-client|close-with-grace|ulid|yaml|secure-json-parse|fastest-levenshtein)(-plugin)?$/,
+      /^(fastify|zod|pino|prom-client|close-with-grace|ulid|yaml|secure-json-parse|fastest-levenshtein|rate-limiter-flexible)(-plugin)?$/,
       /^@fastify\//,
       /^@scalar\//,
       /^@temporalio\/(client|common)$/,

@@ -56,6 +56,23 @@ it('takes an account at AWS whole or not at all', () => {
     );
 });
 
+it('limits all keys of a tenant to ten times one key unless told otherwise', () => {
+  const limits = (given: Record<string, string>) =>
+    readConfig({ DATABASE_URL: url, ...given }).rateLimitPerTenantPerSecond;
+  expect(limits({})).toBe(1_000);
+  expect(limits({ RATE_LIMIT_PER_SECOND: '7' })).toBe(70);
+  expect(limits({ RATE_LIMIT_PER_SECOND: '0' })).toBe(0);
+  expect(limits({ RATE_LIMIT_PER_TENANT_PER_SECOND: '5' })).toBe(5);
+});
+
+it('trusts the proxies it is told of, by number or by address', () => {
+  const trusted = (TRUST_PROXY: string) => readConfig({ DATABASE_URL: url, TRUST_PROXY }).trustProxy;
+  expect(['', 'false', '0', 'true', '1', '2'].map(trusted)).toEqual([false, false, false, 1, 1, 2]);
+  expect(trusted('10.0.0.0/8, fd00::/8,192.0.2.1')).toEqual(['10.0.0.0/8', 'fd00::/8', '192.0.2.1']);
+  for (const text of ['proxy.internal', '10.0.0.0/33', '10.0.0.0/8/1', ',', '-1'])
+    expect(() => trusted(text)).toThrow(/TRUST_PROXY: must be true, false/);
+});
+
 it('names every bad variable and shows no value', () => {
   const bad = { DATABASE_URL: 'mysql://s3cret', PORT: '99999', RATE_LIMIT_PER_SECOND: 'many', TRUST_PROXY: 'yes' };
   for (const name of Object.keys(bad)) expect(() => readConfig(bad)).toThrow(name);
