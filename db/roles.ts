@@ -51,6 +51,9 @@ export type Permission = `${(typeof entities)[number]}:${Action}`;
 
 const everyEntity = (actions: readonly Action[]) => Object.fromEntries(entities.map((entity) => [entity, actions]));
 
+/** The one role of publishable keys. Of what it permits, a route opens to it what is declared `publishable`. */
+export const publishableRole = 'publishable';
+
 export const roles: readonly Role[] = [
   {
     id: 'super_admin',
@@ -86,6 +89,14 @@ export const roles: readonly Role[] = [
     description: 'Reads usage events.',
     permissions: { event: ['read'] },
     userTypes: ['service_account'],
+  },
+  {
+    id: publishableRole,
+    name: 'Publishable',
+    description:
+      'The role of every publishable key, and of nobody else: sends usage events and reads plans, add-ons and features.',
+    permissions: { event: ['write'], plan: ['read'], addon: ['read'], feature: ['read'] },
+    userTypes: [],
   },
 ];
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
-import { type Permission, permissionsOf } from '../../db/roles.ts';
+import { type Permission, permissionsOf, publishableRole } from '../../db/roles.ts';
 import type { Scope } from '../../db/scope.ts';
 import { type Credential, findCredential } from '../../db/stores/platform/credential.ts';
 import { NotAuthenticated } from '../errors.ts';
@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the caller needs: an entity and an action, or only a valid credential. Every route under /v1 declares one. */
     permission?: Permission | 'authenticated';
+    /** Open to publishable keys too, which everybody can read in a page's source. No other route is. docs: api.md */
+    publishable?: boolean;
   }
   interface FastifyRequest {
     /** Whose data this request may touch. */
@@ -92,6 +94,9 @@ function admit(request: FastifyRequest, credential: Credential): void {
   };
   if (credential.tenantState === 'suspended' && isMutating(request)) {
     throw refuse('permission_denied', 'This account is suspended: it may read, but not change anything.');
+  }
+  if (credential.roles.includes(publishableRole) && !request.routeOptions.config.publishable) {
+    throw refuse('permission_denied', 'A publishable key may not do this: use a private key, on a server of yours.');
   }
   if (permission !== 'authenticated' && !permissions.has(permission ?? '')) {
     throw refuse('permission_denied', `This operation needs the permission ${permission}.`);

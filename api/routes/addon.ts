@@ -89,7 +89,7 @@ function registerAddonReads(app: Api): void {
       querystring: addonListQuery,
       response: { 200: addons, ...errorResponses },
     },
-    config: { permission: 'addon:read' },
+    config: { permission: 'addon:read', publishable: true },
     handler: async ({ query, transaction }) => transaction((tx) => addonPage(tx, query)),
   });
 
@@ -101,7 +101,7 @@ function registerAddonReads(app: Api): void {
       body: addonSearch,
       response: { 200: addons, ...errorResponses },
     },
-    config: { permission: 'addon:read' },
+    config: { permission: 'addon:read', publishable: true },
     handler: async ({ body, transaction }) => transaction((tx) => addonPage(tx, body)),
   });
 
@@ -113,7 +113,7 @@ function registerAddonReads(app: Api): void {
       params: z.object({ lookup_key: z.string().min(1).max(255) }),
       response: { 200: addon, ...errorResponses },
     },
-    config: { permission: 'addon:read' },
+    config: { permission: 'addon:read', publishable: true },
     handler: async ({ params, transaction }) =>
       transaction(async (tx) => viewWhole(tx, await findAddonByLookupKey(tx, params.lookup_key))),
   });
@@ -126,7 +126,7 @@ function registerAddonReads(app: Api): void {
       params: idParams,
       response: { 200: addon, ...errorResponses },
     },
-    config: { permission: 'addon:read' },
+    config: { permission: 'addon:read', publishable: true },
     handler: async ({ params, transaction }) =>
       transaction(async (tx) => viewWhole(tx, await findAddon(tx, params.id))),
   });
@@ -142,7 +142,7 @@ function registerAddonParts(app: Api): void {
       querystring: listQuery({}),
       response: { 200: entitlements, ...errorResponses },
     },
-    config: { permission: 'addon:read' },
+    config: { permission: 'addon:read', publishable: true },
     handler: async ({ params, query, transaction }) =>
       transaction(async (tx) => {
         const { id } = await findAddon(tx, params.id);

@@ -33,7 +33,7 @@ export async function apiKeyRoutes(app: Api): Promise<void> {
     schema: {
       operationId: 'listApiKeys',
       tags,
-      summary: 'List private API keys, without their text',
+      summary: 'List API keys of both kinds, without their text',
       querystring: apiKeyListQuery,
       response: { 200: apiKeyList, ...errorResponses },
     },

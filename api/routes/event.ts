@@ -56,7 +56,7 @@ function ingestionRoutes(app: Api): void {
       body: ingestEventBody,
       response: { 202: eventAccepted, ...errorResponses },
     },
-    config: { permission: 'event:write', idempotency: 'none' },
+    config: { permission: 'event:write', publishable: true, idempotency: 'none' },
     handler: async (request, reply) => {
       const [event] = preparedEvents([request.body], idempotencyKey(request), false);
       await append(request, reply, event ? [event] : []);
@@ -75,7 +75,7 @@ function ingestionRoutes(app: Api): void {
       body: ingestEventsBulkBody,
       response: { 202: eventsAccepted, ...errorResponses },
     },
-    config: { permission: 'event:write', idempotency: 'none' },
+    config: { permission: 'event:write', publishable: true, idempotency: 'none' },
     handler: async (request, reply) => {
       const events = preparedEvents(request.body.events, idempotencyKey(request), true);
       const unstorable = await append(request, reply, events);

@@ -144,7 +144,7 @@ function registerFeatureReads(app: Api): void {
       querystring: featureListQuery,
       response: { 200: features, ...errorResponses },
     },
-    config: { permission: 'feature:read' },
+    config: { permission: 'feature:read', publishable: true },
     handler: async ({ query, transaction }) => transaction((tx) => featurePage(tx, query)),
   });
 
@@ -156,7 +156,7 @@ function registerFeatureReads(app: Api): void {
       body: featureSearch,
       response: { 200: features, ...errorResponses },
     },
-    config: { permission: 'feature:read' },
+    config: { permission: 'feature:read', publishable: true },
     handler: async ({ body, transaction }) => transaction((tx) => featurePage(tx, body)),
   });
 
@@ -168,7 +168,7 @@ function registerFeatureReads(app: Api): void {
       params: idParams,
       response: { 200: feature, ...errorResponses },
     },
-    config: { permission: 'feature:read' },
+    config: { permission: 'feature:read', publishable: true },
     handler: async ({ params, transaction }) =>
       transaction(async (tx) => viewMetered(tx, await findFeature(tx, params.id))),
   });

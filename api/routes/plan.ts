@@ -129,7 +129,7 @@ function registerPlanReads(app: Api): void {
       querystring: planListQuery,
       response: { 200: plans, ...errorResponses },
     },
-    config: { permission: 'plan:read' },
+    config: { permission: 'plan:read', publishable: true },
     handler: async ({ query, transaction }) => transaction((tx) => planPage(tx, query)),
   });
 
@@ -141,7 +141,7 @@ function registerPlanReads(app: Api): void {
       body: planSearch,
       response: { 200: plans, ...errorResponses },
     },
-    config: { permission: 'plan:read' },
+    config: { permission: 'plan:read', publishable: true },
     handler: async ({ body, transaction }) => transaction((tx) => planPage(tx, body)),
   });
 
@@ -153,7 +153,7 @@ function registerPlanReads(app: Api): void {
       params: idParams,
       response: { 200: plan, ...errorResponses },
     },
-    config: { permission: 'plan:read' },
+    config: { permission: 'plan:read', publishable: true },
     handler: async ({ params, transaction }) =>
       transaction(async (tx) => viewPlan(await whole(tx, await findPlan(tx, params.id)))),
   });
@@ -171,7 +171,7 @@ function registerPlanParts(app: Api): void {
       querystring: listQuery({}),
       response: { 200: planEntitlements, ...errorResponses },
     },
-    config: { permission: 'plan:read' },
+    config: { permission: 'plan:read', publishable: true },
     handler: async ({ params, query, transaction }) =>
       transaction((tx) => entitlementsOfPlan(tx, params.id, toListQuery(query), isPaged(query))),
   });

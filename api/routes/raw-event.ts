@@ -47,7 +47,7 @@ export async function rawEventRoutes(app: Api): Promise<void> {
       body: rawEventsBody,
       response: { 202: rawEventsAccepted, ...errorResponses },
     },
-    config: { permission: 'event:write', idempotency: 'none' },
+    config: { permission: 'event:write', publishable: true, idempotency: 'none' },
     handler: async (request) => {
       const { database, metering } = request.server.dependencies;
       const { scope } = request;

@@ -50,6 +50,7 @@ import { Migration20261122_96_dense_usage } from './20261122_96_dense_usage.ts';
 import { Migration20261122_99_first_statistics } from './20261122_99_first_statistics.ts';
 import { Migration20261122_104_bounded_closes } from './20261122_104_bounded_closes.ts';
 import { Migration20261125_01_rate_limit } from './20261125_01_rate_limit.ts';
+import { Migration20261125_02_publishable_keys } from './20261125_02_publishable_keys.ts';
 import { Migration20261125_05_unstorable_events } from './20261125_05_unstorable_events.ts';
 import { Migration20261125_10_awaiting_payer } from './20261125_10_awaiting_payer.ts';
 import { Migration20261125_20_credit_grant_pays } from './20261125_20_credit_grant_pays.ts';
@@ -115,4 +116,5 @@ export const migrations = [
   { name: '20261125_20_credit_grant_pays', class: Migration20261125_20_credit_grant_pays },
   { name: '20261125_30_document_papers', class: Migration20261125_30_document_papers },
   { name: '20261125_01_rate_limit', class: Migration20261125_01_rate_limit },
+  { name: '20261125_02_publishable_keys', class: Migration20261125_02_publishable_keys },
 ];

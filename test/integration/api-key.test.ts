@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { Migration20261125_02_publishable_keys } from '../../db/migrations/20261125_02_publishable_keys.ts';
 import { systemScope } from '../../db/scope.ts';
 import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { accountWithRoles } from '../support/account.ts';
 import { testApi } from '../support/api.ts';
 
-const { call, database, scope } = await testApi();
+const { app, call, database, scope } = await testApi();
 const keys = '/v1/secrets/api/keys';
 
 describe('API keys', () => {
@@ -24,8 +25,8 @@ describe('API keys', () => {
   });
 
   it('are refused at once when removed, also by themselves', async () => {
-    const { body } = await call('POST', keys, { body: { name: 'Short', type: 'publishable_key' } });
-    expect(body.api_key).toMatch(/^pk_/);
+    const { body } = await call('POST', keys, { body: { name: 'Short', type: 'private_key' } });
+    expect(body.api_key).toMatch(/^sk_/);
     expect((await call('GET', '/v1/users/me', { apiKey: body.api_key })).status).toBe(200);
     expect((await call('DELETE', `${keys}/${body.secret.id}`, { apiKey: body.api_key })).status).toBe(204);
     expect((await call('GET', '/v1/users/me', { apiKey: body.api_key })).status).toBe(401);
@@ -73,6 +74,87 @@ describe('API keys', () => {
     );
     expect(rows.map((row) => row.action)).toEqual(['created', 'deleted']);
     expect(rows.every((row) => row.actor === scope.actor && row.request_id !== '')).toBe(true);
+  });
+});
+
+describe('publishable keys', () => {
+  const event = { event_name: 'call', external_customer_id: 'somebody' };
+  const publishable = async () => (await call('POST', keys, { body: { name: 'Page', type: 'publishable_key' } })).body;
+
+  it('have a role of their own, whoever makes them', async () => {
+    const { secret, api_key: apiKey } = await publishable();
+    expect(apiKey).toMatch(/^pk_/);
+    expect(secret).toMatchObject({ type: 'publishable_key', roles: ['publishable'], user_id: scope.actor });
+    const service = await accountWithRoles(database, scope, ['event_reader'], 'service_account');
+    const body = { name: 'S', type: 'publishable_key', service_account_id: service.userId };
+    expect((await call('POST', keys, { body })).body.secret.roles).toEqual(['publishable']);
+    expect(
+      (await call('POST', '/v1/users', { body: { type: 'service_account', roles: ['publishable'] } })).status,
+    ).toBe(400);
+  });
+
+  it('send events, read what a page of prices shows, and do nothing else', async () => {
+    const { api_key: apiKey } = await publishable();
+    expect((await call('POST', '/v1/events', { apiKey, body: event })).status).toBe(202);
+    const open: string[] = [];
+    const document = app.swagger() as unknown as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, { operationId }] of Object.entries(operations)) {
+        if (!path.startsWith('/v1/') || path.startsWith('/v1/customer/portal/') || /health|ready/.test(path)) continue;
+        const url = path.replaceAll(/\{\w+\}/g, 'unknown');
+        const { statusCode } = await app.inject({
+          method: method.toUpperCase() as 'GET',
+          url,
+          headers: { 'x-api-key': apiKey },
+        });
+        if (statusCode !== 403) open.push(operationId);
+      }
+    }
+    expect(open.sort()).toEqual(
+      [
+        'ingestEvent',
+        'ingestEventsBulk',
+        'bulkIngestRawEvent',
+        'listPlans',
+        'queryPlan',
+        'getPlan',
+        'getPlanEntitlements',
+      ]
+        .concat(['listAddons', 'queryAddon', 'getAddon', 'getAddonByLookupKey', 'getAddonEntitlements'])
+        .concat(['listFeatures', 'queryFeature', 'getFeature'])
+        .sort(),
+    );
+  });
+
+  it('are listed with their kind, count, and are revoked', async () => {
+    const { secret, api_key: apiKey } = await publishable();
+    const listed = (await call('GET', `${keys}?limit=100`)).body.items as { id: string; type: string }[];
+    expect(listed.find(({ id }) => id === secret.id)?.type).toBe('publishable_key');
+    expect((await call('DELETE', `${keys}/${secret.id}`)).status).toBe(204);
+    expect((await call('POST', '/v1/events', { apiKey, body: event })).status).toBe(401);
+    const { userId, keyId } = await accountWithRoles(database, scope, ['event_reader'], 'service_account');
+    await call('POST', keys, { body: { name: 'S', type: 'publishable_key', service_account_id: userId } });
+    await call('DELETE', `${keys}/${keyId}`);
+    expect((await call('DELETE', `/v1/users/${userId}`)).status).toBe(400);
+  });
+
+  it('that hold the roles of their owner lose them at once and, by the migration, with an audit row', async () => {
+    const { secret, api_key: apiKey } = await publishable();
+    const asSystem = (text: string, values: unknown[] = []) =>
+      inSqlTransaction(database, systemScope, (tx) => tx.rows(text, values));
+    await asSystem(`update api_key set roles = '{super_admin}' where id = $1`, [secret.id]);
+    expect((await call('GET', '/v1/customers', { apiKey })).status).toBe(403);
+    const { em, config } = database.orm;
+    const migration = new Migration20261125_02_publishable_keys(em.getDriver(), config);
+    migration.up();
+    for (const query of migration.getQueries()) await asSystem(String(query));
+    const [key] = await asSystem('select roles from api_key where id = $1', [secret.id]);
+    expect(key!.roles).toEqual(['publishable']);
+    const rows = await asSystem('select action, detail from audit_entry where object_id = $1 order by id', [secret.id]);
+    expect(rows.at(-1)).toMatchObject({ action: 'roles reduced', detail: { roles_before: ['super_admin'] } });
+    expect((await call('POST', '/v1/events', { apiKey, body: event })).status).toBe(202);
   });
 });
 

@@ -6,6 +6,7 @@ import { ApiKey } from '../../entities/api-key.ts';
 import { UserAccount } from '../../entities/user-account.ts';
 import { type ListDefinition, type ListPage, type ListQuery, listPage } from '../../list.ts';
 import { badField, missing, newRecord, touch } from '../../record.ts';
+import { publishableRole } from '../../roles.ts';
 import type { Transaction } from '../../transaction.ts';
 import { displayIdOf, type KeyType, keyHash, newKeyText } from './tenant.ts';
 
@@ -30,8 +31,8 @@ const apiKeys: ListDefinition<ApiKey> = {
 };
 
 /**
- * Creates a key bound to the environment of the request, with the roles of its owner: the caller, or the service account
- * that is named. Returns the record and the plaintext, which is kept nowhere. Throws `validation_error` for a past expiry
+ * Creates a key bound to the environment of the request: a private one with the roles of its owner, which is the caller or the
+ * service account that is named, a publishable one with the role `publishable` alone. Returns the record and the plaintext, which is kept nowhere. Throws `validation_error` for a past expiry
  * or an account that is not a published service account, `permission_denied` when the caller is no super admin user.
  * spec: platform §7
  */
@@ -47,7 +48,7 @@ export async function createApiKey(
     ...newRecord(tx, 'secret'),
     userId: owner.userId,
     userType: owner.userType,
-    roles: [...owner.roles],
+    roles: input.type === 'publishable_key' ? [publishableRole] : [...owner.roles],
     name: input.name,
     type: input.type,
     keyHash: keyHash(plaintext),
@@ -78,7 +79,7 @@ async function serviceAccount(
 }
 
 /**
- * A page of private keys: all for a super admin, else the caller's own. `notExpiredAt` keeps those that still work at that
+ * A page of keys of both kinds: all for a super admin, else the caller's own. `notExpiredAt` keeps those that still work at that
  * instant. spec: platform §7
  */
 export async function listApiKeys(
@@ -87,12 +88,12 @@ export async function listApiKeys(
   query: ListQuery,
   filters: { userId?: string | undefined; notExpiredAt?: string | undefined },
 ): Promise<ListPage<ApiKey>> {
-  const conditions: object[] = [{ type: 'private_key' }];
+  const conditions: object[] = [];
   if (!caller.isSuperAdmin) conditions.push({ userId: caller.userId });
   if (filters.userId) conditions.push({ userId: filters.userId });
   if (filters.notExpiredAt)
     conditions.push({ $or: [{ expiresAt: null }, { expiresAt: { $gt: filters.notExpiredAt } }] });
-  return listPage(tx, apiKeys, query, { $and: conditions });
+  return listPage(tx, apiKeys, query, conditions.length > 0 ? { $and: conditions } : {});
 }
 
 /** Archives a key at once. Throws `not_found`, and `permission_denied` for a key of another user. spec: platform §7 */

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { realNow } from '../../clock.ts';
 import { instantText } from '../../columns.ts';
 import type { Database } from '../../orm.ts';
+import { publishableRole } from '../../roles.ts';
 import { systemScope } from '../../scope.ts';
 import { inSqlTransaction } from '../../transaction.ts';
 
@@ -24,6 +25,7 @@ interface CredentialRow {
   environment_id: string;
   user_id: string;
   user_type: string;
+  type: string;
   roles: string[];
   state: string;
   expires_at: string | null;
@@ -54,7 +56,8 @@ export async function findCredential(database: Database, digest: Buffer): Promis
       environmentId: row.environment_id,
       userId: row.user_id,
       userType: row.user_type,
-      roles: row.roles,
+      // Whatever an earlier release wrote into its row.
+      roles: row.type === 'publishable_key' ? [publishableRole] : row.roles,
       tenantState: row.state,
       expiresAt,
     };
@@ -62,7 +65,7 @@ export async function findCredential(database: Database, digest: Buffer): Promis
 }
 
 const credentialText = `
-select k.id, k.key_hash, k.tenant_id, k.environment_id, k.user_id, k.user_type, k.roles, t.state, k.expires_at, k.last_used_at
+select k.id, k.key_hash, k.tenant_id, k.environment_id, k.user_id, k.user_type, k.type, k.roles, t.state, k.expires_at, k.last_used_at
 from api_key k
 join user_account u on u.id = k.user_id and u.tenant_id = k.tenant_id and u.status = 'published'
 join environment e on e.id = k.environment_id and e.tenant_id = k.tenant_id and e.status = 'published'

@@ -102,7 +102,7 @@ async function activeKeys(tx: Transaction, userId: string): Promise<number> {
   await enter('*');
   const [row] = await tx.rows<{ n: number }>(
     `select count(*)::int as n from api_key
-     where tenant_id = $1 and user_id = $2 and status = 'published' and type = 'private_key'
+     where tenant_id = $1 and user_id = $2 and status = 'published'
        and (expires_at is null or expires_at > $3)`,
     [tx.scope.tenantId, userId, realNow()],
   );
