@@ -190,13 +190,14 @@ function oneOffCalls({ client, made }: Conversation): AreaCalls {
       await client.invoices.triggerInvoiceCommsWebhook(oneOffId);
     },
     async updateInvoicePaymentStatus() {
+      // Nobody who has a card: that would be charged at once.
+      const payer = await client.customers.createCustomer({ externalId: 'pays-by-hand', name: 'Pays by hand' });
       const other = await client.invoices.createInvoice({
-        customerId: made.customerId,
+        customerId: present(payer.id),
         currency: 'usd',
         subtotal: '7',
         total: '7',
         amountDue: '7',
-        invoiceStatus: 'DRAFT',
       });
       await client.invoices.finalizeInvoice(present(other.id));
       const paid = await client.invoices.updateInvoicePaymentStatus(present(other.id), { paymentStatus: 'SUCCEEDED' });
