@@ -3,6 +3,7 @@ import { getExternalWorkflowHandle, ParentClosePolicy, startChild, workflowInfo 
 import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
+import { refundWorkflowId, refundWorkflowType } from './refund.messages.ts';
 import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
 import { workflowTaskTimeout } from './start.messages.ts';
 import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription.messages.ts';
@@ -64,6 +65,16 @@ export async function followPayment(start: LifecycleStart, paymentId: string, cl
     workflowId: paymentWorkflowId(paymentId),
     summary: `Payment ${paymentId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
     args: [startOf(start, paymentId, clockTime)],
+  });
+}
+
+/** Hands a refund that was planned to its workflow, which sends it. */
+export async function followRefund(start: LifecycleStart, refundId: string, clockTime: string | null): Promise<void> {
+  await startFollower(start, {
+    workflowType: refundWorkflowType,
+    workflowId: refundWorkflowId(refundId),
+    summary: `Refund ${refundId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
+    args: [startOf(start, refundId, clockTime)],
   });
 }
 

@@ -10,7 +10,7 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import { refuse } from '../billing/refusal.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
-import { nudge } from './followers.ts';
+import { followRefund, nudge } from './followers.ts';
 import { described } from './handler-descriptions.ts';
 import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
 import { type LifecycleResult, type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
@@ -42,6 +42,7 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
   async function record(outcome: PaymentOutcome, at: string, caller?: Caller): Promise<PaymentSnapshot> {
     const recorded = await local.recordPayment({ ...self, outcome, at, ...(caller ? { caller } : {}) });
     if (!recorded.awaitsGateway) await tellThoseWaiting(recorded);
+    for (const id of recorded.refundIds ?? []) await followRefund(start, id, lifecycle.clock.heardTime);
     return load(at);
   }
 

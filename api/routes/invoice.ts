@@ -17,6 +17,7 @@ import { errorResponses } from '../errors.ts';
 import { viewById, viewPage, viewWhole } from '../invoice-view.ts';
 import { tellRunning, updateObject } from '../lifecycle.ts';
 import { toListQuery } from '../list.ts';
+import { sendRefundsOf } from '../refund-workflow.ts';
 import { invoice, invoiceList, invoiceMessage } from '../schemas/invoice.ts';
 import {
   invoicePreview,
@@ -214,6 +215,7 @@ function commandRoutes(app: Api): void {
       const owner = await request.transaction((tx) => invoiceOwner(tx, request.params.id));
       const metadata = request.body?.metadata ?? null;
       await updateObject(request, { kind: 'invoice', ...owner }, voidInvoice, { metadata });
+      await sendRefundsOf(request, owner);
       return { message: 'invoice voided successfully' };
     },
   });

@@ -2,6 +2,7 @@ import { isPaymentSettled } from '../../billing/payment.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import { anyOf } from '../../db/list.ts';
+import { invoiceOwner } from '../../db/stores/invoice/invoice-read.ts';
 import { type ChangedPayment, changePayment } from '../../db/stores/payment/payment-change.ts';
 import { findPayment, listPayments, type PaymentWithAttempts } from '../../db/stores/payment/payment-list.ts';
 import { archivePayment, requestPayment } from '../../db/stores/payment/payment-request.ts';
@@ -9,6 +10,7 @@ import type { Api } from '../app.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { cancelAtWorkflow, processAtWorkflow, refreshAtWorkflow, tellThoseWaiting } from '../payment-workflow.ts';
+import { sendRefundsOf } from '../refund-workflow.ts';
 import {
   createPaymentBody,
   payment,
@@ -100,7 +102,11 @@ export async function paymentRoutes(app: Api): Promise<void> {
         changed = await changePayment(tx, id, paymentChangeOf(request.body));
         return viewPayment(await findPayment(tx, id));
       });
-      if (changed?.isSettled) await tellThoseWaiting(request.temporal, changed);
+      if (changed?.isSettled) {
+        await tellThoseWaiting(request.temporal, changed);
+        const { invoiceId } = changed;
+        await sendRefundsOf(request, await request.transaction((tx) => invoiceOwner(tx, invoiceId)));
+      }
       return answer;
     },
   });

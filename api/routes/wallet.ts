@@ -1,10 +1,13 @@
+import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
 import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
 import { convertToPostpaid, terminateWallet } from '../../db/stores/wallet/wallet-close.ts';
 import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
+import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
+import { tellOrStart } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
 import {
@@ -33,6 +36,7 @@ import { toppedUp, viewWalletTransaction } from '../schemas/wallet-transaction.t
 import { walletReadRoutes } from './wallet-read.ts';
 
 const tags = ['Wallets'];
+const invoiced = 'PURCHASED_CREDIT_INVOICED';
 
 /** Wallets and what changes them. spec: wallets-and-payments §1.1 */
 export async function walletRoutes(app: Api): Promise<void> {
@@ -130,18 +134,25 @@ function creditRoutes(app: Api): void {
       response: { 200: toppedUp, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'wallet:write' },
-    handler: async ({ params, body, transaction, idempotencyKey }) => {
+    handler: async (request) => {
+      const { params, body, transaction, idempotencyKey } = request;
       const topup = topupOf(params.id, body, idempotencyKey);
-      return transaction(async (tx) => {
-        const entry = await findWalletTransaction(tx, await topUpWallet(tx, topup));
-        const row = await findWallet(tx, params.id);
-        return {
-          wallet_transaction: viewWalletTransaction(entry),
-          invoice_id: null,
-          wallet: viewWallet(row),
+      const readUsage = usageReader(app.dependencies.metering);
+      const done = await transaction(async (tx) => {
+        const bought = topup.reason === invoiced ? await buyCredits(tx, topup, readUsage) : null;
+        const id = bought?.transactionId ?? (await topUpWallet(tx, topup)).entry.id;
+        const answer = {
+          wallet_transaction: viewWalletTransaction(await findWalletTransaction(tx, id)),
+          invoice_id: bought?.invoiceId ?? null,
+          wallet: viewWallet(await findWallet(tx, params.id)),
           checkout_session: null,
         };
+        return { answer, bought };
       });
+      if (done.bought?.invoiceWaits) {
+        await tellOrStart(request, { kind: 'invoice', id: done.bought.invoiceId, ...done.bought });
+      }
+      return done.answer;
     },
   });
 

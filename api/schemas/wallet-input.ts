@@ -213,12 +213,8 @@ export function topupOf(walletId: string, body: z.output<typeof topupBody>, head
   if (body.bonus_credits_expiry_date_utc && !body.bonus_credits_to_add) {
     throw badField('bonus_credits_expiry_date_utc', 'goes with bonus_credits_to_add only');
   }
-  if (reason === 'PURCHASED_CREDIT_INVOICED') {
-    throw notBuilt(
-      'transaction_reason',
-      'PURCHASED_CREDIT_INVOICED is not available yet; use PURCHASED_CREDIT_DIRECT for credits that are paid elsewhere',
-    );
-  }
+  if (body.checkout)
+    throw notBuilt('checkout', 'is not available yet; leave it out to get an invoice that is paid later');
   return {
     walletId,
     reason,

@@ -41,7 +41,7 @@ export const walletRules: readonly InvariantRule[] = [
   },
   {
     id: 'I7',
-    rule: 'open lots hold the credits of a wallet, and more only after an overdraft',
+    rule: 'open lots hold the credits of a wallet, and more only after an overdraft by hand or money that left a purchase',
     examines: 'select count(*) from wallet',
     violations: `
       select w.id as object, format('credits %s, open lots hold %s', w.credit_balance, open.credits) as problem
@@ -49,7 +49,8 @@ export const walletRules: readonly InvariantRule[] = [
         select coalesce(sum(t.credits_available), 0) as credits from wallet_transaction t where t.wallet_id = w.id
       ) open
       where open.credits < w.credit_balance or (open.credits > w.credit_balance and not exists (
-        select from wallet_transaction d where d.wallet_id = w.id and d.transaction_reason = 'MANUAL_BALANCE_DEBIT'))`,
+        select from wallet_transaction d where d.wallet_id = w.id and (d.transaction_reason = 'MANUAL_BALANCE_DEBIT'
+          or d.metadata ? 'taken_back')))`,
   },
   {
     id: 'I7',
@@ -65,18 +66,38 @@ export const walletRules: readonly InvariantRule[] = [
   },
   {
     id: 'I7',
-    rule: 'a debit names the lots it took, of its own wallet, and takes more than they held only by hand',
+    rule: 'a debit names the lots it took, of its own wallet, and takes more than they held only by hand or for money that left',
     examines: `select count(*) from wallet_transaction where type = 'debit'`,
     violations: `
       with ${usedText}, taken as (
         select used.debit, sum(used.credits) as credits, count(*) filter (where lot.id is null or position(used.lot in used.named) = 0) as unknown
         from used left join wallet_transaction lot on lot.id = used.lot and lot.wallet_id = used.wallet_id group by used.debit
       ), debit as (
-        select d.id, d.credit_amount, d.transaction_reason, coalesce(taken.credits, 0) as taken, coalesce(taken.unknown, 0) as unknown
+        select d.id, d.credit_amount, d.transaction_reason = 'MANUAL_BALANCE_DEBIT' or d.metadata ? 'taken_back' as overdraws, coalesce(taken.credits, 0) as taken, coalesce(taken.unknown, 0) as unknown
         from wallet_transaction d left join taken on taken.debit = d.id where d.type = 'debit' and d.transaction_status = 'completed'
       )
       select id as object, format('%s credits of %s, %s from lots it does not name', taken, credit_amount, unknown) as problem
-      from debit where unknown > 0 or taken > credit_amount or (taken < credit_amount and transaction_reason <> 'MANUAL_BALANCE_DEBIT')`,
+      from debit where unknown > 0 or taken > credit_amount or (taken < credit_amount and not overdraws)`,
+  },
+  {
+    id: 'I7',
+    rule: 'a purchase has its credits exactly when its invoice is paid',
+    examines: 'select count(*) from invoice where purchase_id is not null',
+    violations: `
+      select i.id as object, format('%s, %s, purchase %s', i.invoice_status, i.payment_status, t.transaction_status) as problem
+      from invoice i join wallet_transaction t on t.id = i.purchase_id
+      where (i.payment_status in ('SUCCEEDED', 'OVERPAID') and i.invoice_status = 'FINALIZED' and t.transaction_status = 'pending')
+        or (i.payment_status in ('PENDING', 'FAILED', 'PROCESSING', 'INITIATED') and t.transaction_status = 'completed')
+        or (i.invoice_status = 'VOIDED' and t.transaction_status = 'pending')`,
+  },
+  {
+    id: 'I7',
+    rule: 'a bonus stands as its purchase',
+    examines: 'select count(*) from wallet_transaction where parent_transaction_id is not null',
+    violations: `
+      select b.id as object, format('%s beside a purchase that is %s', b.transaction_status, t.transaction_status) as problem
+      from wallet_transaction b join wallet_transaction t on t.id = b.parent_transaction_id
+      where b.transaction_status <> t.transaction_status`,
   },
   {
     id: 'I8',

@@ -98,10 +98,17 @@ const schema = defineEntity({
     metadata: metadata(),
     /** Coupons and taxes that the invoice was given itself; null for one that follows its subscription. */
     ownTerms: p.json<OwnTerms>().nullable(),
+    /** The purchase of credits that it bills; null for any other. */
+    purchaseId: p.text().nullable(),
     testClockId: p.text().nullable(),
     version: p.integer().default(1),
   },
   uniques: [
+    {
+      name: 'invoice_purchase_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.purchaseId}) where ${c.purchaseId} is not null`,
+    },
     {
       name: 'invoice_number_unique',
       expression: (c, t, n) => `create unique index "${n}" on ${t} (${c.environmentId}, ${c.invoiceNumber})`,

@@ -54,6 +54,15 @@ const schema = defineEntity({
     { properties: ['environmentId', 'createdAt', 'id'] },
     { properties: ['environmentId', 'referenceId'] },
     {
+      name: 'wallet_transaction_pending_index',
+      expression: (c, t, n) => `create index "${n}" on ${t} (${c.walletId}) where ${c.transactionStatus} = 'pending'`,
+    },
+    {
+      name: 'wallet_transaction_bonus_index',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.parentTransactionId}) where ${c.parentTransactionId} is not null`,
+    },
+    {
       name: 'wallet_transaction_open_lot_index',
       expression: (c, t, n) => `create index "${n}" on ${t} (${c.walletId}) where ${c.creditsAvailable} > 0`,
     },

@@ -55,6 +55,7 @@ import { Migration20261125_05_unstorable_events } from './20261125_05_unstorable
 import { Migration20261125_10_awaiting_payer } from './20261125_10_awaiting_payer.ts';
 import { Migration20261125_20_credit_grant_pays } from './20261125_20_credit_grant_pays.ts';
 import { Migration20261125_30_document_papers } from './20261125_30_document_papers.ts';
+import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_purchases.ts';
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 
 /** Every migration in the order it runs. */
@@ -117,4 +118,5 @@ export const migrations = [
   { name: '20261125_30_document_papers', class: Migration20261125_30_document_papers },
   { name: '20261125_01_rate_limit', class: Migration20261125_01_rate_limit },
   { name: '20261125_02_publishable_keys', class: Migration20261125_02_publishable_keys },
+  { name: '20261125_35_invoiced_purchases', class: Migration20261125_35_invoiced_purchases },
 ];

@@ -5,6 +5,7 @@ import {
   reverseAdjustment,
 } from '../../../billing/credit-note.ts';
 import { type RefundTarget, refundReasonOf } from '../../../billing/refund.ts';
+import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { decimalText } from '../../columns.ts';
 import { writeEvents } from '../../outbox.ts';
@@ -12,6 +13,7 @@ import { missing } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { openRefunds } from '../payment/refund-plan.ts';
 import { refreshIncomplete } from '../subscription/subscription-snapshot.ts';
+import { takeBackPurchase } from '../wallet/wallet-purchase.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { refreshInvoiceAgenda } from './invoice-snapshot.ts';
 
@@ -30,6 +32,8 @@ export interface CreditedRow {
   adjustment_amount: string;
   refunded_amount: string;
   paid_at: string | null;
+  /** The purchase of credits that it bills. */
+  purchase_id: string | null;
   version: number;
   [column: string]: unknown;
 }
@@ -59,7 +63,7 @@ interface Effect {
 export async function lockCreditedInvoice(tx: Transaction, invoiceId: string): Promise<CreditedRow> {
   const [row] = await tx.rows<CreditedRow>(
     `select id, customer_id, subscription_id, subscription_customer_id, test_clock_id, invoice_status, payment_status, currency, total,
-       amount_paid, adjustment_amount, refunded_amount, paid_at, version
+       amount_paid, adjustment_amount, refunded_amount, paid_at, purchase_id, version
      from invoice where environment_id = $1 and id = $2 and status = 'published' for update`,
     [tx.scope.environmentId, invoiceId],
   );
@@ -77,6 +81,17 @@ export function creditableOf(row: CreditedRow): CreditableInvoice {
     adjustmentAmount: decimalText(row.adjustment_amount),
     refundedAmount: decimalText(row.refunded_amount),
   };
+}
+
+/**
+ * Refuses what would settle a purchase of credits without its money: adjustments of its invoice. Throws `invalid_operation`.
+ * design: money-in-wallets finding 5
+ */
+export function refuseAdjustedPurchase(invoice: CreditedRow, type: string): void {
+  if (invoice.purchase_id === null || type !== 'ADJUSTMENT') return;
+  throw refuse('invalid_operation', `invoice ${invoice.id} bills credits and cannot be adjusted; void it instead`, {
+    invoice_id: invoice.id,
+  });
 }
 
 /** The follow-up of a note that left its invoice alone. */
@@ -105,6 +120,7 @@ export async function applyNote(
   at: string,
 ): Promise<InvoiceFollowUp> {
   const type = note.creditNoteType as 'ADJUSTMENT' | 'REFUND';
+  const target = invoice.purchase_id === null ? processing.target : 'BACK_TO_SOURCE';
   const after = applyCreditNote(creditableOf(invoice), type, note.totalAmount);
   const invoiceWaits = await changeInvoice(tx, invoice, after, { at, action: 'credited', noteId: note.id });
   const refundIds =
@@ -118,9 +134,20 @@ export async function applyNote(
           currency: invoice.currency,
           reason: refundReasonOf(note.reason),
           ...processing,
+          target,
           at,
         })
       : [];
+  if (type === 'REFUND' && invoice.purchase_id !== null) {
+    await takeBackPurchase(tx, tx.scope, {
+      purchaseId: invoice.purchase_id,
+      amount: note.totalAmount,
+      paid: decimalText(invoice.amount_paid),
+      key: note.id,
+      description: `Refund of purchased credits, credit note ${note.id}`,
+      refusesBeyondLot: true,
+    });
+  }
   return { ...nothingFollows(invoice, at), invoiceChanged: true, invoiceWaits, refundIds };
 }
 

@@ -20,6 +20,7 @@ import {
   type InvoiceFollowUp,
   lockCreditedInvoice,
   nothingFollows,
+  refuseAdjustedPurchase,
   reverseNote,
 } from './credit-note-effect.ts';
 import { paperDigest, recordPapers } from './document-paper.ts';
@@ -64,6 +65,7 @@ export async function createCreditNote(
   await refuseRepeated(tx, idempotencyKey);
   const stored = await invoiceLines(tx, input.invoiceId, null);
   const { type, totalAmount } = planCreditNote(creditableOf(invoice), creditedLines(input.lines, stored));
+  refuseAdjustedPurchase(invoice, type);
   const note = tx.em.create(CreditNote, {
     ...newRecord(tx, 'cn', input.id),
     creditNoteNumber: input.creditNoteNumber ?? newNumber(),
@@ -114,6 +116,7 @@ export async function finalizeCreditNote(
   const stored = await invoiceLines(tx, invoice.id, note.id);
   const lines = await tx.em.find(CreditNoteLineItem, { environmentId: tx.scope.environmentId, creditNoteId: id });
   const { type } = planCreditNote(creditableOf(invoice), creditedLines(lines, stored));
+  refuseAdjustedPurchase(invoice, type);
   if (type !== note.creditNoteType) {
     const problem = `was made as ${note.creditNoteType} and its invoice now takes ${type}; void it and make another`;
     throw badField('credit_note_type', problem);

@@ -33,6 +33,8 @@ export interface InvoiceCreation {
   invoiceId: string;
   at: string;
   invoice: NewInvoice;
+  /** The purchase of credits that it bills. */
+  purchaseId?: string;
 }
 
 type Lines = (CheckedInvoice['lines'][number] & { id: string })[];
@@ -48,6 +50,7 @@ const ownColumns: Columns = {
   amountPaidByHand: 'numeric',
   attended: 'boolean',
   ownTerms: 'jsonb',
+  purchaseId: 'text',
 };
 const insertOwnInvoice = insertText('invoice', ownColumns);
 
@@ -60,7 +63,7 @@ const insertOwnInvoice = insertText('invoice', ownColumns);
 export async function createInvoice(
   sql: Sql,
   scope: Scope,
-  { invoiceId, at, invoice: request }: InvoiceCreation,
+  { invoiceId, at, invoice: request, purchaseId }: InvoiceCreation,
   readUsage: UsageReader,
 ): Promise<void> {
   const [before] = await sql.rows('select id from invoice where environment_id = $1 and id = $2', [
@@ -101,7 +104,8 @@ export async function createInvoice(
       `must not be more than the ${amounts.totalPrepaidCreditsApplied} it can pay`,
     );
   }
-  const row = rowOf(scope, { invoiceId, at, request, checked, facts, key, own, amounts });
+  const made = rowOf(scope, { invoiceId, at, request, checked, facts, key, own, amounts });
+  const row = { ...made, purchaseId: purchaseId ?? null };
   await writeRows(sql, insertOwnInvoice, [row]);
   await insertLines(sql, lineRows(scope, { invoiceId, request, lines, amounts }));
   await writeApplied(sql, [applied]);

@@ -6,6 +6,7 @@ import {
   planEdit,
 } from '../../../billing/invoice-edit.ts';
 import { movedTerms, type OwnTerms } from '../../../billing/own-terms.ts';
+import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { decimalText } from '../../columns.ts';
 import { newId } from '../../id.ts';
@@ -40,6 +41,7 @@ interface EditedRow {
   customer_id: string;
   currency: string;
   own_terms: OwnTerms | null;
+  purchase_id: string | null;
   version: number;
   lines: { id: string; position: number; amount: string; quantity: string }[];
   [column: string]: unknown;
@@ -47,11 +49,19 @@ interface EditedRow {
 
 const editedText = `
 select i.invoice_status, i.payment_status, i.source_type, i.recalculated_invoice_id, i.subscription_id, i.customer_id, i.currency,
-  i.own_terms, i.version,
+  i.own_terms, i.version, i.purchase_id,
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'position', l.position, 'amount', l.amount::text, 'quantity', l.quantity::text)
     order by l.position) from invoice_line_item l
     where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
 from invoice i where i.environment_id = $1 and i.id = $2 and i.status = 'published' for update of i`;
+
+/** Refuses to change what a purchase of credits costs. design: money-in-wallets finding 5 */
+function refuseEditedPurchase(invoiceId: string, purchaseId: string | null): void {
+  if (purchaseId === null) return;
+  throw refuse('invalid_operation', `invoice ${invoiceId} bills credits and cannot be edited; void it instead`, {
+    invoice_id: invoiceId,
+  });
+}
 
 /**
  * Edits the lines of an invoice, or takes its coupons anew: a draft in place; a final one is voided and a linked draft with
@@ -66,6 +76,7 @@ export async function editInvoice(
   const row = await lockEdited(sql, scope, invoiceId);
   if (await isCarriedOut(sql, scope, invoiceId, commandId)) return row.recalculated_invoice_id ?? invoiceId;
   assertEditable(editableOf(row));
+  refuseEditedPurchase(invoiceId, row.purchase_id);
   const lines = row.lines.map((line) => ({
     ...line,
     amount: decimalText(line.amount),

@@ -7,6 +7,7 @@ import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { settlePurchases } from '../payment/purchase-settlement.ts';
 import { refreshSubscriptions } from '../subscription/subscription-snapshot.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { refreshInvoiceAgenda } from './invoice-snapshot.ts';
@@ -28,6 +29,11 @@ interface NotedRow {
   amount_paid: string;
   paid_at: string | null;
   subscription_id: string | null;
+  purchase_id: string | null;
+  customer_id: string;
+  test_clock_id: string | null;
+  currency: string;
+  refunded_amount: string;
   version: number;
   has_captured: boolean;
   in_flight: boolean;
@@ -36,6 +42,7 @@ interface NotedRow {
 
 const notedText = `
 select i.invoice_status, i.payment_status, i.source_type, i.amount_due, i.amount_paid, i.paid_at, i.subscription_id, i.version,
+  i.purchase_id, i.customer_id, i.test_clock_id, i.currency, i.refunded_amount,
   exists(select from payment p where p.environment_id = i.environment_id and p.destination_id = i.id and p.status = 'published'
     and p.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED')) as has_captured,
   exists(select from payment p where p.environment_id = i.environment_id and p.destination_id = i.id and p.status = 'published'
@@ -107,6 +114,10 @@ export async function notePayment(sql: Sql, scope: Scope, note: PaymentNote): Pr
       detail,
     },
   ]);
+  if (settled.includes(after.paymentStatus) && !settled.includes(row.payment_status)) {
+    const paid = { ...row, id: invoiceId, amount_paid: after.amountPaid };
+    await settlePurchases({ ...sql, scope }, [paid], at);
+  }
   await refreshInvoiceAgenda(sql, scope, invoiceId);
   if (row.subscription_id) await refreshSubscriptions(sql, scope.environmentId, [row.subscription_id]);
 }

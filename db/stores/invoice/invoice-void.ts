@@ -10,7 +10,9 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { replaceAgendas } from '../lifecycle/agenda.ts';
 import { isPaymentInFlight } from '../payment/payment.ts';
+import { returnToSource } from '../payment/purchase-settlement.ts';
 import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
+import { failPurchase, takeBackPurchase } from '../wallet/wallet-purchase.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { releaseRedemptions } from './invoice-redemption.ts';
@@ -28,6 +30,7 @@ interface VoidableRow {
   refunded_amount: string;
   own_terms: OwnTerms | null;
   source_type: string;
+  purchase_id: string | null;
   version: number;
   [column: string]: unknown;
 }
@@ -45,7 +48,7 @@ export async function voidInvoice(
 ): Promise<void> {
   const [row] = await sql.rows<VoidableRow>(
     `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version,
-       own_terms, source_type from invoice where environment_id = $1 and id = $2 for update`,
+       own_terms, source_type, purchase_id from invoice where environment_id = $1 and id = $2 for update`,
     [scope.environmentId, input.invoiceId],
   );
   if (!row) throw missing('invoice', input.invoiceId);
@@ -58,7 +61,8 @@ export async function voidInvoice(
     totalPrepaidCreditsApplied: decimalText(row.total_prepaid_credits_applied),
     refundedAmount: decimalText(row.refunded_amount),
   });
-  await giveBack(sql, scope, row, plan, input.at);
+  if (row.purchase_id === null) await giveBack(sql, scope, row, plan, input.at);
+  else await undoPurchase(sql, scope, { ...row, purchase_id: row.purchase_id }, plan, input.at);
   await sql.rows(
     `update invoice set invoice_status = 'VOIDED', voided_at = $3, payment_status = $4, refunded_amount = $8, attended = true, metadata = metadata || $5::jsonb,
        version = version + 1, updated_at = $6, updated_by = $7 where environment_id = $1 and id = $2`,
@@ -91,6 +95,31 @@ export async function voidInvoice(
   await writeAudit(sql, scope, [
     { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: input.at },
   ]);
+}
+
+/**
+ * The purchase that an invoice bills fails with it. Of one that was paid, all credits have to be there still and are taken first;
+ * what was paid goes back to where it came from. spec: wallets-and-payments §2.6, §2.14; design: money-in-wallets findings 5, 35
+ */
+async function undoPurchase(
+  sql: Sql,
+  scope: Scope,
+  row: VoidableRow & { purchase_id: string },
+  plan: VoidPlan,
+  at: string,
+): Promise<void> {
+  const description = `Voided invoice ${row.invoice_number ?? row.id}`;
+  const returns = !decimal(plan.refundedMoney).isZero();
+  if (returns) await returnToSource({ ...sql, scope }, row, plan.refundedMoney, at);
+  await failPurchase(sql, scope, row.purchase_id, `invoice ${row.invoice_number ?? row.id} was voided`);
+  await takeBackPurchase(sql, scope, {
+    purchaseId: row.purchase_id,
+    amount: returns ? plan.refundedMoney : '1',
+    paid: returns ? decimalText(row.amount_paid) : '1',
+    key: `${row.id}_void`,
+    description,
+    refusesBeyondLot: true,
+  });
 }
 
 /** Money and credits go back as two lots of their own, each once. spec: wallets-and-payments §2.14 */

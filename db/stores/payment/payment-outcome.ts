@@ -23,6 +23,7 @@ import {
   paymentEvent,
 } from './payment-row.ts';
 import { isPaid, type PaymentToSettle, settlePayments, withPayment, writePaidInvoices } from './payment-settle.ts';
+import { settlePurchases } from './purchase-settlement.ts';
 
 /** What a recorded outcome means for the one who waits for it. */
 export interface RecordedPayment {
@@ -34,6 +35,8 @@ export interface RecordedPayment {
   invoicePaid: boolean;
   /** True while the gateway's definite answer is still to come. */
   awaitsGateway: boolean;
+  /** Refunds that wait for their workflows: money that came for a wallet which was closed meanwhile. */
+  refundIds?: string[];
 }
 
 /** What is known of a payment, and when on the customer's clock it became known. */
@@ -99,19 +102,27 @@ async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly 
     const paidInvoice = next === 'SUCCEEDED' ? withPayment(invoice, decimalText(payment.amount), at) : null;
     settling.set(payment.id, { ...each, next, paidInvoice });
   }
-  const settled = await settle(tx, [...settling.values()]);
+  const { settled, refundIds } = await settle(tx, [...settling.values()]);
   return found.map(({ payment, invoice }) => {
     const after = settled.get(payment.id);
     if (!after) return recorded(payment, invoice, false);
     const paidInvoice = settling.get(payment.id)?.paidInvoice;
     const invoicePaid = paidInvoice ? isPaid(paidInvoice.payment_status) && !isPaid(invoice.payment_status) : false;
-    return recorded(after, invoice, invoicePaid);
+    const refunds = refundIds.get(payment.id) ?? [];
+    return { ...recorded(after, invoice, invoicePaid), ...(refunds.length === 0 ? {} : { refundIds: refunds }) };
   });
 }
 
-/** Writes what moves: payments, attempts, invoices, agendas, events and audit. Answers the payments as they are then. */
-async function settle(tx: PaymentTransaction, settling: readonly Settling[]): Promise<Map<string, PaymentRow>> {
-  if (settling.length === 0) return new Map();
+/**
+ * Writes what moves: payments, attempts, invoices, agendas, events and audit. Answers the payments as they are then, and by payment the
+ * refunds that follow.
+ */
+async function settle(
+  tx: PaymentTransaction,
+  settling: readonly Settling[],
+): Promise<{ settled: Map<string, PaymentRow>; refundIds: Map<string, string[]> }> {
+  const refundIds = new Map<string, string[]>();
+  if (settling.length === 0) return { settled: new Map(), refundIds };
   const settled = await settlePayments(tx, settling);
   await writePaidInvoices(
     tx,
@@ -125,7 +136,11 @@ async function settle(tx: PaymentTransaction, settling: readonly Settling[]): Pr
     ...(paidInvoice ? [receivedAudit(paidInvoice, payment.id, at)] : []),
   ]);
   await writeAudit(tx, tx.scope, audits);
-  return settled;
+  for (const { payment, paidInvoice, at } of settling) {
+    if (!paidInvoice || !isPaid(paidInvoice.payment_status)) continue;
+    refundIds.set(payment.id, await settlePurchases(tx, [paidInvoice], at));
+  }
+  return { settled, refundIds };
 }
 
 function eventsOf({ payment, invoice, next, paidInvoice, at }: Settling, settled: PaymentRow): OutboundEvent[] {

@@ -58,6 +58,8 @@ export interface PayableInvoiceRow {
   refunded_amount: string;
   paid_at: string | null;
   test_clock_id: string | null;
+  /** The purchase of credits that it bills. */
+  purchase_id: string | null;
   version: number;
 }
 
@@ -66,7 +68,7 @@ export const paymentColumns = `id, tenant_id, environment_id, status, idempotenc
   track_attempts, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, test_clock_id, version`;
 
 const invoiceColumns = `id, customer_id, subscription_id, invoice_number, invoice_status, payment_status, currency, amount_due,
-  amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, version`;
+  amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, purchase_id, version`;
 
 /** Locks one invoice; null when this environment has none of that id. See `lockPayableInvoices`. */
 export async function lockPayableInvoice(

@@ -7,7 +7,7 @@ import { type OutboundEvent, writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
 import { followLedger } from '../alert/ledger-alert.ts';
-import type { Ledger, LedgerEntry } from './wallet-ledger.ts';
+import type { Ledger, LedgerEntry, LedgerWallet } from './wallet-ledger.ts';
 
 const entryColumns: Columns = {
   ...recordColumnTypes,
@@ -77,8 +77,21 @@ export async function writeLedger(ledger: Ledger, before: WalletChanges = { even
     updateLots,
     lots.map(([id, left]) => ({ id, creditsAvailable: decimalString(left), updatedAt: now })),
   );
-  const touched = new Set(entries.map((entry) => entry.walletId));
-  const wallets = [...ledger.wallets.values()].filter((wallet) => touched.has(wallet.id));
+  const wallets = await writeWallets(ledger, new Set(entries.map((entry) => entry.walletId)));
+  await writeEvents(sql, scope, [...before.events, ...entries.map((entry) => entryEvent(entry))]);
+  await writeAudit(sql, scope, [...before.audit, ...entries.map(entryAudit)]);
+  const completed = entries.filter((entry) => entry.type === 'credit' && entry.transactionStatus === 'completed');
+  const credited = new Set(completed.map((entry) => entry.walletId));
+  await followLedger(sql, scope, wallets, credited);
+}
+
+/** Writes the balances and versions that entries left of wallets; answers those. */
+export async function writeWallets(
+  { sql, scope, wallets: locked }: Ledger,
+  touched: ReadonlySet<string>,
+): Promise<LedgerWallet[]> {
+  const now = new Date().toISOString();
+  const wallets = [...locked.values()].filter((wallet) => touched.has(wallet.id));
   await writeRows(
     sql,
     updateWallets,
@@ -91,10 +104,7 @@ export async function writeLedger(ledger: Ledger, before: WalletChanges = { even
       updatedBy: scope.actor,
     })),
   );
-  await writeEvents(sql, scope, [...before.events, ...entries.map(entryEvent)]);
-  await writeAudit(sql, scope, [...before.audit, ...entries.map(entryAudit)]);
-  const credited = new Set(entries.filter(({ type }) => type === 'credit').map((entry) => entry.walletId));
-  await followLedger(sql, scope, wallets, credited);
+  return wallets;
 }
 
 async function insertKeyed(sql: Sql, entries: readonly LedgerEntry[]): Promise<void> {
@@ -142,14 +152,18 @@ const eventMembers: Columns = {
   metadata: 'metadata',
 };
 
-function entryEvent(entry: LedgerEntry): OutboundEvent {
+/** What is told of an entry: that it was made, or that it was settled. */
+export function entryEvent(
+  entry: Record<string, unknown>,
+  name: 'wallet.transaction.created' | 'wallet.transaction.updated' = 'wallet.transaction.created',
+): OutboundEvent {
   const members = Object.entries(eventMembers).map(([member, name]) => [name, entry[member] ?? null]);
   return {
-    name: 'wallet.transaction.created',
+    name,
     entityType: 'wallet_transaction',
-    entityId: entry.id,
+    entityId: entry.id as string,
     payload: { transaction: Object.fromEntries(members) },
-    occurredAt: entry.occurredAt,
+    occurredAt: entry.occurredAt as string,
   };
 }
 
@@ -157,7 +171,8 @@ function entryAudit(entry: LedgerEntry): AuditRecord {
   return {
     objectType: 'wallet',
     objectId: entry.walletId,
-    action: entry.type === 'credit' ? 'credited' : 'debited',
+    action:
+      entry.transactionStatus === 'pending' ? 'purchase opened' : entry.type === 'credit' ? 'credited' : 'debited',
     version: entry.position,
     occurredAt: entry.occurredAt,
     detail: { transaction_id: entry.id, credits: entry.creditAmount, reason: entry.transactionReason },

@@ -1,4 +1,4 @@
-import { type CreditLot, lotsPaying } from '../../../billing/credit-lot.ts';
+import { type CreditLot, type LotUse, lotsPaying } from '../../../billing/credit-lot.ts';
 import { type Decimal, decimal, decimalString } from '../../../billing/money.ts';
 import { type EntryAmounts, planCredit, planDebit, type Quantity } from '../../../billing/wallet-ledger.ts';
 import { realNow } from '../../clock.ts';
@@ -61,6 +61,8 @@ export interface CreditFacts extends EntryFacts {
   /** Not for invoices of a period that had ended by then; null: for any. */
   paysFrom?: string | null | undefined;
   parentTransactionId?: string | undefined;
+  /** A purchase that is still to be paid: it moves nothing until then. */
+  isPending?: boolean | undefined;
 }
 
 export interface DebitFacts extends EntryFacts {
@@ -146,15 +148,22 @@ export function lotOf(row: Record<string, unknown>): CreditLot {
   };
 }
 
-/** Enters a completed credit, whose lot first pays what the wallet owes. spec: wallets-and-payments §2.3 */
+/**
+ * Enters a completed credit, whose lot first pays what the wallet owes, or a pending one, which leaves the balance as it is.
+ * spec: wallets-and-payments §2.3, §2.6
+ */
 export function enterCredit(ledger: Ledger, wallet: LedgerWallet, facts: CreditFacts): LedgerEntry {
-  const plan = planCredit(wallet, facts.quantity);
+  const completed = planCredit(wallet, facts.quantity);
+  const isPending = facts.isPending ?? false;
+  const plan = isPending
+    ? { ...completed, creditBalanceAfter: wallet.creditBalance, available: decimal('0') }
+    : completed;
   const lot = {
     creditsAvailable: plan.available,
     expiryDate: facts.expiryDate ?? null,
     priority: facts.priority ?? null,
     paysFrom: facts.paysFrom ?? null,
-    transactionStatus: 'completed',
+    transactionStatus: isPending ? 'pending' : 'completed',
     status: 'published',
   };
   const entry = enter(ledger, wallet, facts, plan, {
@@ -165,6 +174,7 @@ export function enterCredit(ledger: Ledger, wallet: LedgerWallet, facts: CreditF
     parentTransactionId: facts.parentTransactionId ?? null,
     metadata: { ...facts.metadata },
   });
+  if (isPending) return entry;
   const { id, createdAt, transactionReason } = entry;
   wallet.lots.push({ ...lot, id, createdAt, transactionReason, creditAmount: plan.credits });
   return entry;
@@ -185,7 +195,16 @@ export function enterDebit(ledger: Ledger, wallet: LedgerWallet, facts: DebitFac
       referenceTime: referenceTime ?? wallet.now,
     },
   );
-  if (plan.credits.isZero()) return null;
+  return plan.credits.isZero() ? null : enterDebitOf(ledger, wallet, facts, plan);
+}
+
+/** Enters a completed debit as it was planned, with the lots it takes. spec: wallets-and-payments §2.4 */
+export function enterDebitOf(
+  ledger: Ledger,
+  wallet: LedgerWallet,
+  facts: EntryFacts,
+  plan: EntryAmounts & { uses: LotUse[] },
+): LedgerEntry {
   for (const use of plan.uses) ledger.usedLots.set(use.id, use.left);
   for (const lot of wallet.lots) lot.creditsAvailable = ledger.usedLots.get(lot.id) ?? lot.creditsAvailable;
   const used = plan.uses.map((use) => use.id);

@@ -39,11 +39,15 @@ export async function lockWallet(tx: Transaction, id: string): Promise<{ ledger:
 }
 
 /**
- * Adds completed credits and the bonus of a purchase; returns the id of the entry. An invoiced purchase waits for its payment
- * and is not built yet. Throws `not_found`, `invalid_operation` for a frozen or closed wallet, `already_exists` for a key that was
+ * Adds completed credits and the bonus of a purchase, or, for one that is still to be paid, opens both as pending; returns the
+ * entry and its locked wallet. Throws `not_found`, `invalid_operation` for a frozen or closed wallet, `already_exists` for a key that was
  * used, `validation_error` for what may not be added. spec: wallets-and-payments §1.1, §2.3, §2.5, §2.7
  */
-export async function topUpWallet(tx: Transaction, request: TopupRequest): Promise<string> {
+export async function topUpWallet(
+  tx: Transaction,
+  request: TopupRequest,
+  { isPending }: { isPending: boolean } = { isPending: false },
+): Promise<{ entry: LedgerEntry; wallet: LedgerWallet }> {
   const { ledger, wallet } = await lockWallet(tx, request.walletId);
   refusePastExpiry('expiry_date_utc', request.expiryDate, wallet.now);
   refusePastExpiry('bonus_credits_expiry_date_utc', request.bonusExpiryDate, wallet.now);
@@ -60,6 +64,7 @@ export async function topUpWallet(tx: Transaction, request: TopupRequest): Promi
   const entry = enterCredit(ledger, wallet, {
     ...facts,
     reason,
+    isPending,
     quantity: planned,
     idempotencyKey: key,
     metadata: request.metadata,
@@ -69,6 +74,7 @@ export async function topUpWallet(tx: Transaction, request: TopupRequest): Promi
   if (!bonus.credits.isZero()) {
     enterCredit(ledger, wallet, {
       ...facts,
+      isPending,
       reason: 'PURCHASED_CREDIT_BONUS',
       quantity: { credits: bonus.credits },
       idempotencyKey: `${entry.id}_bonus`,
@@ -77,7 +83,7 @@ export async function topUpWallet(tx: Transaction, request: TopupRequest): Promi
     });
   }
   await writeLedger(ledger);
-  return entry.id;
+  return { entry, wallet };
 }
 
 export interface DebitRequest {
