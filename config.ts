@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { databaseConnection, UnusableDatabaseUrl } from './database-url.ts';
+import { type TemporalSettings, temporalSettings, UnusableTemporalSettings } from './temporal-connection.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 /** Keys of one tenant whose whole shares it may use at once. */
@@ -13,8 +14,6 @@ const schema = z
     /** PostgreSQL as the role that owns the tables; only migrations use it. */
     DATABASE_OWNER_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(20),
-    TEMPORAL_ADDRESS: z.string().min(1).default('127.0.0.1:7233'),
-    TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
     HOST: z.string().min(1).default('127.0.0.1'),
     PORT: port(8080),
     /** Where a worker serves its metrics for Prometheus; it serves none without. */
@@ -118,8 +117,8 @@ export interface Config {
   databaseUrl: string;
   databaseOwnerUrl: string | null;
   databasePoolSize: number;
-  temporalAddress: string;
-  temporalNamespace: string;
+  /** By Temporal's standard variables. */
+  temporal: TemporalSettings;
   host: string;
   port: number;
   metricsAddress: string | null;
@@ -158,7 +157,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   );
   const result = schema.safeParse(given);
   const problems = result.success
-    ? urlProblems(result.data, given)
+    ? [...urlProblems(result.data, given), ...temporalProblems(given)]
     : result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   if (!result.success || problems.length > 0) {
     throw new Error(`The configuration is not usable. ${problems.join('; ')}.`);
@@ -168,8 +167,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     databaseUrl: values.DATABASE_URL,
     databaseOwnerUrl: values.DATABASE_OWNER_URL ?? null,
     databasePoolSize: values.DATABASE_POOL_SIZE,
-    temporalAddress: values.TEMPORAL_ADDRESS,
-    temporalNamespace: values.TEMPORAL_NAMESPACE,
+    temporal: temporalSettings(given),
     host: values.HOST,
     port: values.PORT,
     metricsAddress: values.METRICS_ADDRESS ?? null,
@@ -209,6 +207,16 @@ function urlProblems(values: z.output<typeof schema>, environment: Record<string
       return [`${name}: ${error.message}`];
     }
   });
+}
+
+function temporalProblems(environment: Record<string, string | undefined>): string[] {
+  try {
+    temporalSettings(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnusableTemporalSettings)) throw error;
+    return [error.message];
+  }
 }
 
 function awsMarketplace(values: z.output<typeof schema>): Config['awsMarketplace'] {

@@ -19,9 +19,9 @@ const logger = workerLogger({ level: config.logLevel });
 Runtime.install(runtimeOptions({ logger, metricsAddress: config.metricsAddress }));
 
 const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
-const connection = await NativeConnection.connect({ address: config.temporalAddress });
-const clientConnection = await Connection.connect({ address: config.temporalAddress });
-const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
+const connection = await NativeConnection.connect(config.temporal.connection);
+const clientConnection = await Connection.connect(config.temporal.connection);
+const temporal = new Client({ connection: clientConnection, namespace: config.temporal.namespace });
 // Whoever is not told now is found by the next event, or by the next start.
 const { metering, clickhouse } = openUsageStore({
   database,
@@ -38,7 +38,7 @@ const gateways = connectGateways(config);
 try {
   const workers = await createWorkers({
     connection,
-    namespace: config.temporalNamespace,
+    namespace: config.temporal.namespace,
     temporal,
     database,
     metering,

@@ -13,7 +13,7 @@ import { usageWatchSignal } from './usage-watch.ts';
 /** An API process: answers until it is told to stop, then finishes the requests under way and closes what it opened. */
 const config = readConfig(process.env);
 const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
-const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace });
+const temporal = connectTemporal({ ...config.temporal.connection, namespace: config.temporal.namespace });
 const { metering } = openUsageStore({
   database,
   clickhouseUrl: config.clickhouseUrl,

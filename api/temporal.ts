@@ -1,4 +1,10 @@
-import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 
 /** Attempts of one call while Temporal does not answer: under a second together, then the caller gets 503 and may retry. */
 const maxAttempts = 4;
@@ -7,14 +13,14 @@ const maxAttempts = 4;
  * The API's way to Temporal. It connects when it is first needed: an API without Temporal still answers what needs no
  * workflow. The caller closes it.
  */
-export function connectTemporal(options: { address: string; namespace: string }): {
+export function connectTemporal({ namespace, ...options }: ConnectionOptions & { namespace: string }): {
   client: Client;
   close(): Promise<void>;
 } {
   const connection = Connection.lazy({
-    address: options.address,
+    ...options,
     connectTimeout: '2s',
     interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts }))],
   });
-  return { client: new Client({ connection, namespace: options.namespace }), close: () => connection.close() };
+  return { client: new Client({ connection, namespace }), close: () => connection.close() };
 }

@@ -5,6 +5,7 @@ import { openDatabase } from '../db/orm.ts';
 import { sandboxOperator } from '../integrations/sandbox-gateway/operator.ts';
 import { openSandboxStore } from '../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
+import { temporalSettings } from '../temporal-connection.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { homeDirectory, readRunning } from './home.ts';
 
@@ -22,7 +23,7 @@ async function main(): Promise<number> {
   const database = await openDatabase({ url: databaseUrl, poolSize: 4 });
   const metering = openPostgresUsageStore(database);
   const books = openSandboxStore({ url: databaseUrl, poolSize: 1 });
-  const temporal = await connectTemporal(process.env.TEMPORAL_ADDRESS || running?.temporalAddress);
+  const temporal = await connectTemporal(running?.temporalAddress);
   try {
     const findings = await checkInvariants({
       database,
@@ -39,11 +40,18 @@ async function main(): Promise<number> {
   }
 }
 
+/** Null where nothing says where Temporal is, and where it does not answer. */
 async function connectTemporal(address: string | undefined) {
-  if (!address) return null;
+  const environment = process.env;
+  const { connection: options, namespace } = temporalSettings({
+    ...environment,
+    TEMPORAL_ADDRESS: environment.TEMPORAL_ADDRESS || address,
+  });
+  if (!address && !environment.TEMPORAL_ADDRESS && !environment.TEMPORAL_PROFILE && !environment.TEMPORAL_CONFIG_FILE) {
+    return null;
+  }
   try {
-    const connection = await Connection.connect({ address, connectTimeout: '3s' });
-    const namespace = process.env.TEMPORAL_NAMESPACE || 'default';
+    const connection = await Connection.connect({ ...options, connectTimeout: '3s' });
     return { connection, client: new Client({ connection, namespace }) };
   } catch {
     return null;

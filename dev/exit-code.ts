@@ -1,12 +1,14 @@
 import { UnusableDatabaseUrl } from '../database-url.ts';
+import { UnusableTemporalSettings } from '../temporal-connection.ts';
 
-/** The exit code of a command. A database URL that cannot be used is said in a sentence. */
+/** The exit code of a command. Settings of database or Temporal that cannot be used are said in a sentence. */
 export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
   try {
     return await main();
   } catch (error) {
-    if (!(error instanceof UnusableDatabaseUrl)) throw error;
-    console.error(`DATABASE_URL: ${error.message}.`);
+    const isTemporal = error instanceof UnusableTemporalSettings;
+    if (!isTemporal && !(error instanceof UnusableDatabaseUrl)) throw error;
+    console.error(isTemporal ? `${error.message}.` : `DATABASE_URL: ${error.message}.`);
     return 1;
   }
 }

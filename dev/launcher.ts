@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { applicationRole, prepareDatabase } from '../db/prepare.ts';
 import { installSandboxGateway } from '../integrations/sandbox-gateway/store.ts';
+import { temporalSettings } from '../temporal-connection.ts';
 import {
   closeHome,
   type HomeSettings,
@@ -188,8 +189,9 @@ async function findTemporal(
   onStart: OnStart,
 ) {
   if (env.TEMPORAL_ADDRESS) {
-    await prepareNamespace(env.TEMPORAL_ADDRESS, namespace);
-    return { address: env.TEMPORAL_ADDRESS, uiUrl: null, ports: {} };
+    const { connection } = temporalSettings(env);
+    await prepareNamespace(connection, namespace);
+    return { address: connection.address, uiUrl: null, ports: {} };
   }
   const cli = await temporalCli(say, env, signal);
   const preferred = { temporal: settings.ports.temporal, temporalUi: settings.ports.temporalUi };
@@ -208,6 +210,14 @@ async function findTemporal(
   return { address: server.address, uiUrl: `http://127.0.0.1:${ports.temporalUi}`, ports };
 }
 
+/** What the environment says of a Temporal server does not hold for the built-in one. */
+function withoutTemporal(env: LaunchOptions['env']): LaunchOptions['env'] {
+  if (env.TEMPORAL_ADDRESS) return env;
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^TEMPORAL_(?:TLS|API_KEY|PROFILE|CONFIG_FILE|GRPC_META)/.test(name)),
+  );
+}
+
 /** Starts the production entry files and waits until both are ready. */
 async function startServices(
   { directory, apiPort, env }: LaunchOptions,
@@ -215,7 +225,7 @@ async function startServices(
   addresses: Record<'apiUrl' | 'databaseUrl' | 'temporalAddress' | 'portalSigningKey' | 'secretEncryptionKey', string>,
 ): Promise<void> {
   const environment = {
-    ...env,
+    ...withoutTemporal(env),
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
@@ -230,7 +240,7 @@ async function startServices(
     startReady({
       ...common,
       ...workerService,
-      isReady: (pid) => workerPolls(addresses.temporalAddress, namespace, pid),
+      isReady: (pid) => workerPolls(temporalSettings(environment).connection, namespace, pid),
     }),
     startReady({
       ...common,

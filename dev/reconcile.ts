@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { reconcile } from '../activities/reconcile.ts';
 import { openDatabase } from '../db/orm.ts';
+import { temporalSettings } from '../temporal-connection.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { homeDirectory, readRunning } from './home.ts';
 
@@ -16,15 +17,19 @@ async function main(): Promise<number> {
     console.error('There is nothing to reconcile: start Perennial with npm start, or set DATABASE_URL.');
     return 1;
   }
-  const address = process.env.TEMPORAL_ADDRESS || running?.temporalAddress || '127.0.0.1:7233';
-  const connection = await Connection.connect({ address, connectTimeout: '3s' }).catch(() => null);
+  const { connection: options, namespace } = temporalSettings({
+    ...process.env,
+    TEMPORAL_ADDRESS: process.env.TEMPORAL_ADDRESS || running?.temporalAddress,
+  });
+  const { address } = options;
+  const connection = await Connection.connect({ ...options, connectTimeout: '3s' }).catch(() => null);
   if (!connection) {
     console.error(`Temporal does not answer on ${address}: start it, or set TEMPORAL_ADDRESS.`);
     return 1;
   }
   const database = await openDatabase({ url: databaseUrl, poolSize: 4 });
   try {
-    const temporal = new Client({ connection, namespace: process.env.TEMPORAL_NAMESPACE || 'default' });
+    const temporal = new Client({ connection, namespace });
     const { live, started } = await reconcile({ database, temporal, restarts: process.argv.includes('--restart') });
     console.log(`${live} live objects, ${started} workflows started`);
     return 0;

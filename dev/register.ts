@@ -2,10 +2,10 @@ import { readConfig } from '../config.ts';
 import { prepareNamespace } from './temporal-namespace.ts';
 
 /** Registers the namespace and the search attributes with the Temporal server of TEMPORAL_ADDRESS, beside db/migrate.ts. */
-const { temporalAddress, temporalNamespace } = readConfig(process.env);
+const { connection, namespace } = readConfig(process.env).temporal;
 try {
-  await prepareNamespace(temporalAddress, temporalNamespace);
-  console.log(`Temporal at ${temporalAddress} knows the namespace ${temporalNamespace} and its search attributes.`);
+  await prepareNamespace(connection, namespace);
+  console.log(`Temporal at ${connection.address} knows the namespace ${namespace} and its search attributes.`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TemporalConnectionOptions } from '../temporal-connection.ts';
 import { endFormerProgram, hasEnded, poll, type RunningProgram, StartupProblem, startProgram } from './processes.ts';
 import { hasWorker } from './temporal-namespace.ts';
 
@@ -70,8 +71,12 @@ export async function apiAnswers(url: string): Promise<boolean> {
 }
 
 /** Ready when the server sees this process poll the workflows' task queue. */
-export async function workerPolls(address: string, namespace: string, pid: number): Promise<boolean> {
-  return hasWorker(address, namespace, lifecycleQueue, pid).catch(() => false);
+export async function workerPolls(
+  server: string | TemporalConnectionOptions,
+  namespace: string,
+  pid: number,
+): Promise<boolean> {
+  return hasWorker(server, namespace, lifecycleQueue, pid).catch(() => false);
 }
 
 /** The last error a log holds, or its last line, cut to something readable. */

@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client';
+import type { TemporalConnectionOptions } from '../temporal-connection.ts';
 import { accepts } from './ports.ts';
 import { poll, StartupProblem } from './processes.ts';
 import { searchAttributes } from './temporal-server.ts';
@@ -12,19 +13,26 @@ const retentionSeconds = 30 * 24 * 60 * 60;
  * Waits for a Temporal server, then registers the namespace and our search attributes where they are missing. Running it
  * again changes nothing. Throws a StartupProblem when the server does not answer or refuses.
  */
-export async function prepareNamespace(address: string, namespace: string, limitMs = 30_000): Promise<void> {
-  const connection = await connectWithin(address, limitMs);
+export async function prepareNamespace(
+  server: string | TemporalConnectionOptions,
+  namespace: string,
+  limitMs = 30_000,
+): Promise<void> {
+  const options = typeof server === 'string' ? { address: server } : server;
+  const connection = await connectWithin(options, limitMs);
   try {
     await connection.workflowService
       .registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: retentionSeconds as never } })
-      .catch(unlessItExists);
+      .catch((error: unknown) => unlessItExists(error, connection, namespace));
     // A namespace just registered is known to all parts of the server a moment later.
     const registered = await poll(() => addSearchAttributes(connection, namespace), limitMs, 250);
     if (!registered) throw new Error(`search attributes could not be registered in ${limitMs / 1000} s`);
   } catch (error) {
     throw new StartupProblem(
-      `The Temporal server at ${address} did not accept the namespace ${namespace} and its search attributes (${messageOf(error)}): ` +
-        'give Perennial a namespace it may administer.',
+      `The Temporal server at ${options.address} did not accept the namespace ${namespace} and its search attributes (${messageOf(error)}): ` +
+        `give Perennial a namespace it may administer, or make both there, as in Temporal Cloud: ${searchAttributes
+          .map(({ name, type }) => `${name} (${type})`)
+          .join(', ')}.`,
     );
   } finally {
     await connection.close();
@@ -32,8 +40,13 @@ export async function prepareNamespace(address: string, namespace: string, limit
 }
 
 /** Whether a worker process polls a task queue for workflows; a worker's identity begins with its process id. */
-export async function hasWorker(address: string, namespace: string, taskQueue: string, pid: number): Promise<boolean> {
-  const connection = await Connection.connect({ address });
+export async function hasWorker(
+  server: string | TemporalConnectionOptions,
+  namespace: string,
+  taskQueue: string,
+  pid: number,
+): Promise<boolean> {
+  const connection = await Connection.connect(typeof server === 'string' ? { address: server } : server);
   try {
     const { pollers } = await connection.workflowService.describeTaskQueue({
       namespace,
@@ -46,12 +59,13 @@ export async function hasWorker(address: string, namespace: string, taskQueue: s
   }
 }
 
-async function connectWithin(address: string, limitMs: number): Promise<Connection> {
+async function connectWithin(options: TemporalConnectionOptions, limitMs: number): Promise<Connection> {
+  const { address } = options;
   const [host = '127.0.0.1', port = '7233'] = address.split(':');
   // A refused first connect costs gRPC a back-off of a second, so the port is tried first.
   await poll(async () => ((await accepts(Number(port), host)) ? true : undefined), limitMs);
   const connection = await poll(
-    () => Connection.connect({ address, connectTimeout: '3s' }).catch(() => undefined),
+    () => Connection.connect({ ...options, connectTimeout: '3s' }).catch(() => undefined),
     limitMs,
     250,
   );
@@ -91,8 +105,12 @@ async function addSearchAttributes(connection: Connection, namespace: string): P
   }
 }
 
-function unlessItExists(error: unknown): void {
-  if ((error as { code?: number }).code !== alreadyExists) throw error;
+/** Nothing is wrong where the namespace is there, also where its owner alone may make one. */
+async function unlessItExists(error: unknown, connection: Connection, namespace: string): Promise<void> {
+  if ((error as { code?: number }).code === alreadyExists) return;
+  await connection.workflowService.describeNamespace({ namespace }).catch(() => {
+    throw error;
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -106,7 +106,7 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-const rootFiles = ['config.ts', 'database-url.ts', 'heap.ts'];
+const rootFiles = ['config.ts', 'database-url.ts', 'heap.ts', 'temporal-connection.ts'];
 
 function isPath(target: string): boolean {
   return rootFiles.includes(target) || (/\.(ts|json|js)$/.test(target) && target.includes('/'));
