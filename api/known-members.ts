@@ -66,6 +66,13 @@ function ofObject(
   return { members, unbuilt };
 }
 
+/** True where a member that is known and not built has its place in a value, at any depth. */
+export function namesUnbuilt(known: KnownMembers | null): boolean {
+  if (known === null) return false;
+  const parts = [...(known.members?.values() ?? []), known.element, known.values, ...(known.branches ?? [])];
+  return known.unbuilt.later.length > 0 || parts.some((part) => namesUnbuilt(part ?? null));
+}
+
 function takesObjects(option: unknown): boolean {
   return ['any', 'unknown', 'custom', 'record', 'object', 'array'].includes((option as z.ZodType).def.type);
 }

@@ -2,7 +2,8 @@ import { validatorCompiler } from '@fastify/type-provider-zod';
 import type { FastifyInstance, FastifySchemaCompiler, preValidationHookHandler, RouteOptions } from 'fastify';
 import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
-import { knownMembers, surplusMembers, unknownIssues } from '../known-members.ts';
+import { notBuiltResponse } from '../errors.ts';
+import { knownMembers, namesUnbuilt, surplusMembers, unknownIssues } from '../known-members.ts';
 import { noBody } from '../schemas/scalars.ts';
 import { wirePath } from '../validation.ts';
 
@@ -16,10 +17,20 @@ export function refuseUnknownMembers(app: FastifyInstance): void {
     const { schema = {} } = route;
     const operation = String(schema.operationId);
     const querystring = schema.querystring ?? z.object({});
-    route.schema = { ...schema, querystring, ...bodyOf(route) };
+    const body = bodyOf(route);
+    const response = {
+      ...(isPartlyBuilt(operation, [querystring, body.body]) && notBuiltResponse),
+      ...Object(schema.response),
+    };
+    route.schema = { ...schema, querystring, ...body, response };
     route.validatorCompiler = strictly(operation);
     route.preValidation = [parameterCheck(querystring, operation), ...[route.preValidation ?? []].flat()];
   });
+}
+
+/** Some member of a request is of the interface and not of this release, so its answer may be 501. */
+function isPartlyBuilt(operation: string, schemas: readonly unknown[]): boolean {
+  return schemas.some((schema) => schema instanceof z.ZodType && namesUnbuilt(knownMembers(schema, operation)));
 }
 
 /** Documented bodies stay as they are; where none is documented, none is known. */

@@ -1,13 +1,6 @@
+import { alertReferences } from './alert-references.ts';
 import type { InvariantRule } from './invariant.ts';
-
-/** A column that holds the id of another row, and the table it is in. */
-export interface Reference {
-  table: string;
-  column: string;
-  target: string;
-  /** Narrows the rows to which it applies. */
-  where?: string;
-}
+import type { Reference } from './reference.ts';
 
 const clocked = ['agenda_entry', 'customer', 'invoice', 'opening_charge', 'payment', 'refund', 'subscription'];
 const ofCustomer = [
@@ -215,10 +208,15 @@ export const references: readonly Reference[] = [
   { table: 'wallet_transaction', column: 'wallet_id', target: 'wallet' },
   { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
   { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },
+  { table: 'invoice', column: 'purchase_id', target: 'wallet_transaction' },
+  { table: 'document_paper', column: 'document_id', target: 'invoice', where: "t.document_id like 'inv\\_%'" },
+  { table: 'document_paper', column: 'document_id', target: 'credit_note', where: "t.document_id like 'cn\\_%'" },
+  ...alertReferences,
 ];
 
 /** Id columns that name no row of the environment: names given by others, and what no table exists for yet. */
 export const otherIdColumns: ReadonlySet<string> = new Set([
+  'alert_stream.setting_id',
   'api_key.display_id',
   'api_key.user_id',
   'audit_entry.request_id',

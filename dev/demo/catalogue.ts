@@ -87,7 +87,7 @@ export async function createCatalogue(api: DemoClient): Promise<DemoCatalogue> {
   return { planId: plan.id, suffix, createdAt: plan.created_at, prices, ...(await createTaxAndCoupon(api, suffix)) };
 }
 
-/** A tax on every invoice, and a coupon that takes something off those of the first two months. */
+/** A tax on every invoice, and a coupon that takes something off what the first two months cost. */
 async function createTaxAndCoupon(api: DemoClient, suffix: string): Promise<{ taxCode: string; couponCode: string }> {
   const taxCode = `sales-tax${suffix}`;
   const couponCode = `OPENING${suffix}`;

@@ -37,7 +37,7 @@ export function demoReport(result: DemoResult): string {
     rule,
     line(totals, widths),
     '',
-    `Sales tax is ${money(total(invoices.map((each) => each.total_tax)))} of it; the coupon of every fourth airport took ${money(total(invoices.map((each) => each.total_discount)))} off its first three invoices.`,
+    `Sales tax is ${money(total(invoices.map((each) => each.total_tax)))} of it; the coupon of every fourth airport took ${money(total(invoices.map((each) => each.total_discount)))} off its first two months.`,
     '',
     `How "${explained.line}" on invoice ${explained.invoiceNumber} of ${explained.airport} comes to ${money(decimal(explained.amount))}:`,
     ...explained.sentences.map((sentence, index) => `  ${index + 1}. ${sentence}`),

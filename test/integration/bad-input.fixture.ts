@@ -75,7 +75,7 @@ export async function rowCounts({ database }: Pick<TestDatabase, 'database'>): P
          and not exists (select from pg_inherits where inhrelid = format('%I.%I', table_schema, table_name)::regclass) order by 1`,
     );
     const counts = tables.map(({ name }) => `select '${name}' as name, count(*) as rows from ${name}`);
-    const rows = await tx.rows<{ name: string; rows: string }>(counts.join(' union all '));
+    const rows = await tx.rows<{ name: string; rows: string }>(`${counts.join(' union all ')} order by name`);
     return rows.map((row) => `${row.name} ${row.rows}`).join('\n');
   });
 }

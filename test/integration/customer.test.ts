@@ -72,7 +72,10 @@ test('eight identical creations at once make one customer, and tell the others i
   expect(made).toMatchObject({ status: 201, body: { external_id: 'eight-1' } });
   for (const { status, body: refused } of others) {
     expect([status, refused.code]).toEqual([409, 'already_exists']);
-    expect(refused.details).toEqual({ fields: { external_id: 'taken' }, customer_id: made?.body.id });
+    expect(refused.details).toEqual({
+      fields: { external_id: 'taken' },
+      context: { customer_id: made?.body.id },
+    });
     expect(refused.message).toContain(made?.body.id);
   }
 });

@@ -154,6 +154,7 @@ test('every copy is audited and announced in the target, in the name of the call
   const by = { actors: 1, actor: base.scope.actor };
   expect(audited).toEqual(
     [
+      ['alert_setting', 'created', 1],
       ['credit_grant', 'created', 1],
       ['entitlement', 'created', 2],
       ['environment_clone', 'completed', 1],

@@ -29,7 +29,9 @@ export const plantings: Planting[] = [
     what: 'a second live invoice of one period',
     sql: `drop index invoice_period_unique; create temp table twin on commit drop as select * from invoice where id = '$1';
       alter table twin drop column amount_due_rank, drop column amount_remaining_rank;
-      update twin set id = 'inv_zz', idempotency_key = 'zz', invoice_number = 'zz'; insert into invoice select * from twin`,
+      update twin set id = 'inv_zz', idempotency_key = 'zz', invoice_number = 'zz';
+      do 'begin execute (select format(''insert into invoice (%1$s) select %1$s from twin'', string_agg(quote_ident(attname), '', ''))
+        from pg_attribute where attrelid = ''twin''::regclass and attnum > 0 and not attisdropped); end'`,
     by: 'invoiceId',
   },
   {

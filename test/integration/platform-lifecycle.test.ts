@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { errorResponses, handleError } from '../../api/errors.ts';
 import { registerAuthentication } from '../../api/plugins/authentication.ts';
 import { registerJsonBody } from '../../api/plugins/json-body.ts';
+import { registerRateLimit } from '../../api/plugins/rate-limit.ts';
 import { registerTransactions } from '../../api/plugins/transaction.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -23,6 +24,7 @@ lifecycle.setValidatorCompiler(validatorCompiler);
 lifecycle.setSerializerCompiler(serializerCompiler);
 lifecycle.setErrorHandler(handleError);
 registerJsonBody(lifecycle);
+registerRateLimit(lifecycle, () => false);
 registerAuthentication(lifecycle);
 registerTransactions(lifecycle);
 lifecycle.post('/open', {

@@ -240,7 +240,8 @@ describe('coupons of a phase', () => {
     await until(api, offer, '2026-03-02T00:00:00Z');
     expect((await told(api, id)).map((line) => line.split(':')[0])).toEqual([
       'SUBSCRIPTION_CREATE 15.5',
-      'SUBSCRIPTION_CYCLE 50',
+      // February's fee, invoiced as January ends, is of the second phase.
+      'SUBSCRIPTION_CYCLE 80',
       'SUBSCRIPTION_CYCLE 80',
     ]);
   });

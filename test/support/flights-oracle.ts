@@ -67,9 +67,10 @@ export function expectedInvoices(): Map<string, ExpectedInvoice[]> {
   );
 }
 
-/** The coupon takes 15 % off the invoices of January and February and the one that opens the subscription. */
+/** The coupon takes 15 % off what January and February cost, fees and usage, wherever it is invoiced. */
 function invoicesOf(code: string, months: Month[], hasCoupon: boolean): ExpectedInvoice[] {
-  const off = (period: number) => (hasCoupon && period < 2 ? 15n : 0n);
+  const off = hasCoupon ? 15n : 0n;
+  const couponEnds = new Date(Date.UTC(2001, 2, 1)).toISOString();
   const behind = hoursBehind[code];
   if (behind === undefined) throw new Error(`the oracle does not know the clock of ${code}`);
   // Only the end of April's fee lies in summer time, which Arizona does not have.
@@ -83,14 +84,15 @@ function invoicesOf(code: string, months: Month[], hasCoupon: boolean): Expected
     start: firstOf(month),
     end: firstOf(month + 1),
   });
-  const opening = invoice('SUBSCRIPTION_CREATE', firstOf(0), firstOf(1), [fee(0)], off(0));
+  const opening = invoice('SUBSCRIPTION_CREATE', firstOf(0), firstOf(1), [fee(0)], off, couponEnds);
   const cycles = months.map((month, index) =>
     invoice(
       'SUBSCRIPTION_CYCLE',
       firstOf(index),
       firstOf(index + 1),
       [fee(index + 1), ...usageLines(month, firstOf(index), firstOf(index + 1))],
-      off(index),
+      off,
+      couponEnds,
     ),
   );
   return [opening, ...cycles];
@@ -123,9 +125,12 @@ function invoice(
   end: string,
   lines: ExpectedLine[],
   percentOff: bigint,
+  couponEnds: string,
 ): ExpectedInvoice {
-  const cents = lines.reduce((sum, { amount }) => sum + BigInt(amount.replace('.', '')), 0n);
-  const discount = (cents * percentOff + 50n) / 100n;
+  const centsOf = (some: ExpectedLine[]) => some.reduce((sum, { amount }) => sum + BigInt(amount.replace('.', '')), 0n);
+  const cents = centsOf(lines);
+  const covered = centsOf(lines.filter((line) => line.start < couponEnds));
+  const discount = (covered * percentOff + 50n) / 100n;
   const tax = ((cents - discount) * 825n + 5_000n) / 10_000n;
   const amounts = { discount: money(discount * 100n), tax: money(tax * 100n) };
   return { reason, start, end, ...amounts, total: money((cents - discount + tax) * 100n), lines };
