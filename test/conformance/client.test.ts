@@ -70,7 +70,13 @@ const areas = {
 };
 
 describe.each(Object.entries(areas))('%s', (_area, calls) => {
-  test.each(Object.entries(calls))('%s', (_operation, call) => legible(call));
+  test.for(Object.entries(calls))('%s', async ([name, call], { skip }) => {
+    speaker?.forget();
+    await legible(call);
+    const operation = operations.find((each) => each.operation === name.split(' ')[0]);
+    const unsaid = operation && speaker?.unsaid(operation);
+    if (unsaid) skip(unsaid);
+  });
 });
 
 test('every operation of the published client that is implemented is called', () => {

@@ -30,8 +30,9 @@ function called(testCase: TestCase): Row[] {
   const { state, errors = [] } = testCase.result();
   const area = testCase.parent.type === 'suite' ? testCase.parent.name : 'all';
   if (area === 'all' && state !== 'failed') return [];
-  const message = errors.map((error) => error.message).join('; ');
-  return [{ area, operation: testCase.name, result: state === 'passed' ? 'passed' : 'failed', message }];
+  const result = state === 'passed' || state === 'skipped' ? state : 'failed';
+  const note = state === 'skipped' ? (testCase.result() as { note?: string }).note : undefined;
+  return [{ area, operation: testCase.name, result, message: note ?? errors.map(({ message }) => message).join('; ') }];
 }
 
 function unimplemented(): Row[] {

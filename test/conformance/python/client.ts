@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { Operation } from '../operations.ts';
 
 /** What the bridge tells of one request. */
 interface Told {
@@ -14,17 +14,14 @@ interface Told {
 /** Answered as bare arrays, which newer versions of the client declare as lists. spec: decision 9 */
 const arrays = new Set(['getTaxRates', 'getSubscriptionAddonAssociations']);
 
-/** What the table cannot tell is kept for the end of it. */
-function note(text: string): void {
-  if (process.env.CONFORMANCE_NOTES) appendFileSync(process.env.CONFORMANCE_NOTES, `${text}\n`);
-}
-
 /** The published Python client as a `fetch` for the TypeScript client: Python sends each request and reads its answer first. */
 export async function pythonFetcher(python: string, address: string, apiKey: string) {
   const bridge = new URL('./bridge.py', import.meta.url).pathname;
   const child = spawn(python, [bridge, address, apiKey], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   await lines.next();
+  /** What became of each request since `forget`: null was said and read by Python, else why not. */
+  const told = new Map<string, string | null>();
   let turn: Promise<unknown> = Promise.resolve();
 
   const ask = async (request: object): Promise<Told> => {
@@ -46,17 +43,23 @@ export async function pythonFetcher(python: string, address: string, apiKey: str
     const asked = { method: request.method, path, query, body: text === '' ? null : JSON.parse(text) };
     const answer = turn.then(() => ask(asked));
     turn = answer.catch(() => undefined);
-    const told = await answer;
+    const { operation, fault, status, type, text: read } = await answer;
     const spoken = `${request.method} ${path}`;
-    if (told.operation === null) {
-      note(`${spoken}: this version cannot say it; sent as it was`);
+    if (operation === null) {
+      told.set(spoken, 'this version of the client cannot say it');
       return fetch(request);
     }
-    if (told.fault !== null && arrays.has(told.operation))
-      note(`${spoken}: this version reads a list, and not the array`);
-    else if (told.fault !== null) throw new Error(`${request.method} ${path}: ${told.fault}`);
-    const headers = told.type === '' ? {} : { 'content-type': told.type };
-    return new Response(told.status === 204 ? null : told.text, { status: told.status, headers });
+    const isArray = fault !== null && arrays.has(operation);
+    if (fault !== null && !isArray) throw new Error(`${spoken}: ${fault}`);
+    told.set(spoken, isArray ? 'this version of the client reads a list, not the array' : null);
+    const headers = type === '' ? {} : { 'content-type': type };
+    return new Response(status === 204 ? null : read, { status, headers });
   };
-  return { fetcher, close: () => child.stdin.end() };
+  /** Why no request of an operation was said and read by Python; null when one was. */
+  const unsaid = ({ method, path }: Operation): string | null => {
+    const pattern = new RegExp(`^${method} ${path.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
+    const own = [...told].filter(([spoken]) => pattern.test(spoken)).map(([, reason]) => reason);
+    return own.includes(null) ? null : (own[0] ?? null);
+  };
+  return { fetcher, unsaid, forget: () => told.clear(), close: () => child.stdin.end() };
 }
