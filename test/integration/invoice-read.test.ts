@@ -166,10 +166,14 @@ describe('PUT /invoices/{id}', () => {
 });
 
 it('shows the whole invoice in its events, as it is now', async () => {
-  const { body } = await api<Wire>('GET', '/outbound-events?limit=1000');
-  const finalized = body.items.find(
-    (event: Wire) => event.event_type === 'invoice.update.finalized' && event.entity_id === draft.id,
-  );
+  const isFinalized = (event: Wire) => event.event_type === 'invoice.update.finalized' && event.entity_id === draft.id;
+  // The feed shows an event once no older transaction of the server runs, whosever it is.
+  let finalized: Wire;
+  for (let after = ''; !finalized; ) {
+    const { body } = await api<Wire>('GET', `/outbound-events?limit=1000&wait=5${after}`);
+    finalized = body.items.find(isFinalized);
+    after = `&after=${body.next}`;
+  }
   const { body: invoice } = await api<Wire>('GET', `/invoices/${draft.id}?expand=customer`);
   expect(finalized.payload).toEqual({ event_type: 'invoice.update.finalized', invoice });
 });
