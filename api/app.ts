@@ -77,6 +77,7 @@ import { taskRoutes } from './routes/task.ts';
 import { taxRoutes } from './routes/tax.ts';
 import { tenantRoutes } from './routes/tenant.ts';
 import { testClockRoutes } from './routes/test-clock.ts';
+import { unbuiltRoutes } from './routes/unbuilt.ts';
 import { usageAnalyticsRoutes } from './routes/usage-analytics.ts';
 import { userRoutes } from './routes/user.ts';
 import { walletRoutes } from './routes/wallet.ts';
@@ -152,6 +153,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(workflowTriggerRoutes);
   await v1.register(subscriptionTimelineRoutes);
   await v1.register(subscriptionRehearsalRoutes);
+  await v1.register(unbuiltRoutes);
   await v1.register(lineItemRoutes);
   await v1.register(planChangeRoutes);
   await v1.register(subscriptionModifyRoutes);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { unbuiltOperations } from '../../api/routes/unbuilt.ts';
 
 interface Operation {
   operationId: string;
@@ -8,7 +9,12 @@ interface Operation {
 const { paths } = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
 };
-const patterns = Object.entries(paths).map(([template, operations]) => ({
+/** Operations that are not built are always 501, and the document names none of them. */
+const unbuilt = unbuiltOperations.map(([method, path, operationId]): [string, Record<string, Operation>] => [
+  `/v1${path}`,
+  { [method.toLowerCase()]: { operationId, responses: { 501: {} } } },
+]);
+const patterns = [...Object.entries(paths), ...unbuilt].map(([template, operations]) => ({
   operations,
   // A path without parameters goes before one that would take its last name for a parameter.
   parameters: template.split('{').length - 1,
