@@ -28,7 +28,7 @@ const schema = z
     RATE_LIMIT_PER_TENANT_PER_SECOND: z.coerce.number().int().min(0).max(10_000_000).optional(),
     /** Requests a second from one address that show no valid credential, ten seconds' worth at once; 0 switches it off. */
     RATE_LIMIT_PER_ADDRESS_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(20),
-    /** How long a request may take to arrive, and its headers alone. */
+    /** Longest time a request may take to arrive, and its headers alone. */
     REQUEST_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(3_600_000).default(60_000),
     HEADERS_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(3_600_000).default(10_000),
     /** Connections of one process at once; more are closed at once. */
@@ -131,7 +131,7 @@ export interface Config {
   maxConnections: number;
   bodyMemoryMib: number;
   maxEventLoopDelayMs: number;
-  /** How many proxies are in front, or where they are; false when there is none. */
+  /** Number of proxies in front, or their addresses; false when there is none. */
   trustProxy: false | number | string[];
   portalSigningKeys: readonly string[];
   portalUrl: string;
@@ -194,7 +194,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   };
 }
 
-/** What of the URLs of databases cannot be used: a process that would connect in another way than it was told does not start. */
+/** Problems of the URLs of databases: a process that would connect in another way than it was told does not start. */
 function urlProblems(values: z.output<typeof schema>, environment: Record<string, string | undefined>): string[] {
   return (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((name) => {
     const url = values[name];

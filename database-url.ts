@@ -31,7 +31,7 @@ const parameters: Readonly<Record<string, string | null>> = {
   user: null,
 };
 
-/** What pg-connection-string reads by itself; the others are read here. */
+/** Parameters that pg-connection-string reads by itself; the others are read here. */
 const readByParser = ['application_name', 'fallback_application_name', 'host', 'options', 'password', 'port', 'user'];
 const tlsFiles = ['sslcert', 'sslkey', 'sslrootcert'] as const;
 
@@ -117,12 +117,12 @@ function count(values: ReadonlyMap<string, string>, name: string): number {
   return Number(value);
 }
 
-/** What TLS a connection has: false for none, `prefersTls` where the server decides. */
+/** TLS of a connection: false for none, `prefersTls` where the server decides. */
 function tlsOf(given: Given): { ssl: false | object; prefersTls: boolean } {
   const values = new Map(given);
   const fromSystem = values.get('sslrootcert') === 'system';
   const hasFiles = tlsFiles.some((name) => values.has(name));
-  // Who gives certificates and no mode wants them to count.
+  // Certificates without a mode are meant to count.
   const mode = values.get('sslmode') ?? (hasFiles || fromSystem ? 'verify-full' : 'disable');
   if (values.get('sslnegotiation') === 'direct' && !enforced.includes(mode)) {
     throw new UnusableDatabaseUrl(`sslnegotiation=direct needs sslmode ${enforced.join(', ')}`);

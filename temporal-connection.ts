@@ -7,14 +7,14 @@ export class UnusableTemporalSettings extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How every client and worker of the product connects to Temporal. */
+/** Connection of every client and worker of the product to Temporal. */
 export interface TemporalSettings {
   readonly namespace: string;
   /** For `Connection` and `NativeConnection`. */
   readonly connection: TemporalConnectionOptions;
 }
 
-/** What both kinds of connections of the SDK take. */
+/** Options that both kinds of connections of the SDK take. */
 export interface TemporalConnectionOptions {
   readonly address: string;
   readonly tls?: Exclude<ReturnType<typeof toClientOptions>['connectionOptions']['tls'], null | undefined>;

@@ -171,7 +171,7 @@ function checkColumns(record: FileRecord): void {
 
 interface Chunk {
   events: PreparedEvent[];
-  /** Where the events were in the file. */
+  /** Lines of the file that the events came from. */
   places: Pick<RowError, 'record' | 'line'>[];
   errors: RowError[];
 }

@@ -24,7 +24,7 @@ import { startObject } from './reconcile.ts';
 
 /** Visibility may learn of an end a little later than it happened, and clocks of machines differ. */
 const overlapMs = 2 * 60_000;
-/** Where the first look begins; what was closed earlier was found by `reconcile` at the start of a worker. */
+/** Start of the first look; what was closed earlier was found by `reconcile` at the start of a worker. */
 const firstLookMs = 60 * 60_000;
 const pageSize = 200;
 const maxStarting = 32;
@@ -42,7 +42,7 @@ interface ClosedLifecycle {
 
 export type LifecycleWatchActivities = ReturnType<typeof createLifecycleWatchActivities>;
 
-/** What sees to it that no object is without its workflow because somebody closed it. */
+/** Activities that start workflows again which somebody closed from outside. */
 export function createLifecycleWatchActivities(dependencies: { database: Database; temporal: Client }) {
   return {
     /**

@@ -45,7 +45,7 @@ export interface PaymentAnswer extends PaymentMoment {
   caller?: Caller;
 }
 
-/** What a gateway said of a charge that was sent before, and what the customer's test clock showed then; null on real time. */
+/** Answer of a gateway about a charge that was sent before, and what the customer's test clock showed then; null on real time. */
 export interface LookedUp extends PaymentOutcome {
   /** Absent in answers of earlier releases. */
   clockTime?: string | null;
@@ -169,7 +169,7 @@ function snapshotOf(state: PaymentState): PaymentSnapshot {
   };
 }
 
-/** How a payment ended, and why where it failed. */
+/** End of a payment, and its reason where it failed. */
 function endText({ paymentStatus, errorMessage }: PaymentState): string {
   const status = paymentStatus.toLowerCase();
   return paymentStatus === 'FAILED' ? `${status}: ${errorMessage ?? 'the gateway gave no reason'}` : status;

@@ -2,7 +2,7 @@ import { type SettingValue, settingDefaults } from '../db/stores/platform/settin
 import type { ScopedSql } from '../db/transaction.ts';
 import { jsonNumber } from './decimal.ts';
 
-/** How an answer shows a decimal of which the interface document and the published clients say different things. */
+/** Form of a decimal of which the interface document and the published clients say different things. */
 export type DecimalFormat = (decimal: string) => RawJson | string;
 
 /**

@@ -16,7 +16,7 @@ export interface KnownMembers {
   unbuilt: UnbuiltMembers;
 }
 
-/** What a request has too much: members nobody knows, and members that this release does not have. */
+/** Surplus of a request: members nobody knows, and members that this release does not have. */
 export interface SurplusMembers {
   unknown: { path: Path; nearest: string | null }[];
   later: Path[];
@@ -117,7 +117,7 @@ function collectObject(
   }
 }
 
-/** Of the alternatives the one that knows most of the value's members is what the caller meant. */
+/** The alternative that knows most of the value's members is the one the caller meant. */
 function collectBranch(branches: readonly KnownMembers[], value: object, path: Path, surplus: SurplusMembers): void {
   const found = branches
     .filter((branch) => (Array.isArray(value) ? branch.element : branch.members || branch.values || branch.branches))
@@ -146,7 +146,7 @@ export function nearestOf(name: string, known: readonly string[]): string | null
   return closest(name, related);
 }
 
-/** How the answer names an unknown member, in the form of the schema's own issues, so that all are told together. */
+/** Issues of unknown members, in the form of the schema's own issues, so that all are told together. */
 export function unknownIssues(
   { unknown }: SurplusMembers,
   noun: 'member' | 'parameter',

@@ -25,7 +25,7 @@ const limitRule = 'must be an integer from 1 to 1000, or 0 for 50';
 const maxOffset = 1_000_000_000;
 const offsetRule = `must be an integer from 0 to ${maxOffset}`;
 const limitInput = z.int(limitRule).min(0, limitRule).max(maxLimit, limitRule);
-/** How many rows a body skips. */
+/** Number of rows a body skips. */
 export const offsetInput = z.int(offsetRule).min(0, offsetRule).max(maxOffset, offsetRule);
 const wholeNumber = (rule: string) =>
   z

@@ -153,7 +153,7 @@ export const unbuiltRows: readonly Row[] = [
   },
 ];
 
-/** What no row says: nothing is known beyond the schema. */
+/** For places without a row: nothing is known beyond the schema. */
 const none: UnbuiltMembers = { later: [], passedOver: [] };
 
 /** The unbuilt names at one place of an operation's request. */

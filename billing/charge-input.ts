@@ -34,7 +34,7 @@ export interface ChargeSubscription {
   lineItemGrouping: 'per_charge_period' | 'per_billing_period';
   /** Where commitments of several periods begin; absent where there are none and nothing was paused. */
   startDate?: string;
-  /** Whether FIXED items pay a share of the first calendar period; absent: the whole of it. */
+  /** True where FIXED items pay a share of the first calendar period; absent: the whole of it. */
   prorationBehavior?: 'create_prorations' | 'none';
   /** Where charging begins after a trial; items of a longer cadence run their own periods from here at the earliest. */
   trialEnd?: string | null;

@@ -6,7 +6,7 @@ const noted = new WeakMap<TransactionEnd, Set<string>>();
 
 let tell: (scope: Scope) => void = () => undefined;
 
-/** Where the marks of this process are told of, besides those of its usage engine. One a process; the next replaces it. */
+/** Sets whom the marks of this process are told to, besides those of its usage engine. One a process; the next replaces it. */
 export function onCustomersMarked(told: (scope: Scope) => void): void {
   tell = told;
 }

@@ -210,7 +210,7 @@ async function findTemporal(
   return { address: server.address, uiUrl: `http://127.0.0.1:${ports.temporalUi}`, ports };
 }
 
-/** What the environment says of a Temporal server does not hold for the built-in one. */
+/** Variables about a Temporal server do not hold for the built-in one. */
 function withoutTemporal(env: LaunchOptions['env']): LaunchOptions['env'] {
   if (env.TEMPORAL_ADDRESS) return env;
   return Object.fromEntries(

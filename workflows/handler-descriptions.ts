@@ -1,6 +1,6 @@
-/** What an operator reads beside each message in the Temporal UI, by its name. A message of several workflows means the same in all. */
+/** Text beside each message in the Temporal UI, by its name. A message of several workflows means the same in all. */
 const descriptions: Record<string, string> = {
-  // Of everything that can be parked.
+  // Messages of everything that can be parked.
   retry:
     'For operators. Tries the step again at which this is parked; mend its cause first. Refused where nothing is parked.',
   waitingFor: 'What time will bring, at which step this is parked and why, and since when it is asked to be cancelled.',
@@ -56,7 +56,7 @@ const descriptions: Record<string, string> = {
   usageArrived: 'Usage of some customer has arrived and is to be looked at.',
 };
 
-/** What an operator does about what is parked, on the page of its workflow. */
+/** Remedies for what is parked, on the page of its workflow. */
 export const remedy = '**What to do:** mend the cause, then send the Update `retry` of this page.';
 
 /** The description of a message, for `setHandler`. Throws for one that has none. */

@@ -8,7 +8,7 @@ import { testClockWorkflowType } from './test-clock.messages.ts';
 export const lifecycleWatchWorkflowType = 'lifecycleWatch';
 export const lifecycleWatchScheduleId = 'lifecycle-watch';
 
-/** How often it is looked for workflows that were closed from outside: such a one runs again within a minute. */
+/** Interval of looking for workflows that were closed from outside: such a one runs again within a minute. */
 export const lifecycleWatchInterval = '30s' as const;
 
 /** The workflows that end only when their row says so, by their types, and the object types `reconcile` knows them by. */
@@ -23,7 +23,7 @@ export const watchedTypes = {
 /** The search attributes that say whose a workflow is. */
 export const ownerKeys = { tenantId: tenantIdKey, environmentId: environmentIdKey };
 
-/** What a look found. `until` is where the next one begins. */
+/** Findings of a look. `until` is where the next one begins. */
 export interface LifecycleWatchResult {
   until: string;
   /** Workflows that were closed from outside, also those that run again or have nothing left to wait for. */

@@ -55,7 +55,7 @@ export interface LifecycleSnapshot {
   blockedReason?: string | null;
 }
 
-/** How an object stood when its workflow ended. */
+/** Standing of an object when its workflow ended. */
 export interface LifecycleResult {
   status: string;
   details: string;

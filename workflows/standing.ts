@@ -46,7 +46,7 @@ function oneLine(text: string | null | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').trim();
 }
 
-/** What a person does about a parked object. */
+/** Remedy for a parked object. */
 function remedyLine({ type, id }: ObjectOfWorkflow): string {
   return (
     '**What to do:** mend the cause, then send the Update `retry` of this page, ' +
@@ -59,7 +59,7 @@ export function withStep(steps: readonly Step[], step: Step): Step[] {
   return [...steps, step].slice(-keptSteps);
 }
 
-/** How an object stands, what it did last, and when it was asked to stop. */
+/** Standing of an object, what it did last, and when it was asked to stop. */
 interface Life {
   snapshot: LifecycleSnapshot;
   steps: readonly Step[];
@@ -68,7 +68,7 @@ interface Life {
   onTestClock: boolean;
 }
 
-/** Of what a workflow looks after. */
+/** Identity of what a workflow looks after. */
 interface ObjectOfWorkflow {
   type: string;
   id: string;

@@ -15,7 +15,7 @@ export interface TestClockStart {
   testClockId: string;
 }
 
-/** How the workflow of a clock is started; the caller says what becomes of one that runs. A closed one is started again. */
+/** Start options of the workflow of a clock; the caller says what becomes of one that runs. A closed one is started again. */
 export function testClockStartOptions(start: TestClockStart) {
   return {
     workflowId: testClockWorkflowId(start.testClockId),

@@ -46,7 +46,7 @@ export function registerBodyMemory(app: FastifyInstance): void {
     // Whoever goes away before the answer gives back what was kept.
     reply.raw.once('close', () => release(request));
     if (declared !== null) {
-      // What is longer than the route takes is refused without being read.
+      // A body longer than the route takes is refused without being read.
       if (declared <= request.routeOptions.bodyLimit) reserve(request, declared);
       return payload;
     }

@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** What is known of a caller once its credential was looked up. */
+/** Caller whose credential was looked up. */
 export interface CallerLimits {
   /**
    * The credential is good: the request no longer counts for its address, but for the caller and its tenant. Throws

@@ -191,7 +191,7 @@ export function viewAlertSetting(row: AlertSetting): z.output<typeof alertSettin
   };
 }
 
-/** What a log may show beside itself, by id. */
+/** Records that a log may show beside itself, by id. */
 export interface AlertLogCompany {
   customers: ReadonlyMap<string, Customer>;
   wallets: ReadonlyMap<string, Wallet>;

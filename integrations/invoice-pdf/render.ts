@@ -159,7 +159,7 @@ function lastAttempt(compiler: NodeCompiler, data: string): Buffer {
   return plain;
 }
 
-/** What stands for a letter that no font has; Noto Sans has it. */
+/** Stands for a letter that no font has; Noto Sans has it. */
 const unknownGlyph = '□';
 
 /** Halves of letters and characters that steer terminals show nothing. */

@@ -32,7 +32,7 @@ interface Load {
   readonly turn?: Promise<unknown>;
 }
 
-/** What a batch came to. */
+/** Result of a batch. */
 interface Appended {
   /** Their customers were marked. */
   readonly isMarked: boolean;
@@ -65,7 +65,7 @@ export async function appendBatch(
   return { isMarked: catalogue.watchesUsage, unstorable };
 }
 
-/** What the first way comes to, which takes all data to be good, or else the second. */
+/** Result of the first way, which takes all data to be good, or else of the second. */
 async function withoutUnstorable(store: () => Promise<Resolved>, otherwise: () => Promise<Resolved>) {
   try {
     return await store();

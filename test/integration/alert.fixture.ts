@@ -7,7 +7,7 @@ import { created, type TestPlatform } from '../support/billing.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came over the wire
 type Wire = any;
 
-/** What tests of alerts make and look at. */
+/** Makes and looks at what alerts are about. */
 export function alertFixture({ api, base, temporal }: TestPlatform) {
   // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came over the wire
   const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => api<any>(method, path, body);

@@ -50,7 +50,7 @@ const withTls = (query: string, host = 'localhost') =>
 const plainUrl = (query: string) => `${inject('servers').postgresUrl}?${query}`;
 const [trusted, foreign] = [authority.file, stranger.file].map((file) => `sslrootcert=${encodeURIComponent(file)}`);
 
-/** What the server says of a connection: its TLS version, null for none, and whose certificate the client showed. */
+/** A connection as the server sees it: its TLS version, null for none, and whose certificate the client showed. */
 async function seenBy(url: string) {
   const connection = databaseClient(url);
   connection.on('error', () => undefined);

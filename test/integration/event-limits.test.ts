@@ -22,7 +22,7 @@ const send = (events: Members[]) => call('POST', '/v1/events/bulk', { body: { ev
 const rejected = async (query: string): Promise<Members[]> =>
   (await call('GET', `/v1/events/rejected?limit=1000&${query}`)).body.items;
 
-/** What no door knows of: PostgreSQL refuses the events that say so, with an error of the class they name. */
+/** Faults that no door knows of: PostgreSQL refuses the events that say so, with an error of the class they name. */
 await asOwner(`
   create function usage.refuse_data() returns trigger language plpgsql as $$
   begin

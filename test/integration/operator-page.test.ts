@@ -21,7 +21,7 @@ import {
 } from '../support/billing.ts';
 import { asSuperuser } from '../support/database.ts';
 
-// What an operator reads on the pages of the Temporal UI, as the UI asks for it.
+// The texts that an operator reads on the pages of the Temporal UI, as the UI asks for it.
 const { api, base, gateway, temporal } = await testPlatform();
 const { planId } = await monthlyPlan(api);
 

@@ -2,7 +2,7 @@ import type { AlertEntity } from '../../../billing/alert/alert-config.ts';
 import { badField, missing } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 
-/** What a setting is of. */
+/** Entity of a setting, and its parent. */
 export interface AlertSubject {
   entityType: AlertEntity;
   entityId: string;

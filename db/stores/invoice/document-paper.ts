@@ -21,7 +21,7 @@ export type PaperCustomer = Pick<
   | `address${'Line1' | 'Line2' | 'City' | 'State' | 'PostalCode' | 'Country'}`
 >;
 
-/** What an issued document shows beside its amounts. */
+/** Names and texts that an issued document shows beside its amounts. */
 export interface Paper {
   seller: PaperSeller;
   customer: PaperCustomer;
@@ -104,7 +104,7 @@ export async function paperDigest(sql: Sql, scope: Scope, documentId: string): P
   return found?.digest ?? null;
 }
 
-/** What an issued document shows beside its amounts; null for one that was not issued. */
+/** Names and texts of an issued document; null for one that was not issued. */
 export async function readPaper(sql: Sql, scope: Scope, documentId: string): Promise<Paper | null> {
   const [found] = await sql.rows<Paper & { [column: string]: unknown }>(
     `select s.content as seller, c.content as customer, p.texts from document_paper p
@@ -116,7 +116,7 @@ export async function readPaper(sql: Sql, scope: Scope, documentId: string): Pro
   return found ?? null;
 }
 
-/** How the paper of an invoice was recorded, and whether its parties still are what their digests say. */
+/** Record of an invoice's paper: when it was made, and whether its parties still are what their digests say. */
 export interface PaperState {
   isSealed: boolean;
   recordedAt: string;

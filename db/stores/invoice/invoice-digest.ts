@@ -56,7 +56,7 @@ const couponFacts = [
 const customFacts = `case when l.price_unit_id is null then '[]'::jsonb else jsonb_build_array(l.price_unit_id, l.price_unit,
   trim_scale(l.price_unit_amount), trim_scale(l.price_unit_cost), trim_scale(l.conversion_rate)) end`;
 
-/** What a sealed paper adds, so that documents that were sealed without one digest as they always did. */
+/** Addition of a sealed paper, so that documents that were sealed without one digest as they always did. */
 const paperFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_build_array('paper', p.seller, p.customer, p.texts) end`;
 const planFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_build_array(l.plan_display_name) end`;
 

@@ -10,7 +10,7 @@ export interface PaperInvoice extends Omit<InvoiceContent, 'customer'> {
   customer: PaperCustomer | null;
 }
 
-/** What documents are made of beside the rows of their own. */
+/** Contents of documents beside the rows of their own. */
 export interface PaperSource {
   invoice: PaperInvoice;
   seller: Pick<PaperSeller, 'name' | 'billingDetails'> | null;
@@ -18,7 +18,7 @@ export interface PaperSource {
   terms: SettingValue<'e_invoice_config'>;
 }
 
-/** What the page of an invoice is made of. */
+/** Contents of the page of an invoice. */
 export type InvoicePageSource = PaperSource;
 
 /**

@@ -20,7 +20,7 @@ export interface InvoiceVerification {
   /** The seals before and after it in its number sequence. */
   previous: InvoiceDocument | null;
   next: InvoiceDocument | null;
-  /** How names and texts were recorded; null when they never were. */
+  /** Record of names and texts; null when they never were. */
   paper: PaperState | null;
   isDocumentUnchanged: boolean;
   isChained: boolean;

@@ -152,7 +152,7 @@ const eventMembers: Columns = {
   metadata: 'metadata',
 };
 
-/** What is told of an entry: that it was made, or that it was settled. */
+/** Event of an entry: that it was made, or that it was settled. */
 export function entryEvent(
   entry: Record<string, unknown>,
   name: 'wallet.transaction.created' | 'wallet.transaction.updated' = 'wallet.transaction.created',

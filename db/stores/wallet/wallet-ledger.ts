@@ -24,7 +24,7 @@ export interface LedgerWallet {
   /** Its own alert settings as stored. */
   alertSettings: Record<string, unknown> | null;
   alertSettingId: string | null;
-  /** Of wallets without; null where none is stored. */
+  /** Alert settings of wallets without their own; null where none are stored. */
   defaultAlerts: Record<string, unknown> | null;
   /** True where balances of the environment are watched. */
   isWatched: boolean;
@@ -66,7 +66,7 @@ export interface CreditFacts extends EntryFacts {
 }
 
 export interface DebitFacts extends EntryFacts {
-  /** Of an invoice with a period its end: lots that expired before it or pay only from later on are not used. */
+  /** End of the invoice's period, where it has one: lots that expired before it or pay only from later on are not used. */
   referenceTime?: string | undefined;
 }
 

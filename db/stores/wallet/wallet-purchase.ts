@@ -25,7 +25,7 @@ export interface PurchaseRow {
   [column: string]: unknown;
 }
 
-/** What became of a purchase whose invoice is paid. */
+/** Outcome of a purchase whose invoice is paid. */
 export type PurchaseOutcome = 'completed' | 'orphaned' | 'wallet_closed';
 
 // A purchase comes before its bonus.
@@ -148,7 +148,7 @@ function enterTakenBack(
     .filter(({ taken }) => taken.greaterThan(0));
   const credits = sum(wanted.map((each) => each.credits));
   const creditBalanceAfter = wallet.creditBalance.minus(credits);
-  // What the lots lose is written with the entry.
+  // The losses of the lots are written with the entry.
   for (const use of uses) {
     const lot = wallet.lots.find((one) => one.id === use.id);
     if (lot) lot.creditsAvailable = use.left;

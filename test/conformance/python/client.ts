@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Operation } from '../operations.ts';
 
-/** What the bridge tells of one request. */
+/** Report of the bridge on one request. */
 interface Told {
   operation: string | null;
   fault: string | null;
@@ -20,7 +20,7 @@ export async function pythonFetcher(python: string, address: string, apiKey: str
   const child = spawn(python, [bridge, address, apiKey], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   await lines.next();
-  /** What became of each request since `forget`: null was said and read by Python, else why not. */
+  /** Fate of each request since `forget`: null was said and read by Python, else why not. */
   const told = new Map<string, string | null>();
   let turn: Promise<unknown> = Promise.resolve();
 
