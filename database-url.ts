@@ -49,7 +49,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 const enforced = ['require', 'verify-ca', 'verify-full'];
 
 /**
- * How to connect to the PostgreSQL that a URL names, for every client and pool of the product. Its TLS parameters mean what they mean to
+ * Connection options for the PostgreSQL that a URL names, for every client and pool of the product. Its TLS parameters mean what they mean to
  * libpq, and its variables (`PGSSLMODE`, `PGSSLROOTCERT`, …) stand in for those the URL leaves out. Reads the files of certificates.
  * Throws `UnusableDatabaseUrl` for a parameter that is unknown, one that has no such value, and a file that cannot be used: nothing
  * of a URL is ignored.
@@ -78,7 +78,7 @@ export function databaseConnection(
   };
 }
 
-/** One connection to the PostgreSQL that a URL names. The caller connects and ends it. */
+/** Connection to the PostgreSQL that a URL names. The caller connects and ends it. */
 export function databaseClient(url: string): pg.Client {
   const config = databaseConnection(url);
   return new ((config.Client as typeof pg.Client | undefined) ?? pg.Client)(config);

@@ -34,7 +34,7 @@ const tlsVariables = [
 ];
 
 /**
- * How to connect to Temporal by its standard variables (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS…`),
+ * Connection options for Temporal from its standard variables (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS…`),
  * which win over the profile of a TOML file. A file is read when `TEMPORAL_CONFIG_FILE` or `TEMPORAL_PROFILE` asks for it, never because
  * the account happens to have one. An empty variable counts as unset. Throws `UnusableTemporalSettings` for a variable of TLS that is
  * unknown, half a pair of certificate and key, and a file that cannot be used: nothing makes a connection less safe than it was told.

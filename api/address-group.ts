@@ -3,8 +3,8 @@ import { isIPv6 } from 'node:net';
 const groupsOfNetwork = 4;
 
 /**
- * Whose address it is, as far as limits go: an IPv4 address by itself, also in its IPv6 form, and of an IPv6 address the /64 that one
- * subscriber is given, within which it changes addresses at will.
+ * Subscriber whom limits count for an address: an IPv4 address by itself, also in its IPv6 form, and of an IPv6 address the /64 that
+ * one subscriber is given, within which it changes addresses at will.
  */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1];

@@ -165,7 +165,7 @@ async function registerResources(v1: Api): Promise<void> {
 }
 
 /**
- * How often connections that are too slow are looked for. The type hides the member: with it the compiler takes the server for one of
+ * Interval of looking for connections that are too slow. The type hides the member: with it the compiler takes the server for one of
  * HTTP/2.
  */
 const connectionOptions: object = { http: { connectionsCheckingInterval: 1_000 } };

@@ -44,7 +44,7 @@ export function couponPeriod(input: Cadence & { start: string }): Interval {
 }
 
 /**
- * Whether an association applies to a period, that of a line's service or, for `once`, of the invoice: it is in force in it, and
+ * True where an association applies to a period, that of a line's service or, for `once`, of the invoice: it is in force in it, and
  * a `once` coupon has not been consumed by an earlier invoice. spec: subscriptions-and-invoicing §2.17.1, §2.17.3
  */
 export function couponApplies(

@@ -169,10 +169,15 @@ function checkSubscriptionParts(input: NewInvoice): void {
   }
 }
 
-function onlyLine(input: NewInvoice): NewInvoiceLine {
+function onlyLine({ description, subtotal, periodStart, periodEnd }: NewInvoice): NewInvoiceLine {
+  return { ...plainLine(description || 'Invoice', subtotal), periodStart, periodEnd };
+}
+
+/** FIXED line of quantity 1 that comes from no price, plan or subscription and has no period. */
+export function plainLine(displayName: string, amount: string): NewInvoiceLine {
   return {
-    displayName: input.description || 'Invoice',
-    amount: input.subtotal,
+    displayName,
+    amount,
     quantity: '1',
     priceType: 'FIXED',
     priceId: null,
@@ -186,8 +191,8 @@ function onlyLine(input: NewInvoice): NewInvoiceLine {
     meterDisplayName: null,
     subscriptionLineItemId: null,
     adjustedEntitlementQuantity: null,
-    periodStart: input.periodStart,
-    periodEnd: input.periodEnd,
+    periodStart: null,
+    periodEnd: null,
     metadata: {},
   };
 }

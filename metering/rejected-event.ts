@@ -1,6 +1,6 @@
 import type { PreparedEvent } from './event.ts';
 
-/** Why no meter counted an event, and, own, that the database could not store it. spec: catalogue-and-metering §6.6 */
+/** Reasons for which no meter counted an event, and, own, for which the database could not store it. spec: catalogue-and-metering §6.6 */
 export const rejectionReasons = ['no_meter_for_event_name', 'no_matching_meter', 'not_storable'] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 

@@ -51,7 +51,7 @@ export interface LifecycleSnapshot {
   spreadMs: number;
   /** The step at which the object is parked, when it is. */
   blockedOn: string | null;
-  /** Why it is parked there. Absent in snapshots of earlier releases. */
+  /** Reason for which it is parked there. Absent in snapshots of earlier releases. */
   blockedReason?: string | null;
 }
 
@@ -86,9 +86,9 @@ export interface WaitingFor {
   status: string;
   next: AgendaItem | null;
   blockedOn: string | null;
-  /** Why it is parked at `blockedOn`. */
+  /** Reason for which it is parked at `blockedOn`. */
   blockedReason: string | null;
   agenda: AgendaItem[];
-  /** When somebody asked Temporal to cancel the workflow, in real time. It goes on: only the API ends what it looks after. */
+  /** Instant at which somebody asked Temporal to cancel the workflow, in real time. It goes on: only the API ends what it looks after. */
   cancelRequestedAt: string | null;
 }

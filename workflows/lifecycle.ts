@@ -72,7 +72,7 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
   private stays = false;
   private ahead = 0;
   private steps: Step[];
-  /** When somebody asked Temporal to cancel the workflow, which it does not follow. */
+  /** Instant at which somebody asked Temporal to cancel the workflow, which it does not follow. */
   private cancelRequestedAt: string | null;
 
   constructor(definition: LifecycleDefinition<Snapshot>) {

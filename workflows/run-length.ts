@@ -1,5 +1,5 @@
 /**
- * How long a run may become: its actions so far, and the events of its history when its task began. What it went ahead to alone
+ * Length that a run may reach: its actions so far, and the events of its history when its task began. What it went ahead to alone
  * does not count: that was done in the task of the entry before.
  */
 export interface RunLength {

@@ -3,7 +3,7 @@ import type { AlertConfig } from '../../billing/alert/alert-config.ts';
 import { recordColumns } from '../columns.ts';
 
 /**
- * What is watched of an entity, one for each entity and parent. That of a wallet or feature is the same fact as its
+ * Alert setting of an entity, one for each entity and parent. That of a wallet or feature is the same fact as its
  * `alert_settings`. `parentEntityId` is empty where there is none. spec: wallets-and-payments §1.3
  */
 const schema = defineEntity({

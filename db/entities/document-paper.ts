@@ -16,7 +16,7 @@ export class DocumentContent extends contentSchema.class {}
 contentSchema.setClass(DocumentContent);
 
 /**
- * What an issued invoice or credit note shows beside its amounts, as it was then: both parties by the digests of their contents,
+ * Names and texts that an issued invoice or credit note shows beside its amounts, as they were then: both parties by the digests of their contents,
  * and texts of its own. Rows are only ever added. design: quality.md I19
  */
 const schema = defineEntity({

@@ -25,7 +25,7 @@ const schema = defineEntity({
     /** True once the payment's own workflow waits for the gateway; until then whoever opened it does. */
     attended: p.boolean().default(false),
     paymentUrl: p.text().nullable(),
-    /** When the gateway first said that the payer has to confirm, on the customer's clock; null when it does not have to. */
+    /** Instant at which the gateway first said that the payer has to confirm, on the customer's clock; null when it does not have to. */
     awaitsPayerSince: instant().nullable(),
     errorMessage: p.text().nullable(),
     succeededAt: instant().nullable(),

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Which invoices the credits of a grant pay, and of a lot since when: those of a grant that is to pay only from its grant on pay no
+ * Columns for the invoices that credits of a grant pay, and for the instant from which a lot does: those of a grant that is to pay only from its grant on pay no
  * period that had ended by then. Grants and lots that exist pay any open invoice, as they did.
  * spec: wallets-and-payments §2.4, §2.15, README decision 49
  */

@@ -58,7 +58,7 @@ export const recordPapersOfIssued: readonly string[] = [
 ];
 
 /**
- * What issued documents show beside their amounts is kept with them. Documents issued before get what is shown today, once, outside their
+ * Tables of the names and texts that issued documents show beside their amounts. Documents issued before get today's, once, outside their
  * seal, which stays what it was; the audit says so. design: quality.md I19
  */
 export class Migration20261125_30_document_papers extends Migration {

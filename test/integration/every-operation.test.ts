@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { created, testPlatform } from '../support/billing.ts';
 
 /*
- * What the document says of every operation, held against the server: bodies that may be left out, offsets, and texts that no column
+ * The document's claims about every operation, held against the server: bodies that may be left out, offsets, and texts that no column
  * takes. An operation that is made later is asked the same.
  */
 

@@ -59,7 +59,7 @@ function surpluses(schema: Schema | undefined, depth = 0): { path: string; value
   if (!schema || depth > 8) return [];
   if (schema.$ref) return surpluses(document.components.schemas[schema.$ref.split('/').at(-1) ?? ''], depth + 1);
   const branches = schema.anyOf ?? schema.oneOf;
-  // One of the alternatives is meant; the first that has members stands for them.
+  // The caller means one of the alternatives; the first that has members stands for them.
   if (branches) return branches.map((branch) => surpluses(branch, depth + 1)).find((found) => found.length > 0) ?? [];
   const within = (name: string, found: { path: string; value: unknown }[], put: (value: unknown) => unknown) =>
     found.map(({ path, value }) => ({

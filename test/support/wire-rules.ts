@@ -1,5 +1,5 @@
 /*
- * What holds for every answer, so that strict published clients can read it: looked at in every test that calls the API.
+ * Rules that hold for every answer, so that strict published clients can read it: looked at in every test that calls the API.
  * spec: decision 48
  */
 

@@ -92,7 +92,7 @@ const logs: ListDefinition<AlertLog> = {
   },
 };
 
-/** One page of logged changes, the newest first. spec: wallets-and-payments §1.3 */
+/** Page of logged changes, the newest first. spec: wallets-and-payments §1.3 */
 export function listAlertLogs(
   tx: Transaction,
   query: ListQuery,

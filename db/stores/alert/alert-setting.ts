@@ -176,7 +176,7 @@ const settings: ListDefinition<AlertSetting> = {
   },
 };
 
-/** One page of settings. spec: wallets-and-payments §1.3 */
+/** Page of settings. spec: wallets-and-payments §1.3 */
 export function listAlertSettings(
   tx: Transaction,
   query: ListQuery,

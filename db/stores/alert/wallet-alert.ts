@@ -225,7 +225,7 @@ function periodOf(row: PeriodRow) {
   };
 }
 
-/** One period of the same length earlier. */
+/** Instant one period of the same length before the start. */
 function periodBefore(subscriptions: readonly PeriodRow[], start: string): string {
   const ends = subscriptions.map(periodOf).filter(({ currentPeriodStart }) => currentPeriodStart === start);
   const lengthMs = Math.max(...ends.map(({ currentPeriodEnd }) => Date.parse(currentPeriodEnd) - Date.parse(start)));

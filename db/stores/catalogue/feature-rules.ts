@@ -1,3 +1,4 @@
+import { type AlertThreshold, checkAlertConfig } from '../../../billing/alert/alert-config.ts';
 import { decimal } from '../../../billing/money.ts';
 import { badField } from '../../record.ts';
 
@@ -5,10 +6,6 @@ export interface ReportingUnit {
   unit_singular: string;
   unit_plural: string;
   conversion_rate: string;
-}
-export interface AlertThreshold {
-  condition: 'above' | 'below';
-  threshold: string;
 }
 /** What is stored of a feature's alerts: `null` switches a level off. spec: wallets-and-payments §1.3 */
 export interface AlertSettings {
@@ -39,31 +36,8 @@ export function checkFeatureDisplay(feature: FeatureDisplay): void {
   if (feature.reportingUnit && !decimal(feature.reportingUnit.conversion_rate).gt(0)) {
     throw badField('reporting_unit.conversion_rate', 'must be greater than 0');
   }
-  if (feature.alertSettings) checkAlertSettings(feature.alertSettings);
-}
-
-/** Refuses alert settings whose levels contradict each other. spec: wallets-and-payments §1.3 */
-function checkAlertSettings(settings: AlertSettings): void {
-  const { alert_enabled, critical, warning, info } = settings;
-  const levels = [critical, warning, info].filter((level) => level !== null);
-  if (alert_enabled && levels.length === 0) {
-    throw badField('alert_settings', 'needs critical, warning or info when alert_enabled is true');
-  }
-  if (warning && !critical) throw badField('alert_settings.critical', 'is required together with warning');
-  const direction = levels[0]?.condition;
-  if (levels.some((level) => level.condition !== direction)) {
-    throw badField('alert_settings', 'must use one condition, above or below, at every level');
-  }
-  for (const [index, level] of levels.entries()) {
-    const milder = levels[index + 1];
-    if (!milder) continue;
-    const order = decimal(level.threshold).cmp(milder.threshold);
-    if (direction === 'above' ? order < 0 : order > 0) {
-      throw badField(
-        'alert_settings',
-        `must have its thresholds ${direction === 'above' ? 'falling' : 'rising'} from critical over warning to info`,
-      );
-    }
+  if (feature.alertSettings) {
+    checkAlertConfig('feature', { ...feature.alertSettings, alert_threshold_type: 'absolute' }, 'alert_settings.');
   }
 }
 

@@ -25,7 +25,7 @@ export interface AttendedInvoice {
   /** The step at which it is parked, and why; null when it is not. */
   blockedOn: string | null;
   blockedReason: string | null;
-  /** Why its last charge that failed did so. */
+  /** Reason of its last charge that failed. */
   declineReason: string | null;
   /** Whether it has consequences for its subscription when it is not paid. */
   isEnforced: boolean;

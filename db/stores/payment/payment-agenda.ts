@@ -28,7 +28,7 @@ export interface PaymentState {
   /** The step at which it is parked, and why; null when it is not. */
   blockedOn: string | null;
   blockedReason: string | null;
-  /** Why it failed, when it did. */
+  /** Reason of its failure. */
   errorMessage: string | null;
 }
 

@@ -31,7 +31,7 @@ export interface PaymentRow {
   track_attempts: boolean;
   attended: boolean;
   payment_url: string | null;
-  /** When the gateway first said that the payer has to confirm. */
+  /** Instant at which the gateway first said that the payer has to confirm. */
   awaits_payer_since: string | null;
   error_message: string | null;
   succeeded_at: string | null;

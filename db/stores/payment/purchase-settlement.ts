@@ -19,7 +19,7 @@ export interface PaidPurchase {
 }
 
 /**
- * What hangs on the payment of invoices that bill credits, in the transaction that records it: the credits come, or, where the
+ * Settles purchases whose invoices were paid, in the transaction that records the payment: the credits come, or, where the
  * purchase failed before, the money is marked as an orphan that a person may give back. Money of a wallet that was closed meanwhile
  * goes back to its source, and its invoice is voided: answers the refunds to send. spec: wallets-and-payments §2.6, README decision 40
  */

@@ -1,4 +1,4 @@
-import type { NewInvoice } from '../../../billing/invoice-request.ts';
+import { type NewInvoice, plainLine } from '../../../billing/invoice-request.ts';
 import { currencyPrecision, decimal, decimalString } from '../../../billing/money.ts';
 import { newId } from '../../id.ts';
 import { badField } from '../../record.ts';
@@ -71,24 +71,7 @@ interface PurchaseToBill {
   isPaid: boolean;
 }
 
-const nothing = {
-  priceId: null,
-  priceUnit: null,
-  priceUnitAmount: null,
-  entityType: null,
-  entityId: null,
-  planId: null,
-  planDisplayName: null,
-  meterId: null,
-  meterDisplayName: null,
-  subscriptionLineItemId: null,
-  adjustedEntitlementQuantity: null,
-  periodStart: null,
-  periodEnd: null,
-};
-
 function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wallet }: PurchaseToBill): NewInvoice {
-  const line = { ...nothing, displayName: `Purchase ${credits} Credits`, amount, quantity: '1', metadata: {} };
   return {
     customerId: wallet.customerId,
     subscriptionId: null,
@@ -97,7 +80,7 @@ function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wallet }: 
     total: amount,
     amountDue: amount,
     amountPaid: isPaid ? amount : '0',
-    lines: [{ ...line, priceType: 'FIXED' }],
+    lines: [plainLine(`Purchase ${credits} Credits`, amount)],
     invoiceType: 'ONE_OFF',
     billingReason: 'MANUAL',
     billingPeriod: null,

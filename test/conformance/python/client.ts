@@ -55,7 +55,7 @@ export async function pythonFetcher(python: string, address: string, apiKey: str
     const headers = type === '' ? {} : { 'content-type': type };
     return new Response(status === 204 ? null : read, { status, headers });
   };
-  /** Why no request of an operation was said and read by Python; null when one was. */
+  /** Reason for which no request of an operation was said and read by Python; null when one was. */
   const unsaid = ({ method, path }: Operation): string | null => {
     const pattern = new RegExp(`^${method} ${path.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
     const own = [...told].filter(([spoken]) => pattern.test(spoken)).map(([, reason]) => reason);
