@@ -92,7 +92,7 @@ export function checkAlertConfig(entity: AlertEntity, config: AlertConfig, path 
   if (config.warning && !config.critical) throw bad(`${path}critical`, 'is required together with warning');
   const condition = given[0]?.condition;
   if (given.some((level) => level.condition !== condition)) {
-    throw bad(`${path}condition`, 'must be one, above or below, at every level');
+    throw bad(`${path}condition`, 'must be the same at every level: above or below');
   }
   for (const [index, { name, threshold }] of given.entries()) {
     const milder = given[index + 1];
@@ -100,7 +100,7 @@ export function checkAlertConfig(entity: AlertEntity, config: AlertConfig, path 
     const order = decimal(threshold).comparedTo(milder.threshold);
     if (condition === 'above' ? order >= 0 : order <= 0) continue;
     const rising = condition === 'above' ? 'at least' : 'at most';
-    throw bad(`${path}${name}.threshold`, `must be ${rising} that of ${milder.name}, ${milder.threshold}`);
+    throw bad(`${path}${name}.threshold`, `must be ${rising} the threshold of ${milder.name}, ${milder.threshold}`);
   }
   checkScale(entity, config, given, path);
 }

@@ -111,6 +111,20 @@ describe('a balance', () => {
     expect((await call('GET', `/wallets/${id}`)).body.alert_state).toBe('in_alarm');
   });
 
+  test('recovers at once when new settings say that it is enough', async () => {
+    const { id } = await wallet(await person(), {
+      alert_settings: { alert_enabled: true, critical: { threshold: '50' } },
+    });
+    await topUp(id, '20');
+    await watched();
+    const state = async () => (await call('GET', `/wallets/${id}`)).body.alert_state;
+    expect(await state()).toBe('in_alarm');
+    await call('PUT', `/wallets/${id}`, { alert_settings: { alert_enabled: true, critical: { threshold: '5' } } });
+    await watched();
+    expect(await state()).toBe('ok');
+    expect((await told(id, 'wallet.ongoing_balance.recovered')).length).toBe(1);
+  });
+
   test('shows in its event what it was when it changed', async () => {
     const { id } = await wallet(await person(), {
       alert_settings: { alert_enabled: true, ...levels },

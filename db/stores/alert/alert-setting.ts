@@ -14,6 +14,7 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { missing, newRecord, refuseArchived, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
+import { allowCalmOfEntity } from './alert-calm.ts';
 import { refuseUnknownEntity } from './alert-entity.ts';
 import { closeStreams } from './alert-stream.ts';
 import { watchAlerts } from './alert-watch.ts';
@@ -116,7 +117,8 @@ async function changeSetting(tx: Transaction, setting: AlertSetting, config: Ale
   setting.enabled = config.alert_enabled;
   touch(tx, setting);
   await tx.em.flush();
-  if (!config.alert_enabled) await closeStreams(tx, setting);
+  if (config.alert_enabled) await allowCalmOfEntity(tx, tx.scope, setting);
+  else await closeStreams(tx, setting);
   await audit(tx, setting, 'updated');
   await watchAlerts(tx, setting);
 }

@@ -27,7 +27,12 @@ test('a threshold type that is left out stays', () => {
 const refused: [string, AlertEntity, GivenAlertConfig, string][] = [
   ['enabled without a level', 'wallet', { alert_enabled: true }, 'needs critical, warning or info'],
   ['warning without critical', 'wallet', { warning: level('5') }, 'critical is required together with warning'],
-  ['mixed conditions', 'wallet', { critical: level('5', 'above'), info: level('6', 'below') }, 'must be one'],
+  [
+    'mixed conditions',
+    'wallet',
+    { critical: level('5', 'above'), info: level('6', 'below') },
+    'must be the same at every level',
+  ],
   ['a falling value whose levels rise', 'wallet', { critical: level('5'), warning: level('4') }, 'must be at most'],
   ['a rising value whose levels fall', 'group', { critical: level('5'), info: level('6') }, 'must be at least'],
   [
