@@ -1,3 +1,4 @@
+import { refuseGated } from './gated-invoice.ts';
 import { decimal } from './money.ts';
 import { refuse } from './refusal.ts';
 
@@ -7,6 +8,7 @@ export interface EditableInvoice {
   paymentStatus: string;
   recalculatedInvoiceId: string | null;
   sourceType: string;
+  checkoutSessionId?: string | null;
 }
 
 const frozenPaymentStatuses = ['REFUNDED', 'PARTIALLY_REFUNDED'];
@@ -34,12 +36,6 @@ export function assertEditable(invoice: EditableInvoice): void {
       recalculated_invoice_id: invoice.recalculatedInvoiceId,
     });
   }
-}
-
-/** Refuses what others do to an invoice that waits for its checkout session. spec: subscriptions-and-invoicing §2.15.11 */
-export function refuseGated(invoice: { invoiceStatus: string; sourceType: string }, verb: string): void {
-  if (invoice.sourceType !== 'checkout' || invoice.invoiceStatus !== 'DRAFT') return;
-  throw refuse('invalid_operation', `the invoice waits for its checkout session and cannot be ${verb} until that ends`);
 }
 
 /** A line as it is added; decimals as strings, the amount may be negative. */

@@ -1,4 +1,4 @@
-import { refuseGated } from '../../../billing/invoice-edit.ts';
+import { refuseGated } from '../../../billing/gated-invoice.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { type Columns, updateText, writeRows } from '../../bulk.ts';

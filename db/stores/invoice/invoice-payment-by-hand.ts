@@ -1,4 +1,4 @@
-import { refuseGated } from '../../../billing/invoice-edit.ts';
+import { refuseGated } from '../../../billing/gated-invoice.ts';
 import { paymentByHand } from '../../../billing/invoice-payment.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';

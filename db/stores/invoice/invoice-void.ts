@@ -1,4 +1,4 @@
-import { refuseGated } from '../../../billing/invoice-edit.ts';
+import { refuseGated } from '../../../billing/gated-invoice.ts';
 import { planVoid, type VoidPlan } from '../../../billing/invoice-void.ts';
 import { decimal } from '../../../billing/money.ts';
 import type { OwnTerms } from '../../../billing/own-terms.ts';

@@ -4,6 +4,7 @@ import { autoInvoiceThresholdAdapters } from './auto-invoice-threshold.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
+import { checkoutAdapters } from './checkout.ts';
 import { commitmentAdapters } from './commitment.ts';
 import { costsheetAdapters } from './costsheet.ts';
 import { creditGrantAdapters } from './credit-grant.ts';
@@ -31,6 +32,7 @@ export const adapters: Adapters = {
   ...catalogueAdapters,
   ...calendarAdapters,
   ...chargeAdapters,
+  ...checkoutAdapters,
   ...commitmentAdapters,
   ...costsheetAdapters,
   ...creditNoteAdapters,
