@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Scope } from '../db/scope.ts';
 import type { RequestedPayment } from '../db/stores/payment/payment-request.ts';
+import { autoTopUpWorkflowId } from '../workflows/auto-top-up.messages.ts';
 import { invoiceWorkflowId, paymentSettled } from '../workflows/invoice.messages.ts';
 import { rowChanged } from '../workflows/lifecycle.messages.ts';
 import {
@@ -47,18 +48,18 @@ const nudgeWithinMs = 2_000;
 /** Nudges the workflows that wait for a payment settled by hand; each reads from the rows what it means. */
 export async function tellThoseWaiting(
   temporal: Client,
-  settled: { paymentId: string; invoiceId: string; subscriptionId: string | null },
+  settled: { paymentId: string; invoiceId: string | null; subscriptionId: string | null; walletId?: string },
 ): Promise<void> {
-  const { paymentId, invoiceId, subscriptionId } = settled;
+  const { paymentId, invoiceId, subscriptionId, walletId } = settled;
   const { workflow } = temporal;
   // A workflow that does not run waits for nothing; one that does will read the rows at its next step anyway.
-  const nudges = [
-    () => workflow.getHandle(invoiceWorkflowId(invoiceId)).signal(paymentSettled, { paymentId }),
-    () => workflow.getHandle(paymentWorkflowId(paymentId)).signal(rowChanged),
-    () =>
-      subscriptionId
-        ? workflow.getHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged)
-        : Promise.resolve(),
-  ];
+  const nudges = [() => workflow.getHandle(paymentWorkflowId(paymentId)).signal(rowChanged)];
+  if (invoiceId !== null) {
+    nudges.unshift(() => workflow.getHandle(invoiceWorkflowId(invoiceId)).signal(paymentSettled, { paymentId }));
+  }
+  if (subscriptionId !== null) {
+    nudges.push(() => workflow.getHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
+  }
+  if (walletId !== undefined) nudges.push(() => workflow.getHandle(autoTopUpWorkflowId(walletId)).signal(rowChanged));
   for (const nudge of nudges) await temporal.withDeadline(Date.now() + nudgeWithinMs, nudge).catch(() => undefined);
 }

@@ -16,7 +16,7 @@ export interface PaymentCommand {
 
 export interface PaymentSnapshot extends LifecycleSnapshot {
   paymentStatus: string;
-  invoiceId: string;
+  invoiceId: string | null;
   subscriptionId: string | null;
   /** True while the payer has to confirm. */
   needsAction: boolean;

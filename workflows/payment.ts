@@ -10,6 +10,7 @@ import type { AgendaItem } from '../billing/agenda.ts';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import { refuse } from '../billing/refusal.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
+import { autoTopUpWorkflowId } from './auto-top-up.messages.ts';
 import { followRefund, nudge } from './followers.ts';
 import { described } from './handler-descriptions.ts';
 import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
@@ -120,18 +121,26 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
   return lifecycle.run();
 }
 
-/** Nudges the workflows of the invoice and its subscription; each reads from the rows what it means. */
+/** Nudges the workflows of the invoice, its subscription and the wallet that is topped up; each reads from the rows what it means. */
 async function tellThoseWaiting(settled: {
   paymentId: string;
-  invoiceId: string;
+  invoiceId: string | null;
   subscriptionId: string | null;
+  walletId?: string;
 }): Promise<void> {
-  const { paymentId, invoiceId, subscriptionId } = settled;
-  const invoice = getExternalWorkflowHandle(invoiceWorkflowId(invoiceId));
-  const told = [nudge(() => invoice.signal(paymentSettled, { paymentId }))];
+  const { paymentId, invoiceId, subscriptionId, walletId } = settled;
+  const told: Promise<void>[] = [];
+  if (invoiceId !== null) {
+    const invoice = getExternalWorkflowHandle(invoiceWorkflowId(invoiceId));
+    told.push(nudge(() => invoice.signal(paymentSettled, { paymentId })));
+  }
   if (subscriptionId !== null) {
     const subscription = getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId));
     told.push(nudge(() => subscription.signal(rowChanged)));
+  }
+  if (walletId !== undefined) {
+    const topUp = getExternalWorkflowHandle(autoTopUpWorkflowId(walletId));
+    told.push(nudge(() => topUp.signal(rowChanged)));
   }
   await Promise.all(told);
 }

@@ -2,10 +2,10 @@ import { isPaymentSettled } from '../../billing/payment.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import { anyOf } from '../../db/list.ts';
-import { invoiceOwner } from '../../db/stores/invoice/invoice-read.ts';
 import { type ChangedPayment, changePayment } from '../../db/stores/payment/payment-change.ts';
 import { findPayment, listPayments, type PaymentWithAttempts } from '../../db/stores/payment/payment-list.ts';
 import { archivePayment, requestPayment } from '../../db/stores/payment/payment-request.ts';
+import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
@@ -28,13 +28,13 @@ import { idParams, optionalBody } from '../schemas/scalars.ts';
 
 const tags = ['Payments'];
 
-/** Payments of invoices. spec: wallets-and-payments §1.5, §2.19 */
+/** Payments of invoices, and of cards without one. spec: wallets-and-payments §1.5, §2.19 */
 export async function paymentRoutes(app: Api): Promise<void> {
   app.post('/payments', {
     schema: {
       operationId: 'createPayment',
       tags,
-      summary: 'Pay an invoice',
+      summary: 'Pay an invoice, or charge a card without one to verify it',
       body: createPaymentBody,
       response: { 201: payment, ...errorResponses, ...notBuiltResponse },
     },
@@ -105,7 +105,8 @@ export async function paymentRoutes(app: Api): Promise<void> {
       if (changed?.isSettled) {
         await tellThoseWaiting(request.temporal, changed);
         const { invoiceId } = changed;
-        await sendRefundsOf(request, await request.transaction((tx) => invoiceOwner(tx, invoiceId)));
+        const owner = await request.transaction((tx) => ownerOf(tx, id));
+        await sendRefundsOf(request, { ...owner, id: invoiceId ?? id }, invoiceId === null ? 'payment' : 'invoice');
       }
       return answer;
     },
@@ -127,8 +128,7 @@ export async function paymentRoutes(app: Api): Promise<void> {
         const { row } = await findPayment(tx, id);
         if (row.paymentStatus !== 'PENDING')
           throw wrongStatus(id, row.paymentStatus, 'only a PENDING payment is processed');
-        const at = await customerNow(tx, row.customerId);
-        return { id, toProcess: true, customerId: row.customerId, testClockId: row.testClockId ?? null, at };
+        return { ...(await ownerOf(tx, id)), toProcess: true };
       });
       await processAtWorkflow(request.temporal, request.scope, pending);
       return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
@@ -201,6 +201,12 @@ async function openPaymentRoutes(app: Api): Promise<void> {
       return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
     },
   });
+}
+
+async function ownerOf(tx: Transaction, id: string) {
+  const { row } = await findPayment(tx, id);
+  const at = await customerNow(tx, row.customerId);
+  return { id, customerId: row.customerId, testClockId: row.testClockId ?? null, at };
 }
 
 function awaitsGateway({ row }: PaymentWithAttempts): boolean {

@@ -1,15 +1,19 @@
 import { customerNow } from '../../db/clock.ts';
+import { refundPayment } from '../../db/stores/payment/payment-refund.ts';
 import { findRefund, listRefunds } from '../../db/stores/payment/refund-list.ts';
+import { refundableGateways } from '../../integrations/payment-gateway.ts';
 import { retryRefund } from '../../workflows/refund.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
+import { sendRefundsOf } from '../refund-workflow.ts';
 import {
   refund,
   refundFiltersOf,
   refundList,
   refundListQuery,
+  refundPaymentBody,
   retryRefundBody,
   viewRefund,
 } from '../schemas/refund.ts';
@@ -17,7 +21,7 @@ import { idParams } from '../schemas/scalars.ts';
 
 const tags = ['Refunds'];
 
-/** Refunds, which credit notes make. spec: wallets-and-payments §1.6, §2.21 */
+/** Refunds, which credit notes make, and people of payments without an invoice. spec: wallets-and-payments §1.6, §2.21 */
 export async function refundRoutes(app: Api): Promise<void> {
   app.get('/refunds', {
     schema: {
@@ -44,6 +48,34 @@ export async function refundRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'payment:read' },
     handler: async ({ params, transaction }) => transaction(async (tx) => viewRefund(await findRefund(tx, params.id))),
+  });
+
+  app.post('/payments/:id/refund', {
+    schema: {
+      operationId: 'refundPayment',
+      tags,
+      summary: 'Give the money of a payment without an invoice back, and take the credits it bought',
+      params: idParams,
+      body: refundPaymentBody,
+      response: { 201: refund, ...errorResponses },
+    },
+    config: { permission: 'payment:write' },
+    handler: async (request) => {
+      const paymentId = request.params.id;
+      const answer = await request.transaction(async (tx) => {
+        const refundId = await refundPayment(tx, {
+          paymentId,
+          amount: request.body?.amount ?? null,
+          reason: request.body?.refund_reason ?? 'REQUESTED_BY_CUSTOMER',
+          refundableGateways: refundableGateways(app.dependencies.gateways),
+        });
+        const row = await findRefund(tx, refundId);
+        const at = await customerNow(tx, row.customerId);
+        return { view: viewRefund(row), source: { id: paymentId, testClockId: row.testClockId ?? null, at } };
+      });
+      await sendRefundsOf(request, answer.source, 'payment');
+      return answer.view;
+    },
   });
 
   app.post('/refunds/:id/retry', {

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import type { Refund } from '../../db/entities/refund.ts';
 import type { RefundFilters } from '../../db/stores/payment/refund-list.ts';
 import { listOf, listQuery } from '../list.ts';
-import { decimalOutput, idListQuery, metadataOutput, recordOutput, timestampOutput, viewRecord } from './scalars.ts';
+import {
+  decimalInput,
+  decimalOutput,
+  idListQuery,
+  metadataOutput,
+  recordOutput,
+  timestampOutput,
+  viewRecord,
+} from './scalars.ts';
 
 export const refundTarget = z.enum(['PREPAID_WALLET', 'BACK_TO_SOURCE']);
 export const refundStatus = z.enum(['PENDING', 'PROCESSING', 'SUCCEEDED', 'FAILED', 'CANCELLED']);
@@ -36,11 +44,19 @@ export const retryRefundBody = z
   .looseObject({ refund_target: refundTarget.nullish().describe('Default PREPAID_WALLET.') })
   .nullish();
 
+export const refundPaymentBody = z
+  .object({
+    amount: decimalInput({ above: '0' }).nullish().describe('Default: all that can still be given back.'),
+    refund_reason: refundReason.nullish().describe('Default REQUESTED_BY_CUSTOMER.'),
+  })
+  .nullish()
+  .meta({ examples: [{ amount: '20', refund_reason: 'REQUESTED_BY_CUSTOMER' }] });
+
 export const refund = z
   .object({
     ...recordOutput,
     payment_id: z.string().nullable(),
-    invoice_id: z.string(),
+    invoice_id: z.string().nullable().describe('null for money of a payment that paid no invoice.'),
     credit_note_id: z.string().nullable(),
     customer_id: z.string(),
     payment_gateway: z.string().nullable(),
@@ -83,7 +99,7 @@ export function viewRefund(row: Refund): z.output<typeof refund> {
   return {
     ...viewRecord(row),
     payment_id: row.paymentId ?? null,
-    invoice_id: row.invoiceId,
+    invoice_id: row.invoiceId ?? null,
     credit_note_id: row.creditNoteId ?? null,
     customer_id: row.customerId,
     payment_gateway: row.paymentGateway ?? null,

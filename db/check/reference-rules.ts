@@ -194,6 +194,8 @@ export const references: readonly Reference[] = [
   { table: 'invoice_line_item', column: 'subscription_line_item_id', target: 'subscription_line_item' },
   { table: 'invoice_line_item', column: 'plan_id', target: 'plan' },
   { table: 'payment', column: 'destination_id', target: 'invoice', where: "t.destination_type = 'INVOICE'" },
+  { table: 'payment', column: 'destination_id', target: 'customer', where: "t.destination_type = 'CUSTOMER'" },
+  { table: 'payment', column: 'purchase_id', target: 'wallet_transaction' },
   { table: 'payment', column: 'payment_method_id', target: 'payment_method' },
   { table: 'credit_note', column: 'invoice_id', target: 'invoice' },
   { table: 'credit_note', column: 'subscription_id', target: 'subscription' },

@@ -92,6 +92,23 @@ export const walletRules: readonly InvariantRule[] = [
   },
   {
     id: 'I7',
+    rule: 'a purchase without an invoice has its credits exactly when its charge is captured, or its money goes back',
+    examines: 'select count(*) from payment where purchase_id is not null',
+    violations: `
+      select p.id as object, format('%s of %s %s, purchase %s of a wallet in %s, %s given back', p.payment_status, p.amount, p.currency,
+        t.transaction_status, t.currency, back.amount) as problem
+      from payment p join wallet_transaction t on t.id = p.purchase_id cross join lateral (
+        select coalesce(sum(r.amount), 0) as amount from refund r where r.environment_id = p.environment_id and r.payment_id = p.id
+          and r.refund_status <> 'CANCELLED' and not r.metadata ? 'replaced_by'
+      ) back
+      where p.currency <> t.currency or p.destination_type <> 'CUSTOMER'
+        or (p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING') and t.transaction_status = 'completed')
+        or (p.payment_status = 'FAILED' and t.transaction_status <> 'failed')
+        or (p.succeeded_at is not null and (t.transaction_status = 'pending'
+          or (t.transaction_status = 'failed' and back.amount <> p.amount)))`,
+  },
+  {
+    id: 'I7',
     rule: 'a bonus stands as its purchase',
     examines: 'select count(*) from wallet_transaction where parent_transaction_id is not null',
     violations: `

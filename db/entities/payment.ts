@@ -9,7 +9,10 @@ const schema = defineEntity({
     ...recordColumns,
     idempotencyKey: p.text(),
     destinationType: p.text(),
+    /** The invoice it pays, or its customer where it pays none. */
     destinationId: p.text(),
+    /** The purchase of credits that a payment without an invoice pays. */
+    purchaseId: p.text().nullable(),
     customerId: p.text(),
     paymentMethodType: p.text(),
     paymentMethodId: p.text().nullable(),
@@ -38,6 +41,11 @@ const schema = defineEntity({
   },
   uniques: [
     { properties: ['environmentId', 'intentToken'] },
+    {
+      name: 'payment_purchase_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.purchaseId}) where ${c.purchaseId} is not null`,
+    },
     {
       name: 'payment_idempotency_key_unique',
       expression: (c, t, n) =>

@@ -9,7 +9,8 @@ const schema = defineEntity({
     ...recordColumns,
     /** Null when the money is attributed to no payment. */
     paymentId: p.text().nullable(),
-    invoiceId: p.text(),
+    /** Null for money of a payment that paid no invoice. */
+    invoiceId: p.text().nullable(),
     creditNoteId: p.text().nullable(),
     customerId: p.text(),
     paymentGateway: p.text().nullable(),

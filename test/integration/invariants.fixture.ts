@@ -1,3 +1,5 @@
+import { walletPlantings } from './wallet-invariants.fixture.ts';
+
 /** Objects of a sound database that a planting can break. */
 export interface World {
   subscriptionId: string;
@@ -256,42 +258,5 @@ export const plantings: Planting[] = [
     sql: `update invoice set issue_date = issue_date + interval '1 day' where id = '$1'`,
     by: 'invoiceId',
   },
-  {
-    id: 'I7',
-    what: 'a balance the ledger does not give',
-    sql: `update wallet set balance = balance + 1, credit_balance = credit_balance + 1 where id = '$1'`,
-    by: 'walletId',
-  },
-  {
-    id: 'I7',
-    what: 'an entry that begins elsewhere',
-    sql: `update wallet_transaction set credit_balance_before = credit_balance_before + 1 where id = '$1'`,
-    by: 'debitId',
-  },
-  {
-    id: 'I7',
-    what: 'a lot with more than is left',
-    sql: `update wallet_transaction set credits_available = credits_available + 1 where wallet_id = '$1' and type = 'credit'`,
-    by: 'walletId',
-  },
-  {
-    id: 'I7',
-    what: 'a debit that names no lot',
-    sql: `update wallet_transaction set consumed_lots = '[]' where id = '$1'`,
-    by: 'debitId',
-  },
-  {
-    id: 'I8',
-    what: 'credit spent after it expired',
-    sql: `update wallet_transaction set expiry_date = '2025-12-31' where type = 'credit' and wallet_id = (
-      select wallet_id from wallet_transaction where id = '$1')`,
-    by: 'debitId',
-  },
-  {
-    id: 'I8',
-    what: 'credits on an invoice that no wallet gave',
-    sql: `update wallet_transaction set reference_type = 'REQUEST' where id = '$1'`,
-    by: 'debitId',
-    names: /applied, 0 taken/,
-  },
+  ...walletPlantings,
 ];

@@ -12,6 +12,7 @@ import { onboardingScenario } from './onboarding-scenario.ts';
 import { clockParked, invoiceParked, periodParked } from './parked-scenarios.ts';
 import { payerTookTime } from './payer-scenario.ts';
 import { priceSyncParked, priceSyncStopped, pricesSynced } from './price-sync-scenarios.ts';
+import { creditsBought } from './purchase-scenario.ts';
 import { refundScenario } from './refund-scenario.ts';
 import {
   daysAgo,
@@ -168,6 +169,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'usage-watched': thresholdScenario,
   'customer-onboarded': onboardingScenario,
   'refunds-refused-and-silent': refundScenario,
+  'credits-bought': creditsBought,
 };
 
 function cancelled(cancellation: Record<string, unknown>): (stage: Stage) => Promise<void> {

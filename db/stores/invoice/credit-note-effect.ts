@@ -126,7 +126,7 @@ export async function applyNote(
   const refundIds =
     type === 'REFUND'
       ? await openRefunds(tx, {
-          invoiceId: invoice.id,
+          of: { invoiceId: invoice.id },
           customerId: invoice.customer_id,
           testClockId: invoice.test_clock_id,
           creditNoteId: note.id,

@@ -18,7 +18,8 @@ export interface PaymentState {
   paymentId: string;
   version: number;
   paymentStatus: PaymentStatus;
-  invoiceId: string;
+  /** Null for a payment without an invoice. */
+  invoiceId: string | null;
   subscriptionId: string | null;
   agenda: AgendaItem[];
   /** Where the payer confirms; null when the gateway asks nothing of it. */
@@ -46,7 +47,7 @@ export async function loadPaymentState(tx: PaymentTransaction, paymentId: string
     paymentId,
     version: row.version,
     paymentStatus: row.payment_status,
-    invoiceId: row.destination_id,
+    invoiceId: row.destination_type === 'INVOICE' ? row.destination_id : null,
     subscriptionId: row.subscription_id,
     agenda: sortAgenda(agenda, paymentAgendaOrder),
     actionUrl: row.payment_url,
@@ -150,6 +151,7 @@ function agendaOwner(payment: OwnedPayment, items: readonly AgendaItem[]): Agend
 interface PaymentStateRow {
   version: number;
   payment_status: PaymentStatus;
+  destination_type: string;
   destination_id: string;
   payment_url: string | null;
   awaits_payer_since: string | null;
@@ -160,7 +162,7 @@ interface PaymentStateRow {
 }
 
 const stateText = `
-select p.version, p.payment_status, p.destination_id, p.payment_url, p.awaits_payer_since, p.error_message,
+select p.version, p.payment_status, p.destination_type, p.destination_id, p.payment_url, p.awaits_payer_since, p.error_message,
   (select subscription_id from invoice where id = p.destination_id) as subscription_id,
   (select array[step, reason] from parked_object o
    where o.environment_id = $1 and o.object_type = 'payment' and o.object_id = p.id) as parked,

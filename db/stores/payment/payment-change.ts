@@ -29,9 +29,12 @@ export interface PaymentChange {
 /** Who waits for a payment, and whether this change settled it. */
 export interface ChangedPayment {
   paymentId: string;
-  invoiceId: string;
+  /** Null for a payment without an invoice. */
+  invoiceId: string | null;
   subscriptionId: string | null;
   isSettled: boolean;
+  /** The wallet whose credits it buys. */
+  walletId?: string;
 }
 
 /**
@@ -63,15 +66,15 @@ export async function changePayment(
   ]);
   if (!changed) throw refuse('version_conflict', `payment ${paymentId} was changed meanwhile; read it and try again`);
   const name = isOpening ? 'payment.pending' : 'payment.updated';
-  await writeEvents(tx, tx.scope, [paymentEvent(name, changed, invoice.invoice_number, now)]);
+  await writeEvents(tx, tx.scope, [paymentEvent(name, changed, invoice?.invoice_number ?? null, now)]);
   await writeAudit(tx, tx.scope, [
     paymentAudit(changed, isOpening ? 'pending' : 'updated', now, { fields: namesOf(change) }),
   ]);
-  const waiting = { paymentId, invoiceId: invoice.id, subscriptionId: invoice.subscription_id };
+  const waiting = { paymentId, invoiceId: invoice?.id ?? null, subscriptionId: invoice?.subscription_id ?? null };
   if (next === payment.payment_status || isOpening) return { ...waiting, isSettled: false };
   const at = (next === 'SUCCEEDED' ? change.succeededAt : change.failedAt) ?? now;
-  await recordPaymentOutcome(tx, { paymentId, outcome: outcomeByHand(next, change), at });
-  return { ...waiting, isSettled: true };
+  const { walletId } = await recordPaymentOutcome(tx, { paymentId, outcome: outcomeByHand(next, change), at });
+  return { ...waiting, isSettled: true, ...(walletId === undefined ? {} : { walletId }) };
 }
 
 function namesOf(change: PaymentChange): string[] {

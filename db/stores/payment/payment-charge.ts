@@ -31,14 +31,21 @@ export async function chargesOfPayments(
 }
 
 function chargeOf(row: ChargeRow): PaymentCharge {
+  const { destination_id: destinationId, purchase_id: purchaseId } = row;
+  const isOfInvoice = row.destination_type === 'INVOICE';
+  const description = isOfInvoice ? `Invoice ${row.invoice_number ?? destinationId}` : `Payment ${row.id}`;
   return {
     gateway: row.gateway,
     intentToken: row.intent_token,
     amount: decimalText(row.amount),
     currency: row.currency,
     paymentMethodToken: row.gateway_token,
-    description: row.invoice_number ? `Invoice ${row.invoice_number}` : `Invoice ${row.destination_id}`,
-    metadata: { payment_id: row.id, invoice_id: row.destination_id },
+    description: purchaseId === null ? description : 'Credits',
+    metadata: {
+      payment_id: row.id,
+      ...(isOfInvoice ? { invoice_id: destinationId } : { customer_id: destinationId }),
+      ...(purchaseId === null ? {} : { wallet_transaction_id: purchaseId }),
+    },
   };
 }
 
@@ -49,12 +56,15 @@ interface ChargeRow {
   amount: string;
   currency: string;
   gateway_token: string;
+  destination_type: string;
   destination_id: string;
+  purchase_id: string | null;
   invoice_number: string | null;
 }
 
 // The method may have been archived since: a charge that was sent is still asked about.
 const chargesText = `
-select p.id, m.gateway, m.gateway_token, p.intent_token, p.amount, p.currency, p.destination_id, i.invoice_number
-from payment p join payment_method m on m.id = p.payment_method_id join invoice i on i.id = p.destination_id
+select p.id, m.gateway, m.gateway_token, p.intent_token, p.amount, p.currency, p.destination_type, p.destination_id, p.purchase_id,
+  i.invoice_number
+from payment p join payment_method m on m.id = p.payment_method_id left join invoice i on i.id = p.destination_id
 where p.environment_id = $1 and p.id = any($2)`;

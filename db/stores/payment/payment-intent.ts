@@ -8,20 +8,24 @@ type Debt = { invoiceId: string; debt: string; charges: number };
 /**
  * What the gateway will know each payment by: the debt of its invoice and the how-manieth charge of it this is. A period that is billed
  * again, from a backup that does not know its payment, meets the charge that was made. An invoice that takes the place of a void one
- * is the same debt; one without a subscription is a debt of its own. What the gateway is never asked for has a token of its id. Call
- * it with the invoices locked. spec: wallets-and-payments §2.19
+ * is the same debt; one without a subscription is a debt of its own. What the gateway is never asked for has a token of its id, and so
+ * has a payment without an invoice, unless its opener brings one. Call it with the invoices locked. spec: wallets-and-payments §2.19
  */
 export async function intentTokens(
   tx: PaymentTransaction,
   payments: readonly PaymentToInsert[],
 ): Promise<Map<string, string>> {
-  const charging = payments.filter((payment) => payment.paymentGateway !== null && !payment.isChargedAlready);
+  const charging = payments.filter(
+    ({ destination, paymentGateway, isChargedAlready }) =>
+      destination.type === 'INVOICE' && paymentGateway !== null && !isChargedAlready,
+  );
   const debts = new Map((await debtsOf(tx, charging)).map((debt) => [debt.invoiceId, debt]));
   const charged = new Set(charging);
   return new Map(
     payments.map((payment) => {
-      const debt = charged.has(payment) && debts.get(payment.invoice.id);
-      return [payment.id, debt ? intentTokenOf(debt.debt, debt.charges + 1) : intentTokenOf(payment.id, 1)];
+      const debt = charged.has(payment) && debts.get(payment.destination.id);
+      const own = payment.intentToken ?? intentTokenOf(payment.id, 1);
+      return [payment.id, debt ? intentTokenOf(debt.debt, debt.charges + 1) : own];
     }),
   );
 }
@@ -36,7 +40,7 @@ async function debtsOf(tx: PaymentTransaction, charging: readonly PaymentToInser
            and o.invoice_status = 'VOIDED' and o.subscription_id is not distinct from i.subscription_id and i.subscription_id is not null)
      )::int as charges
      from invoice i where i.environment_id = $1 and i.id = ${anyOf('$2')}`,
-    [tx.scope.environmentId, charging.map((payment) => payment.invoice.id)],
+    [tx.scope.environmentId, charging.map(({ destination }) => destination.id)],
     'debts-of',
   );
 }

@@ -10,8 +10,10 @@ import {
 import { type AuditRecord, writeAudit } from '../../audit.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import { type OutboundEvent, writeEvents } from '../../outbox.ts';
+import { failPurchase } from '../wallet/wallet-purchase.ts';
 import { dropPaymentAgenda, gatewaySilentSince, writePayerAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
 import {
+  destinationDetail,
   lockPaymentsWithInvoices,
   type PayableInvoiceRow,
   type PaymentRow,
@@ -23,13 +25,14 @@ import {
   paymentEvent,
 } from './payment-row.ts';
 import { isPaid, type PaymentToSettle, settlePayments, withPayment, writePaidInvoices } from './payment-settle.ts';
-import { settlePurchases } from './purchase-settlement.ts';
+import { settleDirectPurchase, settlePurchases, walletsOfPurchases } from './purchase-settlement.ts';
 
 /** What a recorded outcome means for the one who waits for it. */
 export interface RecordedPayment {
   paymentId: string;
   paymentStatus: PaymentStatus;
-  invoiceId: string;
+  /** Null for a payment without an invoice. */
+  invoiceId: string | null;
   subscriptionId: string | null;
   /** True when this call brought the invoice to SUCCEEDED or OVERPAID: what hangs on its payment happens now. */
   invoicePaid: boolean;
@@ -37,6 +40,8 @@ export interface RecordedPayment {
   awaitsGateway: boolean;
   /** Refunds that wait for their workflows: money that came for a wallet which was closed meanwhile. */
   refundIds?: string[];
+  /** The wallet whose credits the settled payment buys, with or without an invoice. */
+  walletId?: string;
 }
 
 /** What is known of a payment, and when on the customer's clock it became known. */
@@ -72,7 +77,9 @@ export async function recordPaymentOutcomes(
       waiting.map(([, { paymentId }]) => paymentId),
     );
     const found = waiting.map(([index, input], nth) => ({ index, ...input, ...locked[nth]! }));
-    const first = [...Map.groupBy(found, ({ invoice }) => invoice.id).values()].map(([each]) => each!);
+    const first = [...Map.groupBy(found, ({ invoice, payment }) => invoice?.id ?? payment.id).values()].map(
+      ([each]) => each!,
+    );
     const recorded = await recordOfDistinctInvoices(tx, first);
     for (const [nth, { index }] of first.entries()) results[index] = recorded[nth]!;
     waiting = waiting.filter(([index]) => !first.some((done) => done.index === index));
@@ -99,30 +106,41 @@ async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly 
       continue;
     }
     assertPaymentMove(payment.payment_status, next);
-    const paidInvoice = next === 'SUCCEEDED' ? withPayment(invoice, decimalText(payment.amount), at) : null;
+    const paidInvoice = next === 'SUCCEEDED' && invoice ? withPayment(invoice, decimalText(payment.amount), at) : null;
     settling.set(payment.id, { ...each, next, paidInvoice });
   }
-  const { settled, refundIds } = await settle(tx, [...settling.values()]);
+  const { settled, refundIds, walletIds } = await settle(tx, [...settling.values()]);
   return found.map(({ payment, invoice }) => {
     const after = settled.get(payment.id);
     if (!after) return recorded(payment, invoice, false);
     const paidInvoice = settling.get(payment.id)?.paidInvoice;
-    const invoicePaid = paidInvoice ? isPaid(paidInvoice.payment_status) && !isPaid(invoice.payment_status) : false;
+    const invoicePaid = paidInvoice
+      ? isPaid(paidInvoice.payment_status) && !isPaid(invoice?.payment_status ?? '')
+      : false;
     const refunds = refundIds.get(payment.id) ?? [];
-    return { ...recorded(after, invoice, invoicePaid), ...(refunds.length === 0 ? {} : { refundIds: refunds }) };
+    const walletId = walletIds.get(purchaseOf({ payment, invoice }) ?? '');
+    return {
+      ...recorded(after, invoice, invoicePaid),
+      ...(refunds.length === 0 ? {} : { refundIds: refunds }),
+      ...(walletId === undefined ? {} : { walletId }),
+    };
   });
 }
 
+function purchaseOf({ payment, invoice }: PaymentWithInvoice): string | null {
+  return payment.purchase_id ?? invoice?.purchase_id ?? null;
+}
+
 /**
- * Writes what moves: payments, attempts, invoices, agendas, events and audit. Answers the payments as they are then, and by payment the
- * refunds that follow.
+ * Writes what moves: payments, attempts, invoices, agendas, events and audit. Answers the payments as they are then, by payment the
+ * refunds that follow, and by purchase its wallet.
  */
 async function settle(
   tx: PaymentTransaction,
   settling: readonly Settling[],
-): Promise<{ settled: Map<string, PaymentRow>; refundIds: Map<string, string[]> }> {
+): Promise<{ settled: Map<string, PaymentRow>; refundIds: Map<string, string[]>; walletIds: Map<string, string> }> {
   const refundIds = new Map<string, string[]>();
-  if (settling.length === 0) return { settled: new Map(), refundIds };
+  if (settling.length === 0) return { settled: new Map(), refundIds, walletIds: new Map() };
   const settled = await settlePayments(tx, settling);
   await writePaidInvoices(
     tx,
@@ -131,26 +149,37 @@ async function settle(
   for (const { payment } of settling) if (payment.attended) await dropPaymentAgenda(tx, payment);
   const events = settling.flatMap((each) => eventsOf(each, settled.get(each.payment.id)!));
   await writeEvents(tx, tx.scope, events);
-  const audits = settling.flatMap(({ payment, invoice, next, outcome, paidInvoice, at }) => [
-    paymentAudit(settled.get(payment.id)!, next.toLowerCase(), at, { invoice_id: invoice.id, reason: outcome.reason }),
+  const audits = settling.flatMap(({ payment, next, outcome, paidInvoice, at }) => [
+    paymentAudit(settled.get(payment.id)!, next.toLowerCase(), at, {
+      ...destinationDetail(payment),
+      reason: outcome.reason,
+    }),
     ...(paidInvoice ? [receivedAudit(paidInvoice, payment.id, at)] : []),
   ]);
   await writeAudit(tx, tx.scope, audits);
-  for (const { payment, paidInvoice, at } of settling) {
-    if (!paidInvoice || !isPaid(paidInvoice.payment_status)) continue;
-    refundIds.set(payment.id, await settlePurchases(tx, [paidInvoice], at));
-  }
-  return { settled, refundIds };
+  for (const each of settling) refundIds.set(each.payment.id, await settlePurchaseOf(tx, each));
+  return { settled, refundIds, walletIds: await walletsOfPurchases(tx, settling.map(purchaseOf)) };
+}
+
+/** Settles the purchase that a payment was for, where it was for one; answers the refunds to send. */
+async function settlePurchaseOf(tx: PaymentTransaction, settling: Settling): Promise<string[]> {
+  const { payment, paidInvoice, next, outcome, at } = settling;
+  if (paidInvoice) return isPaid(paidInvoice.payment_status) ? settlePurchases(tx, [paidInvoice], at) : [];
+  const { purchase_id: purchaseId } = payment;
+  if (purchaseId === null) return [];
+  if (next === 'SUCCEEDED') return settleDirectPurchase(tx, { ...payment, purchase_id: purchaseId }, at);
+  await failPurchase(tx, tx.scope, purchaseId, `the charge was declined: ${outcome.reason ?? 'no reason given'}`);
+  return [];
 }
 
 function eventsOf({ payment, invoice, next, paidInvoice, at }: Settling, settled: PaymentRow): OutboundEvent[] {
   const name = paymentEventName(payment.payment_status, next);
-  const events: OutboundEvent[] = name ? [paymentEvent(name, settled, invoice.invoice_number, at)] : [];
+  const events: OutboundEvent[] = name ? [paymentEvent(name, settled, invoice?.invoice_number ?? null, at)] : [];
   if (paidInvoice) {
     events.push({
       name: 'invoice.update.payment',
       entityType: 'invoice',
-      entityId: invoice.id,
+      entityId: paidInvoice.id,
       payload: { invoice: paidInvoiceEventObject(paidInvoice) },
       occurredAt: at,
     });
@@ -162,7 +191,7 @@ function eventsOf({ payment, invoice, next, paidInvoice, at }: Settling, settled
 async function keepWaiting(
   tx: PaymentTransaction,
   payment: PaymentRow,
-  invoice: PayableInvoiceRow,
+  invoice: PayableInvoiceRow | null,
   outcome: PaymentOutcome,
   at: string,
 ): Promise<void> {
@@ -185,8 +214,8 @@ async function keepWaiting(
     since,
   ]);
   if (!changed) throw new Error(`payment ${payment.id} changed under its lock`);
-  await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', changed, invoice.invoice_number, at)]);
-  await writeAudit(tx, tx.scope, [paymentAudit(changed, outcome.status, at, { invoice_id: payment.destination_id })]);
+  await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', changed, invoice?.invoice_number ?? null, at)]);
+  await writeAudit(tx, tx.scope, [paymentAudit(changed, outcome.status, at, destinationDetail(payment))]);
 }
 
 /**
@@ -205,12 +234,12 @@ async function awaitsPayerSince(
   return (payment.payment_url === null ? null : await gatewaySilentSince(tx, payment)) ?? at;
 }
 
-function recorded(payment: PaymentRow, invoice: PayableInvoiceRow, invoicePaid: boolean): RecordedPayment {
+function recorded(payment: PaymentRow, invoice: PayableInvoiceRow | null, invoicePaid: boolean): RecordedPayment {
   return {
     paymentId: payment.id,
     paymentStatus: payment.payment_status,
-    invoiceId: invoice.id,
-    subscriptionId: invoice.subscription_id,
+    invoiceId: invoice?.id ?? null,
+    subscriptionId: invoice?.subscription_id ?? null,
     invoicePaid,
     awaitsGateway: payment.payment_status === 'PROCESSING',
   };

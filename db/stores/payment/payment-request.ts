@@ -10,9 +10,12 @@ import { chargeableMethod, insertPayment } from './payment.ts';
 import { writeUnansweredAgenda } from './payment-agenda.ts';
 import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
 import {
+  destinationDetail,
+  invoiceAsDestination,
   lockPayableInvoice,
   lockPaymentWithInvoice,
   type PayableInvoiceRow,
+  type PaymentDestination,
   type PaymentRow,
   type PaymentTransaction,
   paymentAudit,
@@ -47,24 +50,24 @@ export interface RequestedPayment {
 }
 
 /**
- * Creates a payment of an invoice: PENDING, or INITIATED when a gateway's payment is not to be processed yet. Nothing is
- * charged here. A key that was used returns its payment, unless that one failed. The checks come in the documented order;
+ * Creates a payment of an invoice, or a charge of a customer's card without one: PENDING, or INITIATED when a gateway's payment is not
+ * to be processed yet. Nothing is charged here. A key that was used returns its payment, unless that one failed. The checks come in the documented order;
  * what they refuse leaves nothing behind. spec: wallets-and-payments §2.19 Create checks, §3 rows 39 and 40
  */
 export async function requestPayment(tx: PaymentTransaction, input: PaymentRequest): Promise<RequestedPayment> {
   refuseUnavailable(input);
-  const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, input.destinationId);
-  if (!invoice) throw missing('invoice', input.destinationId, 'destination_id');
-  const at = await customerNow(tx, invoice.customer_id);
+  const invoice = input.destinationType === 'INVOICE' ? await payableInvoice(tx, input.destinationId) : null;
+  const destination = invoice ? invoiceAsDestination(invoice) : await customerAsDestination(tx, input);
+  const at = await customerNow(tx, destination.customerId);
   const idempotencyKey = input.idempotencyKey ?? hashedKey(input);
   const before = await earlierPayment(tx, input.id, idempotencyKey);
   if (before) return requested(before, input.processPayment && before.payment_status === 'PENDING', at);
-  checkInvoice(invoice, input);
-  const method = await methodOf(tx, invoice, input);
+  if (invoice) checkInvoice(invoice, input);
+  const method = await methodOf(tx, destination.customerId, input);
   const payment = await insertPayment(tx, {
     id: input.id,
     idempotencyKey,
-    invoice,
+    destination,
     paymentMethodType: input.paymentMethodType,
     paymentMethodId: method?.id ?? null,
     paymentGateway: method?.gateway ?? null,
@@ -74,8 +77,8 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
     isChargedAlready: false,
     metadata: input.metadata,
   });
-  await writeEvents(tx, tx.scope, [paymentEvent('payment.created', payment, invoice.invoice_number, at)]);
-  await writeAudit(tx, tx.scope, [paymentAudit(payment, 'created', at, { invoice_id: invoice.id })]);
+  await writeEvents(tx, tx.scope, [paymentEvent('payment.created', payment, invoice?.invoice_number ?? null, at)]);
+  await writeAudit(tx, tx.scope, [paymentAudit(payment, 'created', at, destinationDetail(payment))]);
   return requested(payment, input.processPayment, at);
 }
 
@@ -106,12 +109,12 @@ export async function startProcessing(
     } as const;
     return recordPaymentOutcome(tx, { ...input, outcome: received });
   }
-  if (status === 'PENDING') await moveToProcessing(tx, payment, invoice.invoice_number, input.at);
+  if (status === 'PENDING') await moveToProcessing(tx, payment, invoice?.invoice_number ?? null, input.at);
   return {
     paymentId: payment.id,
     paymentStatus: status === 'PENDING' ? 'PROCESSING' : status,
-    invoiceId: invoice.id,
-    subscriptionId: invoice.subscription_id,
+    invoiceId: invoice?.id ?? null,
+    subscriptionId: invoice?.subscription_id ?? null,
     invoicePaid: false,
     awaitsGateway: !isPaymentSettled(status),
   };
@@ -153,17 +156,37 @@ async function moveToProcessing(
   // From here on somebody must ask the gateway, whatever becomes of the process that sends the charge.
   await writeUnansweredAgenda(tx, payment, at);
   await writeEvents(tx, tx.scope, [paymentEvent('payment.pending', moved, invoiceNumber, at)]);
-  await writeAudit(tx, tx.scope, [paymentAudit(moved, 'processing', at, { invoice_id: payment.destination_id })]);
+  await writeAudit(tx, tx.scope, [paymentAudit(moved, 'processing', at, destinationDetail(moved))]);
 }
 
 /** What this installation cannot do yet is refused before anything is read. */
 function refuseUnavailable(input: PaymentRequest): void {
-  if (input.destinationType === 'CUSTOMER') {
-    throw refuse('not_implemented', 'destination_type CUSTOMER (card verification) is not available; INVOICE is');
-  }
   if (input.paymentMethodType === 'CREDITS') {
     throw refuse('not_implemented', 'payment_method_type CREDITS is not available; CARD and OFFLINE are');
   }
+}
+
+async function payableInvoice(tx: PaymentTransaction, id: string): Promise<PayableInvoiceRow> {
+  const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, id);
+  if (!invoice) throw missing('invoice', id, 'destination_id');
+  return invoice;
+}
+
+/** A customer whose card is charged without an invoice, to verify it. spec: wallets-and-payments §1.5 destination_type */
+async function customerAsDestination(tx: PaymentTransaction, input: PaymentRequest): Promise<PaymentDestination> {
+  const { destinationId: id, paymentMethodType, currency } = input;
+  const [row] = await tx.rows<{ test_clock_id: string | null }>(
+    `select test_clock_id from customer where environment_id = $1 and id = $2 and status = 'published' for share`,
+    [tx.scope.environmentId, id],
+  );
+  if (!row) throw missing('customer', id, 'destination_id');
+  if (paymentMethodType === 'OFFLINE' || paymentMethodType === 'CREDITS') {
+    throw badField(
+      'payment_method_type',
+      `must be CARD for destination_type CUSTOMER; ${paymentMethodType} pays invoices`,
+    );
+  }
+  return { type: 'CUSTOMER', id, customerId: id, currency, testClockId: row.test_clock_id, purchaseId: null };
 }
 
 function checkInvoice(invoice: PayableInvoiceRow, input: PaymentRequest): void {
@@ -192,7 +215,7 @@ const offlineDecimals = 8;
 /** The saved method of a card payment, null for money received outside a gateway. spec: wallets-and-payments §1.5 payment_method_id */
 async function methodOf(
   tx: PaymentTransaction,
-  invoice: PayableInvoiceRow,
+  customerId: string,
   input: PaymentRequest,
 ): Promise<{ id: string; gateway: string } | null> {
   const { paymentMethodType: type, paymentMethodId: id } = input;
@@ -214,7 +237,7 @@ async function methodOf(
     if (!id) throw badField('payment_method_id', `is required for ${type}`);
     throw refuse('invalid_operation', `payment_method_type ${type} is not supported; CARD and OFFLINE are`);
   }
-  const method = await chargeableMethod(tx, invoice.customer_id, id);
+  const method = await chargeableMethod(tx, customerId, id);
   if (!method && id) throw missing('payment method', id, 'payment_method_id');
   if (!method) throw badField('payment_method_id', 'is required: the customer has no default payment method');
   if (input.paymentGateway && input.paymentGateway !== method.gateway) {

@@ -19,6 +19,8 @@ export interface PaymentRow {
   idempotency_key: string;
   destination_type: string;
   destination_id: string;
+  /** The purchase of credits that a payment without an invoice pays. */
+  purchase_id: string | null;
   customer_id: string;
   payment_method_type: string;
   payment_method_id: string | null;
@@ -63,8 +65,8 @@ export interface PayableInvoiceRow {
   version: number;
 }
 
-export const paymentColumns = `id, tenant_id, environment_id, status, idempotency_key, destination_type, destination_id, customer_id,
-  payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
+export const paymentColumns = `id, tenant_id, environment_id, status, idempotency_key, destination_type, destination_id, purchase_id,
+  customer_id, payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
   track_attempts, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, test_clock_id, version`;
 
 const invoiceColumns = `id, customer_id, subscription_id, invoice_number, invoice_status, payment_status, currency, amount_due,
@@ -97,13 +99,13 @@ export async function lockPayableInvoices(
   );
 }
 
-/** A payment and the invoice it pays. */
+/** A payment and the invoice it pays; null where its destination is the customer. */
 export interface PaymentWithInvoice {
-  invoice: PayableInvoiceRow;
+  invoice: PayableInvoiceRow | null;
   payment: PaymentRow;
 }
 
-/** Locks a payment behind its invoice. Throws `not_found`. */
+/** Locks a payment behind its invoice, where it pays one. Throws `not_found`. */
 export async function lockPaymentWithInvoice(tx: PaymentTransaction, paymentId: string): Promise<PaymentWithInvoice> {
   const [locked] = await lockPaymentsWithInvoices(tx, [paymentId]);
   return locked!;
@@ -133,9 +135,38 @@ export async function lockPaymentsWithInvoices(
   return paymentIds.map((id) => {
     const payment = paymentOf.get(id);
     const invoice = payment && invoiceOf.get(payment.destination_id);
-    if (!invoice) throw missing('payment', id);
-    return { invoice, payment };
+    if (!payment || (!invoice && payment.destination_type === 'INVOICE')) throw missing('payment', id);
+    return { invoice: invoice ?? null, payment };
   });
+}
+
+/** Purpose of a payment that is to be inserted, and whose it is. */
+export interface PaymentDestination {
+  type: 'INVOICE' | 'CUSTOMER';
+  id: string;
+  customerId: string;
+  currency: string;
+  testClockId: string | null;
+  /** The purchase of credits that a payment without an invoice pays. */
+  purchaseId: string | null;
+}
+
+/** An invoice as the destination of a payment. */
+export function invoiceAsDestination(invoice: PayableInvoiceRow): PaymentDestination {
+  return {
+    type: 'INVOICE',
+    id: invoice.id,
+    customerId: invoice.customer_id,
+    currency: invoice.currency,
+    testClockId: invoice.test_clock_id,
+    purchaseId: null,
+  };
+}
+
+/** Detail of an audit row that names what a payment is for. */
+export function destinationDetail(row: PaymentRow): Record<string, string> {
+  if (row.destination_type === 'INVOICE') return { invoice_id: row.destination_id };
+  return row.purchase_id === null ? {} : { wallet_transaction_id: row.purchase_id };
 }
 
 /** An event of a payment as its row shows it. */

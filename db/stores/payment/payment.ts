@@ -7,8 +7,11 @@ import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
 import { intentTokens } from './payment-intent.ts';
 import {
+  destinationDetail,
+  invoiceAsDestination,
   lockPayableInvoices,
   type PayableInvoiceRow,
+  type PaymentDestination,
   type PaymentRow,
   type PaymentTransaction,
   paymentAudit,
@@ -57,7 +60,7 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
   ]);
   const invoices = new Map(locked.map((row) => [row.id, row]));
   const methods = await methodsOf(tx, [...invoices.values()], inputs);
-  const opening: { input: PaymentToOpen; payment: PaymentToInsert }[] = [];
+  const opening: Opening[] = [];
   const results = inputs.map((input): OpenedPayment => {
     const invoice = invoices.get(input.invoiceId);
     if (!invoice) throw missing('invoice', input.invoiceId, 'invoice_id');
@@ -71,7 +74,7 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
     );
     if (!method) return { kind: 'no_payment_method' };
     const payment = collectionPayment(input, invoice, method);
-    opening.push({ input, payment });
+    opening.push({ payment, at: input.at, invoiceNumber: invoice.invoice_number });
     // A second request for the same invoice in this set meets the first.
     earlier.set(invoice.id, [
       { id: payment.id, idempotency_key: payment.idempotencyKey, payment_status: 'PROCESSING' },
@@ -100,7 +103,7 @@ function collectionPayment(
   return {
     id: input.paymentId ?? newId('pay'),
     idempotencyKey: input.idempotencyKey,
-    invoice,
+    destination: invoiceAsDestination(invoice),
     paymentMethodType: 'CARD',
     paymentMethodId: method.id,
     paymentGateway: method.gateway,
@@ -112,10 +115,16 @@ function collectionPayment(
   };
 }
 
-async function insertOpened(
-  tx: PaymentTransaction,
-  opening: readonly { input: PaymentToOpen; payment: PaymentToInsert }[],
-): Promise<void> {
+/** A payment that is opened, and what its events say. */
+export interface Opening {
+  payment: PaymentToInsert;
+  /** The customer's present. */
+  at: string;
+  invoiceNumber: string | null;
+}
+
+/** Inserts payments that wait for their gateways from the start, with their events and audit. */
+export async function insertOpened(tx: PaymentTransaction, opening: readonly Opening[]): Promise<void> {
   const rows = new Map(
     (
       await insertPayments(
@@ -124,20 +133,16 @@ async function insertOpened(
       )
     ).map((row) => [row.id, row]),
   );
-  const written = opening.map(({ input, payment }) => ({
-    row: rows.get(payment.id)!,
-    number: payment.invoice.invoice_number,
-    at: input.at,
-  }));
-  const events = written.flatMap(({ row, number, at }) => [
-    paymentEvent('payment.created', { ...row, payment_status: 'PENDING' }, number, at),
-    paymentEvent('payment.pending', row, number, at),
+  const written = opening.map(({ payment, at, invoiceNumber }) => ({ row: rows.get(payment.id)!, at, invoiceNumber }));
+  const events = written.flatMap(({ row, invoiceNumber, at }) => [
+    paymentEvent('payment.created', { ...row, payment_status: 'PENDING' }, invoiceNumber, at),
+    paymentEvent('payment.pending', row, invoiceNumber, at),
   ]);
   await writeEvents(tx, tx.scope, events);
   await writeAudit(
     tx,
     tx.scope,
-    written.map(({ row, at }) => paymentAudit(row, 'opened', at, { invoice_id: row.destination_id })),
+    written.map(({ row, at }) => paymentAudit(row, 'opened', at, destinationDetail(row))),
   );
 }
 
@@ -187,7 +192,7 @@ export async function isPaymentInFlight(tx: PaymentTransaction, invoiceId: strin
 export interface PaymentToInsert {
   id: string;
   idempotencyKey: string;
-  invoice: PayableInvoiceRow;
+  destination: PaymentDestination;
   paymentMethodType: string;
   paymentMethodId: string | null;
   paymentGateway: string | null;
@@ -198,6 +203,8 @@ export interface PaymentToInsert {
   metadata: Record<string, string>;
   /** The gateway knows this charge by the payment's id already: it was made before there was an invoice. */
   isChargedAlready: boolean;
+  /** Token that the gateway will know the charge by, where the caller has one of its own. */
+  intentToken?: string;
 }
 
 /** Inserts one payment; see `insertPayments`. */
@@ -206,13 +213,13 @@ export async function insertPayment(tx: PaymentTransaction, input: PaymentToInse
   return row!;
 }
 
-/** Inserts payments of invoices in one statement. */
+/** Inserts payments in one statement. */
 async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentToInsert[]): Promise<PaymentRow[]> {
   if (inputs.length === 0) return [];
   const { tenantId, environmentId, actor } = tx.scope;
   const now = new Date().toISOString();
   const tokens = await intentTokens(tx, inputs);
-  const rows = inputs.map(({ invoice, isChargedAlready, ...payment }) => ({
+  const rows = inputs.map(({ destination, isChargedAlready, ...payment }) => ({
     ...payment,
     tenantId,
     environmentId,
@@ -220,13 +227,14 @@ async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentTo
     createdBy: actor,
     updatedAt: now,
     updatedBy: actor,
-    destinationType: 'INVOICE',
-    destinationId: invoice.id,
-    customerId: invoice.customer_id,
+    destinationType: destination.type,
+    destinationId: destination.id,
+    purchaseId: destination.purchaseId,
+    customerId: destination.customerId,
     intentToken: tokens.get(payment.id),
-    currency: invoice.currency,
+    currency: destination.currency,
     trackAttempts: payment.paymentGateway !== null,
-    testClockId: invoice.test_clock_id,
+    testClockId: destination.testClockId,
   }));
   return tx.rows<PaymentRow>(insertPaymentsText, [JSON.stringify(rows)]);
 }
@@ -258,6 +266,7 @@ const insertPaymentsText = insertText(
     idempotencyKey: 'text',
     destinationType: 'text',
     destinationId: 'text',
+    purchaseId: 'text',
     customerId: 'text',
     paymentMethodType: 'text',
     paymentMethodId: 'text',

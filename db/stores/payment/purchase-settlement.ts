@@ -48,6 +48,56 @@ export async function settlePurchases(
   return refundIds;
 }
 
+/** A locked payment without an invoice whose money has just been captured. */
+export interface DirectPurchase {
+  id: string;
+  purchase_id: string;
+  customer_id: string;
+  test_clock_id: string | null;
+  payment_gateway: string | null;
+  amount: string;
+  currency: string;
+}
+
+/**
+ * Completes the purchase of a payment without an invoice, in the transaction that records the capture. Where the purchase had failed or
+ * its wallet was closed the money goes back to its source: answers the refunds to send. design: money-in-wallets findings 4, 6
+ */
+export async function settleDirectPurchase(
+  tx: PaymentTransaction,
+  payment: DirectPurchase,
+  at: string,
+): Promise<string[]> {
+  const outcomes = await completePurchases(tx, tx.scope, [payment.purchase_id]);
+  if (outcomes.get(payment.purchase_id) === 'completed') return [];
+  return openRefunds(tx, {
+    of: { paymentId: payment.id },
+    customerId: payment.customer_id,
+    testClockId: payment.test_clock_id,
+    creditNoteId: null,
+    amount: decimalText(payment.amount),
+    currency: payment.currency,
+    reason: 'OTHER',
+    target: 'BACK_TO_SOURCE',
+    refundableGateways: payment.payment_gateway === null ? [] : [payment.payment_gateway],
+    at,
+  });
+}
+
+/** The wallets of purchases, by purchase. */
+export async function walletsOfPurchases(
+  tx: PaymentTransaction,
+  purchaseIds: readonly (string | null)[],
+): Promise<Map<string, string>> {
+  const ids = purchaseIds.filter((id) => id !== null);
+  if (ids.length === 0) return new Map();
+  const rows = await tx.rows<{ id: string; wallet_id: string }>(
+    'select id, wallet_id from wallet_transaction where environment_id = $1 and id = any($2)',
+    [tx.scope.environmentId, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row.wallet_id]));
+}
+
 /** Plans the way back of all that was paid of an invoice: to the gateways it came through. Answers the refunds to send. */
 export async function returnToSource(
   tx: PaymentTransaction,
@@ -60,7 +110,7 @@ export async function returnToSource(
     [tx.scope.environmentId, invoice.id],
   );
   return openRefunds(tx, {
-    invoiceId: invoice.id,
+    of: { invoiceId: invoice.id },
     customerId: invoice.customer_id,
     testClockId: invoice.test_clock_id,
     creditNoteId: null,

@@ -8,9 +8,12 @@ import type { PaymentTransaction } from './payment-row.ts';
 import { type RefundRow, refundAudit, refundColumns, refundEvent, writeRefundAgenda } from './refund-row.ts';
 import { creditRefundToWallet } from './refund-settle.ts';
 
-/** Money of an invoice that is to be given back. The invoice is locked and counts it already. */
+/**
+ * Money that is to be given back: of an invoice, which is locked and counts it already, or of one payment without an invoice, which is
+ * locked.
+ */
 export interface RefundOrder {
-  invoiceId: string;
+  of: { invoiceId: string } | { paymentId: string };
   customerId: string;
   testClockId: string | null;
   creditNoteId: string | null;
@@ -54,7 +57,8 @@ const paymentsText = `
 select p.id, p.amount, p.payment_gateway, p.payment_status, p.succeeded_at, coalesce((
   select sum(r.amount) from refund r where r.environment_id = p.environment_id and r.payment_id = p.id
     and r.refund_status in ('PENDING', 'PROCESSING', 'SUCCEEDED')), 0) as refunded
-from payment p where p.environment_id = $1 and p.destination_type = 'INVOICE' and p.destination_id = $2 and p.succeeded_at is not null
+from payment p where p.environment_id = $1 and (p.id = $3 or (p.destination_type = 'INVOICE' and p.destination_id = $2))
+  and p.succeeded_at is not null
 order by p.id for update of p`;
 
 /**
@@ -62,7 +66,8 @@ order by p.id for update of p`;
  * gateways wait for their workflows, whose ids it returns. spec: subscriptions-and-invoicing §2.20; wallets-and-payments §2.21
  */
 export async function openRefunds(tx: PaymentTransaction, order: RefundOrder): Promise<string[]> {
-  const payments = await tx.rows<PaymentRoom>(paymentsText, [tx.scope.environmentId, order.invoiceId]);
+  const { invoiceId, paymentId } = { invoiceId: null, paymentId: null, ...order.of };
+  const payments = await tx.rows<PaymentRoom>(paymentsText, [tx.scope.environmentId, invoiceId, paymentId]);
   const gateways = new Map(payments.map((payment) => [payment.id, payment.payment_gateway]));
   const plan = planRefunds(
     order.amount,
@@ -110,7 +115,7 @@ async function insertPlanned(
       updatedAt: now,
       updatedBy: actor,
       paymentId: part.paymentId,
-      invoiceId: order.invoiceId,
+      invoiceId: 'invoiceId' in order.of ? order.of.invoiceId : null,
       creditNoteId: order.creditNoteId,
       customerId: order.customerId,
       paymentGateway: part.destination === 'GATEWAY' ? (gateways.get(part.paymentId ?? '') ?? null) : null,

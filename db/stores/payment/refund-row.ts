@@ -13,7 +13,8 @@ export interface RefundRow {
   tenant_id: string;
   environment_id: string;
   payment_id: string | null;
-  invoice_id: string;
+  /** Null for money of a payment that paid no invoice. */
+  invoice_id: string | null;
   credit_note_id: string | null;
   customer_id: string;
   payment_gateway: string | null;

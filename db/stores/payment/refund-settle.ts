@@ -6,7 +6,14 @@ import { decimalText } from '../../columns.ts';
 import { writeEvents } from '../../outbox.ts';
 import { invoiceEvents } from '../invoice/invoice-event.ts';
 import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
-import { type PaymentRow, type PaymentTransaction, paymentAudit, paymentColumns, paymentEvent } from './payment-row.ts';
+import {
+  destinationDetail,
+  type PaymentRow,
+  type PaymentTransaction,
+  paymentAudit,
+  paymentColumns,
+  paymentEvent,
+} from './payment-row.ts';
 import {
   lockRefund,
   type RefundRow,
@@ -90,7 +97,8 @@ async function settle(
     refundAudit(settled, 'succeeded', how.at, { destination: settled.refund_destination }),
   ]);
   if (settled.payment_id) await movePayment(tx, settled.payment_id, how.at);
-  await writeEvents(tx, tx.scope, invoiceEvents('invoice.update.payment', settled.invoice_id, how.at));
+  if (settled.invoice_id)
+    await writeEvents(tx, tx.scope, invoiceEvents('invoice.update.payment', settled.invoice_id, how.at));
 }
 
 /** A payment follows its succeeded refunds. spec: wallets-and-payments §2.21 */
@@ -120,7 +128,7 @@ async function movePayment(tx: PaymentTransaction, paymentId: string, at: string
   if (!moved) throw new Error(`payment ${paymentId} changed under its lock`);
   await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', moved, await invoiceNumber(tx, moved), at)]);
   await writeAudit(tx, tx.scope, [
-    paymentAudit(moved, paymentStatus.toLowerCase().replace('_', ' '), at, { invoice_id: moved.destination_id }),
+    paymentAudit(moved, paymentStatus.toLowerCase().replace('_', ' '), at, destinationDetail(moved)),
   ]);
 }
 
