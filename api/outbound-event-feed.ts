@@ -23,8 +23,6 @@ export interface OutboundEventFeed {
 const maxWaitingReaders = 100;
 /** The safety net under the notifications, which may be lost with a connection. */
 const slowPollMs = 1_000;
-/** The first pause when an event is there but hidden behind an older running transaction. */
-const hiddenPollMs = 20;
 
 /**
  * Long polling on the outbox. No transaction is open and no connection is held while a reader waits. Throws
@@ -39,7 +37,6 @@ export function createOutboundEventFeed(database: Database, maxWaiting = maxWait
   async function wait(scope: Scope, query: FeedQuery, gone: AbortSignal): Promise<FeedPage> {
     const deadline = performance.now() + query.waitMs;
     let position = query;
-    let pauseMs = slowPollMs;
     for (;;) {
       // Listening starts before the read: what commits after the read is heard.
       const wish = await listener.listen(scope.environmentId);
@@ -48,8 +45,7 @@ export function createOutboundEventFeed(database: Database, maxWaiting = maxWait
         const leftMs = deadline - performance.now();
         if (page.events.length > 0 || leftMs <= 0 || gone.aborted || listener.closed) return page;
         position = { ...query, after: page.next };
-        const heard = await heardWithin(wish.heard, Math.min(pauseMs, leftMs), gone);
-        pauseMs = heard ? hiddenPollMs : Math.min(pauseMs * 2, slowPollMs);
+        await heardWithin(wish.heard, Math.min(slowPollMs, leftMs), gone);
       } finally {
         wish.forget();
       }
@@ -76,13 +72,13 @@ export function createOutboundEventFeed(database: Database, maxWaiting = maxWait
   };
 }
 
-/** True when something was heard before the time was over. */
-async function heardWithin(heard: Promise<void>, milliseconds: number, gone: AbortSignal): Promise<boolean> {
+/** Returns when something was heard, or the time is over. */
+async function heardWithin(heard: Promise<void>, milliseconds: number, gone: AbortSignal): Promise<void> {
   const over = new AbortController();
   const signal = AbortSignal.any([gone, over.signal]);
-  const silence = pause(milliseconds, false, { signal }).catch(() => false);
+  const silence = pause(milliseconds, undefined, { signal }).catch(() => undefined);
   try {
-    return await Promise.race([heard.then(() => true), silence]);
+    await Promise.race([heard, silence]);
   } finally {
     over.abort();
   }

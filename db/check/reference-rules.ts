@@ -54,6 +54,7 @@ const auditedTypes = [
 
 /** Every column that names a row of the same environment. A test compares the list with the columns that exist. */
 export const references: readonly Reference[] = [
+  { table: 'outbox_feed', column: 'event_id', target: 'outbox_event' },
   ...clocked.map((table) => ({ table, column: 'test_clock_id', target: 'test_clock' })),
   ...ofCustomer.map((table) => ({ table, column: 'customer_id', target: 'customer' })),
   ...[...ofLine, 'entitlement_grant'].map((table) => ({ table, column: 'subscription_id', target: 'subscription' })),
@@ -234,6 +235,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'opening_charge.subscription_id',
   'subscription_command.subscription_id',
   'outbox_event.transaction_id',
+  'outbox_relay.system_id',
   'outbox_sequence.entity_id',
   'payment.gateway_payment_id',
   'payment.gateway_tracking_id',

@@ -37,6 +37,8 @@ import { Meter } from './meter.ts';
 import { OngoingBalance } from './ongoing-balance.ts';
 import { OpeningCharge } from './opening-charge.ts';
 import { OutboxEvent } from './outbox-event.ts';
+import { OutboxFeed } from './outbox-feed.ts';
+import { OutboxRelay } from './outbox-relay.ts';
 import { OutboxSequence } from './outbox-sequence.ts';
 import { ParkedObject } from './parked-object.ts';
 import { Payment } from './payment.ts';
@@ -108,6 +110,8 @@ export const entities = [
   OngoingBalance,
   OpeningCharge,
   OutboxEvent,
+  OutboxFeed,
+  OutboxRelay,
   OutboxSequence,
   ParkedObject,
   Payment,

@@ -2,8 +2,8 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { instant } from '../columns.ts';
 
 /**
- * One outbound event, written by the transaction it reports. Readers page by (`transactionId`, `position`) below the
- * oldest running transaction, so none is skipped; `sequence` is gapless per object. design: architecture §5
+ * One outbound event, written by the transaction it reports. Its place in the feed is in `OutboxFeed`, given when the transaction is
+ * seen to have committed; `sequence` is gapless per object. design: architecture §5
  */
 const schema = defineEntity({
   name: 'OutboxEvent',

@@ -58,6 +58,7 @@ import { Migration20261125_30_document_papers } from './20261125_30_document_pap
 import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_purchases.ts';
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
+import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -121,4 +122,5 @@ export const migrations = [
   { name: '20261125_02_publishable_keys', class: Migration20261125_02_publishable_keys },
   { name: '20261125_35_invoiced_purchases', class: Migration20261125_35_invoiced_purchases },
   { name: '20261125_70_payments_without_invoice', class: Migration20261125_70_payments_without_invoice },
+  { name: '20261125_100_feed_positions', class: Migration20261125_100_feed_positions },
 ];

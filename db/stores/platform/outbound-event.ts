@@ -1,7 +1,7 @@
 import { instantText } from '../../columns.ts';
 import { badField } from '../../record.ts';
-import type { Scope } from '../../scope.ts';
-import type { Sql } from '../../transaction.ts';
+import type { ScopedSql } from '../../transaction.ts';
+import { placeEvents } from './outbox-relay.ts';
 
 /** An outbound event as the feed shows it. */
 export interface FeedEvent {
@@ -24,52 +24,33 @@ export interface FeedPage {
   hasMore: boolean;
 }
 
-/** A place in the feed: behind one event of one transaction. */
-interface FeedPosition {
-  transactionId: string;
-  position: string;
-}
-
-const start: FeedPosition = { transactionId: '0', position: '0' };
-const lastPosition = '9223372036854775807';
-
 /**
- * Reads the events of the scope's environment behind `after` (from the very first when null; `latest` is the present end),
- * in the order of their transactions and within one in the order they were written. Events of transactions that are not
- * older than every running one are not shown yet: so none can appear later in front of one that was read, and none is
- * skipped. The order within one object is its `sequence`, which has no gap. Throws `validation_error` for a cursor that
- * is not ours. design: architecture §5 Outbox; spec: platform §17.1
+ * Reads the events of the scope's environment behind `after` (from the very first when null; `latest` is the present end), in the
+ * order of their places in the feed. A place is given once, by `placeEvents`, and everything that is committed has one by then: what
+ * commits later comes later, so a reader that goes on from `next` misses nothing and needs no other transaction to end. The events of
+ * one object come in the order of their `sequence`, which has no gap. Throws `validation_error` for a cursor that is not ours.
+ * design: architecture §5 Outbox, people-and-events §A 1, 2; spec: platform §17.1
  */
 export async function readOutboundEvents(
-  tx: Sql & { readonly scope: Scope },
+  tx: ScopedSql,
   query: { after: string | null; limit: number },
 ): Promise<FeedPage> {
-  const from =
-    query.after === 'latest' ? await presentEnd(tx) : query.after === null ? start : decodeCursor(query.after);
-  const rows = await tx.rows<FeedRow>(readText, [
-    tx.scope.environmentId,
-    from.transactionId,
-    from.position,
-    query.limit + 1,
-  ]);
+  const from = query.after === null || query.after === 'latest' ? null : decodeCursor(query.after);
+  const end = await placeEvents(tx);
+  const after = query.after === 'latest' ? end : from === null ? '0' : await placeBehind(tx, from, end);
+  const rows = await tx.rows<FeedRow>(readText, [tx.scope.environmentId, after, query.limit + 1]);
   const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
   return {
     events: page.map(feedEvent),
-    next: encodeCursor(last ? positionOf(last) : from),
+    next: encodeCursor(page.at(-1)?.feed_position ?? after),
     hasMore: rows.length > query.limit,
   };
-}
-
-async function presentEnd(tx: Sql): Promise<FeedPosition> {
-  const [row] = await tx.rows<{ oldest: string }>('select pg_snapshot_xmin(pg_current_snapshot())::text as oldest');
-  return { transactionId: String(BigInt(row?.oldest ?? '1') - 1n), position: lastPosition };
 }
 
 function feedEvent(row: FeedRow): FeedEvent {
   return {
     id: row.id,
-    cursor: encodeCursor(positionOf(row)),
+    cursor: encodeCursor(row.feed_position),
     sequence: row.sequence,
     eventName: row.event_name,
     entityType: row.entity_type,
@@ -80,31 +61,45 @@ function feedEvent(row: FeedRow): FeedEvent {
   };
 }
 
-function positionOf(row: FeedRow): FeedPosition {
-  return { transactionId: row.transaction_id, position: row.position };
+/** Opaque to callers, so that its form may change. */
+function encodeCursor(place: string): string {
+  return Buffer.from(`2.${place}`).toString('base64url');
 }
 
-/** Opaque to callers, so that its form may change. */
-function encodeCursor(at: FeedPosition): string {
-  return Buffer.from(`1.${at.transactionId}.${at.position}`).toString('base64url');
-}
+/** A position as a cursor tells it: a place, or in cursors of an earlier form a transaction and a place within it. */
+type Position = { place: string } | { transactionId: string; position: string };
 
 const largestTransactionId = 2n ** 64n - 1n;
+const largestPlace = 2n ** 63n - 1n;
 
-function decodeCursor(cursor: string): FeedPosition {
+function decodeCursor(cursor: string): Position {
   const text = cursor.length <= 100 ? Buffer.from(cursor, 'base64url').toString('latin1') : '';
-  const match = /^1\.(\d{1,20})\.(\d{1,19})$/.exec(text);
-  const [, transactionId = '', position = ''] = match ?? [];
-  if (!match || BigInt(transactionId) > largestTransactionId || BigInt(position) > BigInt(lastPosition)) {
-    throw badField('after', 'must be a cursor of this feed, `latest`, or absent to start with the first event');
+  const [, place] = /^2\.(\d{1,19})$/.exec(text) ?? [];
+  if (place && BigInt(place) <= largestPlace) return { place };
+  const [, transactionId, position] = /^1\.(\d{1,20})\.(\d{1,19})$/.exec(text) ?? [];
+  if (transactionId && position && BigInt(transactionId) <= largestTransactionId && BigInt(position) <= largestPlace) {
+    return { transactionId, position };
   }
-  return { transactionId, position };
+  throw badField('after', 'must be a cursor of this feed, `latest`, or absent to start with the first event');
+}
+
+/**
+ * The place a cursor stands behind, which is not behind the `end`: after a restore to an earlier moment the next event comes there. One of the earlier form goes on before the first event its reader cannot have seen, which may
+ * show some again; after a restore it starts anew, for it names transactions of a cluster that is gone.
+ */
+async function placeBehind(tx: ScopedSql, from: Position, end: string): Promise<string> {
+  if ('place' in from) return BigInt(from.place) < BigInt(end) ? from.place : end;
+  const [found] = await tx.rows<{ place: string }>(placeBehindText, [
+    tx.scope.environmentId,
+    from.transactionId,
+    from.position,
+  ]);
+  return found?.place ?? end;
 }
 
 interface FeedRow {
   id: string;
-  transaction_id: string;
-  position: string;
+  feed_position: string;
   sequence: number;
   event_name: string;
   entity_type: string;
@@ -114,12 +109,15 @@ interface FeedRow {
   created_at: string;
 }
 
-// Ordered by the columns: an output column of the same name would be ordered as text.
 const readText = `
-select id, transaction_id::text as transaction_id, position::text as position, sequence, event_name, entity_type, entity_id, payload, occurred_at, created_at
-from outbox_event
-where environment_id = $1
-  and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-  and (transaction_id, position) > ($2::xid8, $3::bigint)
-order by outbox_event.transaction_id, outbox_event.position
-limit $4`;
+select e.id, f.feed_position::text as feed_position, e.sequence, e.event_name, e.entity_type, e.entity_id, e.payload, e.occurred_at, e.created_at
+from outbox_feed f join outbox_event e on e.id = f.event_id
+where f.environment_id = $1 and f.feed_position > $2::bigint
+order by f.feed_position
+limit $3`;
+
+const placeBehindText = `
+select (case when r.was_restored then 0 else coalesce((
+  select min(f.feed_position) - 1 from outbox_event e join outbox_feed f on f.environment_id = $1 and f.event_id = e.id
+  where e.environment_id = $1 and (e.transaction_id, e.position) > ($2::xid8, $3::bigint)), r.last_position) end)::text as place
+from outbox_relay r where r.environment_id = $1`;

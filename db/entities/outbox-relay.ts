@@ -1,0 +1,20 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** How far an environment's events have their place in the feed, and which transactions had been seen by then. */
+const schema = defineEntity({
+  name: 'OutboxRelay',
+  tableName: 'outbox_relay',
+  properties: {
+    environmentId: p.text().primary(),
+    tenantId: p.text(),
+    lastPosition: p.bigint('string'),
+    /** The snapshot in which the last events were found, as PostgreSQL writes one; `3:3:` has seen none. */
+    seenSnapshot: p.text(),
+    /** The cluster whose transactions the snapshot names: of another one, after a restore, it says nothing. */
+    systemId: p.text(),
+    /** True once a restore has parted the events' transactions from those of the cluster. */
+    wasRestored: p.boolean().default(false),
+  },
+});
+export class OutboxRelay extends schema.class {}
+schema.setClass(OutboxRelay);
