@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { html } from 'ghtml';
+import { pagePolicy, type RenderedPage } from '../html-page.ts';
 import { styleOf } from './style.ts';
 
 /** What the page shows of one step of a line: what it is about, the step in words, and what the amount is after it. */
@@ -42,25 +42,10 @@ export interface ExplanationPage {
   timezone: string;
 }
 
-/** The page, and the policy under which a browser shows it: no script, nothing from elsewhere, this style only. */
-export interface RenderedPage {
-  html: string;
-  contentSecurityPolicy: string;
-}
-
 /** An explained invoice as one self-contained page. Every text is escaped. */
 export function renderExplanationPage(page: ExplanationPage): RenderedPage {
   const style = styleOf(page.accent);
-  const hash = createHash('sha256').update(style).digest('base64');
-  const policy = [
-    "default-src 'none'",
-    `style-src 'sha256-${hash}'`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ];
-  return { html: documentOf(page, style), contentSecurityPolicy: policy.join('; ') };
+  return { html: documentOf(page, style), contentSecurityPolicy: pagePolicy({ style, hasForms: false }) };
 }
 
 function documentOf(page: ExplanationPage, style: string): string {

@@ -1,17 +1,16 @@
+import { baseRules, colorDeclarations, pageAccent } from '../html-page.ts';
+
 /** The style of the page in one colour of the seller's; light, dark, small and on paper. Takes `#rrggbb` only. */
 export function styleOf(accent: string): string {
-  const color = /^#[0-9a-f]{6}$/i.test(accent) ? accent : '#1f4e79';
-  return `:root{--accent:${color}}${rules}`;
+  return `:root{--accent:${pageAccent(accent)}}${rules}`;
 }
 
 const rules = `
-:root{color-scheme:light dark;--ink:#1b2430;--soft:#5c6773;--rule:#d9dee5;--page:#f4f6f8;--card:#fff;--tint:color-mix(in srgb,var(--accent) 8%,#fff);--warn:#8a5a00;--warn-tint:#fff6e0}
-@media (prefers-color-scheme:dark){:root{--ink:#e7ebf0;--soft:#a3adb9;--rule:#343d48;--page:#12161b;--card:#1a2027;--tint:color-mix(in srgb,var(--accent) 30%,#1a2027);--warn:#ffcf70;--warn-tint:#3a2f14}
+:root{color-scheme:light dark;${colorDeclarations('light')};--tint:color-mix(in srgb,var(--accent) 8%,#fff);--warn:#8a5a00;--warn-tint:#fff6e0}
+@media (prefers-color-scheme:dark){:root{${colorDeclarations('dark')};--tint:color-mix(in srgb,var(--accent) 30%,#1a2027);--warn:#ffcf70;--warn-tint:#3a2f14}
 h1,a{color:color-mix(in srgb,var(--accent) 45%,#fff)!important}.logo{background:#fff;padding:6px;border-radius:4px}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,"Noto Naskh Arabic","Noto Sans Hebrew","Noto Sans CJK SC",sans-serif}
+${baseRules}
 main{max-width:60rem;margin:2rem auto;padding:2.5rem;background:var(--card);border:1px solid var(--rule);border-radius:10px}
-p,h1,h2,h3,dl,dd,table{margin:0}
 header,.parties,.line-head{display:flex;justify-content:space-between;gap:1.5rem;align-items:flex-start}
 .logo{max-height:3.2rem;max-width:14rem;display:block;margin-bottom:.4rem}
 .seller{font-size:1.15rem;font-weight:700}
@@ -54,7 +53,7 @@ article{margin-top:1rem;padding:1rem 1.1rem;border:1px solid var(--rule);border-
 .late{margin-top:.7rem;padding:.5rem .8rem;border-radius:6px;color:var(--warn);background:var(--warn-tint);font-size:.9rem}
 footer{margin-top:2.5rem;padding-top:.8rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.8rem}
 @media (max-width:40rem){main{margin:0;padding:1.2rem;border:0;border-radius:0}header,.parties{flex-direction:column}.number{text-align:start}.glance td:nth-child(2),.glance th:nth-child(2){display:none}.totals th{width:auto}.steps th{width:6.5rem}}
-@media print{:root{color-scheme:light;--ink:#1b2430;--soft:#5c6773;--rule:#d9dee5;--page:#fff;--card:#fff;--tint:#f3f5f8;--warn:#8a5a00;--warn-tint:#fff}
+@media print{:root{color-scheme:light;${colorDeclarations('light')};--page:#fff;--tint:#f3f5f8;--warn:#8a5a00;--warn-tint:#fff}
 h1,a{color:var(--accent)!important}body{font-size:10.5pt}main{max-width:none;margin:0;padding:0;border:0}.late{border:1px solid var(--warn)}a{text-decoration:none}h2{break-after:avoid}tr{break-inside:avoid}thead{display:table-header-group}
 @page{margin:16mm}}
 `;
