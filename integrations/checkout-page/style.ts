@@ -82,7 +82,7 @@ button:disabled{opacity:.6;cursor:default}
 :focus-visible{outline:3px solid var(--ink);outline-offset:2px}
 fieldset{margin:1.25rem 0 0;padding:0;border:0}
 legend{padding:0 0 .4rem;font-size:.85rem;color:var(--soft)}
-.card{display:grid;grid-template-columns:1fr auto;align-items:center;gap:.75rem;padding:.5rem .75rem;text-align:start;font-size:.9rem;font-weight:450;border-color:var(--rule);border-radius:0;border-top-width:0}
+.card{display:grid;grid-template-columns:minmax(0,1fr) auto;align-items:center;gap:.5rem;padding:.5rem .75rem;text-align:start;font-size:.9rem;font-weight:450;border-color:var(--rule);border-radius:0;border-top-width:0}
 .card:first-of-type{border-top-width:1px;border-radius:9px 9px 0 0}
 .card:last-of-type{border-radius:0 0 9px 9px}
 .card:focus-visible{position:relative;z-index:1}

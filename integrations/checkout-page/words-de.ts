@@ -49,7 +49,7 @@ export const de: CheckoutWords = {
     setupTestCards: 'Testkarten: zum Speichern eine auswählen',
   },
   testCard: {
-    succeeds: 'Angenommen',
+    succeeds: 'Gelingt',
     requires_action: '3-D Secure',
     declines: 'Abgelehnt',
     answers_late: 'Antwort später',
