@@ -1,5 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify';
 import { unknownMember } from './known-members.ts';
+import './validation-text.ts';
 
 /** One failing field: its wire path (`line_items[0].quantity`) and the reason. spec: platform §2.3 */
 interface FieldFailure {
@@ -38,7 +39,7 @@ function elementOf(field: string): string | null {
 function sentenceAbout(failure: FieldFailure | undefined): string {
   if (!failure) return 'The request is malformed.';
   if (failure.field === '') return 'A JSON object is required as body.';
-  return failure.reason.startsWith('is ') || failure.reason.startsWith('must ')
+  return /^(?:is|has|must) /.test(failure.reason)
     ? `${failure.field} ${failure.reason}`
     : `${failure.field}: ${failure.reason}`;
 }
@@ -57,11 +58,13 @@ export function firstIssue(
   const [issue] = issues;
   if (!issue) return { field: '', reason: 'is not valid' };
   const unknown = Array.isArray(issue.keys) ? [String(issue.keys[0])] : [];
-  const reason = unknown.length > 0 ? 'is not a known member' : reasonOf(issue.message);
+  const reason = unknown.length > 0 ? 'is not a known member' : issue.message;
   return { field: wirePath([...issue.path, ...unknown]), reason };
 }
 
 interface UnionIssue {
+  code?: string;
+  values?: readonly unknown[];
   path: PropertyKey[];
   message: string;
   errors?: UnionIssue[][];
@@ -71,9 +74,10 @@ function fieldFailure(issue: FastifySchemaValidationError): FieldFailure {
   const path = issue.instancePath.split('/').filter((part) => part !== '');
   const branches = (issue.params as { errors?: UnionIssue[][] }).errors;
   const deepest = branches ? deepestIssue(branches) : null;
-  return deepest
-    ? { field: wirePath([...path, ...deepest.path]), reason: reasonOf(deepest.message) }
-    : { field: wirePath(path), reason: reasonOf(issue.message ?? 'is not valid') };
+  const isNear = deepest !== null && (deepest.path.length > 0 || !isTypeError(deepest));
+  return isNear
+    ? { field: wirePath([...path, ...deepest.path]), reason: deepest.message }
+    : { field: wirePath(path), reason: issue.message ?? 'is not valid' };
 }
 
 /**
@@ -93,13 +97,9 @@ function isNearer(issue: UnionIssue, best: UnionIssue): boolean {
   return isTypeError(best) && !isTypeError(issue);
 }
 
-function isTypeError({ message }: UnionIssue): boolean {
-  return message.startsWith('Invalid input');
-}
-
-function reasonOf(message: string): string {
-  if (message.endsWith('received undefined')) return 'is required';
-  return message.replace(/^Invalid (input|option): /, '');
+/** Whether a value is of another type than an alternative of a union, which says little about the others. */
+function isTypeError({ code, values }: UnionIssue): boolean {
+  return code === 'invalid_type' || code === 'invalid_union' || (code === 'invalid_value' && values?.length === 1);
 }
 
 /** `items[3].tiers[0].up_to` of the path of an issue. */

@@ -25,8 +25,8 @@ export interface HomeSettings {
   portalSigningKey: string;
   /** Seals the secrets of connections. */
   secretEncryptionKey: string;
-  /** Ports of the last start, so that addresses stay the same where they can. */
-  ports?: { postgres: number; temporal: number; temporalUi: number };
+  /** Ports of the last start, so that addresses stay the same where they can; `api` is that of the API they stood beside. */
+  ports?: { api?: number; postgres: number; temporal: number; temporalUi: number };
 }
 
 /** Where a running launcher's servers are found by the demo, the checks and the benches. */

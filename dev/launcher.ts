@@ -13,7 +13,7 @@ import {
   writeRunning,
   writeSettings,
 } from './home.ts';
-import { freePort, isPortFree, onFreePorts } from './ports.ts';
+import { freePort, isPortFree, onFreePorts, portsBeside } from './ports.ts';
 import { endFormerPostgres, startPostgres } from './postgres.ts';
 import { endFormerProgram, hasEnded, type RunningProgram, StartupProblem } from './processes.ts';
 import { makeTenant } from './sandbox.ts';
@@ -75,7 +75,7 @@ export function createLauncher(options: LaunchOptions): Launcher {
     openHome(options.directory);
     holdsHome = true;
     await clearTheWay(options);
-    const settings = await choosePorts(options.directory);
+    const settings = await choosePorts(options);
     const [database, temporal] = await all([
       startDatabase(options, settings, onStart),
       findTemporal(options, settings, interruption.signal, onStart),
@@ -145,11 +145,15 @@ async function clearTheWay({ directory, apiPort, reset }: LaunchOptions): Promis
   for (const slug of ['postgres', 'temporal', 'api', 'worker']) writeFileSync(join(directory, `${slug}.log`), '');
 }
 
-/** The ports of the last start where they are still free, so that addresses stay the same. */
-async function choosePorts(directory: string): Promise<HomeSettings & { ports: NonNullable<HomeSettings['ports']> }> {
+/** The ports of the last start beside this one of the API where they are still free, so that addresses stay the same. */
+async function choosePorts({
+  directory,
+  apiPort,
+}: LaunchOptions): Promise<HomeSettings & { ports: NonNullable<HomeSettings['ports']> }> {
   const settings = readSettings(directory);
-  const last = settings.ports ?? { postgres: 5480, temporal: 7280, temporalUi: 8280 };
+  const last = settings.ports?.api === apiPort ? settings.ports : portsBeside(apiPort);
   const ports = {
+    api: apiPort,
     postgres: await freePort(last.postgres),
     temporal: await freePort(last.temporal),
     temporalUi: await freePort(last.temporalUi),

@@ -59,3 +59,21 @@ export function accepts(port: number, host = '127.0.0.1'): Promise<boolean> {
     socket.once('error', () => resolve(false));
   });
 }
+
+const defaultPorts = { api: 8080, postgres: 5480, temporal: 7280, temporalUi: 8280 };
+
+/**
+ * Ports of the servers beside an API: all stand as far from it as by default, so that one variable moves them together. One that
+ * would be below 1024 or above 65535 is 0, which the system replaces by a free one.
+ */
+export function portsBeside(apiPort: number): { postgres: number; temporal: number; temporalUi: number } {
+  const beside = (port: number) => {
+    const moved = port + apiPort - defaultPorts.api;
+    return moved >= 1024 && moved <= 65_535 ? moved : 0;
+  };
+  return {
+    postgres: beside(defaultPorts.postgres),
+    temporal: beside(defaultPorts.temporal),
+    temporalUi: beside(defaultPorts.temporalUi),
+  };
+}

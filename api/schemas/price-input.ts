@@ -7,7 +7,9 @@ import { priceUnitCode } from './price-unit.ts';
 import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
 export const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'ONETIME'] as const;
-export const priceEntityTypes = ['PLAN', 'ADDON', 'SUBSCRIPTION', 'COSTSHEET', 'PRICE'] as const;
+const ownerTypes = ['PLAN', 'ADDON', 'SUBSCRIPTION', 'COSTSHEET'] as const;
+/** Owners that a list may ask for: PRICE is a name of the interface that owns nothing here. */
+export const priceEntityTypes = [...ownerTypes, 'PRICE'] as const;
 
 const tiers = z
   .array(
@@ -47,7 +49,7 @@ const days = z.int().min(0, 'must not be negative').max(36_500).nullish();
 const priceFields = {
   ...pricingFields,
   plan_id: z.string().max(255).nullish(),
-  entity_type: z.union([z.literal(''), z.enum(priceEntityTypes)]).nullish(),
+  entity_type: z.union([z.literal(''), z.enum(ownerTypes, 'must be PLAN, ADDON, SUBSCRIPTION or COSTSHEET')]).nullish(),
   entity_id: z.string().max(255).nullish(),
   type: z.enum(['USAGE', 'FIXED']),
   billing_model: z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED', 'PERCENTAGE']),

@@ -19,7 +19,10 @@ export function priceUnitCode() {
   return z
     .string()
     .regex(/^[^\s\p{C}]{3}$/u, 'must be the three characters of a custom currency, such as tok')
-    .meta({ examples: ['tok'] })
+    .meta({
+      examples: ['tok'],
+      description: 'Exactly three characters, such as tok: no spaces, and no currency of ISO 4217. Kept in lower case.',
+    })
     .transform((text) => text.toLowerCase());
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { SubscriptionPause } from '../../db/entities/subscription-pause.ts';
-import { badField } from '../../db/record.ts';
 import type { PauseSubscriptionCommand, ResumeSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { previewDigestInput } from './preview-digest.ts';
 import { metadataInput, metadataOutput, recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
@@ -20,7 +19,10 @@ export const pauseBody = z
       .nullish(),
     metadata: metadataInput().nullish(),
     proration_behavior: prorationBehavior,
-    pause_mode: z.enum(['immediate', 'scheduled', 'period_end']).nullish().describe('A pause begins at once.'),
+    pause_mode: z
+      .literal('immediate', 'must be immediate: a pause begins at once')
+      .nullish()
+      .describe('A pause begins at once.'),
     pause_start: timestampInput().nullish().describe('Ignored: a pause begins at once.'),
     pause_end: timestampInput().nullish().describe('Kept on the pause; it does not resume by itself.'),
     pause_days: z.int().min(1).max(3650).nullish().describe('The same as pause_end, in days from now.'),
@@ -33,7 +35,10 @@ export const resumeBody = z
   .object({
     proration_behavior: prorationBehavior,
     metadata: metadataInput().nullish().describe('Added to the metadata of the pause.'),
-    resume_mode: z.enum(['immediate', 'scheduled', 'auto']).nullish().describe('A resume takes place at once.'),
+    resume_mode: z
+      .literal('immediate', 'must be immediate: a resume takes place at once')
+      .nullish()
+      .describe('A resume takes place at once.'),
     dry_run: dryRun,
     preview_digest: previewDigestInput,
   })
@@ -41,15 +46,12 @@ export const resumeBody = z
 
 const dayMs = 86_400_000;
 
-/** The pause as the workflow takes it. Refuses the modes that would begin later. spec: subscriptions-and-invoicing §1.5 */
+/** The pause as the workflow takes it. spec: subscriptions-and-invoicing §1.5 */
 export function newPause(
   body: z.output<typeof pauseBody>,
   pauseId: string,
   at: string,
 ): Omit<PauseSubscriptionCommand, 'caller' | 'at'> {
-  if (body.pause_mode && body.pause_mode !== 'immediate') {
-    throw badField('pause_mode', 'must be immediate: a pause begins at once');
-  }
   const days = body.pause_days;
   const pauseEnd = body.pause_end ?? (days ? new Date(Date.parse(at) + days * dayMs).toISOString() : null);
   return {
@@ -63,9 +65,6 @@ export function newPause(
 
 /** The resume as the workflow takes it. spec: subscriptions-and-invoicing §1.5 */
 export function newResume(body: z.output<typeof resumeBody>): Omit<ResumeSubscriptionCommand, 'caller' | 'at'> {
-  if (body?.resume_mode && body.resume_mode !== 'immediate') {
-    throw badField('resume_mode', 'must be immediate: a resume takes place at once');
-  }
   return { prorationBehavior: body?.proration_behavior ?? null, metadata: body?.metadata ?? {} };
 }
 

@@ -279,4 +279,19 @@ describe('events on request', () => {
       'invoice.update.finalized',
     ]);
   });
+
+  it('that did not happen is refused with what did', async () => {
+    const { id } = await oneOff({ invoice_status: 'DRAFT' });
+    const texts = {
+      'invoice.update.finalized': 'and was never finalized; finalize it first',
+      'invoice.update.voided': 'and not voided; void it first',
+      'invoice.update.payment': 'and cannot be paid; finalize it first',
+      'invoice.communication.triggered': 'and cannot be sent to its customer; finalize it first',
+    };
+    for (const [event_name, text] of Object.entries(texts)) {
+      const { status, body } = await api<Wire>('POST', `/invoices/${id}/webhook/trigger`, { event_name });
+      expect([status, body.message]).toEqual([400, `invoice ${id} is DRAFT ${text}`]);
+    }
+    expect((await api<Wire>('POST', `/invoices/${id}/comms/trigger`)).body.message).toContain('cannot be sent');
+  });
 });

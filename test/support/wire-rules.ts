@@ -30,6 +30,10 @@ const maps = new Set([
   'derivation',
 ]);
 
+/** Wordings of the validating library, which a caller never reads. */
+const libraryText =
+  /Too (?:small|big): |Invalid (?:input|option|string|type|ISO|UUID|URL|email)\b|expected \w+, received|Unrecognized key/;
+
 /** Throws when an answer breaks a rule, naming where. `request` is named in the error. */
 export function expectStrictWire(request: string, body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
@@ -37,6 +41,8 @@ export function expectStrictWire(request: string, body: unknown): void {
   if (empty.length > 0)
     throw new Error(`${request} answers an enumeration that is empty, not null: ${empty.join(', ')}`);
   const { success, details } = body as { success?: unknown; details?: unknown };
+  const foreign = success === false && libraryText.exec(JSON.stringify(body));
+  if (foreign) throw new Error(`${request} answers the text of a library: ${foreign[0]}`);
   if (success !== false || details === undefined) return;
   const plain = Object.entries(details as object).filter(([, value]) => typeof value !== 'object' || value === null);
   if (plain.length > 0)

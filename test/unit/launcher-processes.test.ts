@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { accepts, freePort, isPortFree, onFreePorts, PortTaken } from '../../dev/ports.ts';
+import { accepts, freePort, isPortFree, onFreePorts, PortTaken, portsBeside } from '../../dev/ports.ts';
 import { endFormerProgram, hasEnded, isAlive, poll, startProgram } from '../../dev/processes.ts';
 
 let directory: string;
@@ -95,4 +95,11 @@ test('what is no matter of ports is not tried again', async () => {
   };
   await expect(onFreePorts({ one: 5480 }, start)).rejects.toThrow('broken');
   expect(tries).toBe(1);
+});
+
+test('PORT moves the ports of all servers together', () => {
+  expect(portsBeside(8080)).toEqual({ postgres: 5480, temporal: 7280, temporalUi: 8280 });
+  expect(portsBeside(8400)).toEqual({ postgres: 5800, temporal: 7600, temporalUi: 8600 });
+  expect(portsBeside(3000)).toEqual({ postgres: 0, temporal: 2200, temporalUi: 3200 });
+  expect(portsBeside(65_500)).toMatchObject({ temporalUi: 0 });
 });

@@ -66,15 +66,20 @@ export async function createFeature(tx: Transaction, input: NewFeature): Promise
   checkMeterChoice(input);
   const group = await groupToJoin(tx, input.groupId, 'feature');
   const meter = input.meter ? await createMeter(tx, input.meter, 'meter.') : await publishedMeter(tx, input.meterId);
-  const feature = await insertFeature(tx, {
-    ...display,
-    type: input.type,
-    lookupKey: input.lookupKey || defaultLookupKey(input.name),
-    description: input.description ?? '',
-    meterId: meter?.id ?? null,
-    groupId: group?.id ?? null,
-    metadata: input.metadata ?? {},
-  });
+  const derived = !input.lookupKey;
+  const feature = await insertFeature(
+    tx,
+    {
+      ...display,
+      type: input.type,
+      lookupKey: input.lookupKey || defaultLookupKey(input.name),
+      description: input.description ?? '',
+      meterId: meter?.id ?? null,
+      groupId: group?.id ?? null,
+      metadata: input.metadata ?? {},
+    },
+    derived,
+  );
   return { feature, meter, meterChanged: input.meter !== undefined };
 }
 
@@ -203,14 +208,25 @@ export type FeatureColumns = Pick<
   alertSettings: AlertSettings | null;
 };
 
-/** Stores a feature under a new id and reports it. Throws `already_exists` for a taken lookup key. */
-export async function insertFeature(tx: Transaction, columns: FeatureColumns): Promise<Feature> {
+/**
+ * Stores a feature under a new id and reports it. Throws `already_exists` for a taken lookup key; `derived` says that the key was
+ * made of the name, because none was sent.
+ */
+export async function insertFeature(tx: Transaction, columns: FeatureColumns, derived = false): Promise<Feature> {
   const alertSettings = columns.alertSettings as Record<string, unknown> | null;
   const feature = tx.em.create(Feature, { ...newRecord(tx, 'feat'), ...columns, alertSettings });
-  await flushUnique(tx, { feature_lookup_key_unique: () => takenKey('feature', columns.lookupKey) });
+  await flushUnique(tx, { feature_lookup_key_unique: () => takenFeatureKey(columns, derived) });
   await keepAlerts(tx, feature);
   await report(tx, feature, 'created');
   return feature;
+}
+
+function takenFeatureKey({ name, lookupKey }: FeatureColumns, derived: boolean) {
+  if (!derived) return takenKey('feature', lookupKey);
+  const problem = `another published feature has the lookup_key ${lookupKey}, which the name ${JSON.stringify(name)} gives when none is sent`;
+  return refuse('already_exists', `${problem}; send a lookup_key, or choose another name`, {
+    fields: { name: 'gives a lookup_key that is taken', lookup_key: 'taken' },
+  });
 }
 
 /** The feature's alert setting says what the feature says. spec: wallets-and-payments §1.3 */

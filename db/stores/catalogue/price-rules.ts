@@ -131,6 +131,11 @@ const priceRules: readonly Rule<NewPrice>[] = [
   {
     field: 'invoice_cadence',
     problem: 'must be ADVANCE for billing_period ONETIME',
+    when: (p) => p.billingPeriod === 'ONETIME' && p.invoiceCadence !== 'ADVANCE',
+  },
+  {
+    field: 'invoice_cadence',
+    problem: 'must be ADVANCE for billing_cadence ONETIME',
     when: (p) => isOneTime(p) && p.invoiceCadence !== 'ADVANCE',
   },
   { field: 'billing_period', problem: 'is required', when: (p) => !p.billingPeriod && !isOneTime(p) },

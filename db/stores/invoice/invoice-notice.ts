@@ -35,7 +35,7 @@ export async function triggerNotice(sql: Sql, scope: Scope, invoiceId: string, n
   if (!row) throw missing('invoice', invoiceId);
   const needed = neededFor(name);
   if (!needed.holds(row)) {
-    throw refuse('validation_error', `an invoice that is ${row.invoice_status} has no ${name}; ${needed.remedy}`, {
+    throw refuse('validation_error', `invoice ${invoiceId} is ${row.invoice_status}${needed.problem}`, {
       invoice_status: row.invoice_status,
     });
   }
@@ -52,13 +52,18 @@ export async function triggerNotice(sql: Sql, scope: Scope, invoiceId: string, n
   ]);
 }
 
-function neededFor(name: NoticeName): { holds(row: NoticedRow): boolean; remedy: string } {
+function neededFor(name: NoticeName): { holds(row: NoticedRow): boolean; problem: string } {
   switch (name) {
     case 'invoice.update.finalized':
-      return { holds: (row) => row.was_final, remedy: 'finalize it first' };
+      return { holds: (row) => row.was_final, problem: ' and was never finalized; finalize it first' };
     case 'invoice.update.voided':
-      return { holds: (row) => row.invoice_status === 'VOIDED', remedy: 'void it first' };
-    default:
-      return { holds: (row) => row.invoice_status !== 'DRAFT', remedy: 'finalize it first' };
+      return { holds: (row) => row.invoice_status === 'VOIDED', problem: ' and not voided; void it first' };
+    case 'invoice.communication.triggered':
+      return {
+        holds: (row) => row.invoice_status !== 'DRAFT',
+        problem: ' and cannot be sent to its customer; finalize it first',
+      };
+    case 'invoice.update.payment':
+      return { holds: (row) => row.invoice_status !== 'DRAFT', problem: ' and cannot be paid; finalize it first' };
   }
 }

@@ -34,6 +34,38 @@ it.each([['/v1/subscriptions', ['checkout']]])('POST %s says which fields this r
     expect(properties?.[field]?.description).toBe('Not in this release: refused with 501 when not empty.');
 });
 
+it.each([
+  ['pauseSubscription', 'pause_mode', ['immediate']],
+  ['resumeSubscription', 'resume_mode', ['immediate']],
+  ['createPrice', 'entity_type', ['', 'PLAN', 'ADDON', 'SUBSCRIPTION', 'COSTSHEET']],
+])('%s offers only the values of %s that it accepts', (operationId, field, accepted) => {
+  const { paths } = JSON.parse(generated) as {
+    paths: Record<string, Record<string, Operation & { requestBody: unknown }>>;
+  };
+  const operation = Object.values(paths)
+    .flatMap((path) => Object.values(path))
+    .find((each) => each.operationId === operationId);
+  const member = found(operation?.requestBody, field);
+  const text = JSON.stringify(member);
+  expect(
+    [...text.matchAll(/"(?:const":("[^"]*")|enum":\[([^\]]*)\])/g)].flatMap(([, one, many]) =>
+      JSON.parse(`[${one ?? many}]`),
+    ),
+  ).toEqual(accepted);
+});
+
+/** The schema of a member, wherever it stands in the document of a body. */
+function found(value: unknown, field: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { properties } = value as { properties?: Record<string, unknown> };
+  if (properties && field in properties) return properties[field];
+  for (const each of Object.values(value)) {
+    const inside = found(each, field);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}
+
 interface Body {
   content: { 'application/json': { schema: { properties: Record<string, { description?: string }> } } };
 }
