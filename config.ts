@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import './validation-text.ts';
 import { databaseConnection, UnusableDatabaseUrl } from './database-url.ts';
 import { type TemporalSettings, temporalSettings, UnusableTemporalSettings } from './temporal-connection.ts';
 
@@ -147,9 +148,33 @@ export interface Config {
   shutdownTimeoutMs: number;
 }
 
+/** The environment cannot be used; the message names each bad variable. */
+export class UnusableConfiguration extends Error {}
+
+/** The configuration of this process, for entry files: what is not usable is said in a sentence, and the process ends with 1. */
+export function readConfigOrExit(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof UnusableConfiguration)) throw error;
+    return endWith(error.message);
+  }
+}
+
+/** Ends a process that cannot start, with a sentence instead of a stack. */
+export function endWith(sentence: string): never {
+  console.error(sentence);
+  process.exit(1);
+}
+
+/** Ends a process whose database does not answer when it starts; whoever runs it starts it again. */
+export function endWithoutDatabase(error: Error): never {
+  return endWith(`The database of DATABASE_URL does not answer: ${error.message}`);
+}
+
 /**
- * Reads the configuration from environment variables. Only entry files call it, with `process.env`. An empty variable
- * counts as unset. Throws an Error that names each bad variable and what is wrong with it, never its value.
+ * Reads the configuration from environment variables. An empty variable
+ * counts as unset. Throws an UnusableConfiguration that names each bad variable and what is wrong with it, never its value.
  */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
@@ -160,7 +185,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ? [...urlProblems(result.data, given), ...temporalProblems(given)]
     : result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   if (!result.success || problems.length > 0) {
-    throw new Error(`The configuration is not usable. ${problems.join('; ')}.`);
+    throw new UnusableConfiguration(`The configuration is not usable. ${problems.join('; ')}.`);
   }
   const values = result.data;
   return {

@@ -1,7 +1,7 @@
 import '../heap.ts';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
-import { readConfig } from '../config.ts';
+import { endWithoutDatabase, readConfigOrExit } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openUsageStore } from '../metering/open-usage-store.ts';
@@ -14,11 +14,13 @@ import { signalUsageWatch } from './usage-watch.ts';
 import { createWorkers } from './workers.ts';
 
 /** A worker process: runs workflows and activities until it is told to stop, then finishes what it has begun. */
-const config = readConfig(process.env);
+const config = readConfigOrExit();
 const logger = workerLogger({ level: config.logLevel });
 Runtime.install(runtimeOptions({ logger, metricsAddress: config.metricsAddress }));
 
-const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
+const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize }).catch(
+  endWithoutDatabase,
+);
 const connection = await NativeConnection.connect(config.temporal.connection);
 const clientConnection = await Connection.connect(config.temporal.connection);
 const temporal = new Client({ connection: clientConnection, namespace: config.temporal.namespace });

@@ -46,9 +46,12 @@ export const notBuiltResponse = {
   501: errorBody.describe('What was asked is not part of this release, or not configured here; `message` names it.'),
 };
 
-/** No credential, or one that is malformed, unknown, expired or archived: one body for all. spec: platform §2.2, §3.1 */
+/**
+ * No credential, or one that is not valid. One text for all that are malformed, unknown, expired or archived, so that nobody learns
+ * which keys there are; a header that was not sent at all is told. spec: platform §2.2, §3.1
+ */
 export class NotAuthenticated extends Error {
-  constructor(message = 'A valid credential is required in the x-api-key header.') {
+  constructor(message = 'The API key in the x-api-key header is not valid here: it is unknown, expired or revoked.') {
     super(message);
   }
 }

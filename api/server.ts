@@ -1,7 +1,7 @@
 import '../heap.ts';
 import closeWithGrace from 'close-with-grace';
 import { collectDefaultMetrics } from 'prom-client';
-import { readConfig } from '../config.ts';
+import { endWithoutDatabase, readConfigOrExit } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectAwsRoles } from '../integrations/aws-roles.ts';
 import { connectGateways } from '../integrations/connect.ts';
@@ -11,8 +11,10 @@ import { connectTemporal } from './temporal.ts';
 import { usageWatchSignal } from './usage-watch.ts';
 
 /** An API process: answers until it is told to stop, then finishes the requests under way and closes what it opened. */
-const config = readConfig(process.env);
-const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
+const config = readConfigOrExit();
+const database = await openDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize }).catch(
+  endWithoutDatabase,
+);
 const temporal = connectTemporal({ ...config.temporal.connection, namespace: config.temporal.namespace });
 const { metering } = openUsageStore({
   database,

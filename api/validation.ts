@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify';
 import { unknownMember } from './known-members.ts';
-import './validation-text.ts';
+import '../validation-text.ts';
 
 /** One failing field: its wire path (`line_items[0].quantity`) and the reason. spec: platform §2.3 */
 interface FieldFailure {

@@ -1,9 +1,9 @@
-import { readConfig } from '../config.ts';
+import { readConfigOrExit } from '../config.ts';
 import { installSandboxGateway } from '../integrations/sandbox-gateway/store.ts';
 import { prepareDatabase } from './prepare.ts';
 
 /** Entry file of `npm run migrate`: prepares the database of DATABASE_URL with the role of DATABASE_OWNER_URL. */
-const config = readConfig(process.env);
+const config = readConfigOrExit();
 const application = new URL(config.databaseUrl);
 if (config.databaseOwnerUrl === null) {
   console.error(

@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { readConfigOrExit } from '../config.ts';
 import { makeTenant } from './sandbox.ts';
 
 /** `node dev/create-tenant.ts "My company"`: the first tenant of an installation; prints its API key, once. */
@@ -7,5 +7,5 @@ if (!tenantName) {
   console.error('Give the name of the tenant: node dev/create-tenant.ts "My company".');
   process.exit(2);
 }
-const { tenantId, environmentId, apiKey } = await makeTenant(readConfig(process.env).databaseUrl, tenantName);
+const { tenantId, environmentId, apiKey } = await makeTenant(readConfigOrExit().databaseUrl, tenantName);
 console.log(`tenant       ${tenantId}\nenvironment  ${environmentId}\nAPI key      ${apiKey}   (shown only now)`);

@@ -1,8 +1,8 @@
-import { readConfig } from '../config.ts';
+import { readConfigOrExit } from '../config.ts';
 import { prepareNamespace } from './temporal-namespace.ts';
 
 /** Registers the namespace and the search attributes with the Temporal server of TEMPORAL_ADDRESS, beside db/migrate.ts. */
-const { connection, namespace } = readConfig(process.env).temporal;
+const { connection, namespace } = readConfigOrExit().temporal;
 try {
   await prepareNamespace(connection, namespace);
   console.log(`Temporal at ${connection.address} knows the namespace ${namespace} and its search attributes.`);

@@ -53,8 +53,8 @@ Perennial is running (ready after ${seconds.toFixed(1)} s).
 
 A first call:
 
-  curl -s ${apiUrl}/v1/customers -H 'x-api-key: ${apiKey}' \\
-    -H 'content-type: application/json' -d '{"external_id":"acme","name":"Acme"}'
+  curl -sS '${apiUrl}/v1/customers' -H 'x-api-key: ${apiKey}' \\
+    -H 'content-type: application/json' -d '{"external_id":"first","name":"First customer"}'
 
 The main job on real data: npm run demo (in another terminal). Ctrl-C stops everything.`;
 }

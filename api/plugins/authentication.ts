@@ -34,6 +34,8 @@ export interface Caller {
   isSuperAdmin: boolean;
 }
 
+const noKey = 'An API key is required: send it in the x-api-key header.';
+
 /** Below the second within which a revoked key must be refused on every node. spec: platform §7 */
 const rememberedMs = 500;
 const rememberedKeys = 10_000;
@@ -65,7 +67,8 @@ export function registerAuthentication(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     // A key is final: a bearer token beside it is not looked at. Session tokens are not accepted yet.
     const apiKey = request.headers['x-api-key'];
-    if (typeof apiKey !== 'string' || apiKey === '' || apiKey.length > 512) throw new NotAuthenticated();
+    if (typeof apiKey !== 'string' || apiKey === '') throw new NotAuthenticated(noKey);
+    if (apiKey.length > 512) throw new NotAuthenticated();
     const credential = await credentialOf(apiKey);
     if (!credential || (credential.expiresAt !== null && credential.expiresAt <= realNow())) {
       app.callerLimits.disprove(request);

@@ -111,6 +111,7 @@ function describeResponses<Document extends object>(document: Document): Documen
 /** The reference page and the document behind it. The page loads everything from this server. */
 export async function registerReferencePage(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/reference'));
   await app.register(async (page) => {
     page.addHook('onRequest', async (_request, reply) => {
       await reply.helmet({ contentSecurityPolicy: { useDefaults: false, directives: pagePolicy } });

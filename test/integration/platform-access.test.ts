@@ -18,16 +18,19 @@ describe('credentials', () => {
     await asSystem(`update api_key set expires_at = '2020-01-01T00:00:00Z' where id = $1`, [expired.keyId]);
     const orphan = await accountWithRoles(database, scope, ['super_admin']);
     await asSystem(`update user_account set status = 'archived' where id = $1`, [orphan.userId]);
+    const missing = 'An API key is required: send it in the x-api-key header.';
+    const wrong = 'The API key in the x-api-key header is not valid here: it is unknown, expired or revoked.';
     const keys = [null, '', 'sk_unknown', 'x'.repeat(600), archived.apiKey, expired.apiKey, orphan.apiKey];
     for (const key of keys) {
       const answer = await call('GET', '/v1/customers', { apiKey: key });
       expect(answer.status).toBe(401);
+      const message = key ? wrong : missing;
       expect(answer.body).toEqual({
         code: 'permission_denied',
         http_status_code: 401,
-        message: 'A valid credential is required in the x-api-key header.',
+        message,
         success: false,
-        error: { message: 'A valid credential is required in the x-api-key header.', internal_error: '' },
+        error: { message, internal_error: '' },
       });
     }
     const bearer = { headers: { authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' } };

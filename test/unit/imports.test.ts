@@ -39,7 +39,7 @@ const rules: Record<string, FolderRule> = {
     packages: [/^@temporalio\/(activity|worker|client|common)$/, /^(pg|pino|prom-client|close-with-grace)$/, node],
   },
   api: {
-    paths: [/^(api|billing|db|metering|integrations)\//, messages],
+    paths: [/^(api|billing|db|metering|integrations)\//, messages, /^validation-text\.ts$/],
     types: [/^workflows\//, /^config\.ts$/],
     packages: [
       /^(fastify|zod|pino|prom-client|close-with-grace|ulid|yaml|secure-json-parse|fastest-levenshtein|rate-limiter-flexible)(-plugin)?$/,
@@ -106,7 +106,7 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-const rootFiles = ['config.ts', 'database-url.ts', 'heap.ts', 'temporal-connection.ts'];
+const rootFiles = ['config.ts', 'database-url.ts', 'heap.ts', 'temporal-connection.ts', 'validation-text.ts'];
 
 function isPath(target: string): boolean {
   return rootFiles.includes(target) || (/\.(ts|json|js)$/.test(target) && target.includes('/'));

@@ -63,3 +63,39 @@ test('the demo finds the API by its environment', () => {
     'Perennial does not run here: start it with npm start',
   );
 });
+
+/** Runs an entry file that cannot start to its end. */
+async function failing(entry: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; errors: string }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../..', entry)], {
+    env: { PATH: process.env.PATH, HOME: directory, ...env },
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, errors: errors.trim() };
+}
+
+test.each(['api/server.ts', 'activities/worker.ts', 'db/migrate.ts', 'dev/register.ts'])(
+  '%s refuses an environment that it cannot use with one sentence',
+  { timeout: 60_000 },
+  async (entry) => {
+    expect(await failing(entry, { PORT: 'http' })).toEqual({
+      code: 1,
+      errors: 'The configuration is not usable. DATABASE_URL: is required; PORT: must be a number.',
+    });
+  },
+);
+
+test.each(['api/server.ts', 'activities/worker.ts'])(
+  '%s says in one sentence that its database does not answer',
+  { timeout: 60_000 },
+  async (entry) => {
+    const env = { DATABASE_URL: 'postgresql://app:secret@127.0.0.1:1/perennial' };
+    expect(await failing(entry, env)).toEqual({
+      code: 1,
+      errors: 'The database of DATABASE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1',
+    });
+  },
+);

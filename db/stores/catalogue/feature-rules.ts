@@ -1,6 +1,7 @@
 import { type AlertThreshold, checkAlertConfig } from '../../../billing/alert/alert-config.ts';
 import { decimal } from '../../../billing/money.ts';
-import { badField } from '../../record.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { badField, takenKey } from '../../record.ts';
 
 export interface ReportingUnit {
   unit_singular: string;
@@ -51,4 +52,13 @@ export function mergedAlertSettings(stored: AlertSettings | null, sent: Partial<
 /** The lookup key of a feature whose caller sent none: `API calls (EU)` becomes `api_calls_eu_`. spec: catalogue-and-metering §5.1 */
 export function defaultLookupKey(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '_');
+}
+
+/** The refusal of a taken lookup key; `derived` says that it was made of the name, because none was sent. */
+export function takenFeatureKey({ name, lookupKey }: { name: string; lookupKey: string }, derived: boolean) {
+  if (!derived) return takenKey('feature', lookupKey);
+  const problem = `another published feature has the lookup_key ${lookupKey}, which the name ${JSON.stringify(name)} gives when none is sent`;
+  return refuse('already_exists', `${problem}; send a lookup_key, or choose another name`, {
+    fields: { name: 'gives a lookup_key that is taken', lookup_key: 'taken' },
+  });
 }

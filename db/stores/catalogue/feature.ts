@@ -6,7 +6,7 @@ import { Entitlement } from '../../entities/entitlement.ts';
 import { Feature } from '../../entities/feature.ts';
 import { Meter, type MeterFilter } from '../../entities/meter.ts';
 import { writeEvents } from '../../outbox.ts';
-import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '../../record.ts';
+import { badField, missing, newRecord, refuseArchived, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
@@ -16,6 +16,7 @@ import {
   defaultLookupKey,
   mergedAlertSettings,
   type ReportingUnit,
+  takenFeatureKey,
 } from './feature-rules.ts';
 import { groupToJoin, holdGroups } from './group.ts';
 import { archiveMeter, copyMeter, createMeter, extendMeterFilters, metersById } from './meter.ts';
@@ -208,10 +209,7 @@ export type FeatureColumns = Pick<
   alertSettings: AlertSettings | null;
 };
 
-/**
- * Stores a feature under a new id and reports it. Throws `already_exists` for a taken lookup key; `derived` says that the key was
- * made of the name, because none was sent.
- */
+/** Stores a feature under a new id and reports it. Throws `already_exists` for a taken lookup key, which may be `derived` from the name. */
 export async function insertFeature(tx: Transaction, columns: FeatureColumns, derived = false): Promise<Feature> {
   const alertSettings = columns.alertSettings as Record<string, unknown> | null;
   const feature = tx.em.create(Feature, { ...newRecord(tx, 'feat'), ...columns, alertSettings });
@@ -219,14 +217,6 @@ export async function insertFeature(tx: Transaction, columns: FeatureColumns, de
   await keepAlerts(tx, feature);
   await report(tx, feature, 'created');
   return feature;
-}
-
-function takenFeatureKey({ name, lookupKey }: FeatureColumns, derived: boolean) {
-  if (!derived) return takenKey('feature', lookupKey);
-  const problem = `another published feature has the lookup_key ${lookupKey}, which the name ${JSON.stringify(name)} gives when none is sent`;
-  return refuse('already_exists', `${problem}; send a lookup_key, or choose another name`, {
-    fields: { name: 'gives a lookup_key that is taken', lookup_key: 'taken' },
-  });
 }
 
 /** The feature's alert setting says what the feature says. spec: wallets-and-payments §1.3 */
