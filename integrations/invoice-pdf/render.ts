@@ -176,7 +176,9 @@ function withoutUnknown(data: string, faces: Faces): string {
     known.set(letter, found);
     return found;
   };
-  return data.replaceAll(/[^\p{ASCII}\p{Default_Ignorable_Code_Point}]/gu, (letter) =>
+  const shown = data.replaceAll(/[^\p{ASCII}\p{Default_Ignorable_Code_Point}]/gu, (letter) =>
     isKnown(letter, letter.codePointAt(0) ?? 0) ? letter : unknownGlyph,
   );
+  // A mark of a letter that is not there says nothing, and one from right to left ends the whole process (typst-layout, shaping).
+  return shown.replaceAll(/(?<=□\p{Default_Ignorable_Code_Point}*)\p{M}+/gu, '');
 }
