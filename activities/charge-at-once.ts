@@ -5,7 +5,7 @@ import type { SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import { crashPoint } from './crash-points.ts';
 import type { PaymentAnswer } from './payment.ts';
-import { askAtOnce } from './payment-gateway.ts';
+import { askAtOnce, decidesAtOnce } from './payment-gateway.ts';
 
 /** A subscription that has just taken a step: how it stands, and the instant of the step. */
 interface Stepped {
@@ -52,7 +52,8 @@ export async function dueChargesAtOnce(
   );
   return due.flatMap((each) => {
     const charge = charges.get(each.paymentId);
-    return charge && gateways.get(charge.gateway)?.chargeAtOnce ? [{ ...each, charge }] : [];
+    const gateway = charge && gateways.get(charge.gateway);
+    return gateway && decidesAtOnce(gateway) ? [{ ...each, charge }] : [];
   });
 }
 

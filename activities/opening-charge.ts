@@ -6,18 +6,20 @@ import type { Database } from '../db/orm.ts';
 import { missing } from '../db/record.ts';
 import { workflowScope } from '../db/scope.ts';
 import type { PaymentCharge } from '../db/stores/payment/payment-charge.ts';
+import { wireToken } from '../db/stores/payment/wire-token.ts';
 import {
   chargeOfOpening,
   closeOpeningCharge,
   dropOpeningCharge,
   keepOpeningCharge,
+  keepPreparedOpening,
   OpeningToPay,
 } from '../db/stores/subscription/opening-charge.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { crashPoint } from './crash-points.ts';
-import { abandonAtGateway, askAgain, askFirst, beat, unknownOutcome } from './payment-gateway.ts';
+import { abandonAtGateway, askAgain, askFirst, beat, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
 import { askRefundAgain } from './refund-gateway.ts';
 
 export type { PaidOpening } from '../db/stores/subscription/opening-charge.ts';
@@ -44,18 +46,20 @@ export function createOpeningActivities({ database, gateways }: { database: Data
   /** One conversation with the charge's gateway; whatever it throws means that nothing is known. */
   async function converse<Outcome>(
     charge: OpeningReference,
-    ask: (gateway: PaymentGateway, request: PaymentCharge) => Promise<Outcome>,
+    ask: (gateway: PaymentGateway, request: PaymentCharge, keep: KeepPrepared) => Promise<Outcome>,
     absent: (reason: string) => Outcome,
   ): Promise<Outcome> {
     const request = await inScope(charge, (tx) => chargeOfOpening(tx, tx.scope, charge.chargeId));
     if (!request) throw missing('opening charge', charge.chargeId);
     const gateway = gateways.get(request.gateway);
     if (!gateway) return absent(`the gateway ${request.gateway} is not connected to this worker`);
-    if (!gateway.refund) return absent(`the gateway ${request.gateway} could not give the money back`);
+    if (!gateway.refunds) return absent(`the gateway ${request.gateway} could not give the money back`);
     const stopBeating = beat(Context.current());
     try {
       crashPoint('askOpening.beforeEffect');
-      const outcome = await ask(gateway, request);
+      const keep = (providerId: string) =>
+        inScope(charge, (tx) => keepPreparedOpening(tx, tx.scope, charge.chargeId, providerId));
+      const outcome = await ask(gateway, request, keep);
       crashPoint('askOpening.afterEffect');
       return outcome;
     } finally {
@@ -75,8 +79,7 @@ export function createOpeningActivities({ database, gateways }: { database: Data
     refundOpening: (charge: OpeningReference): Promise<RefundOutcome> =>
       converse(
         charge,
-        (gateway, request) =>
-          askRefundAgain(gateway, { ...request, token: `${request.intentToken}:back`, gatewayPaymentId: null }),
+        (gateway, request) => askRefundAgain(gateway, refundOf(request)),
         (reason) => ({ status: 'unknown', gatewayRefundId: null, reason }),
       ),
 
@@ -101,6 +104,13 @@ export function createOpeningActivities({ database, gateways }: { database: Data
           : closeOpeningCharge(tx, tx.scope, { chargeId: charge.chargeId, status }),
       ),
   };
+}
+
+/** All of a charge goes back; a try of it is never the first, for nobody wrote down whether it was made. */
+function refundOf(request: PaymentCharge) {
+  const refundToken = `${request.intentToken}:back`;
+  const { providerId: chargeProviderId } = request;
+  return { ...request, refundToken, token: wireToken(refundToken), providerId: null, chargeProviderId, isFirst: false };
 }
 
 /** Nothing was sent, so nothing can be captured: the answer is as definite as a decline. */

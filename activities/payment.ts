@@ -10,17 +10,17 @@ import {
   type PaymentState,
   restartPayment,
 } from '../db/stores/payment/payment-agenda.ts';
-import { chargeOfPayment } from '../db/stores/payment/payment-charge.ts';
+import { chargeOfPayment, keepPreparedCharge } from '../db/stores/payment/payment-charge.ts';
 import { type RecordedPayment, recordPaymentOutcomes } from '../db/stores/payment/payment-outcome.ts';
 import { startProcessing } from '../db/stores/payment/payment-request.ts';
 import { refreshIncomplete } from '../db/stores/subscription/subscription-snapshot.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
-import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
+import type { ChargeRequest, PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
-import { askAgain, askFirst, beat, cancelAtGateway, unknownOutcome } from './payment-gateway.ts';
+import { askAgain, askFirst, beat, cancelAtGateway, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
 
 export interface PaymentActivityDependencies {
   database: Database;
@@ -66,7 +66,9 @@ export function createPaymentActivities({ database, gateways }: PaymentActivityD
     const stopBeating = beat(Context.current());
     try {
       crashPoint(`${step}.beforeEffect`);
-      const outcome = await ask(gateway, request);
+      const keep = (providerId: string) =>
+        inScope(payment, (tx) => keepPreparedCharge(tx, payment.paymentId, providerId));
+      const outcome = await ask(gateway, request, keep);
       crashPoint(`${step}.afterEffect`);
       return outcome;
     } finally {
@@ -148,7 +150,7 @@ export async function recordAnswers(tx: SqlTransaction, answers: readonly Paymen
   return results;
 }
 
-type Conversation = (gateway: PaymentGateway, request: Parameters<typeof askFirst>[1]) => Promise<PaymentOutcome>;
+type Conversation = (gateway: PaymentGateway, request: ChargeRequest, keep: KeepPrepared) => Promise<PaymentOutcome>;
 
 function snapshotOf(state: PaymentState): PaymentSnapshot {
   const ended = state.paymentStatus !== 'PROCESSING' && state.agenda.length === 0;

@@ -1,30 +1,55 @@
 import type { RefundOutcome } from '../billing/refund.ts';
-import type { RefundOfCharge } from '../db/stores/payment/refund-send.ts';
-import { GatewayOutcomeUnknown, type GatewayRefund, type PaymentGateway } from '../integrations/payment-gateway.ts';
+import {
+  GatewayOutcomeUnknown,
+  type GatewayRefund,
+  mayBeResent,
+  type PaymentGateway,
+  type RefundRequest,
+  type Refunds,
+} from '../integrations/payment-gateway.ts';
+import { reasonOf } from './payment-gateway.ts';
 
-/** Asks about a refund by its token first, and sends it only when it never arrived: one token gives money back once. */
-export async function askRefundAgain(gateway: PaymentGateway, request: RefundOfCharge): Promise<RefundOutcome> {
-  if (!gateway.refund || !gateway.lookUpRefund) return unknownRefund(`the gateway ${gateway.name} gives no money back`);
+/**
+ * Asks about a refund by its token first, and sends it only when it never arrived: one token gives money back once. A try that is
+ * not the first is sent again only while the gateway still knows what it was sent. design: money-in-checkout §A2
+ */
+export async function askRefundAgain(
+  gateway: PaymentGateway,
+  request: RefundRequest & { isFirst: boolean },
+): Promise<RefundOutcome> {
+  if (!gateway.refunds) return unknownRefund(`the gateway ${gateway.name} gives no money back`);
   let answer: GatewayRefund;
   try {
-    const known = await gateway.lookUpRefund(request.token);
-    answer = known.status === 'not_found' ? await gateway.refund(request) : known;
+    answer = await lookUpOrSend(gateway.refunds, request);
   } catch (error) {
     return unknownRefund(reasonOf(error));
   }
   if (answer.amount !== request.amount || answer.currency !== request.currency) {
     return unknownRefund('the gateway answered for another amount or currency');
   }
-  return { status: answer.status, gatewayRefundId: answer.gatewayRefundId, reason: answer.failureReason };
+  return {
+    status: answer.status,
+    gatewayRefundId: answer.gatewayRefundId,
+    reason: answer.failureReason,
+    ...(answer.expectedBy ? { expectedBy: answer.expectedBy } : {}),
+  };
+}
+
+async function lookUpOrSend(
+  refunds: Refunds,
+  { isFirst, ...request }: RefundRequest & { isFirst: boolean },
+): Promise<GatewayRefund> {
+  const known = await refunds.lookUp(request);
+  if (known.status !== 'not_found') return known;
+  if (!isFirst && !mayBeResent(refunds.resend, request.createdAt, Date.now())) {
+    throw new GatewayOutcomeUnknown(
+      'the gateway does not know the refund, and it was first sent too long ago to be sent again',
+    );
+  }
+  return refunds.refund(request);
 }
 
 /** Nothing definite is known of a refund. */
 export function unknownRefund(reason: string): RefundOutcome {
   return { status: 'unknown', gatewayRefundId: null, reason };
-}
-
-/** The text of our own errors; a foreign error is only named, because its text may hold what must not be kept. */
-function reasonOf(error: unknown): string {
-  if (error instanceof GatewayOutcomeUnknown) return error.message.slice(0, 500);
-  return `the gateway call failed: ${error instanceof Error ? error.name : 'unknown error'}`;
 }

@@ -140,6 +140,11 @@ export interface PaymentOutcome {
   reason: string | null;
   /** Where the payer confirms, while action is required. */
   actionUrl: string | null;
+  /** The gateway's code of a decline, and what it means for another try with the same method. */
+  declineCode?: string | null;
+  declineClass?: 'retry' | 'never' | 'authenticate' | null;
+  /** Until when a gateway that takes days is expected to decide. */
+  expectedBy?: string | null;
 }
 
 /** The status a definite outcome brings; null while nothing definite is known, when the payment stays as it is. */

@@ -153,4 +153,6 @@ export interface RefundOutcome {
   status: 'succeeded' | 'failed' | 'processing' | 'unknown';
   gatewayRefundId: string | null;
   reason: string | null;
+  /** Until when a gateway that takes days is expected to decide. */
+  expectedBy?: string | null;
 }

@@ -1,19 +1,57 @@
+import type { PaymentLinks } from './payment-link.ts';
+
 /**
  * The outside world of payments behind one small interface. A gateway is a foreign system: its answer may be late, lost,
- * repeated or wrong, and only what it says about an intent counts. spec: wallets-and-payments §2.19, §2.22
+ * repeated or wrong, and only what it says about an object counts. Each capability is a member that is present or absent; what is
+ * absent is refused by name before anything is sent. spec: wallets-and-payments §2.19, §2.22
  */
 export interface PaymentGateway {
   readonly name: string;
+  /** Charges of saved methods. */
+  readonly charges?: Charges;
+  /** Addresses at which a payer pays by itself. */
+  readonly links?: PaymentLinks;
+  /** Saved ways to pay. */
+  readonly methods?: SavedMethods;
+  /** Money back to where it came from. */
+  readonly refunds?: Refunds;
+  /** Only a gateway that moves no money has this. */
+  readonly payer?: PlayedPayer;
+}
 
-  /**
-   * Saves a card and returns what may be kept of it. The number goes to the gateway and nowhere else.
-   * Throws a refusal (`validation_error`) when the gateway does not take the number.
-   */
-  savePaymentMethod(card: CardDetails): Promise<SavedCard>;
+/**
+ * How long the gateway knows a token it was sent: until then the same token again gets the first answer, from then on it would be
+ * a second effect, so nothing is sent any more and the gateway is only asked. design: money-in-checkout §A2
+ */
+export type ResendRule = 'never' | { untilMs: number };
 
+/** What an object at a gateway is asked for by. Which of it a gateway can use is its adapter's affair. */
+export interface GatewayReference {
+  /** Our own name of the charge or link: readable, and the key of the sandbox's books. */
+  intentToken: string;
+  /** The same on the wire, `pn_` and 26 characters, as every provider takes it. design: money-in-checkout §A15 */
+  token: string;
+  /** The gateway's id of the object that we made there, from the moment it is known: a prepared charge, a link, a refund. */
+  providerId: string | null;
+  /** The gateway's id of the charge that took the money. */
+  chargeProviderId: string | null;
+  /** Real time at which the object was written down here; it was sent no earlier. */
+  createdAt: string;
+}
+
+interface ChargeCalls {
+  readonly resend: ResendRule;
+  /** What the gateway knows about a charge. `not_found`: it was never sent there, or never confirmed. */
+  lookUp(reference: GatewayReference): Promise<GatewayLookUp>;
+  /** Gives up a charge that waits for its payer. Answers what is true afterwards: a captured charge stays captured. */
+  cancel(reference: GatewayReference): Promise<GatewayLookUp>;
+}
+
+/** A gateway at which one call makes the charge. */
+export interface OneStepCharges extends ChargeCalls {
   /**
-   * Charges a saved method. A repeated `intentToken` gets the charge of its first use, whatever became of it: one intent is
-   * captured at most once. Throws `GatewayOutcomeUnknown` when no answer arrived; the charge may then exist or not.
+   * Charges a saved method. A repeated token gets the charge of its first use, whatever became of it: one intent is captured at
+   * most once. Throws `GatewayOutcomeUnknown` when no answer arrived; the charge may then exist or not.
    */
   charge(request: ChargeRequest): Promise<GatewayCharge>;
 
@@ -22,27 +60,53 @@ export interface PaymentGateway {
    * answers is decided for good, by intent token; what it leaves out was not sent, and is asked for by `charge`.
    */
   chargeAtOnce?(requests: readonly ChargeRequest[]): Promise<ReadonlyMap<string, GatewayCharge>>;
+}
 
-  /** What the gateway knows about an intent. `not_found`: it never received the charge, so the same token may be sent again. */
-  lookUp(intentToken: string): Promise<GatewayLookUp>;
+/** A gateway at which a charge exists before it is confirmed. Its id is stored in between, so that it can always be asked about. */
+export interface TwoStepCharges extends ChargeCalls {
+  /** Creates the charge unconfirmed; no money can move by it. */
+  prepare(request: ChargeRequest): Promise<{ providerId: string }>;
+  /** Confirms a prepared charge. Throws `GatewayOutcomeUnknown` when no answer arrived. */
+  confirm(request: ChargeRequest, providerId: string): Promise<GatewayCharge>;
+}
 
-  /** Gives up a charge that waits for its payer. Answers what is true afterwards: a captured charge stays captured. */
-  cancel(intentToken: string): Promise<GatewayLookUp>;
+export type Charges = OneStepCharges | TwoStepCharges;
 
+export interface SavedMethods {
   /**
-   * Gives captured money back; absent where the gateway cannot. A repeated `token` gets the refund of its first use. Throws
-   * `GatewayOutcomeUnknown` when no answer arrived; the refund may then exist or not. spec: wallets-and-payments §2.21
+   * Saves a card by its number, which goes to the gateway and nowhere else; only the sandbox has this.
+   * Throws a refusal (`validation_error`) when the gateway does not take the number.
    */
-  refund?(request: RefundRequest): Promise<GatewayRefund>;
+  saveCard?(card: CardDetails): Promise<SavedCard>;
+}
 
-  /** What the gateway knows about a refund. `not_found`: it never received it, so the same token may be sent again. */
-  lookUpRefund?(token: string): Promise<GatewayRefundLookUp>;
-
+export interface Refunds {
+  readonly resend: ResendRule;
   /**
-   * Only a gateway that moves no money has this: plays the payer who confirms or fails a waiting charge. False when nothing
-   * was waiting.
+   * Gives captured money back. A repeated token gets the refund of its first use. Throws `GatewayOutcomeUnknown` when no answer
+   * arrived; the refund may then exist or not. spec: wallets-and-payments §2.21
    */
-  playPayer?(intentToken: string, action: 'confirm' | 'fail'): Promise<boolean>;
+  refund(request: RefundRequest): Promise<GatewayRefund>;
+  /** What the gateway knows about a refund. `not_found`: it never received it. */
+  lookUp(request: RefundRequest): Promise<GatewayRefundLookUp>;
+}
+
+/** In place of a payer, at a gateway that moves no money. False when nothing was waiting. */
+export interface PlayedPayer {
+  play(intentToken: string, action: 'confirm' | 'fail'): Promise<boolean>;
+  /** Pays a hosted link with a test card; one attempt at a time. What became of it, reading the link tells. */
+  payLink(intentToken: string, card: CardDetails): Promise<LinkAttempt>;
+}
+
+/**
+ * What an attempt to pay a link came to: `processing` is not decided yet, `requires_action` waits for `play` with the attempt's own
+ * token, `busy` was not begun because another is under way, `closed` because the link cannot be paid any more.
+ */
+export interface LinkAttempt {
+  status: 'paid' | 'declined' | 'requires_action' | 'processing' | 'busy' | 'closed';
+  /** What `play` takes. */
+  attemptToken: string | null;
+  declineCode: string | null;
 }
 
 export interface CardDetails {
@@ -56,21 +120,26 @@ export interface SavedCard {
   lastFour: string;
 }
 
-export interface ChargeRequest {
-  /** Payment id and number of the logical attempt; the same for every retry of one attempt. */
-  intentToken: string;
+export interface ChargeRequest extends GatewayReference {
   /** Plain decimal in units of the currency, already at the currency's precision. */
   amount: string;
   /** Lower-case three letters. */
   currency: string;
   paymentMethodToken: string;
+  /** The gateway's own customer that the method belongs to; null where it needs none. */
+  customerToken: string | null;
+  /** True when the payer is not there to confirm. */
+  offSession: boolean;
   description: string;
   metadata: Record<string, string>;
 }
 
+/** What a decline means for another try with the same method. */
+export type DeclineClass = 'retry' | 'never' | 'authenticate';
+
 /**
  * A charge as the gateway tells it. `succeeded` and `declined` are final; `requires_action` waits for the payer at
- * `actionUrl`; `processing` was accepted and is not decided yet.
+ * `actionUrl`; `processing` was accepted and is not decided yet, by `expectedBy` where the gateway takes days.
  */
 export interface GatewayCharge {
   status: 'succeeded' | 'declined' | 'requires_action' | 'processing';
@@ -79,29 +148,31 @@ export interface GatewayCharge {
   currency: string;
   gatewayMetadata: Record<string, string>;
   declineReason: string | null;
+  /** The gateway's code of a decline, and what it means. */
+  declineCode?: string | null;
+  declineClass?: DeclineClass | null;
   actionUrl: string | null;
+  expectedBy?: string | null;
 }
 
 export type GatewayLookUp = GatewayCharge | { status: 'not_found' };
 
-export interface RefundRequest {
+/** A refund as it is asked for and asked about: `token` and `providerId` are the refund's, `intentToken` and `chargeProviderId` the charge's. */
+export interface RefundRequest extends GatewayReference {
   /** Refund id and number of the try; the same for every question of one try. */
-  token: string;
-  /** The intent whose charge is given back. */
-  intentToken: string;
-  /** The gateway's own id of that charge, as it told it. */
-  gatewayPaymentId: string | null;
+  refundToken: string;
   amount: string;
   currency: string;
 }
 
-/** A refund as the gateway tells it. `succeeded` and `failed` are final. */
+/** A refund as the gateway tells it. `succeeded` and `failed` are final, unless the gateway takes a success back. */
 export interface GatewayRefund {
   status: 'succeeded' | 'failed' | 'processing';
   gatewayRefundId: string;
   amount: string;
   currency: string;
   failureReason: string | null;
+  expectedBy?: string | null;
 }
 
 export type GatewayRefundLookUp = GatewayRefund | { status: 'not_found' };
@@ -109,6 +180,11 @@ export type GatewayRefundLookUp = GatewayRefund | { status: 'not_found' };
 /** No definite answer arrived: the money may have moved or not. Only a look-up or the same token again can tell. */
 export class GatewayOutcomeUnknown extends Error {
   override readonly name = 'GatewayOutcomeUnknown';
+}
+
+/** Whether a token that was first sent at `createdAt` or later may be sent again at `nowMs`. */
+export function mayBeResent(rule: ResendRule, createdAt: string, nowMs: number): boolean {
+  return rule !== 'never' && nowMs - Date.parse(createdAt) < rule.untilMs;
 }
 
 /** The gateways of one process by name. */
@@ -123,5 +199,5 @@ export function paymentGateways(gateways: readonly PaymentGateway[]): PaymentGat
 
 /** The names of the gateways that can give money back. */
 export function refundableGateways(gateways: PaymentGateways): string[] {
-  return [...gateways.values()].filter((gateway) => gateway.refund !== undefined).map((gateway) => gateway.name);
+  return [...gateways.values()].filter((gateway) => gateway.refunds !== undefined).map((gateway) => gateway.name);
 }

@@ -38,9 +38,11 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
       const customerId = request.params.id;
       const gateway = gateways.get(gatewayName);
       if (!gateway) throw badField('gateway', `must be one of ${[...gateways.keys()].join(', ')}`);
+      const saveCard = gateway.methods?.saveCard;
+      if (!saveCard) throw badField('gateway', `must take card numbers; ${gatewayName} saves cards on its own page`);
       await inTransaction(database, request.scope, (tx) => lockCustomer(tx, customerId));
       // Outside the transaction: a slow gateway must not hold a row.
-      const saved = await gateway.savePaymentMethod({ cardNumber: card_number });
+      const saved = await saveCard({ cardNumber: card_number });
       const input = {
         customerId,
         gateway: gatewayName,

@@ -193,8 +193,8 @@ async function openPaymentRoutes(app: Api): Promise<void> {
       const { id } = request.params;
       const { row } = await request.transaction((tx) => findPayment(tx, id));
       const gateway = app.dependencies.gateways.get(row.paymentGateway ?? '');
-      if (!gateway?.playPayer) throw refuse('invalid_operation', `payment ${id} is not of the sandbox gateway`);
-      if (!(await gateway.playPayer(row.intentToken, request.body.action))) {
+      if (!gateway?.payer) throw refuse('invalid_operation', `payment ${id} is not of the sandbox gateway`);
+      if (!(await gateway.payer.play(row.intentToken, request.body.action))) {
         throw wrongStatus(id, row.paymentStatus, 'nothing waits for its payer');
       }
       await refreshAtWorkflow(request.temporal, id);

@@ -239,6 +239,8 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'outbox_sequence.entity_id',
   'payment.gateway_payment_id',
   'payment.gateway_tracking_id',
+  'payment.provider_object_id',
+  'opening_charge.provider_object_id',
   'payment_attempt.gateway_attempt_id',
   'price_sync.after_subscription_id',
   'refund.gateway_refund_id',

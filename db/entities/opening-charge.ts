@@ -24,6 +24,8 @@ const schema = defineEntity({
     paymentMethodId: p.text(),
     paymentGateway: p.text(),
     intentToken: p.text(),
+    /** The charge prepared at the gateway, stored before it is confirmed. */
+    providerObjectId: p.text().nullable(),
     amount: numeric(),
     currency: p.text(),
     chargeStatus: p.text().default('open'),

@@ -18,7 +18,10 @@ const schema = defineEntity({
     paymentMethodId: p.text().nullable(),
     paymentGateway: p.text().nullable(),
     gatewayPaymentId: p.text().nullable(),
+    /** Name of the payment on the wire. */
     gatewayTrackingId: p.text().nullable(),
+    /** The charge prepared at the gateway, stored before it is confirmed. */
+    providerObjectId: p.text().nullable(),
     gatewayMetadata: p.json<Record<string, string>>().defaultRaw(`'{}'`),
     intentToken: p.text(),
     amount: numeric(),

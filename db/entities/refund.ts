@@ -30,6 +30,8 @@ const schema = defineEntity({
     initiatedAt: instant().nullable(),
     /** Since when the gateway owes the answer of the present try. */
     sentAt: instant().nullable(),
+    /** Real time at which the present try was first asked for; null until then. */
+    requestedAt: instant().nullable(),
     succeededAt: instant().nullable(),
     failedAt: instant().nullable(),
     cancelledAt: instant().nullable(),

@@ -59,6 +59,7 @@ import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
+import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -123,4 +124,5 @@ export const migrations = [
   { name: '20261125_35_invoiced_purchases', class: Migration20261125_35_invoiced_purchases },
   { name: '20261125_70_payments_without_invoice', class: Migration20261125_70_payments_without_invoice },
   { name: '20261125_100_feed_positions', class: Migration20261125_100_feed_positions },
+  { name: '20261125_80_prepared_charges', class: Migration20261125_80_prepared_charges },
 ];

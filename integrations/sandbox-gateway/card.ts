@@ -20,6 +20,11 @@
  * | 4000 0000 0013 0007 | refund_never_answers | captured at once; refunds are processing until an operator settles them   |
  * | 4000 0000 0014 0006 | refund_loses_answer | captured at once; refunds succeed, but the answer never arrives            |
  * | 4000 0000 0015 0005 | refund_answers_twice | captured at once; refunds succeed, and are notified of twice              |
+ * | 4000 0000 0016 0004 | declines_for_good  | declined as a stolen card, always                                           |
+ * | 4000 0000 0017 0003 | needs_authentication | declined without its payer, who would have to confirm; a link asks it to  |
+ * | 4000 0000 0018 0002 | captures_less      | a link takes less than it asks for; captured at once otherwise              |
+ * | 4000 0000 0019 0001 | captures_more      | a link takes more than it asks for; captured at once otherwise              |
+ * | 4000 0000 0020 0008 | captures_otherwise | a link takes another currency; captured at once otherwise                   |
  */
 export const sandboxBehaviours = [
   'succeeds',
@@ -38,6 +43,11 @@ export const sandboxBehaviours = [
   'refund_never_answers',
   'refund_loses_answer',
   'refund_answers_twice',
+  'declines_for_good',
+  'needs_authentication',
+  'captures_less',
+  'captures_more',
+  'captures_otherwise',
 ] as const;
 
 export type SandboxBehaviour = (typeof sandboxBehaviours)[number];

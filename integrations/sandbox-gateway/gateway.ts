@@ -6,10 +6,17 @@ import {
   type GatewayCharge,
   type GatewayLookUp,
   GatewayOutcomeUnknown,
+  type OneStepCharges,
   type PaymentGateway,
+  type PlayedPayer,
+  type Refunds,
   type SavedCard,
+  type SavedMethods,
 } from '../payment-gateway.ts';
+import type { PaymentLinks } from '../payment-link.ts';
 import { plainBehaviours, sandboxCardOf } from './card.ts';
+import { withFaults } from './fault.ts';
+import { declineClassOf, payLink, playSetup, sandboxLinks } from './link.ts';
 import { type SandboxOperator, sandboxOperator } from './operator.ts';
 import { lookUpRefund, refundCharge } from './refund.ts';
 import {
@@ -22,13 +29,32 @@ import {
 } from './statements.ts';
 import { type ChargeRow, openSandboxStore, type SandboxStore } from './store.ts';
 
-/** The sandbox gateway with what only its operator, the checks and the tests may ask. */
+/** A charge as the sandbox itself takes it: it needs no wire token, no customer and no look-up by id. */
+export type SandboxCharge = Pick<
+  ChargeRequest,
+  'intentToken' | 'amount' | 'currency' | 'paymentMethodToken' | 'description' | 'metadata'
+>;
+
+/** The sandbox gateway with its own calls, and with what only its operator, the checks and the tests may ask. */
 export interface SandboxGateway extends PaymentGateway {
+  readonly charges: OneStepCharges;
+  readonly links: PaymentLinks;
+  readonly methods: SavedMethods;
+  readonly refunds: Refunds;
+  readonly payer: PlayedPayer;
+  savePaymentMethod(card: CardDetails): Promise<SavedCard>;
+  charge(request: SandboxCharge): Promise<GatewayCharge>;
+  chargeAtOnce(requests: readonly SandboxCharge[]): Promise<Map<string, GatewayCharge>>;
+  lookUp(intentToken: string): Promise<GatewayLookUp>;
+  cancel(intentToken: string): Promise<GatewayLookUp>;
   readonly operator: SandboxOperator;
   close(): Promise<void>;
 }
 
 export const sandboxGatewayName = 'sandbox';
+
+/** The sandbox forgets nothing, so a token may be sent again at any time. */
+const resend = { untilMs: Number.POSITIVE_INFINITY };
 
 /**
  * The gateway that is part of the product: it moves no money, keeps every call, and answers by card number the way real
@@ -37,16 +63,34 @@ export const sandboxGatewayName = 'sandbox';
 export function openSandboxGateway(options: { url: string; poolSize?: number }): SandboxGateway {
   const store = openSandboxStore(options);
   const operator = sandboxOperator(store);
+  const own = {
+    savePaymentMethod: (card: CardDetails) => savePaymentMethod(store, card),
+    charge: (request: SandboxCharge) => charge(store, request),
+    chargeAtOnce: (requests: readonly SandboxCharge[]) => chargeAtOnce(store, requests),
+    lookUp: (intentToken: string) => lookUp(store, intentToken),
+    cancel: (intentToken: string) => cancel(store, intentToken),
+  };
   return {
     name: sandboxGatewayName,
-    savePaymentMethod: (card) => savePaymentMethod(store, card),
-    charge: (request) => charge(store, request),
-    chargeAtOnce: (requests) => chargeAtOnce(store, requests),
-    lookUp: (intentToken) => lookUp(store, intentToken),
-    cancel: (intentToken) => cancel(store, intentToken),
-    refund: (request) => refundCharge(store, request),
-    lookUpRefund: (token) => lookUpRefund(store, token),
-    playPayer: (intentToken, action) => operator[action](intentToken),
+    ...own,
+    charges: {
+      resend,
+      charge: (request) => withFaults(store, 'charge', request.intentToken, () => own.charge(request)),
+      chargeAtOnce: own.chargeAtOnce,
+      lookUp: ({ intentToken }) => own.lookUp(intentToken),
+      cancel: ({ intentToken }) => own.cancel(intentToken),
+    },
+    links: sandboxLinks(store),
+    methods: { saveCard: own.savePaymentMethod },
+    refunds: {
+      resend,
+      refund: (request) => withFaults(store, 'refund', request.refundToken, () => refundCharge(store, request)),
+      lookUp: ({ refundToken }) => lookUpRefund(store, refundToken),
+    },
+    payer: {
+      play: async (token, action) => (await playSetup(store, token, action)) ?? operator[action](token),
+      payLink: async (intentToken, card) => payLink(store, intentToken, (await own.savePaymentMethod(card)).token),
+    },
     operator,
     close: () => store.close(),
   };
@@ -73,7 +117,7 @@ async function savePaymentMethod(store: SandboxStore, details: CardDetails): Pro
 }
 
 /** The first charge of an intent decides; every later request with its token gets that charge, or is refused when it asks for something else. */
-async function charge(store: SandboxStore, request: ChargeRequest): Promise<GatewayCharge> {
+async function charge(store: SandboxStore, request: SandboxCharge): Promise<GatewayCharge> {
   const [made] = await store.rows<ChargeRow & { made: boolean }>(chargeText, [
     request.intentToken,
     request.paymentMethodToken,
@@ -101,7 +145,7 @@ async function charge(store: SandboxStore, request: ChargeRequest): Promise<Gate
 /** Cards that do nothing strange to a charge are decided in one statement; the others show what they do to `charge`. */
 async function chargeAtOnce(
   store: SandboxStore,
-  requests: readonly ChargeRequest[],
+  requests: readonly SandboxCharge[],
 ): Promise<Map<string, GatewayCharge>> {
   const asked = requests.map((request) => ({ ...request, id: `sandbox_charge_${randomUUID()}` }));
   const rows = await store.rows<ChargeRow>(chargeAtOnceText, [JSON.stringify(asked), plainBehaviours]);
@@ -132,6 +176,9 @@ function wireCharge(row: ChargeRow): GatewayCharge {
     currency: row.currency,
     gatewayMetadata: { sandbox_behaviour: row.behaviour },
     declineReason: row.decline_reason,
+    ...(row.decline_reason
+      ? { declineCode: row.decline_reason, declineClass: declineClassOf(row.decline_reason) }
+      : {}),
     actionUrl: row.state === 'requires_action' ? `sandbox://confirm/${row.intent_token}` : null,
   };
 }

@@ -1,4 +1,6 @@
-import { refundedIntents, settleRefund } from './refund.ts';
+import type { FaultyCall, SandboxFault } from './fault.ts';
+import { captureBeside } from './link.ts';
+import { refundedIntents, reverseRefund, settleRefund } from './refund.ts';
 import { settleText } from './statements.ts';
 import type { ChargeRow, SandboxStore } from './store.ts';
 
@@ -8,6 +10,15 @@ export interface SandboxCall {
   intentToken: string | null;
   answer: string;
   calledAt: string;
+}
+
+/** Money taken by one charge of a link. */
+export interface SandboxLinkCapture {
+  linkToken: string;
+  /** The gateway's id of the charge. */
+  chargeId: string;
+  amount: string;
+  currency: string;
 }
 
 /** What was captured for one intent. */
@@ -30,15 +41,37 @@ export interface SandboxOperator {
   /** The payer fails, or a charge that never answered is declined. False when nothing was waiting. */
   fail(intentToken: string, reason?: string): Promise<boolean>;
   callsOf(intentToken: string): Promise<SandboxCall[]>;
-  /** Every capture, for invariant I9: at most one per intent, and their sum equals what the product recorded. */
+  /** Every capture of a saved card, for invariant I9: at most one per intent, and their sum equals what the product recorded. */
   captures(): Promise<SandboxCapture[]>;
+  /** Every capture of a link; each is one payment of the product. */
+  linkCaptures(): Promise<SandboxLinkCapture[]>;
   capturedTotal(currency: string): Promise<string>;
   /** Charges in state captured without exactly one capture of the same amount, and captures without such a charge; none when sound. */
   inconsistentIntents(): Promise<string[]>;
   /** Ends a refund that never answered. False when none was undecided. */
   settleRefund(token: string, state: 'succeeded' | 'failed'): Promise<boolean>;
+  /** Takes back a refund that had succeeded. False when none had. */
+  reverseRefund(token: string): Promise<boolean>;
   /** Every refund that gave money back. */
   refunds(): Promise<{ token: string; intentToken: string; amount: string; currency: string }[]>;
+  /**
+   * The next `times` calls of a kind, for one intent or for all, fail: `unreachable` before they have an effect, `loses_answer` after it,
+   * `refuses` by a definite answer.
+   */
+  failNext(call: FaultyCall, how: SandboxFault, options?: { times?: number; intentToken?: string }): Promise<void>;
+  /** What waits or is undecided at a link is captured. False when nothing was. */
+  confirmLink(intentToken: string): Promise<boolean>;
+  /** What waits or is undecided at a link is declined. False when nothing was. */
+  failLink(intentToken: string, reason?: string): Promise<boolean>;
+  /**
+   * Takes money for a link whatever became of it, beside what was paid or after it was closed. Answers the gateway's id of the charge;
+   * null for an unknown link.
+   */
+  captureLink(
+    intentToken: string,
+    cardToken: string,
+    taken?: { amount?: string; currency?: string },
+  ): Promise<string | null>;
   /** Takes waiting notifications, oldest first, at most `limit`. */
   takeNotifications(limit?: number): Promise<SandboxNotification[]>;
 }
@@ -53,22 +86,49 @@ export function sandboxOperator(store: SandboxStore): SandboxOperator {
     fail: (intentToken, reason = 'authentication_failed') => settle(intentToken, 'declined', reason, 'fail'),
     callsOf: (intentToken) => store.rows<SandboxCall>(callsText, [intentToken]),
     settleRefund: (token, state) => settleRefund(store, token, state),
+    reverseRefund: (token) => reverseRefund(store, token),
     refunds: () => refundedIntents(store),
     captures: () => store.rows<SandboxCapture>(capturesText),
+    linkCaptures: () => store.rows<SandboxLinkCapture>(linkCapturesText),
     capturedTotal: async (currency) => (await store.rows<{ total: string }>(totalText, [currency]))[0]?.total ?? '0',
     inconsistentIntents: async () =>
       (await store.rows<{ intentToken: string }>(inconsistentText)).map((row) => row.intentToken),
+    failNext: async (call, how, { times = 1, intentToken = null as string | null } = {}) => {
+      await store.rows(faultText, [call, intentToken, how, times]);
+    },
+    confirmLink: async (intentToken) => {
+      const attempt = await undecidedAttempt(store, intentToken);
+      return attempt !== null && settle(attempt, 'captured', null, 'confirm');
+    },
+    failLink: async (intentToken, reason = 'authentication_failed') => {
+      const attempt = await undecidedAttempt(store, intentToken);
+      return attempt !== null && settle(attempt, 'declined', reason, 'fail');
+    },
+    captureLink: (intentToken, cardToken, taken = {}) => captureBeside(store, intentToken, cardToken, taken),
     takeNotifications: (limit = 100) => store.rows<SandboxNotification>(takeNotificationsText, [limit]),
   };
+}
+
+async function undecidedAttempt(store: SandboxStore, intentToken: string): Promise<string | null> {
+  const text = `select intent_token from sandbox_gateway.charge where link_token = $1 and state in ('requires_action', 'processing')`;
+  const [attempt] = await store.rows<{ intent_token: string }>(text, [intentToken]);
+  return attempt?.intent_token ?? null;
 }
 
 const callsText = `
 select kind, intent_token as "intentToken", answer, to_json(called_at at time zone 'utc') #>> '{}' as "calledAt"
 from sandbox_gateway.call where intent_token = $1 order by id`;
 
+const faultText = `
+insert into sandbox_gateway.fault (call, intent_token, how, remaining) values ($1, $2, $3, $4)`;
+
 const capturesText = `
-select intent_token as "intentToken", trim_scale(amount)::text as amount, currency
-from sandbox_gateway.capture order by captured_at, intent_token`;
+select intent_token as "intentToken", trim_scale(c.amount)::text as amount, c.currency
+from sandbox_gateway.capture c join sandbox_gateway.charge using (intent_token) where link_token is null order by c.captured_at, intent_token`;
+
+const linkCapturesText = `
+select link_token as "linkToken", charge.id as "chargeId", trim_scale(c.amount)::text as amount, c.currency
+from sandbox_gateway.capture c join sandbox_gateway.charge using (intent_token) where link_token is not null order by c.captured_at, intent_token`;
 
 const totalText = `
 select coalesce(trim_scale(sum(amount)), 0)::text as total from sandbox_gateway.capture where currency = $1`;

@@ -22,15 +22,16 @@ interface RefundRow {
 /** The first refund of a token decides; every later request with it gets that refund. More than was captured is refused. */
 export async function refundCharge(store: SandboxStore, request: RefundRequest): Promise<GatewayRefund> {
   const [row] = await store.rows<RefundRow>(refundText, [
-    request.token,
+    request.refundToken,
     request.intentToken,
     request.amount,
     request.currency,
     `sandbox_refund_${randomUUID()}`,
+    request.chargeProviderId,
   ]);
   if (!row) throw new Error(`the sandbox gateway captured nothing for ${request.intentToken}`);
   if (!row.made) {
-    const known = await lookUpRefund(store, request.token);
+    const known = await lookUpRefund(store, request.refundToken);
     if (known.status === 'not_found') throw new GatewayOutcomeUnknown('the sandbox gateway could not be reached');
     return known;
   }
@@ -56,6 +57,16 @@ export async function settleRefund(
   return settled.length > 0;
 }
 
+/** Takes a refund back that had succeeded, as banks do when an account is closed. False when none had. */
+export async function reverseRefund(store: SandboxStore, token: string): Promise<boolean> {
+  const reversed = await store.rows(
+    `update sandbox_gateway.refund set state = 'failed', failure_reason = 'returned_by_bank'
+     where token = $1 and state = 'succeeded' returning token`,
+    [token],
+  );
+  return reversed.length > 0;
+}
+
 /** What was given back of each intent, for the comparison with what the product recorded. */
 export async function refundedIntents(
   store: SandboxStore,
@@ -78,18 +89,19 @@ function wireRefund(row: RefundRow): GatewayRefund {
 
 const columns = `id, token, trim_scale(amount)::text as amount, currency, state, failure_reason`;
 
-// $1 token, $2 intent, $3 amount, $4 currency, $5 id. The charge's row is locked, so two refunds cannot give back more than was captured.
+// $1 token, $2 intent, $3 amount, $4 currency, $5 id, $6 the gateway's id of the charge. The charge's row is locked, so two refunds cannot give back more than was captured.
 const refundText = `
 with charge as (
-  select * from sandbox_gateway.charge where intent_token = $2 and state = 'captured' for update
+  select * from sandbox_gateway.charge where (intent_token = $2 or id = $6) and state = 'captured'
+  order by (id = $6) desc nulls last limit 1 for update
 ), decided as (
   select charge.*, (select remaining from sandbox_gateway.card where token = charge.card_token for update) as left_over,
     $3::numeric + (select coalesce(sum(r.amount), 0) from sandbox_gateway.refund r
-      where r.intent_token = $2 and r.state <> 'failed' and r.token <> $1) > charge.amount as too_much
+      where r.intent_token = charge.intent_token and r.state <> 'failed' and r.token <> $1) > charge.amount as too_much
   from charge
 ), made as (
   insert into sandbox_gateway.refund (id, token, intent_token, amount, currency, state, failure_reason, look_ups_left)
-  select $5, $1, $2, $3::numeric, $4,
+  select $5, $1, decided.intent_token, $3::numeric, $4,
     case when too_much or behaviour = 'refund_fails' or (behaviour = 'refund_fails_times' and left_over > 0) then 'failed'
       when behaviour = 'refund_never_answers' or (behaviour = 'refund_answers_late' and left_over > 0) then 'processing'
       else 'succeeded' end,

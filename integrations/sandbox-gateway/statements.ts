@@ -1,5 +1,5 @@
 /** Columns of a charge as `ChargeRow`, with the amount as a plain decimal without padding. */
-const chargeColumns =
+export const chargeColumns =
   'id, intent_token, card_token, trim_scale(amount)::text as amount, currency, state, decline_reason, look_ups_left, behaviour';
 
 /** $1 token, $2 behaviour, $3 count, $4 brand, $5 last four. The log of calls names no number. */
@@ -44,6 +44,10 @@ with asked as (
 )
 select ${chargeColumns} from answered`;
 
+/** Reason of a decline, of a charge that the card decides. */
+const declineReason = `case behaviour when 'declines_for_good' then 'stolen_card' when 'needs_authentication' then 'authentication_required'
+      else 'card_declined' end`;
+
 /**
  * One charge in one statement and one commit. $1 intent, $2 card, $3 amount, $4 currency, $5 id, $6 description, $7 metadata.
  * The card's row is locked, so its count of declines is exact; the unique intent makes the first charge the only one, and a
@@ -56,7 +60,8 @@ with card as (
 ), decided as (
   select card.*, case
     when behaviour = 'unreachable_times' and remaining > 0 then null
-    when behaviour = 'declines' or (behaviour = 'declines_times' and remaining > 0) then 'declined'
+    when behaviour in ('declines', 'declines_for_good', 'needs_authentication')
+      or (behaviour = 'declines_times' and remaining > 0) then 'declined'
     when behaviour = 'requires_action' then 'requires_action'
     when behaviour = 'never_answers' or (behaviour = 'answers_late' and remaining > 0) then 'processing'
     else 'captured' end as state,
@@ -66,7 +71,7 @@ with card as (
   insert into sandbox_gateway.charge
     (id, intent_token, card_token, amount, currency, state, behaviour, decline_reason, look_ups_left, description, metadata, captured_at)
   select $5, $1, token, $3::numeric, $4, state, behaviour,
-    case when state = 'declined' then 'card_declined' end,
+    case when state = 'declined' then ${declineReason} end,
     case when behaviour = 'answers_late' and state = 'processing' then remaining end,
     $6, $7::jsonb, case when state = 'captured' then clock_timestamp() end
   from decided where state is not null

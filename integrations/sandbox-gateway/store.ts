@@ -8,6 +8,33 @@ export interface CardRow {
   remaining: number;
 }
 
+/** A hosted link as the gateway keeps it. */
+export interface LinkRow {
+  intent_token: string;
+  id: string;
+  mode: 'payment' | 'setup';
+  amount: string;
+  currency: string;
+  url: string;
+  expires_at: string;
+  closed: boolean;
+  waiting_card: string | null;
+  saved_card: string | null;
+  /** The method that is kept: of a setup, or of the charge that paid. */
+  kept: { token: string; brand: string; lastFour: string } | null;
+  charges: LinkedCharge[];
+}
+
+/** An attempt to pay a link. */
+export interface LinkedCharge {
+  id: string;
+  amount: string;
+  currency: string;
+  state: ChargeRow['state'];
+  declineReason: string | null;
+  capturedAt: string | null;
+}
+
 /** A charge as the gateway keeps it; `captured` is the only state in which money moved. */
 export interface ChargeRow {
   id: string;
@@ -66,7 +93,7 @@ export async function installSandboxGateway(ownerUrl: string, role?: string): Pr
 
 async function install(pool: Pool): Promise<void> {
   const present = await pool.query<{ present: boolean }>(
-    "select to_regclass('sandbox_gateway.refund') is not null as present",
+    "select to_regclass('sandbox_gateway.fault') is not null as present",
   );
   if (present.rows[0]?.present) return;
   await pool.query(installText);
@@ -141,4 +168,32 @@ create table if not exists sandbox_gateway.call (
   called_at timestamptz not null default clock_timestamp()
 );
 create index if not exists call_intent on sandbox_gateway.call (intent_token, id);
+create table if not exists sandbox_gateway.link (
+  intent_token text primary key,
+  id text not null unique,
+  mode text not null,
+  amount numeric not null check (amount >= 0),
+  currency text not null,
+  url text not null,
+  expires_at timestamptz not null,
+  saves_method boolean not null,
+  closed_at timestamptz,
+  waiting_card text references sandbox_gateway.card (token),
+  saved_card text references sandbox_gateway.card (token),
+  description text not null,
+  metadata jsonb not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+alter table sandbox_gateway.charge add column if not exists link_token text references sandbox_gateway.link (intent_token);
+alter table sandbox_gateway.charge add column if not exists beside boolean not null default false;
+create index if not exists charge_link on sandbox_gateway.charge (link_token, created_at) where link_token is not null;
+create unique index if not exists charge_of_link on sandbox_gateway.charge (link_token)
+  where link_token is not null and not beside and state <> 'declined';
+create table if not exists sandbox_gateway.fault (
+  id bigint generated always as identity primary key,
+  call text not null,
+  intent_token text,
+  how text not null,
+  remaining integer not null
+);
 `;

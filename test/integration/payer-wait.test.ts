@@ -19,11 +19,14 @@ const { api, gateway } = app;
 let saysOfCharges: 'truth' | 'nothing' | 'processing' = 'truth';
 const worded: SandboxGateway = {
   ...gateway,
-  async lookUp(intentToken) {
-    if (saysOfCharges === 'nothing') throw new GatewayOutcomeUnknown('the gateway is silent');
-    const known = await gateway.lookUp(intentToken);
-    if (known.status === 'not_found' || saysOfCharges === 'truth') return known;
-    return { ...known, status: 'processing', actionUrl: null };
+  charges: {
+    ...gateway.charges,
+    async lookUp({ intentToken }) {
+      if (saysOfCharges === 'nothing') throw new GatewayOutcomeUnknown('the gateway is silent');
+      const known = await gateway.lookUp(intentToken);
+      if (known.status === 'not_found' || saysOfCharges === 'truth') return known;
+      return { ...known, status: 'processing', actionUrl: null };
+    },
   },
 };
 await startWorkers(base, temporal, { gateway: worded });

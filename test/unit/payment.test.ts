@@ -15,7 +15,14 @@ import {
   unansweredPaymentAgenda,
   unansweredSince,
 } from '../../billing/payment.ts';
-import { GatewayOutcomeUnknown, type PaymentGateway, paymentGateways } from '../../integrations/payment-gateway.ts';
+import { wireToken } from '../../db/stores/payment/wire-token.ts';
+import {
+  type ChargeRequest,
+  GatewayOutcomeUnknown,
+  type OneStepCharges,
+  type PaymentGateway,
+  paymentGateways,
+} from '../../integrations/payment-gateway.ts';
 import { sandboxBehaviours, sandboxCardNumber, sandboxCardOf } from '../../integrations/sandbox-gateway/card.ts';
 
 const anyStatus = fc.constantFrom(...paymentStatuses);
@@ -112,6 +119,12 @@ describe('the agenda of a payment that waits for its payer', () => {
 describe('a conversation with a gateway', () => {
   const request = {
     intentToken: 'pay_1:1',
+    token: 'pn_1',
+    providerId: null,
+    chargeProviderId: null,
+    createdAt: new Date().toISOString(),
+    customerToken: null,
+    offSession: true,
     amount: '10',
     currency: 'usd',
     paymentMethodToken: 't',
@@ -127,7 +140,10 @@ describe('a conversation with a gateway', () => {
     declineReason: null,
     actionUrl: null,
   };
-  const gatewayOf = (parts: Partial<PaymentGateway>) => parts as PaymentGateway;
+  const gatewayOf = (parts: Partial<OneStepCharges> & { name?: string }) => {
+    const { name = 'scripted', ...charges } = parts;
+    return { name, charges: { resend: { untilMs: 60_000 }, ...charges } } as PaymentGateway;
+  };
 
   test('an answer for another amount or currency is no answer', async () => {
     for (const wrong of [{ amount: '9' }, { currency: 'eur' }]) {
@@ -160,6 +176,55 @@ describe('a conversation with a gateway', () => {
     expect(sent).toBe(0);
     await askAgain(gatewayOf({ lookUp: async () => ({ status: 'not_found' }), charge: count }), request);
     expect(sent).toBe(1);
+  });
+
+  test('a token is sent again only as long as its gateway remembers it', async () => {
+    let sent = 0;
+    const count = async () => {
+      sent += 1;
+      return charge;
+    };
+    const lookUp = async () => ({ status: 'not_found' as const });
+    const old = { ...request, createdAt: new Date(Date.now() - 120_000).toISOString() };
+    for (const resend of ['never', { untilMs: 60_000 }] as const) {
+      const outcome = await askAgain(gatewayOf({ resend, lookUp, charge: count }), old);
+      expect(outcome).toMatchObject({ status: 'unknown', reason: expect.stringContaining('too long ago') });
+    }
+    expect(sent).toBe(0);
+  });
+
+  test('a prepared charge is stored before it is confirmed, and then it is the one that is confirmed', async () => {
+    const steps: string[] = [];
+    const charges = {
+      resend: 'never' as const,
+      prepare: async () => ({ providerId: 'pi_new' }),
+      confirm: async (_: ChargeRequest, id: string) => {
+        steps.push(`confirm ${id}`);
+        return charge;
+      },
+      lookUp: async () => ({ status: 'not_found' as const }),
+      cancel: async () => charge,
+    };
+    const gateway = { name: 'two steps', charges };
+    const keep = async (id: string) => {
+      steps.push(`keep ${id}`);
+      return 'pi_first';
+    };
+    expect(await askFirst(gateway, request, keep)).toMatchObject({ status: 'succeeded' });
+    // A worker was lost before anything was stored: nothing can have been confirmed, however long ago that was.
+    await askAgain(gateway, { ...request, createdAt: '2026-01-01T00:00:00.000Z' }, keep);
+    expect(steps).toEqual(['keep pi_new', 'confirm pi_first', 'keep pi_new', 'confirm pi_first']);
+    // What was stored may have been confirmed, and is not confirmed again where the gateway may have forgotten it.
+    expect(await askAgain(gateway, { ...request, providerId: 'pi_first' }, keep)).toMatchObject({ status: 'unknown' });
+    expect(steps).toHaveLength(4);
+  });
+
+  test('a token on the wire has letters and digits that every provider takes, and is the same every time', () => {
+    const tokens = ['pay_1:1', 'pay_1:2', 'x'.repeat(400)].map(wireToken);
+    for (const token of tokens) expect(token).toMatch(/^pn_[a-z2-7]{26}$/);
+    expect(new Set(tokens).size).toBe(3);
+    // SHA-256 of the empty text is e3b0c442 98fc1c14 9afbf4c8 996fb924 27…
+    expect(wireToken('')).toBe('pn_4oymiquy7qobjgx36tejs35zeq');
   });
 
   test('two gateways of one name are a mistake', () => {

@@ -1,11 +1,21 @@
-import { decimalText } from '../../columns.ts';
+import { decimalText, instantText } from '../../columns.ts';
 import { missing } from '../../record.ts';
 import type { PaymentTransaction } from './payment-row.ts';
+import { wireToken } from './wire-token.ts';
 
 /** What the gateway is asked to charge for a payment. */
 export interface PaymentCharge {
   gateway: string;
   intentToken: string;
+  /** What stands on the wire for `intentToken`. */
+  token: string;
+  /** The charge that was prepared at the gateway, once that is stored. */
+  providerId: string | null;
+  chargeProviderId: string | null;
+  /** Real time at which the payment was written down; it was sent no earlier. */
+  createdAt: string;
+  customerToken: string | null;
+  offSession: boolean;
   amount: string;
   currency: string;
   paymentMethodToken: string;
@@ -37,6 +47,12 @@ function chargeOf(row: ChargeRow): PaymentCharge {
   return {
     gateway: row.gateway,
     intentToken: row.intent_token,
+    token: wireToken(row.intent_token),
+    providerId: row.provider_object_id,
+    chargeProviderId: row.gateway_payment_id,
+    createdAt: instantText(row.created_at),
+    customerToken: row.customer_token,
+    offSession: true,
     amount: decimalText(row.amount),
     currency: row.currency,
     paymentMethodToken: row.gateway_token,
@@ -49,6 +65,24 @@ function chargeOf(row: ChargeRow): PaymentCharge {
   };
 }
 
+/**
+ * Keeps the id of a charge that was prepared at its gateway, before it is confirmed; a second one finds the first and answers it, so
+ * that one charge is confirmed and no other. design: money-in-checkout §A2
+ */
+export async function keepPreparedCharge(
+  tx: PaymentTransaction,
+  paymentId: string,
+  providerId: string,
+): Promise<string> {
+  const [row] = await tx.rows<{ provider_object_id: string }>(
+    `update payment set provider_object_id = coalesce(provider_object_id, $3) where environment_id = $1 and id = $2
+     returning provider_object_id`,
+    [tx.scope.environmentId, paymentId, providerId],
+  );
+  if (!row) throw missing('payment', paymentId);
+  return row.provider_object_id;
+}
+
 interface ChargeRow {
   id: string;
   gateway: string;
@@ -57,6 +91,10 @@ interface ChargeRow {
   currency: string;
   gateway_token: string;
   destination_type: string;
+  customer_token: string | null;
+  provider_object_id: string | null;
+  gateway_payment_id: string | null;
+  created_at: string;
   destination_id: string;
   purchase_id: string | null;
   invoice_number: string | null;
@@ -64,7 +102,7 @@ interface ChargeRow {
 
 // The method may have been archived since: a charge that was sent is still asked about.
 const chargesText = `
-select p.id, m.gateway, m.gateway_token, p.intent_token, p.amount, p.currency, p.destination_type, p.destination_id, p.purchase_id,
-  i.invoice_number
+select p.id, m.gateway, m.gateway_token, m.customer_token, p.intent_token, p.provider_object_id, p.gateway_payment_id, p.created_at,
+  p.amount, p.currency, p.destination_type, p.destination_id, p.purchase_id, i.invoice_number
 from payment p join payment_method m on m.id = p.payment_method_id left join invoice i on i.id = p.destination_id
 where p.environment_id = $1 and p.id = any($2)`;

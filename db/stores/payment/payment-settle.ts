@@ -27,6 +27,9 @@ export async function settlePayments(
     gatewayPaymentId: outcome.gatewayPaymentId,
     gatewayMetadata: outcome.gatewayMetadata,
     attemptId: newId('attempt'),
+    decline: outcome.declineCode
+      ? { decline_code: outcome.declineCode, decline_class: outcome.declineClass ?? 'retry' }
+      : {},
   }));
   const values = [JSON.stringify(answers), new Date().toISOString(), tx.scope.actor];
   const settled = new Map(
@@ -105,6 +108,7 @@ const answerColumns = {
   gatewayPaymentId: 'text',
   gatewayMetadata: 'jsonb',
   attemptId: 'text',
+  decline: 'jsonb',
 };
 
 // $1 the answers, $2 real time, $3 actor. One definite answer of a gateway is one attempt; money received outside a gateway has none.
@@ -123,11 +127,11 @@ with answer as (
   returning p.*
 ), attempted as (
   insert into payment_attempt (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, payment_id,
-    attempt_number, payment_status, gateway_attempt_id, error_message)
+    attempt_number, payment_status, gateway_attempt_id, error_message, metadata)
   select answer."attemptId", tenant_id, environment_id, $2, $3, $2, $3, settled.id,
     1 + (select coalesce(max(attempt_number), 0) from payment_attempt
       where environment_id = settled.environment_id and payment_id = settled.id),
-    answer.next, answer."gatewayPaymentId", answer.error
+    answer.next, answer."gatewayPaymentId", answer.error, answer.decline
   from settled join answer on answer.id = settled.id where track_attempts
 )
 select ${paymentColumns} from settled`;

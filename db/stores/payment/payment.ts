@@ -18,6 +18,7 @@ import {
   paymentColumns,
   paymentEvent,
 } from './payment-row.ts';
+import { wireToken } from './wire-token.ts';
 
 export interface PaymentToOpen {
   invoiceId: string;
@@ -232,6 +233,7 @@ async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentTo
     purchaseId: destination.purchaseId,
     customerId: destination.customerId,
     intentToken: tokens.get(payment.id),
+    gatewayTrackingId: payment.paymentGateway === null ? null : wireToken(tokens.get(payment.id)!),
     currency: destination.currency,
     trackAttempts: payment.paymentGateway !== null,
     testClockId: destination.testClockId,
@@ -272,6 +274,7 @@ const insertPaymentsText = insertText(
     paymentMethodId: 'text',
     paymentGateway: 'text',
     intentToken: 'text',
+    gatewayTrackingId: 'text',
     amount: 'numeric',
     currency: 'text',
     paymentStatus: 'text',

@@ -25,6 +25,7 @@ import {
   writeRefundAgenda,
 } from './refund-row.ts';
 import { changeRefund, creditRefundToWallet } from './refund-settle.ts';
+import { wireToken } from './wire-token.ts';
 
 /** A refund as its workflow sees it between two activities. */
 export interface RefundState {
@@ -55,26 +56,43 @@ export async function loadRefundState(tx: PaymentTransaction, refundId: string):
 /** What the gateway is asked to give back, the same for every question of one try. */
 export interface RefundOfCharge {
   gateway: string;
+  refundToken: string;
+  /** What stands on the wire for `refundToken`. */
   token: string;
+  /** The refund at the gateway, once that told it. */
+  providerId: string | null;
+  /** The charge whose money goes back, by our name and by the gateway's. */
   intentToken: string;
-  gatewayPaymentId: string | null;
+  chargeProviderId: string | null;
+  /** Real time at which the present try was first asked for. */
+  createdAt: string;
+  /** True when the present try is asked for now and was never sent before. */
+  isFirst: boolean;
   amount: string;
   currency: string;
 }
 
-/** The refund as its gateway is asked for it. Throws `not_found`. spec: README decision 17 */
+/**
+ * The refund as its gateway is asked for it, which it is from now on: whoever asks the next time must take it for sent. Throws
+ * `not_found`. spec: README decision 17
+ */
 export async function refundOfCharge(tx: PaymentTransaction, refundId: string): Promise<RefundOfCharge> {
-  const [row] = await tx.rows<ChargedRow>(
-    `select r.payment_gateway, r.attempt, r.amount, r.currency, p.intent_token, p.gateway_payment_id
-     from refund r join payment p on p.id = r.payment_id where r.environment_id = $1 and r.id = $2`,
-    [tx.scope.environmentId, refundId],
-  );
+  const [row] = await tx.rows<ChargedRow>(askedRefundText, [
+    tx.scope.environmentId,
+    refundId,
+    new Date().toISOString(),
+  ]);
   if (!row) throw missing('refund', refundId);
+  const refundToken = refundTokenOf(refundId, row.attempt);
   return {
     gateway: row.payment_gateway ?? '',
-    token: refundTokenOf(refundId, row.attempt),
+    refundToken,
+    token: wireToken(refundToken),
+    providerId: row.gateway_refund_id,
     intentToken: row.intent_token,
-    gatewayPaymentId: row.gateway_payment_id,
+    chargeProviderId: row.gateway_payment_id,
+    createdAt: instantText(row.requested_at),
+    isFirst: row.is_first,
     amount: decimalText(row.amount),
     currency: row.currency,
   };
@@ -130,8 +148,9 @@ async function handToGateway(tx: PaymentTransaction, row: RefundRow, at: string)
   const sent = await changeRefund(
     tx,
     row.id,
-    `refund_status = 'PROCESSING', sent_at = $4, initiated_at = coalesce(initiated_at, $4)`,
-    [at],
+    `refund_status = 'PROCESSING', sent_at = $4, initiated_at = coalesce(initiated_at, $4), requested_at = null, gateway_tracking_id = $5,
+     gateway_refund_id = null`,
+    [at, wireToken(refundTokenOf(row.id, row.attempt))],
   );
   await writeRefundAgenda(tx, sent, at);
   await writeAudit(tx, tx.scope, [refundAudit(sent, 'processing', at, { attempt: sent.attempt })]);
@@ -169,11 +188,23 @@ select $1, tenant_id, environment_id, $3, $4, $3, $4, payment_id, invoice_id, cr
   refund_reason, 'PREPAID_WALLET', 'WALLET', $1, test_clock_id
 from refund where id = $2 returning ${refundColumns}`;
 
+const askedRefundText = `
+with before as (
+  select id, requested_at from refund where environment_id = $1 and id = $2 for update
+)
+update refund r set requested_at = coalesce(r.requested_at, $3::timestamptz) from before, payment p
+where r.id = before.id and p.id = r.payment_id
+returning r.payment_gateway, r.attempt, r.amount, r.currency, r.gateway_refund_id, r.requested_at, before.requested_at is null as is_first,
+  p.intent_token, p.gateway_payment_id`;
+
 interface ChargedRow {
   payment_gateway: string | null;
   attempt: number;
   amount: string;
   currency: string;
+  requested_at: string;
+  is_first: boolean;
+  gateway_refund_id: string | null;
   intent_token: string;
   gateway_payment_id: string | null;
   [column: string]: unknown;

@@ -1,11 +1,12 @@
 import type { PaymentOutcome } from '../../../billing/payment.ts';
 import { refuse } from '../../../billing/refusal.ts';
-import { decimalText } from '../../columns.ts';
+import { decimalText, instantText } from '../../columns.ts';
 import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { PaymentCharge } from '../payment/payment-charge.ts';
 import { recordPaymentOutcome } from '../payment/payment-outcome.ts';
+import { wireToken } from '../payment/wire-token.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** The charge that succeeded before its subscription was made. */
@@ -171,12 +172,16 @@ export async function chargeOfOpening(sql: Sql, scope: Scope, chargeId: string):
   const [row] = await sql.rows<{
     gateway: string;
     gateway_token: string;
+    customer_token: string | null;
     intent_token: string;
+    provider_object_id: string | null;
+    created_at: string;
     amount: string;
     currency: string;
     subscription_id: string;
   }>(
-    `select c.payment_gateway as gateway, m.gateway_token, c.intent_token, c.amount, c.currency, c.subscription_id
+    `select c.payment_gateway as gateway, m.gateway_token, m.customer_token, c.intent_token, c.provider_object_id, c.created_at, c.amount,
+       c.currency, c.subscription_id
      from opening_charge c join payment_method m on m.id = c.payment_method_id
      where c.environment_id = $1 and c.id = $2 and c.charge_status = 'open'`,
     [scope.environmentId, chargeId],
@@ -185,12 +190,34 @@ export async function chargeOfOpening(sql: Sql, scope: Scope, chargeId: string):
   return {
     gateway: row.gateway,
     intentToken: row.intent_token,
+    token: wireToken(row.intent_token),
+    providerId: row.provider_object_id,
+    chargeProviderId: null,
+    createdAt: instantText(row.created_at),
+    customerToken: row.customer_token,
+    offSession: true,
     amount: decimalText(row.amount),
     currency: row.currency,
     paymentMethodToken: row.gateway_token,
     description: `Subscription ${row.subscription_id}`,
     metadata: { payment_id: chargeId, subscription_id: row.subscription_id },
   };
+}
+
+/** Keeps the id of a charge that was prepared at its gateway; a second one finds the first and answers it. */
+export async function keepPreparedOpening(
+  sql: Sql,
+  scope: Scope,
+  chargeId: string,
+  providerId: string,
+): Promise<string> {
+  const [row] = await sql.rows<{ provider_object_id: string }>(
+    `update opening_charge set provider_object_id = coalesce(provider_object_id, $3) where environment_id = $1 and id = $2
+     returning provider_object_id`,
+    [scope.environmentId, chargeId, providerId],
+  );
+  if (!row) throw missing('opening charge', chargeId);
+  return row.provider_object_id;
 }
 
 /** Forgets a charge of which nothing was captured, or whose payment is recorded now. */

@@ -10,6 +10,7 @@ import {
 import {
   type GatewayCharge,
   GatewayOutcomeUnknown,
+  type OneStepCharges,
   type PaymentGateway,
 } from '../../../integrations/payment-gateway.ts';
 import type { Adapters, Given } from '../adapter.ts';
@@ -25,7 +26,8 @@ function scriptedGateway(request: { amount: string; currency: string }) {
   const charges = new Map<string, GatewayCharge>();
   const tokens = new Set<string>();
   let step = '';
-  const gateway: Pick<PaymentGateway, 'charge' | 'lookUp'> = {
+  const charging: OneStepCharges = {
+    resend: { untilMs: Number.POSITIVE_INFINITY },
     async charge({ intentToken }) {
       tokens.add(intentToken);
       if (step === 'gateway_timeout') throw new GatewayOutcomeUnknown('timeout');
@@ -42,13 +44,16 @@ function scriptedGateway(request: { amount: string; currency: string }) {
       charges.set(intentToken, first);
       return first;
     },
-    async lookUp(intentToken) {
+    async lookUp({ intentToken }) {
+      return charges.get(intentToken) ?? { status: 'not_found' };
+    },
+    async cancel({ intentToken }) {
       return charges.get(intentToken) ?? { status: 'not_found' };
     },
   };
   const captured = () => [...charges.values()].filter((charge) => charge.status === 'succeeded').length;
   return {
-    gateway: gateway as PaymentGateway,
+    gateway: { name: 'scripted', charges: charging } as PaymentGateway,
     tokens,
     captured,
     follow: (next: string) => {
@@ -66,6 +71,12 @@ async function recovery({ payment, steps }: Given): Promise<unknown> {
   const charge = {
     ...request,
     intentToken: `${payment.id}:1`,
+    token: 'pn_1',
+    providerId: null,
+    chargeProviderId: null,
+    createdAt: new Date().toISOString(),
+    customerToken: null,
+    offSession: true,
     paymentMethodToken: 'pm',
     description: '',
     metadata: {},

@@ -1,0 +1,95 @@
+import type { DeclineClass, GatewayReference, ResendRule } from './payment-gateway.ts';
+
+/**
+ * Addresses of a provider, or pages of ours, at which a payer pays by itself. A link outlives what it was opened for, so closing is
+ * a question too: it answers what is true afterwards. spec: wallets-and-payments §2.17; design: money-in-checkout §A4, §A5, §A6
+ */
+export interface PaymentLinks {
+  readonly resend: ResendRule;
+  /** Shortest time from opening to expiry that the provider takes; shorter ones are lengthened, and closed by us in time. */
+  readonly minimumLifeMs: number;
+  /** False where an open link ends by its own expiry alone. */
+  readonly closable: boolean;
+  /**
+   * Opens a link that one payment can be made by. A repeated token gets the link of its first use. Throws a refusal for what the
+   * provider cannot express, and `GatewayOutcomeUnknown` when no answer arrived; the link may then exist or not.
+   */
+  open(request: LinkRequest): Promise<OpenedLink>;
+  /** How a link stands. Throws `GatewayOutcomeUnknown` when the provider does not say. */
+  read(reference: GatewayReference): Promise<LinkState>;
+  /** Ends a link and answers how it stands then: one that was paid meanwhile is `paid`. A link that never arrived is `dead`. */
+  close(reference: GatewayReference): Promise<LinkState>;
+}
+
+/** A link as it is asked for; `intentToken` is that of the payment it is for, by which the books of both sides are compared. */
+export interface LinkRequest extends GatewayReference {
+  /** `setup` takes no money and keeps the payer's method. */
+  mode: 'payment' | 'setup';
+  /** Plain decimal at the currency's precision; `0` in setup mode. */
+  amount: string;
+  currency: string;
+  /** Real time at which it is to end. */
+  expiresAt: string;
+  /** Whether the method is kept so that it can be charged without the payer. */
+  saveMethod: boolean;
+  customer: LinkCustomer;
+  /** Our own page of this payment; the sandbox's link is that page. */
+  pageUrl: string;
+  /** Where the provider sends the payer back to, paid or not. */
+  returnUrl: string;
+  description: string;
+  metadata: Record<string, string>;
+}
+
+export interface LinkCustomer {
+  /** The provider's own customer, where it has one of ours. */
+  token: string | null;
+  name: string;
+  email: string | null;
+  contact: string | null;
+}
+
+export interface OpenedLink {
+  providerId: string;
+  url: string;
+  /** The provider's own end of it. */
+  expiresAt: string;
+}
+
+/**
+ * How a link stands: `paid` has at least one capture (or, in setup mode, a saved method), `open` can be paid, `processing` has an
+ * attempt that is not decided, so that it is neither, and `dead` cannot be paid any more and nothing is under way.
+ */
+export interface LinkState {
+  status: 'paid' | 'open' | 'processing' | 'dead';
+  providerId: string | null;
+  url: string | null;
+  expiresAt: string | null;
+  /** Everything that was taken by it, the first first; a second one is given back. */
+  captures: readonly LinkCapture[];
+  /** Attempts that were declined, the first first. */
+  declines: readonly LinkDecline[];
+  /** The method that was kept, where that was asked for. */
+  savedMethod: LinkedMethod | null;
+}
+
+export interface LinkCapture {
+  /** The provider's id of the payment, by which it is refunded; unique in a connection. */
+  chargeProviderId: string;
+  amount: string;
+  currency: string;
+  capturedAt: string;
+}
+
+export interface LinkDecline {
+  chargeProviderId: string;
+  code: string;
+  class: DeclineClass;
+}
+
+export interface LinkedMethod {
+  token: string;
+  customerToken: string | null;
+  brand: string;
+  lastFour: string;
+}
