@@ -1,5 +1,5 @@
 import { type CreditLot, creditsBreakdown } from '../../../billing/credit-lot.ts';
-import { decimal, decimalString } from '../../../billing/money.ts';
+import { decimal, decimalString, sum } from '../../../billing/money.ts';
 import { type RealTimeBalance, realTimeBalance, type WalletClaims } from '../../../billing/wallet-balance.ts';
 import { customerNow } from '../../clock.ts';
 import { decimalText, instantText } from '../../columns.ts';
@@ -35,11 +35,15 @@ export async function walletBalances(
   );
   return new Map(
     wallets.map((wallet) => {
-      const { free, purchased } = creditsBreakdown(lots.get(wallet.id) ?? [], now);
+      const own = lots.get(wallet.id) ?? [];
+      const { free, purchased } = creditsBreakdown(own, now);
+      // Expired lots that are still to leave the balance pay nothing any more.
+      const unusable = sum(own.map((lot) => lot.creditsAvailable)).minus(free).minus(purchased);
       const measured = {
         ...wallet,
         balance: decimal(wallet.balance),
         creditBalance: decimal(wallet.creditBalance),
+        usableCredits: decimal(wallet.creditBalance).minus(unusable),
       };
       const breakdown = { free: decimalString(free), purchased: decimalString(purchased) };
       return [wallet.id, { ...realTimeBalance(measured, claims), now, breakdown }];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Adapters, outcome } from '../../vectors/adapter.ts';
 import { autoInvoiceThresholdAdapters } from '../../vectors/adapters/auto-invoice-threshold.ts';
+import { autoTopupAdapters } from '../../vectors/adapters/auto-topup.ts';
 import { calendarAdapters } from '../../vectors/adapters/calendar.ts';
 import { catalogueAdapters } from '../../vectors/adapters/catalogue.ts';
 import { chargeAdapters } from '../../vectors/adapters/charge.ts';
@@ -21,6 +22,7 @@ import { readVectors } from '../../vectors/read.ts';
 
 const adapters: Adapters = {
   ...autoInvoiceThresholdAdapters,
+  ...autoTopupAdapters,
   ...calendarAdapters,
   ...catalogueAdapters,
   ...chargeAdapters,

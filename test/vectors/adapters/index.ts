@@ -1,6 +1,7 @@
 import type { Adapters } from '../adapter.ts';
 import { alertAdapters } from './alert.ts';
 import { autoInvoiceThresholdAdapters } from './auto-invoice-threshold.ts';
+import { autoTopupAdapters } from './auto-topup.ts';
 import { calendarAdapters } from './calendar.ts';
 import { catalogueAdapters } from './catalogue.ts';
 import { chargeAdapters } from './charge.ts';
@@ -28,6 +29,7 @@ import { walletStoreAdapters } from './wallet-store.ts';
 export const adapters: Adapters = {
   ...alertAdapters,
   ...autoInvoiceThresholdAdapters,
+  ...autoTopupAdapters,
   ...creditGrantAdapters,
   ...catalogueAdapters,
   ...calendarAdapters,
