@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Finding, Violation } from '../db/check/invariant.ts';
 import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
@@ -41,12 +41,12 @@ export async function checkWorkflows(
 
 async function someLiveObjects(database: Database, maxObjects: number): Promise<LiveObject[]> {
   const objects: LiveObject[] = [];
-  for (let after = ''; objects.length < maxObjects; ) {
-    const page = await inSqlTransaction(database, systemScope, (tx) => liveObjects(tx, after, pageSize));
+  for (let after: LiveObject | null = null; objects.length < maxObjects; ) {
+    const page: LiveObject[] = await inSqlTransaction(database, systemScope, (tx) => liveObjects(tx, after, pageSize));
     const last = page.at(-1);
     if (!last) break;
     objects.push(...page);
-    after = last.objectId;
+    after = last;
   }
   return objects.slice(0, maxObjects);
 }
@@ -73,11 +73,21 @@ async function difference(database: Database, temporal: Client, object: LiveObje
   const stored = await standing(database, object);
   if (stored === null) return null;
   if (typeof known === 'string') return known;
-  return known.text === stored.text ? null : `the workflow has ${known.text}, the row ${stored.text}`;
+  const agrees = object.objectType === 'wallet' ? isAwakeInTime(known, stored) : known.text === stored.text;
+  return agrees ? null : `the workflow has ${known.text}, the row ${stored.text}`;
 }
 
 interface Standing {
   text: string;
+  blockedOn: string | null;
+  /** First instant it waits for; null where it waits for none. */
+  firstAt: string | null;
+}
+
+/** A wallet is not told of entries that go: it finds out at their instant. It may wake too early, and never too late. */
+function isAwakeInTime(known: Standing, stored: Standing): boolean {
+  if (known.blockedOn !== stored.blockedOn) return false;
+  return stored.firstAt === null || (known.firstAt !== null && known.firstAt <= stored.firstAt);
 }
 
 /** What the workflow says, or why it says nothing. */
@@ -89,6 +99,8 @@ async function asked(temporal: Client, { objectType, objectId }: LiveObject): Pr
     if (status.name !== 'RUNNING') return `its workflow is ${status.name}`;
     return describe(objectType === 'subscription' ? answer.status : '', answer.blockedOn, answer.agenda);
   } catch (error) {
+    const delayedUntil = objectType === 'wallet' ? await beginningOf(handle) : null;
+    if (delayedUntil !== null) return beginsAt(delayedUntil);
     return `its workflow does not answer: ${(error as Error).message}`;
   }
 }
@@ -108,7 +120,24 @@ function describe(status: string, blockedOn: string | null, agenda: { at: string
   const items = agenda.map(({ at, kind, ref }) => `${at} ${kind}${ref ? ` ${ref}` : ''}`).sort();
   return {
     text: [status, blockedOn ? `parked at ${blockedOn}` : '', `[${items.join(', ')}]`].filter(Boolean).join(' '),
+    blockedOn,
+    firstAt: agenda.map(({ at }) => at).sort()[0] ?? null,
   };
+}
+
+/** Instant at which a workflow is first given to a worker, when that is still to come; such a one answers nothing yet. */
+async function beginningOf(handle: WorkflowHandle): Promise<string | null> {
+  const run = await handle.describe().catch(() => null);
+  const isDelayed = run?.status.name === 'RUNNING' && (run.executionTime ?? run.startTime) > new Date();
+  return isDelayed ? run.executionTime!.toISOString() : null;
+}
+
+/** Longest that `TIMER_SPREAD_SECONDS` delays a timer. */
+const longestSpreadMs = 3_600_000;
+
+function beginsAt(at: string): Standing {
+  const firstAt = new Date(Date.parse(at) - longestSpreadMs).toISOString();
+  return { text: `nothing until ${at}`, blockedOn: null, firstAt };
 }
 
 interface StandingRow {

@@ -12,12 +12,12 @@ import {
 } from '../db/stores/invoice/invoice-snapshot.ts';
 import { voidInvoice } from '../db/stores/invoice/invoice-void.ts';
 import { parkObject, unparkObject } from '../db/stores/lifecycle/parked-object.ts';
+import { timerSpread } from '../db/timer-spread.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../workflows/invoice.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { createInvoiceCommands } from './invoice-command.ts';
-import { timerSpread } from './timer-spread.ts';
 
 export interface InvoiceActivityDependencies {
   database: Database;

@@ -1,10 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowIdConflictPolicy } from '@temporalio/common';
+import { realNow } from '../db/clock.ts';
 import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { systemScope } from '../db/scope.ts';
 import { type LiveObject, liveObjects } from '../db/stores/lifecycle/live-object.ts';
 import { begunClone } from '../db/stores/platform/environment-clone.ts';
+import { timerSpread } from '../db/timer-spread.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { customerOnboardingWorkflowType, onboardingStartOptions } from '../workflows/customer-onboarding.messages.ts';
 import { environmentCloneStartOptions, environmentCloneWorkflowType } from '../workflows/environment-clone.messages.ts';
@@ -19,6 +21,7 @@ import { importWorkflowType } from '../workflows/task.messages.ts';
 import { importStartOptions } from '../workflows/task-start.messages.ts';
 import { testClockStartOptions, testClockWorkflowType } from '../workflows/test-clock.messages.ts';
 import { usageWatchStartOptions, usageWatchWorkflowType } from '../workflows/usage-watch.messages.ts';
+import { walletStartDelayMs } from '../workflows/wallet-start.messages.ts';
 
 const pageSize = 500;
 const maxStarting = 32;
@@ -32,36 +35,38 @@ const maxStarting = 32;
 export async function reconcile({
   database,
   temporal,
+  timerSpreadMs = 0,
   restarts = false,
 }: {
   database: Database;
   temporal: Client;
+  timerSpreadMs?: number;
   restarts?: boolean;
 }): Promise<{ live: number; started: number }> {
   let live = 0;
   let started = 0;
-  for (let after = ''; ; ) {
-    const page = await inSqlTransaction(database, systemScope, (tx) => liveObjects(tx, after, pageSize));
+  for (let after: LiveObject | null = null; ; ) {
+    const page: LiveObject[] = await inSqlTransaction(database, systemScope, (tx) => liveObjects(tx, after, pageSize));
     const last = page.at(-1);
     if (!last) break;
     const waiting = [...page];
     await Promise.all(
       Array.from({ length: maxStarting }, async () => {
         for (let object = waiting.shift(); object; object = waiting.shift()) {
-          const wasStarted = await startObject({ database, temporal }, object, restarts);
+          const wasStarted = await startObject({ database, temporal, timerSpreadMs }, object, restarts);
           if (wasStarted) started += 1;
         }
       }),
     );
     live += page.length;
-    after = last.objectId;
+    after = last;
   }
   return { live, started };
 }
 
 /** Starts one object's workflow; false when it was running. */
 export function startObject(
-  { database, temporal }: { database: Database; temporal: Client },
+  { database, temporal, timerSpreadMs = 0 }: { database: Database; temporal: Client; timerSpreadMs?: number },
   object: LiveObject,
   restarts: boolean,
 ): Promise<boolean> {
@@ -70,7 +75,8 @@ export function startObject(
   if (object.objectType === 'customer_onboarding') return startOnboarding(temporal, object);
   if (object.objectType === 'meter_build') return startMeterBuild(temporal, object);
   if (object.objectType === 'environment_clone') return startClone(database, temporal, object);
-  return object.objectType === 'task' ? startImport(temporal, object) : startLifecycle(temporal, object, restarts);
+  if (object.objectType === 'task') return startImport(temporal, object);
+  return startLifecycle(temporal, object, { restarts, timerSpreadMs });
 }
 
 async function startImport(temporal: Client, { tenantId, environmentId, objectId }: LiveObject): Promise<boolean> {
@@ -111,8 +117,15 @@ async function startClone(database: Database, temporal: Client, object: LiveObje
   return unlessRunning(() => temporal.workflow.start(environmentCloneWorkflowType, options));
 }
 
-async function startLifecycle(temporal: Client, object: LiveObject, restarts: boolean): Promise<boolean> {
+async function startLifecycle(
+  temporal: Client,
+  object: LiveObject,
+  { restarts, timerSpreadMs }: { restarts: boolean; timerSpreadMs: number },
+): Promise<boolean> {
   const kind = object.objectType as LifecycleKind;
+  const firstAt = object.firstAt ? instantText(object.firstAt) : null;
+  const waits = { firstAt, spreadMs: timerSpread(object.objectId, timerSpreadMs), now: realNow() };
+  const delayMs = kind === 'wallet' ? walletStartDelayMs(object, waits) : 0;
   const options = lifecycleStartOptions(
     kind,
     {
@@ -129,6 +142,7 @@ async function startLifecycle(temporal: Client, object: LiveObject, restarts: bo
   return unlessRunning(() =>
     temporal.workflow.start(lifecycleKinds[kind].workflowType, {
       ...options,
+      ...(delayMs > 0 ? { startDelay: delayMs } : {}),
       workflowIdConflictPolicy: whereOneRuns(restarts),
     }),
   );

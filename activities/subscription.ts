@@ -12,6 +12,7 @@ import {
   type SubscriptionStepName,
   subscriptionSteps,
 } from '../db/stores/subscription/subscription-steps.ts';
+import { timerSpread } from '../db/timer-spread.ts';
 import { inSqlTransaction, inTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
@@ -25,7 +26,6 @@ import { createSubscriptionCharges, recordCharges } from './subscription-charge.
 import { createSubscriptionCommands } from './subscription-command.ts';
 import { createSubscriptionLife } from './subscription-life.ts';
 import { createSubscriptionThreshold } from './subscription-threshold.ts';
-import { timerSpread } from './timer-spread.ts';
 
 export interface SubscriptionActivityDependencies {
   database: Database;

@@ -50,7 +50,7 @@ try {
     timerSpreadMs: config.timerSpreadMs,
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),
   });
-  const started = await reconcile({ database, temporal });
+  const started = await reconcile({ database, temporal, timerSpreadMs: config.timerSpreadMs });
   if (clickhouse) await startUsageFeed(temporal);
   await scheduleLifecycleWatch(temporal);
   await scheduleRetention(temporal, config.eventRetentionDays);

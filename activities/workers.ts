@@ -1,12 +1,16 @@
 import type { Client } from '@temporalio/client';
-import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { type NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { realNow } from '../db/clock.ts';
 import type { Database } from '../db/orm.ts';
+import { onWalletsWoken } from '../db/stores/wallet/wallet-agenda.ts';
+import { timerSpread } from '../db/timer-spread.ts';
 import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { ClickHouse } from '../metering/clickhouse/connection.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
+import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import { alertEvaluator } from './alert-evaluator.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEnvironmentCloneActivities } from './environment-clone.ts';
@@ -28,6 +32,7 @@ import { thresholdEvaluator } from './threshold-evaluator.ts';
 import type { UsageEvaluator } from './usage-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
+import { createWalletActivities } from './wallet.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 import { WorkflowThread } from './workflow-worker/workflow-thread.ts';
 import { createWorkflowWorker } from './workflow-worker/workflow-worker.ts';
@@ -77,6 +82,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const opening = createOpeningActivities({ database, gateways: dependencies.gateways });
   const refund = createRefundActivities({ database, gateways: dependencies.gateways });
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
+  tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
   const evaluators = usageEvaluators({ database, readUsage, temporal });
@@ -87,6 +93,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...createLifecycleWatchActivities({ database, temporal }),
     ...createUsageWatchActivities({ database, evaluators }),
+    ...createWalletActivities({ database, timerSpreadMs }),
     ...payment,
     ...opening,
     ...refund,
@@ -148,6 +155,17 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     },
   };
+}
+
+/** Has the workflows of wallets told of agendas that steps changed. */
+function tellWallets(temporal: Client, timerSpreadMs: number): void {
+  const waker = walletWaker(temporal.workflow, {
+    present: realNow,
+    spreadMsOf: (walletId) => timerSpread(walletId, timerSpreadMs),
+    warn: (error, walletId) =>
+      Runtime.instance().logger.warn('the workflow of a wallet was not told of its agenda', { walletId, error }),
+  });
+  onWalletsWoken(waker);
 }
 
 /** Everything that follows from usage, in the order in which it looks at a customer. */

@@ -3,6 +3,10 @@ import accepts from '@fastify/accepts';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
+import { realNow } from '../db/clock.ts';
+import { onWalletsWoken } from '../db/stores/wallet/wallet-agenda.ts';
+import { timerSpread } from '../db/timer-spread.ts';
+import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import type { AppDependencies } from './dependencies.ts';
 import { handleError, refuseBrokenRequest } from './errors.ts';
 import { loggerSettings, logRequests, requestId } from './logging.ts';
@@ -183,6 +187,17 @@ function limitConnections({ server }: FastifyInstance, { config }: AppDependenci
   server.headersTimeout = Math.min(config.headersTimeoutMs ?? config.requestTimeoutMs, config.requestTimeoutMs);
 }
 
+/** Has the workflows of wallets told of agendas that requests changed. */
+function tellWallets(app: FastifyInstance, { config: { timerSpreadMs = 0 }, temporal }: AppDependencies): void {
+  const teller = {
+    present: realNow,
+    spreadMsOf: (walletId: string) => timerSpread(walletId, timerSpreadMs),
+    warn: (err: unknown, id: string) =>
+      app.log.warn({ err, id }, 'the workflow of a wallet was not told of its agenda'),
+  };
+  onWalletsWoken((owner, wallets) => walletWaker(temporal.workflow, teller)(owner, wallets));
+}
+
 /**
  * Builds the API over its dependencies. It listens to nothing yet: `inject` works, `listen` opens it. A resource is a
  * plugin of `registerResources`; each of its routes declares schemas, an operationId and a permission.
@@ -224,6 +239,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   app.addHook('onRequest', async (request) => {
     if (request.is404) throw refuse('not_found', `There is no ${request.method} on this path.`);
   });
+  tellWallets(app, dependencies);
   await registerOpenApi(app);
   await app.register(healthRoutes);
   await app.register(healthRoutes, { prefix: '/v1' });

@@ -23,7 +23,7 @@ export type ServerLimits = Pick<
 export interface AppDependencies {
   config: Pick<Config, 'rateLimitPerSecond' | 'maxEventLoopDelayMs' | 'trustProxy'> &
     PortalConfig &
-    Partial<Pick<Config, 'secretEncryptionKeys'>> &
+    Partial<Pick<Config, 'secretEncryptionKeys' | 'timerSpreadMs'>> &
     Partial<ServerLimits>;
   database: Database;
   temporal: Client;

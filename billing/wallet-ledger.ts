@@ -1,5 +1,5 @@
-import { availableOfNewLot, type CreditLot, debtOf, type LotUse, useLots } from './credit-lot.ts';
-import { type Decimal, zero } from './money.ts';
+import { availableOfNewLot, type CreditLot, debtOf, inOrderOfUse, type LotUse, useLots } from './credit-lot.ts';
+import { type Decimal, least, zero } from './money.ts';
 import { creditsOf, creditValue, roundCredits } from './wallet.ts';
 
 /** What an entry of the ledger depends on. */
@@ -51,7 +51,7 @@ export function planDebit(
   const credits = debit.credits ? roundCredits(debit.credits) : creditsOf(debit.amount, rate);
   const uses =
     debit.reason === wholeWallet
-      ? wallet.lots.map(({ id, creditsAvailable }) => ({ id, taken: creditsAvailable, left: zero }))
+      ? useAllLots(wallet.lots, credits)
       : useLots(wallet, { credits, referenceTime: debit.referenceTime, mayOverdraw: debit.reason === mayOverdraw });
   const creditBalanceAfter = wallet.creditBalance.minus(credits);
   return {
@@ -61,4 +61,32 @@ export function planDebit(
     balanceAfter: creditValue(creditBalanceAfter, rate),
     uses,
   };
+}
+
+/**
+ * The debit of a lot that expired: exactly the credits that are left of it, also where that takes the balance below zero.
+ * spec: wallets-and-payments §2.8, §2.2 invariant 7
+ */
+export function planExpiry(
+  wallet: Pick<WalletState, 'creditBalance' | 'conversionRate'>,
+  { id, creditsAvailable: credits }: Pick<CreditLot, 'id' | 'creditsAvailable'>,
+): EntryAmounts & { uses: LotUse[] } {
+  const creditBalanceAfter = wallet.creditBalance.minus(credits);
+  return {
+    credits,
+    amount: creditValue(credits, wallet.conversionRate),
+    creditBalanceAfter,
+    balanceAfter: creditValue(creditBalanceAfter, wallet.conversionRate),
+    uses: [{ id, taken: credits, left: zero }],
+  };
+}
+
+/** All lots end, whatever their expiry. What they hold beyond the balance has been owed already and is taken from none. */
+function useAllLots(lots: readonly CreditLot[], credits: Decimal): LotUse[] {
+  let needed = credits;
+  return inOrderOfUse(lots).map(({ id, creditsAvailable }) => {
+    const taken = least(creditsAvailable, needed);
+    needed = needed.minus(taken);
+    return { id, taken, left: zero };
+  });
 }

@@ -13,3 +13,4 @@ export { importFile } from './task.ts';
 export { testClock } from './test-clock.ts';
 export { usageFeed } from './usage-feed.ts';
 export { usageWatch } from './usage-watch.ts';
+export { wallet } from './wallet.ts';

@@ -4,6 +4,7 @@ import { refundWorkflowType } from './refund.messages.ts';
 import { environmentIdKey, tenantIdKey } from './search-attributes.ts';
 import { subscriptionWorkflowType } from './subscription.messages.ts';
 import { testClockWorkflowType } from './test-clock.messages.ts';
+import { walletWorkflowType } from './wallet.messages.ts';
 
 export const lifecycleWatchWorkflowType = 'lifecycleWatch';
 export const lifecycleWatchScheduleId = 'lifecycle-watch';
@@ -17,6 +18,7 @@ export const watchedTypes = {
   [invoiceWorkflowType]: 'invoice',
   [paymentWorkflowType]: 'payment',
   [refundWorkflowType]: 'refund',
+  [walletWorkflowType]: 'wallet',
   [testClockWorkflowType]: 'test_clock',
 } as const;
 

@@ -5,6 +5,7 @@ import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
 import { refundWorkflowId, refundWorkflowType } from './refund.messages.ts';
 import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
 import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription.messages.ts';
+import { walletWorkflowId, walletWorkflowType } from './wallet.messages.ts';
 
 /** The kinds of object that have a lifecycle workflow, by the name the agenda knows them by. */
 export const lifecycleKinds = {
@@ -12,6 +13,7 @@ export const lifecycleKinds = {
   invoice: { workflowType: invoiceWorkflowType, workflowId: invoiceWorkflowId, noun: 'Invoice' },
   payment: { workflowType: paymentWorkflowType, workflowId: paymentWorkflowId, noun: 'Payment' },
   refund: { workflowType: refundWorkflowType, workflowId: refundWorkflowId, noun: 'Refund' },
+  wallet: { workflowType: walletWorkflowType, workflowId: walletWorkflowId, noun: 'Wallet' },
 } as const;
 
 export type LifecycleKind = keyof typeof lifecycleKinds;

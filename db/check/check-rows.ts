@@ -6,6 +6,7 @@ import { historyRules } from './history-rules.ts';
 import { type Finding, graceSetting, type InvariantRule, maxViolations, type Violation } from './invariant.ts';
 import { invoiceCountRules } from './invoice-count-rules.ts';
 import { invoiceRules } from './invoice-rules.ts';
+import { lotExpiryRules } from './lot-expiry-rules.ts';
 import { referenceRules } from './reference-rules.ts';
 import { refundRules } from './refund-rules.ts';
 import { subscriptionRules } from './subscription-rules.ts';
@@ -25,6 +26,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...environmentCloneRules,
   ...deadlineRules,
   ...walletRules,
+  ...lotExpiryRules,
   ...alertRules,
 ];
 

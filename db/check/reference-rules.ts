@@ -23,7 +23,7 @@ const ofCustomer = [
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
-const objectTypes = ['subscription', 'invoice', 'payment', 'refund'];
+const objectTypes = ['subscription', 'invoice', 'payment', 'refund', 'wallet'];
 const auditedTypes = [
   'entitlement_grant',
   'credit_grant',
@@ -46,7 +46,6 @@ const auditedTypes = [
   'tax_association',
   'test_clock',
   'costsheet',
-  'wallet',
   'customer_onboarding',
   'connection',
   'environment_clone',

@@ -19,7 +19,15 @@ const schema = defineEntity({
     customerId: p.text(),
     testClockId: p.text().nullable(),
   },
-  indexes: [{ properties: ['testClockId', 'dueAt'] }, { properties: ['environmentId', 'dueAt'] }],
+  indexes: [
+    { properties: ['testClockId', 'dueAt'] },
+    { properties: ['environmentId', 'dueAt'] },
+    {
+      name: 'agenda_entry_lot_index',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.customerId}) where ${c.objectType} = 'wallet'`,
+    },
+  ],
 });
 export class AgendaEntry extends schema.class {}
 schema.setClass(AgendaEntry);

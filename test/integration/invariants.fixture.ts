@@ -1,4 +1,5 @@
 import { historyPlantings } from './history-invariants.fixture.ts';
+import { lotPlantings } from './lot-planting.fixture.ts';
 import { walletPlantings } from './wallet-invariants.fixture.ts';
 
 /** Objects of a sound database that a planting can break. */
@@ -27,6 +28,7 @@ export interface Planting {
 
 /** How each invariant is broken, whom a report must name, and in which rule. */
 export const plantings: Planting[] = [
+  ...lotPlantings,
   {
     id: 'I1',
     what: 'a second live invoice of one period',

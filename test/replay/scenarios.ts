@@ -35,6 +35,7 @@ import {
 import { stoppedScenarios } from './stopped-scenarios.ts';
 import { heldBackScenario, usageFeedScenario } from './usage-feed-scenario.ts';
 import { meterBuildScenario, rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
+import { lotsExpired } from './wallet-scenario.ts';
 
 /** Every scenario by the name its histories get. Together they take every branch of every workflow. */
 export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
@@ -96,6 +97,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'payment-by-hand': paymentByHand,
   'invoice-parked-and-retried': invoiceParked,
   'period-parked-and-retried': periodParked,
+  'lots-expired': lotsExpired,
   'creation-refused': async (stage) => {
     const { api } = stage.platform;
     const customerId = await makeCustomer(api, { externalId: newExternalId() });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timerSpread } from '../../activities/timer-spread.ts';
+import { timerSpread } from '../../db/timer-spread.ts';
 
 const windowMs = 60_000;
 const delays = Array.from({ length: 1_000 }, (_, index) => timerSpread(`subs_${index}`, windowMs));

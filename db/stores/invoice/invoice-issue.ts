@@ -9,6 +9,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { openPayments } from '../payment/payment.ts';
+import { releaseLots } from '../wallet/wallet-agenda.ts';
 import { recordPapers } from './document-paper.ts';
 import {
   amountsOfDraft,
@@ -120,6 +121,11 @@ export async function issueInvoices(
     issued.map(({ row }) => row),
   );
   await closePurse(purse);
+  releaseLots(
+    sql,
+    scope,
+    wanted.map(({ draft }) => draft.customer_id),
+  );
   await writeEvents(
     sql,
     scope,

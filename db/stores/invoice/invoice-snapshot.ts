@@ -7,6 +7,7 @@ import type { Sql } from '../../transaction.ts';
 import { replaceAgendas } from '../lifecycle/agenda.ts';
 import { refreshLocked } from '../payment/late-payers.ts';
 import { enforcesPayment } from '../payment/late-payment.ts';
+import { releaseLots } from '../wallet/wallet-agenda.ts';
 
 /** An invoice as its workflow sees it. */
 export interface AttendedInvoice {
@@ -141,6 +142,7 @@ export async function refreshInvoiceAgenda(sql: Sql, scope: Scope, invoiceId: st
       items: invoice.agenda,
     },
   ]);
+  releaseLots(sql, scope, [invoice.customerId]);
   if (invoice.isEnforced) await refreshLocked(sql, scope, [invoice.subscriptionId!]);
   return invoice;
 }

@@ -11,6 +11,7 @@ import type { Sql } from '../../transaction.ts';
 import { replaceAgendas } from '../lifecycle/agenda.ts';
 import { isPaymentInFlight } from '../payment/payment.ts';
 import { returnToSource } from '../payment/purchase-settlement.ts';
+import { releaseLots } from '../wallet/wallet-agenda.ts';
 import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
 import { failPurchase, takeBackPurchase } from '../wallet/wallet-purchase.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
@@ -91,6 +92,7 @@ export async function voidInvoice(
       items: [],
     },
   ]);
+  releaseLots(sql, scope, [row.customer_id]);
   await writeEvents(sql, scope, invoiceEvents('invoice.update.voided', row.id, input.at));
   await writeAudit(sql, scope, [
     { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: input.at },

@@ -31,12 +31,15 @@ const insertEntries = insertText('agenda_entry', {
  */
 export async function replaceAgendas(sql: Sql, owners: readonly AgendaOwner[]): Promise<void> {
   if (owners.length === 0) return;
-  const ids = owners.map((owner) => owner.objectId).sort();
-  await sql.send(
-    `delete from agenda_entry where environment_id = $1 and object_id = ${anyOf('$2')}`,
-    [owners[0]?.environmentId, ids],
-    'agenda-delete',
-  );
+  // Two kinds of object may share an id, as a wallet and its top-ups do.
+  for (const [objectType, own] of Map.groupBy(owners, (owner) => owner.objectType)) {
+    const ids = own.map((owner) => owner.objectId).sort();
+    await sql.send(
+      `delete from agenda_entry where environment_id = $1 and object_type = $2 and object_id = ${anyOf('$3')}`,
+      [owners[0]?.environmentId, objectType, ids],
+      'agenda-delete',
+    );
+  }
   const entries = owners.flatMap(({ items, ...owner }) =>
     items.map((item) => ({ ...owner, kind: item.kind, ref: item.ref, dueAt: item.at })),
   );

@@ -3,6 +3,7 @@ import type { PaymentOutcome, PaymentStatus } from '../../../billing/payment.ts'
 import { recordset, updateText, writeRows } from '../../bulk.ts';
 import { decimalText } from '../../columns.ts';
 import { newId } from '../../id.ts';
+import { releaseLots } from '../wallet/wallet-agenda.ts';
 import { type PayableInvoiceRow, type PaymentRow, type PaymentTransaction, paymentColumns } from './payment-row.ts';
 
 /** A locked payment whose status moves to `next`, by what was said of it. */
@@ -66,6 +67,11 @@ export async function writePaidInvoices(tx: PaymentTransaction, invoices: readon
     tx,
     updatePaidInvoices,
     invoices.map((invoice) => ({ ...paidColumnsOf(invoice), ...updated })),
+  );
+  releaseLots(
+    tx,
+    tx.scope,
+    invoices.map((invoice) => invoice.customer_id),
   );
 }
 

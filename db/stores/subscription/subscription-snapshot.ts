@@ -12,6 +12,7 @@ import { instantText } from '../../columns.ts';
 import type { Sql } from '../../transaction.ts';
 import { replaceAgendas } from '../lifecycle/agenda.ts';
 import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from '../payment/late-payment.ts';
+import { releaseLots } from '../wallet/wallet-agenda.ts';
 import { phasesOfRow, phasesText } from './subscription-phase.ts';
 import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
@@ -125,6 +126,12 @@ export async function refreshAgendas(
       testClockId: row.testClockId,
       items: agenda,
     })),
+  );
+  // A period that rolled, or a subscription that ended, may have been what kept credits of its payer.
+  releaseLots(
+    sql,
+    rows[0]!,
+    rows.map((row) => row.invoicingCustomerId),
   );
   return attended;
 }

@@ -12,6 +12,7 @@ import { keepAlertSetting } from '../alert/alert-setting.ts';
 import { closeStreams } from '../alert/alert-stream.ts';
 import { voidInvoice } from '../invoice/invoice-void.ts';
 import { findWallet } from './wallet.ts';
+import { noteLots } from './wallet-agenda.ts';
 import { createWallet, takenWallet } from './wallet-create.ts';
 import { walletEvent } from './wallet-event.ts';
 import { enterDebit, type Ledger, type LedgerWallet } from './wallet-ledger.ts';
@@ -129,6 +130,7 @@ async function close(tx: Transaction, ledger: Ledger, wallet: LedgerWallet): Pro
     `update wallet set wallet_status = 'closed', version = $3, updated_at = $4, updated_by = $5 where environment_id = $1 and id = $2`,
     [tx.scope.environmentId, id, version, new Date().toISOString(), tx.scope.actor],
   );
+  noteLots(tx, tx.scope, [id]);
   const audit: AuditRecord = { objectType: 'wallet', objectId: id, action: 'terminated', version, occurredAt };
   await writeEvents(tx, tx.scope, [walletEvent('wallet.terminated', await findWallet(tx, id), occurredAt)]);
   await writeAudit(tx, tx.scope, [audit]);

@@ -7,6 +7,7 @@ import { type OutboundEvent, writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
 import { followLedger } from '../alert/ledger-alert.ts';
+import { noteLots } from './wallet-agenda.ts';
 import type { Ledger, LedgerEntry, LedgerWallet } from './wallet-ledger.ts';
 
 const entryColumns: Columns = {
@@ -83,6 +84,17 @@ export async function writeLedger(ledger: Ledger, before: WalletChanges = { even
   const completed = entries.filter((entry) => entry.type === 'credit' && entry.transactionStatus === 'completed');
   const credited = new Set(completed.map((entry) => entry.walletId));
   await followLedger(sql, scope, wallets, credited);
+  noteExpiries(ledger);
+}
+
+/** Has agendas follow lots with an expiry that came, or that nothing is left of. */
+function noteExpiries({ sql, scope, entries, usedLots, wallets }: Ledger): void {
+  const came = entries.filter(({ expiryDate, transactionStatus }) => expiryDate && transactionStatus === 'completed');
+  const emptied = [...wallets.values()].filter(({ lots }) =>
+    lots.some(({ id, expiryDate }) => expiryDate !== null && usedLots.get(id)?.isZero()),
+  );
+  const walletIds = [...came.map(({ walletId }) => walletId), ...emptied.map(({ id }) => id)];
+  if (walletIds.length > 0) noteLots(sql, scope, walletIds);
 }
 
 /** Writes the balances and versions that entries left of wallets; answers those. */

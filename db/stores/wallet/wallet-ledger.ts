@@ -207,12 +207,13 @@ export function enterDebitOf(
 ): LedgerEntry {
   for (const use of plan.uses) ledger.usedLots.set(use.id, use.left);
   for (const lot of wallet.lots) lot.creditsAvailable = ledger.usedLots.get(lot.id) ?? lot.creditsAvailable;
-  const used = plan.uses.map((use) => use.id);
+  const taken = plan.uses.filter((use) => !use.taken.isZero());
+  const used = taken.map((use) => use.id);
   return enter(ledger, wallet, facts, plan, {
     type: 'debit',
     conversionRate: wallet.conversionRate,
     creditsAvailable: '0',
-    consumedLots: plan.uses.map(({ id, taken }): ConsumedLot => ({ id, credits: decimalString(taken) })),
+    consumedLots: taken.map((use): ConsumedLot => ({ id: use.id, credits: decimalString(use.taken) })),
     metadata: { ...facts.metadata, ...(used.length === 0 ? {} : { consumed_credit_tx_ids: used.join(',') }) },
   });
 }

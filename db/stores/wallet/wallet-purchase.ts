@@ -9,6 +9,7 @@ import { writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { followLedger } from '../alert/ledger-alert.ts';
+import { noteLots } from './wallet-agenda.ts';
 import { enterDebitOf, type Ledger, type LedgerWallet, lotOf, openLedger } from './wallet-ledger.ts';
 import { entryEvent, writeLedger, writeWallets } from './wallet-ledger-write.ts';
 
@@ -204,6 +205,7 @@ async function writeCompleted(ledger: Ledger, rows: readonly PurchaseRow[]): Pro
   const wallets = await writeWallets(ledger, credited);
   await report(ledger, written, 'purchase completed');
   await followLedger(sql, scope, wallets, credited);
+  if (written.some(({ expiryDate }) => expiryDate !== null)) noteLots(sql, scope, [...credited]);
 }
 
 async function writeFailed(ledger: Ledger, rows: readonly PurchaseRow[], reason: string): Promise<void> {

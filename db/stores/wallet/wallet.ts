@@ -11,6 +11,7 @@ import { badField, missing, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { markCustomers } from '../../usage-mark.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
+import { noteLots } from './wallet-agenda.ts';
 import { walletEvent } from './wallet-event.ts';
 
 /** A published wallet as it is now. Throws `not_found`. spec: wallets-and-payments §1.1 */
@@ -104,6 +105,7 @@ export async function updateWallet(tx: Transaction, id: string, change: WalletCh
   touch(tx, wallet);
   await tx.em.flush();
   if (alerts) await keepAlertSetting(tx, 'wallet', id, alerts.alertSettings);
+  if (after.walletStatus !== before.walletStatus) noteLots(tx, tx.scope, [id]);
   markCustomers(tx, tx.scope, [wallet.customerId]);
   const occurredAt = await customerNow(tx, wallet.customerId);
   await writeEvents(tx, tx.scope, [walletEvent('wallet.updated', wallet, occurredAt)]);

@@ -13,6 +13,7 @@ import { creditNoteAdapters } from './credit-note.ts';
 import { entitlementAdapters } from './entitlement.ts';
 import { httpAdapters } from './http.ts';
 import { invoiceAdapters } from './invoice.ts';
+import { lotExpiryAdapters } from './lot-expiry.ts';
 import { pauseAdapters } from './pause.ts';
 import { paymentAdapters } from './payment.ts';
 import { planChangeAdapters } from './plan-change.ts';
@@ -51,5 +52,6 @@ export const adapters: Adapters = {
   ...subscriptionAdapters,
   ...usageAdapters,
   ...walletAdapters,
+  ...lotExpiryAdapters,
   ...walletStoreAdapters,
 };

@@ -9,7 +9,8 @@ import { realTimeBalance } from '../../../billing/wallet-balance.ts';
 import { planCredit, planDebit, type Quantity, type WalletState } from '../../../billing/wallet-ledger.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
-function lot(given: Given): CreditLot {
+/** A lot of a vector. */
+export function lot(given: Given): CreditLot {
   return {
     id: given.id,
     creditAmount: decimal(given.credit_amount),

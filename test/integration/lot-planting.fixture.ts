@@ -1,0 +1,36 @@
+import type { Planting } from './invariants.fixture.ts';
+
+/** How the invariants of credits that expire are broken. */
+export const lotPlantings: Planting[] = [
+  {
+    id: 'I7',
+    what: 'a balance below zero that nobody asked for',
+    sql: `update wallet_transaction set credit_balance_after = -1 where id = '$1'`,
+    by: 'debitId',
+    names: /CREDIT_ADJUSTMENT leaves -1/,
+  },
+  {
+    id: 'I7',
+    what: 'credits that expire before their time',
+    sql: `update wallet_transaction set transaction_reason = 'CREDIT_EXPIRED' where id = '$1'`,
+    by: 'debitId',
+    names: /credits of lot/,
+  },
+  {
+    id: 'I18',
+    what: 'a lot that nothing will let expire',
+    sql: `update wallet_transaction set expiry_date = '2099-01-01', credits_available = 1 where wallet_id = '$1' and type = 'credit'`,
+    by: 'walletId',
+    names: /nothing on its agenda says so/,
+  },
+  {
+    id: 'I18',
+    what: 'a lot that stays without a reason',
+    sql: `update wallet_transaction set expiry_date = '2026-02-01', credits_available = 1 where wallet_id = '$1' and type = 'credit';
+      insert into agenda_entry (environment_id, tenant_id, object_type, object_id, kind, ref, due_at, customer_id, test_clock_id)
+      select t.environment_id, t.tenant_id, 'wallet', t.wallet_id, 'expireLot', t.id, '2027-01-01', t.customer_id, c.test_clock_id
+      from wallet_transaction t join customer c on c.id = t.customer_id where t.wallet_id = '$1' and t.type = 'credit'`,
+    by: 'walletId',
+    names: /nothing keeps it/,
+  },
+];
