@@ -59,8 +59,8 @@ import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_60_lot_agenda } from './20261125_60_lot_agenda.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
-import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
+import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
