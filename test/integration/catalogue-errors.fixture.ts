@@ -132,7 +132,7 @@ export async function refusalWorld() {
       ({ name }) => `(select md5(coalesce(string_agg(r::text, ';' order by r::text), '')) from ${name} r)`,
     );
     const [row] = await inSqlTransaction(database, scope, (sql) =>
-      sql.rows(`select jsonb_build_array(${digests.join(', ')}) as rows`),
+      sql.rows(`select array[${digests.join(', ')}] as rows`),
     );
     return JSON.stringify(row);
   }
