@@ -34,10 +34,10 @@ async function debtsOf(tx: PaymentTransaction, charging: readonly PaymentToInser
   if (charging.length === 0) return [];
   return tx.rows<Debt>(
     `select i.id as "invoiceId", case when i.subscription_id is null then i.id else i.idempotency_key end as debt, (
-       select count(*) from payment p where p.environment_id = $1 and p.payment_gateway is not null and p.destination_id in (
+       select count(*) from payment p where p.environment_id = $1 and p.payment_gateway is not null and p.destination_id = any(array(
          select i.id union
          select o.id from invoice o where o.environment_id = $1 and o.idempotency_key = i.idempotency_key
-           and o.invoice_status = 'VOIDED' and o.subscription_id is not distinct from i.subscription_id and i.subscription_id is not null)
+           and o.invoice_status = 'VOIDED' and o.subscription_id is not distinct from i.subscription_id and i.subscription_id is not null))
      )::int as charges
      from invoice i where i.environment_id = $1 and i.id = ${anyOf('$2')}`,
     [tx.scope.environmentId, charging.map(({ destination }) => destination.id)],
