@@ -1,3 +1,4 @@
+import { checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
 import { refundWorkflowType } from './refund.messages.ts';
@@ -18,7 +19,11 @@ export const watchedTypes = {
   [invoiceWorkflowType]: 'invoice',
   [paymentWorkflowType]: 'payment',
   [refundWorkflowType]: 'refund',
+<<<<<<< integration
   [walletWorkflowType]: 'wallet',
+=======
+  [checkoutSessionWorkflowType]: 'checkout_session',
+>>>>>>> session
   [testClockWorkflowType]: 'test_clock',
 } as const;
 
