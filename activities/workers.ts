@@ -12,7 +12,6 @@ import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import { alertEvaluator } from './alert-evaluator.ts';
-import { createCheckoutActivities } from './checkout.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEnvironmentCloneActivities } from './environment-clone.ts';
 import { createEventReprocessActivities } from './event-reprocess.ts';
@@ -82,7 +81,6 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const payment = createPaymentActivities({ database, gateways: dependencies.gateways });
   const opening = createOpeningActivities({ database, gateways: dependencies.gateways });
   const refund = createRefundActivities({ database, gateways: dependencies.gateways });
-  const checkout = createCheckoutActivities({ database, gateways: dependencies.gateways });
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
@@ -98,7 +96,6 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createWalletActivities({ database, timerSpreadMs }),
     ...payment,
     ...opening,
-    ...checkout,
     ...refund,
     ...task,
   };
@@ -126,7 +123,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     connection,
     namespace,
     taskQueue: 'external',
-    activities: { ...payment, ...opening, ...checkout, ...refund },
+    activities: { ...payment, ...opening, ...refund },
     interceptors,
     maxConcurrentActivityTaskExecutions: 100,
     shutdownGraceTime: '3s',

@@ -1,4 +1,3 @@
-import { checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
 import { refundWorkflowType } from './refund.messages.ts';
@@ -19,11 +18,7 @@ export const watchedTypes = {
   [invoiceWorkflowType]: 'invoice',
   [paymentWorkflowType]: 'payment',
   [refundWorkflowType]: 'refund',
-<<<<<<< integration
   [walletWorkflowType]: 'wallet',
-=======
-  [checkoutSessionWorkflowType]: 'checkout_session',
->>>>>>> session
   [testClockWorkflowType]: 'test_clock',
 } as const;
 

@@ -2,19 +2,9 @@ import { alertReferences } from './alert-references.ts';
 import type { InvariantRule } from './invariant.ts';
 import type { Reference } from './reference.ts';
 
-const clocked = [
-  'agenda_entry',
-  'checkout_session',
-  'customer',
-  'invoice',
-  'opening_charge',
-  'payment',
-  'refund',
-  'subscription',
-];
+const clocked = ['agenda_entry', 'customer', 'invoice', 'opening_charge', 'payment', 'refund', 'subscription'];
 const ofCustomer = [
   'agenda_entry',
-  'checkout_session',
   'credit_note',
   'entitlement_grant',
   'invoice',
@@ -33,11 +23,7 @@ const ofCustomer = [
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
-<<<<<<< integration
 const objectTypes = ['subscription', 'invoice', 'payment', 'refund', 'wallet'];
-=======
-const objectTypes = ['subscription', 'invoice', 'payment', 'refund', 'checkout_session'];
->>>>>>> session
 const auditedTypes = [
   'entitlement_grant',
   'credit_grant',
@@ -112,7 +98,6 @@ export const references: readonly Reference[] = [
     'refund',
     'wallet',
     'wallet_transaction',
-    'checkout_session',
   ].map((type) => ({
     table: 'outbox_event',
     column: 'entity_id',
@@ -217,12 +202,6 @@ export const references: readonly Reference[] = [
   { table: 'credit_note', column: 'subscription_customer_id', target: 'customer' },
   { table: 'credit_note_line_item', column: 'credit_note_id', target: 'credit_note' },
   { table: 'credit_note_line_item', column: 'invoice_line_item_id', target: 'invoice_line_item' },
-  { table: 'checkout_session', column: 'checkout_invoice_id', target: 'invoice' },
-  { table: 'checkout_session', column: 'checkout_payment_id', target: 'payment' },
-  { table: 'checkout_session', column: 'wallet_id', target: 'wallet' },
-  { table: 'checkout_session', column: 'subscription_id', target: 'subscription' },
-  { table: 'checkout_session', column: 'purchase_id', target: 'wallet_transaction' },
-  ...['invoice', 'payment'].map((table) => ({ table, column: 'checkout_session_id', target: 'checkout_session' })),
   { table: 'refund', column: 'payment_id', target: 'payment' },
   { table: 'refund', column: 'invoice_id', target: 'invoice' },
   { table: 'refund', column: 'credit_note_id', target: 'credit_note' },

@@ -38,8 +38,6 @@ const schema = defineEntity({
     failedAt: instant().nullable(),
     refundedAt: instant().nullable(),
     voidedAt: instant().nullable(),
-    /** The checkout session that made it and alone may move it while it is active. */
-    checkoutSessionId: p.text().nullable(),
     metadata: metadata(),
     testClockId: p.text().nullable(),
     version: p.integer().default(1),

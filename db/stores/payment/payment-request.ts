@@ -6,7 +6,6 @@ import { writeAudit } from '../../audit.ts';
 import { customerNow } from '../../clock.ts';
 import { writeEvents } from '../../outbox.ts';
 import { badField, missing } from '../../record.ts';
-import { refuseGatedInvoice } from '../invoice/invoice-gate.ts';
 import { chargeableMethod, insertPayment } from './payment.ts';
 import { writeUnansweredAgenda } from './payment-agenda.ts';
 import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
@@ -22,7 +21,6 @@ import {
   paymentAudit,
   paymentColumns,
   paymentEvent,
-  refuseSessionPayment,
 } from './payment-row.ts';
 
 /** A payment as a caller asks for it; shapes are checked, facts are not. spec: wallets-and-payments §1.5 */
@@ -64,7 +62,6 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
   const idempotencyKey = input.idempotencyKey ?? hashedKey(input);
   const before = await earlierPayment(tx, input.id, idempotencyKey);
   if (before) return requested(before, input.processPayment && before.payment_status === 'PENDING', at);
-  if (invoice) await refuseGatedInvoice(tx, tx.scope, invoice.id, 'paid');
   if (invoice) checkInvoice(invoice, input);
   const method = await methodOf(tx, destination.customerId, input);
   const payment = await insertPayment(tx, {
@@ -96,7 +93,6 @@ export async function startProcessing(
   input: { paymentId: string; at: string },
 ): Promise<RecordedPayment> {
   const { invoice, payment } = await lockPaymentWithInvoice(tx, input.paymentId);
-  refuseSessionPayment(payment, 'processed');
   const status = payment.payment_status;
   if (status === 'INITIATED') {
     throw refuse('invalid_operation', `payment ${payment.id} is INITIATED; only a PENDING payment is processed`, {
@@ -127,7 +123,6 @@ export async function startProcessing(
 /** Archives a payment that never moved money. Throws `not_found`, `invalid_operation`. spec: wallets-and-payments §3 row 44 */
 export async function archivePayment(tx: PaymentTransaction, paymentId: string): Promise<void> {
   const { payment } = await lockPaymentWithInvoice(tx, paymentId);
-  refuseSessionPayment(payment, 'deleted');
   if (payment.payment_status !== 'INITIATED' && payment.payment_status !== 'FAILED') {
     throw refuse(
       'invalid_operation',

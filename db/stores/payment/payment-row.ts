@@ -1,5 +1,4 @@
-import { isPaymentSettled, type PaymentStatus } from '../../../billing/payment.ts';
-import { refuse } from '../../../billing/refusal.ts';
+import type { PaymentStatus } from '../../../billing/payment.ts';
 import type { AuditRecord } from '../../audit.ts';
 import { anyOf } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
@@ -42,8 +41,6 @@ export interface PaymentRow {
   refunded_at: string | null;
   voided_at: string | null;
   test_clock_id: string | null;
-  /** The checkout session that alone may settle it while it is open. */
-  checkout_session_id: string | null;
   version: number;
 }
 
@@ -70,8 +67,7 @@ export interface PayableInvoiceRow {
 
 export const paymentColumns = `id, tenant_id, environment_id, status, idempotency_key, destination_type, destination_id, purchase_id,
   customer_id, payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
-  track_attempts, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, test_clock_id,
-  checkout_session_id, version`;
+  track_attempts, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, test_clock_id, version`;
 
 const invoiceColumns = `id, customer_id, subscription_id, invoice_number, invoice_status, payment_status, currency, amount_due,
   amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, purchase_id, version`;
@@ -171,17 +167,6 @@ export function invoiceAsDestination(invoice: PayableInvoiceRow): PaymentDestina
 export function destinationDetail(row: PaymentRow): Record<string, string> {
   if (row.destination_type === 'INVOICE') return { invoice_id: row.destination_id };
   return row.purchase_id === null ? {} : { wallet_transaction_id: row.purchase_id };
-}
-
-/** Refuses (invalid_operation) what others do to a payment that its checkout session alone settles. design: money-in-checkout §B8 */
-export function refuseSessionPayment(payment: PaymentRow, verb: string): void {
-  const { checkout_session_id: session, payment_status: status } = payment;
-  if (session === null || isPaymentSettled(status)) return;
-  throw refuse(
-    'invalid_operation',
-    `payment ${payment.id} belongs to checkout session ${session} and cannot be ${verb} until that ends; cancel the session first`,
-    { context: { checkout_session_id: session } },
-  );
 }
 
 /** An event of a payment as its row shows it. */
