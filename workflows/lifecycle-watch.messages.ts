@@ -1,3 +1,4 @@
+import { autoTopUpWorkflowType } from './auto-top-up.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
 import { refundWorkflowType } from './refund.messages.ts';
@@ -18,7 +19,11 @@ export const watchedTypes = {
   [invoiceWorkflowType]: 'invoice',
   [paymentWorkflowType]: 'payment',
   [refundWorkflowType]: 'refund',
+<<<<<<< integration
   [walletWorkflowType]: 'wallet',
+=======
+  [autoTopUpWorkflowType]: 'auto_top_up',
+>>>>>>> topup
   [testClockWorkflowType]: 'test_clock',
 } as const;
 
