@@ -12,7 +12,6 @@ import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import { alertEvaluator } from './alert-evaluator.ts';
-import { createAutoTopUpActivities } from './auto-top-up.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEnvironmentCloneActivities } from './environment-clone.ts';
 import { createEventReprocessActivities } from './event-reprocess.ts';
@@ -30,7 +29,6 @@ import { createSubscriptionActivities } from './subscription.ts';
 import { createTaskActivities } from './task.ts';
 import { createTestClockActivities } from './test-clock.ts';
 import { thresholdEvaluator } from './threshold-evaluator.ts';
-import { topUpEvaluator } from './top-up-evaluator.ts';
 import type { UsageEvaluator } from './usage-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
@@ -91,7 +89,6 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
-    ...createAutoTopUpActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...createLifecycleWatchActivities({ database, temporal }),
@@ -173,12 +170,7 @@ function tellWallets(temporal: Client, timerSpreadMs: number): void {
 
 /** Everything that follows from usage, in the order in which it looks at a customer. */
 function usageEvaluators(dependencies: Parameters<typeof thresholdEvaluator>[0]): UsageEvaluator[] {
-  return [
-    thresholdEvaluator(dependencies),
-    grantEvaluator(dependencies),
-    alertEvaluator(dependencies),
-    topUpEvaluator(dependencies),
-  ];
+  return [thresholdEvaluator(dependencies), grantEvaluator(dependencies), alertEvaluator(dependencies)];
 }
 
 /** The steps that go through very many rows. */

@@ -1,4 +1,3 @@
-import { autoTopUpWorkflowType } from './auto-top-up.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
 import { refundWorkflowType } from './refund.messages.ts';
@@ -19,11 +18,7 @@ export const watchedTypes = {
   [invoiceWorkflowType]: 'invoice',
   [paymentWorkflowType]: 'payment',
   [refundWorkflowType]: 'refund',
-<<<<<<< integration
   [walletWorkflowType]: 'wallet',
-=======
-  [autoTopUpWorkflowType]: 'auto_top_up',
->>>>>>> topup
   [testClockWorkflowType]: 'test_clock',
 } as const;
 

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { badField } from '../../db/record.ts';
 import { findCustomer } from '../../db/stores/customer/customer.ts';
 import {
@@ -8,10 +7,8 @@ import {
   makeDefaultPaymentMethod,
   savePaymentMethod,
 } from '../../db/stores/payment/payment-method.ts';
-import { followMethods } from '../../db/stores/wallet/auto-topup-switch.ts';
-import { inTransaction, type Transaction } from '../../db/transaction.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
-import { tellTopUps } from '../auto-top-up-workflow.ts';
 import { errorResponses } from '../errors.ts';
 import {
   createPaymentMethodBody,
@@ -55,9 +52,7 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
         setDefault: set_default ?? false,
         metadata: metadata ?? {},
       };
-      return changed(request, customerId, { isNew: true }, async (tx) =>
-        viewPaymentMethod(await savePaymentMethod(tx, input)),
-      );
+      return request.transaction(async (tx) => viewPaymentMethod(await savePaymentMethod(tx, input)));
     },
   });
 
@@ -88,7 +83,7 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
     config: { permission: 'payment:write' },
     handler: async (request) => {
       const { id, payment_method_id } = request.params;
-      return changed(request, id, { isNew: false }, async (tx) =>
+      return request.transaction(async (tx) =>
         viewPaymentMethod(await makeDefaultPaymentMethod(tx, id, payment_method_id)),
       );
     },
@@ -108,19 +103,4 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
       await request.transaction((tx) => archivePaymentMethod(tx, id, payment_method_id));
     },
   });
-}
-
-/** Changes the methods of a customer; its wallets that fill themselves are told. */
-async function changed<Answer>(
-  request: FastifyRequest,
-  customerId: string,
-  { isNew }: { isNew: boolean },
-  change: (tx: Transaction) => Promise<Answer>,
-): Promise<Answer> {
-  const { answer, woken } = await request.transaction(async (tx) => {
-    const answer = await change(tx);
-    return { answer, woken: await followMethods(tx, tx.scope, customerId, { isNew }) };
-  });
-  await tellTopUps(request, woken, 'methodChanged');
-  return answer;
 }

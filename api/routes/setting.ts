@@ -4,10 +4,8 @@ import { watchAlertDefaults } from '../../db/stores/alert/alert-watch.ts';
 import { refreshLatePayers } from '../../db/stores/payment/late-payers.ts';
 import { deleteSetting, storedSetting, writeSetting } from '../../db/stores/platform/setting.ts';
 import type { SettingKey } from '../../db/stores/platform/setting-defaults.ts';
-import { followLimits, type WokenWallet } from '../../db/stores/wallet/auto-topup-switch.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
-import { tellTopUps } from '../auto-top-up-workflow.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellRunning } from '../lifecycle.ts';
 import {
@@ -22,11 +20,6 @@ import {
 
 const tags = ['Settings'];
 const aboutLatePayment: ReadonlySet<SettingKey> = new Set(['subscription_config', 'dunning_config']);
-const aboutTopUps: ReadonlySet<SettingKey> = new Set<SettingKey>([
-  'auto_topup_limits',
-  'min_topup_amount_per_currency',
-  'wallet_topup_config',
-]);
 const aboutAlerts: ReadonlySet<SettingKey> = new Set([
   'wallet_balance_alert_config',
   'subscription_alert_config',
@@ -101,12 +94,10 @@ async function changeSetting<Answer>(
   change: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
   let payers: string[] = [];
-  let wallets: WokenWallet[] = [];
   const answer = await request.transaction(async (tx) => {
     const changed = await change(tx);
     if (aboutAlerts.has(key)) await watchAlertDefaults(tx);
     if (aboutLatePayment.has(key)) payers = await refreshLatePayers(tx, tx.scope);
-    if (aboutTopUps.has(key)) wallets = await followLimits(tx, tx.scope);
     return changed;
   });
   const waiting = payers.values();
@@ -114,7 +105,6 @@ async function changeSetting<Answer>(
     for (const id of waiting) await tellRunning(request, { kind: 'subscription', id });
   };
   await Promise.all(Array.from({ length: maxTelling }, tell));
-  await tellTopUps(request, wallets, 'settingsChanged');
   return answer;
 }
 

@@ -1,21 +1,14 @@
-import type { FastifyRequest } from 'fastify';
-import { isPurchase } from '../../billing/topup.ts';
-import { findAutoTopup } from '../../db/stores/wallet/auto-topup-standing.ts';
-import { refuseBesideAutomatic } from '../../db/stores/wallet/auto-topup-switch.ts';
 import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
 import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
 import { convertToPostpaid, terminateWallet } from '../../db/stores/wallet/wallet-close.ts';
 import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
-import type { Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
-import { evaluateNow } from '../auto-top-up-workflow.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellOrStart } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
-import { viewStanding } from '../schemas/auto-topup.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
 import {
   modifiedWallet,
@@ -33,13 +26,13 @@ import {
   debitOf,
   modifyBody,
   newWallet,
+  refuseUnattended,
   topupBody,
   topupOf,
   updateWalletBody,
   walletChange,
 } from '../schemas/wallet-input.ts';
 import { toppedUp, viewWalletTransaction } from '../schemas/wallet-transaction.ts';
-import { autoTopupRoutes } from './auto-topup.ts';
 import { walletReadRoutes } from './wallet-read.ts';
 
 const tags = ['Wallets'];
@@ -49,7 +42,6 @@ const invoiced = 'PURCHASED_CREDIT_INVOICED';
 export async function walletRoutes(app: Api): Promise<void> {
   recordRoutes(app);
   creditRoutes(app);
-  autoTopupRoutes(app);
   walletReadRoutes(app);
 }
 
@@ -63,9 +55,10 @@ function recordRoutes(app: Api): void {
       response: { 200: wallet, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'wallet:write' },
-    handler: async (request) => {
-      const input = newWallet(request.body);
-      return followTopUp(request, await request.transaction((tx) => openWallet(tx, input)));
+    handler: async ({ body, transaction }) => {
+      const input = newWallet(body);
+      refuseUnattended(body);
+      return transaction(async (tx) => viewWallet(await findWallet(tx, await openWallet(tx, input))));
     },
   });
 
@@ -110,7 +103,7 @@ function recordRoutes(app: Api): void {
       response: { 200: wallet, ...errorResponses },
     },
     config: { permission: 'wallet:read' },
-    handler: async ({ params, transaction }) => transaction((tx) => shown(tx, params.id)),
+    handler: async ({ params, transaction }) => transaction(async (tx) => viewWallet(await findWallet(tx, params.id))),
   });
 
   app.put('/wallets/:id', {
@@ -123,10 +116,9 @@ function recordRoutes(app: Api): void {
       response: { 200: wallet, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'wallet:write' },
-    handler: async (request) => {
-      const { params, body } = request;
-      await request.transaction((tx) => updateWallet(tx, params.id, walletChange(body)));
-      return followTopUp(request, params.id, { isAsked: body.auto_topup != null || body.wallet_status != null });
+    handler: async ({ params, body, transaction }) => {
+      refuseUnattended(body);
+      return transaction(async (tx) => viewWallet(await updateWallet(tx, params.id, walletChange(body))));
     },
   });
 }
@@ -147,7 +139,6 @@ function creditRoutes(app: Api): void {
       const topup = topupOf(params.id, body, idempotencyKey);
       const readUsage = usageReader(app.dependencies.metering);
       const done = await transaction(async (tx) => {
-        if (isPurchase(topup.reason)) await refuseBesideAutomatic(tx, tx.scope, params.id);
         const bought = topup.reason === invoiced ? await buyCredits(tx, topup, readUsage) : null;
         const id = bought?.transactionId ?? (await topUpWallet(tx, topup)).entry.id;
         const answer = {
@@ -192,11 +183,11 @@ function creditRoutes(app: Api): void {
       response: { 200: terminatedWallet, ...errorResponses },
     },
     config: { permission: 'wallet:write' },
-    handler: async (request) => {
-      await request.transaction((tx) => terminateWallet(tx, request.params.id));
-      const view = await followTopUp(request, request.params.id);
-      return { ...view, message: `Wallet ${request.params.id} is closed.` };
-    },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => {
+        await terminateWallet(tx, params.id);
+        return { ...viewWallet(await findWallet(tx, params.id)), message: `Wallet ${params.id} is closed.` };
+      }),
   });
 
   app.post('/wallets/:id/modify', {
@@ -209,26 +200,13 @@ function creditRoutes(app: Api): void {
       response: { 200: modifiedWallet, ...errorResponses },
     },
     config: { permission: 'wallet:write' },
-    handler: async (request) => {
-      const newId = await request.transaction((tx) => convertToPostpaid(tx, request.params.id));
-      return {
-        original_wallet: await followTopUp(request, request.params.id),
-        new_wallet: await followTopUp(request, newId),
-      };
-    },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => {
+        const newId = await convertToPostpaid(tx, params.id);
+        return {
+          original_wallet: viewWallet(await findWallet(tx, params.id)),
+          new_wallet: viewWallet(await findWallet(tx, newId)),
+        };
+      }),
   });
-}
-
-async function shown(tx: Transaction, id: string) {
-  return viewWallet(await findWallet(tx, id), viewStanding(await findAutoTopup(tx, tx.scope, id)));
-}
-
-/** Has the automatic top-ups of a changed wallet looked at, where it has any, and answers the wallet as it is then. */
-async function followTopUp(request: FastifyRequest, id: string, { isAsked } = { isAsked: true }) {
-  const state = isAsked ? await request.transaction((tx) => findAutoTopup(tx, tx.scope, id)) : null;
-  if (state) {
-    const { customerId, testClockId, facts } = state.read;
-    await evaluateNow(request, { id, customerId, testClockId, at: facts.now });
-  }
-  return request.transaction((tx) => shown(tx, id));
 }

@@ -18,13 +18,8 @@ export const billingRunQuery = z.object({
 });
 
 export const retryParams = z.object({
-<<<<<<< integration
   object_type: z.enum(['subscription', 'invoice', 'payment', 'refund', 'wallet'], {
     error: 'must be subscription, invoice, payment, refund or wallet',
-=======
-  object_type: z.enum(['subscription', 'invoice', 'payment', 'refund', 'auto_top_up'], {
-    error: 'must be subscription, invoice, payment, refund or auto_top_up',
->>>>>>> topup
   }),
   object_id: z.string().min(1).max(255),
 });

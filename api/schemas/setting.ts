@@ -73,13 +73,6 @@ const shapes: Record<SettingKey, z.ZodType> = {
   entitlement_alert_config: z.strictObject(alerts),
   wallet_topup_config: z.strictObject({ free_credit_limit_per_transaction: decimal() }),
   min_topup_amount_per_currency: z.record(z.string().regex(/^[a-z]{3}$/), decimal()),
-  auto_topup_limits: z.strictObject({
-    declined_per_day: count(1),
-    declined_per_30_days: count(1),
-    succeeded_per_day: count(1),
-    most_times_amount: z.int().min(1).max(10, 'must be at most 10'),
-    monthly_amount: z.record(z.string().regex(/^[a-z]{3}$/), decimal()),
-  }),
   custom_analytics_config: z.strictObject({
     rules: z.array(
       z.strictObject({

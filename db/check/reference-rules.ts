@@ -2,17 +2,7 @@ import { alertReferences } from './alert-references.ts';
 import type { InvariantRule } from './invariant.ts';
 import type { Reference } from './reference.ts';
 
-const clocked = [
-  'agenda_entry',
-  'customer',
-  'invoice',
-  'opening_charge',
-  'payment',
-  'refund',
-  'subscription',
-  'wallet_auto_topup',
-  'auto_topup_attempt',
-];
+const clocked = ['agenda_entry', 'customer', 'invoice', 'opening_charge', 'payment', 'refund', 'subscription'];
 const ofCustomer = [
   'agenda_entry',
   'credit_note',
@@ -27,8 +17,6 @@ const ofCustomer = [
   'subscription_line_item',
   'wallet',
   'wallet_transaction',
-  'wallet_auto_topup',
-  'auto_topup_attempt',
   'customer_onboarding',
   'alert_log',
   'alert_stream',
@@ -223,10 +211,6 @@ export const references: readonly Reference[] = [
   { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
   { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },
   { table: 'invoice', column: 'purchase_id', target: 'wallet_transaction' },
-  { table: 'auto_topup_attempt', column: 'wallet_id', target: 'wallet' },
-  { table: 'auto_topup_attempt', column: 'purchase_id', target: 'wallet_transaction' },
-  { table: 'auto_topup_attempt', column: 'invoice_id', target: 'invoice' },
-  { table: 'auto_topup_attempt', column: 'payment_id', target: 'payment' },
   { table: 'document_paper', column: 'document_id', target: 'invoice', where: "t.document_id like 'inv\\_%'" },
   { table: 'document_paper', column: 'document_id', target: 'credit_note', where: "t.document_id like 'cn\\_%'" },
   ...alertReferences,

@@ -44,7 +44,6 @@ interface SnapshotRow {
   payment_status: string;
   remains: boolean;
   collection_method: 'charge_automatically' | 'send_invoice';
-  billing_reason: string;
   collection_attempts: number;
   finalized_at: string | null;
   due_date: string | null;
@@ -61,7 +60,7 @@ interface SnapshotRow {
 
 const snapshotText = `
 select i.id, i.tenant_id, i.environment_id, i.customer_id, i.subscription_id, i.test_clock_id, i.version, i.invoice_status, i.payment_status,
-  i.amount_remaining > 0 as remains, i.collection_method, i.billing_reason, i.collection_attempts, i.finalized_at, i.due_date, i.overdue_noted_at, i.attended,
+  i.amount_remaining > 0 as remains, i.collection_method, i.collection_attempts, i.finalized_at, i.due_date, i.overdue_noted_at, i.attended,
   (select value -> 'retry_after_days' from setting where environment_id = i.environment_id and key = 'dunning_config'
      and status = 'published') as retry_after_days,
   (select p.id from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
@@ -82,13 +81,12 @@ export async function readAttendedInvoice(sql: Sql, scope: Scope, invoiceId: str
     status: row.invoice_status,
     paymentStatus: row.payment_status,
     remains: row.remains,
-    // Dunning never touches a top-up's invoice: its wallet decides when anything is charged. README decision 25
-    collectionMethod: row.billing_reason === 'WALLET_AUTO_TOPUP' ? 'send_invoice' : row.collection_method,
+    collectionMethod: row.collection_method,
     collectionAttempts: row.collection_attempts,
     finalizedAt: row.finalized_at ? instantText(row.finalized_at) : null,
     dueDate: row.due_date ? instantText(row.due_date) : null,
     overdueNotedAt: row.overdue_noted_at ? instantText(row.overdue_noted_at) : null,
-    openPaymentId: row.billing_reason === 'WALLET_AUTO_TOPUP' ? null : row.open_payment_id,
+    openPaymentId: row.open_payment_id,
     awaitsGateway: row.awaits_gateway,
     retryAfterDays: row.retry_after_days,
   });

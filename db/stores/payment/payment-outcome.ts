@@ -10,9 +10,6 @@ import {
 import { type AuditRecord, writeAudit } from '../../audit.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import { type OutboundEvent, writeEvents } from '../../outbox.ts';
-import { voidInvoice } from '../invoice/invoice-void.ts';
-import { attemptOfPayment, noteDecline, noteLateCapture } from '../wallet/auto-topup-end.ts';
-import { refreshAutoTopup } from '../wallet/auto-topup-standing.ts';
 import { failPurchase } from '../wallet/wallet-purchase.ts';
 import { dropPaymentAgenda, gatewaySilentSince, writePayerAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
 import {
@@ -108,7 +105,7 @@ async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly 
       if (!isPaymentSettled(payment.payment_status)) await keepWaiting(tx, payment, invoice, outcome, at);
       continue;
     }
-    if (!(await isLateCapture(tx, payment, next))) assertPaymentMove(payment.payment_status, next);
+    assertPaymentMove(payment.payment_status, next);
     const paidInvoice = next === 'SUCCEEDED' && invoice ? withPayment(invoice, decimalText(payment.amount), at) : null;
     settling.set(payment.id, { ...each, next, paidInvoice });
   }
@@ -164,33 +161,9 @@ async function settle(
   return { settled, refundIds, walletIds: await walletsOfPurchases(tx, settling.map(purchaseOf)) };
 }
 
-/**
- * Money of an automatic top-up that comes after its gateway had declined it: only the engine takes a payment from FAILED to SUCCEEDED, to
- * give the money back. design: money-in-wallets finding 33
- */
-async function isLateCapture(tx: PaymentTransaction, payment: PaymentRow, next: PaymentStatus): Promise<boolean> {
-  if (payment.payment_status !== 'FAILED' || next !== 'SUCCEEDED') return false;
-  const attempt = await attemptOfPayment(tx, tx.scope, payment.id);
-  if (attempt) await noteLateCapture(tx, tx.scope, attempt.id);
-  return attempt !== null;
-}
-
-/**
- * A declined automatic top-up: its invoice is voided and its purchase fails with it, in this transaction. One that a person had given up
- * loses its invoice now. README decision 25
- */
-async function endDeclined(tx: PaymentTransaction, { payment, invoice, outcome, at }: Settling): Promise<void> {
-  const attempt = await attemptOfPayment(tx, tx.scope, payment.id);
-  if (!attempt) return;
-  await noteDecline(tx, tx.scope, attempt.id, outcome.reason);
-  if (invoice?.invoice_status !== 'FINALIZED') return;
-  await voidInvoice(tx, tx.scope, { invoiceId: invoice.id, at, metadata: null });
-}
-
 /** Settles the purchase that a payment was for, where it was for one; answers the refunds to send. */
 async function settlePurchaseOf(tx: PaymentTransaction, settling: Settling): Promise<string[]> {
   const { payment, paidInvoice, next, outcome, at } = settling;
-  if (next === 'FAILED') await endDeclined(tx, settling);
   if (paidInvoice) return isPaid(paidInvoice.payment_status) ? settlePurchases(tx, [paidInvoice], at) : [];
   const { purchase_id: purchaseId } = payment;
   if (purchaseId === null) return [];
@@ -230,7 +203,6 @@ async function keepWaiting(
     (outcome.actionUrl ?? null) !== payment.payment_url ||
     (outcome.gatewayPaymentId ?? payment.gateway_payment_id) !== payment.gateway_payment_id;
   if (outcome.status === 'unknown' || !isNews) return;
-  const attempt = await attemptOfPayment(tx, tx.scope, payment.id);
   const [changed] = await tx.rows<PaymentRow>(waitingText, [
     payment.id,
     payment.version,
@@ -242,7 +214,6 @@ async function keepWaiting(
     since,
   ]);
   if (!changed) throw new Error(`payment ${payment.id} changed under its lock`);
-  if (attempt) await refreshAutoTopup(tx, tx.scope, attempt.wallet_id);
   await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', changed, invoice?.invoice_number ?? null, at)]);
   await writeAudit(tx, tx.scope, [paymentAudit(changed, outcome.status, at, destinationDetail(payment))]);
 }

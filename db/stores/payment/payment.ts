@@ -30,8 +30,6 @@ export interface PaymentToOpen {
   paymentMethodId?: string | null;
   /** Where the charge comes before the invoice is kept: the id it was made under. */
   paymentId?: string;
-  /** Token that the gateway will know the charge by, where the caller has one of its own. */
-  intentToken?: string;
   metadata?: Record<string, string>;
 }
 
@@ -115,7 +113,6 @@ function collectionPayment(
     attended: false,
     isChargedAlready: input.paymentId !== undefined,
     metadata: input.metadata ?? {},
-    ...(input.intentToken === undefined ? {} : { intentToken: input.intentToken }),
   };
 }
 

@@ -24,17 +24,16 @@ export interface InvoicedPurchase {
 /**
  * Opens a purchase that its invoice pays: credits and bonus wait for the payment, the invoice is final at once and bears no tax, for
  * what credits pay is taxed when they are used. With the setting `auto_complete_purchased_credit_transaction` the credits come at
- * once and the invoice counts as paid; not so an automatic purchase, which nobody pays elsewhere. Throws what `topUpWallet` and `createInvoice` throw, and `validation_error` for an amount below
+ * once and the invoice counts as paid. Throws what `topUpWallet` and `createInvoice` throw, and `validation_error` for an amount below
  * the smallest unit of its currency. spec: wallets-and-payments §2.6; design: money-in-wallets finding 6
  */
 export async function buyCredits(
   tx: Transaction,
   request: TopupRequest,
   readUsage: UsageReader,
-  { isAutomatic }: { isAutomatic: boolean } = { isAutomatic: false },
 ): Promise<InvoicedPurchase> {
   const config = await readSetting(tx, 'invoice_config');
-  const isPaid = config.auto_complete_purchased_credit_transaction === true && !isAutomatic;
+  const isPaid = config.auto_complete_purchased_credit_transaction === true;
   const { entry, wallet } = await topUpWallet(tx, request, { isPending: !isPaid });
   const amount = decimal(entry.amount as string).toDecimalPlaces(currencyPrecision(wallet.currency));
   if (amount.isZero()) throw badField('credits_to_add', `costs less than the smallest amount of ${wallet.currency}`);
@@ -50,7 +49,6 @@ export async function buyCredits(
         ...wallet,
         amount: decimalString(amount),
         isPaid,
-        isAutomatic,
         credits: entry.creditAmount,
         transactionId: entry.id,
       }),
@@ -71,18 +69,9 @@ interface PurchaseToBill {
   credits: string;
   transactionId: string;
   isPaid: boolean;
-  isAutomatic: boolean;
 }
 
-function purchaseInvoice({
-  amount,
-  credits,
-  transactionId,
-  isPaid,
-  isAutomatic,
-  ...wallet
-}: PurchaseToBill): NewInvoice {
-  const automatic: Record<string, string> = isAutomatic ? { auto_topup: 'true' } : {};
+function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wallet }: PurchaseToBill): NewInvoice {
   return {
     customerId: wallet.customerId,
     subscriptionId: null,
@@ -93,7 +82,7 @@ function purchaseInvoice({
     amountPaid: isPaid ? amount : '0',
     lines: [plainLine(`Purchase ${credits} Credits`, amount)],
     invoiceType: 'ONE_OFF',
-    billingReason: isAutomatic ? 'WALLET_AUTO_TOPUP' : 'MANUAL',
+    billingReason: 'MANUAL',
     billingPeriod: null,
     periodStart: null,
     periodEnd: null,
@@ -109,6 +98,6 @@ function purchaseInvoice({
     totalPrepaidApplied: '0',
     invoicePdfUrl: null,
     description: '',
-    metadata: { wallet_id: wallet.id, wallet_transaction_id: transactionId, credits_amount: credits, ...automatic },
+    metadata: { wallet_id: wallet.id, wallet_transaction_id: transactionId, credits_amount: credits },
   };
 }

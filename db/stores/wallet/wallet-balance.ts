@@ -38,13 +38,9 @@ export async function walletBalances(
       const own = lots.get(wallet.id) ?? [];
       const { free, purchased } = creditsBreakdown(own, now);
       // Expired lots that are still to leave the balance pay nothing any more.
-<<<<<<< integration
       const unusable = sum(own.map((lot) => lot.creditsAvailable))
         .minus(free)
         .minus(purchased);
-=======
-      const unusable = sum(own.map((lot) => lot.creditsAvailable)).minus(free).minus(purchased);
->>>>>>> topup
       const measured = {
         ...wallet,
         balance: decimal(wallet.balance),

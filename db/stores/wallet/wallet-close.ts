@@ -11,7 +11,6 @@ import type { Transaction } from '../../transaction.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
 import { closeStreams } from '../alert/alert-stream.ts';
 import { voidInvoice } from '../invoice/invoice-void.ts';
-import { switchAutoTopup } from './auto-topup-switch.ts';
 import { findWallet } from './wallet.ts';
 import { noteLots } from './wallet-agenda.ts';
 import { createWallet, takenWallet } from './wallet-create.ts';
@@ -131,11 +130,7 @@ async function close(tx: Transaction, ledger: Ledger, wallet: LedgerWallet): Pro
     `update wallet set wallet_status = 'closed', version = $3, updated_at = $4, updated_by = $5 where environment_id = $1 and id = $2`,
     [tx.scope.environmentId, id, version, new Date().toISOString(), tx.scope.actor],
   );
-<<<<<<< integration
   noteLots(tx, tx.scope, [id]);
-=======
-  await switchAutoTopup(tx, tx.scope, { ...wallet, autoTopup: null });
->>>>>>> topup
   const audit: AuditRecord = { objectType: 'wallet', objectId: id, action: 'terminated', version, occurredAt };
   await writeEvents(tx, tx.scope, [walletEvent('wallet.terminated', await findWallet(tx, id), occurredAt)]);
   await writeAudit(tx, tx.scope, [audit]);
