@@ -3,7 +3,7 @@ import { evaluateGrants, grantedSubscriptions } from '../db/stores/usage/entitle
 import { inSqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import { isOutage } from './failure.ts';
-import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';
+import type { UsageEvaluator } from './usage-evaluator.ts';
 
 /**
  * The budgets of entitlements: their records follow usage, and one that is used up is reported. Each subscription is a
@@ -20,19 +20,15 @@ export function grantEvaluator({
     name: 'entitlement_grant',
     async evaluate(scope, customerIds) {
       const granted = await inSqlTransaction(database, scope, (tx) => grantedSubscriptions(tx, scope, customerIds));
-      const answers: (LookAgain | Headroom)[] = customerIds.map((customerId) => ({ customerId, headroom: null }));
+      const again = new Set<string>();
       for (const subscription of granted) {
-        const { customerId } = subscription;
-        try {
-          await inSqlTransaction(database, scope, (tx) => evaluateGrants(tx, scope, subscription, readUsage));
-          // Budgets are quantities, which no amount of money tells.
-          answers.push({ customerId, headroom: '0' });
-        } catch (error) {
+        const evaluated = inSqlTransaction(database, scope, (tx) => evaluateGrants(tx, scope, subscription, readUsage));
+        await evaluated.catch((error: unknown) => {
           if (isOutage(error)) throw error;
-          answers.push({ customerId, at: null });
-        }
+          again.add(subscription.customerId);
+        });
       }
-      return answers;
+      return [...again].map((customerId) => ({ customerId, at: null }));
     },
   };
 }

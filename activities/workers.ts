@@ -31,7 +31,6 @@ import { createTestClockActivities } from './test-clock.ts';
 import { thresholdEvaluator } from './threshold-evaluator.ts';
 import type { UsageEvaluator } from './usage-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
-import { usageLooks } from './usage-look.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
 import { createWalletActivities } from './wallet.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
@@ -86,19 +85,15 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
-  const looks = usageLooks({ database, evaluators: usageEvaluators({ database, readUsage, temporal }) });
+  const evaluators = usageEvaluators({ database, readUsage, temporal });
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
-    ...createTestClockActivities({ database, temporal, taskQueue: lifecycleTaskQueue, looks }),
+    ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...createLifecycleWatchActivities({ database, temporal }),
-<<<<<<< integration
     ...createUsageWatchActivities({ database, evaluators }),
     ...createWalletActivities({ database, timerSpreadMs }),
-=======
-    ...createUsageWatchActivities({ database, looks }),
->>>>>>> trigger-benches
     ...payment,
     ...opening,
     ...refund,

@@ -26,8 +26,6 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   replay: () => import('./replay.ts'),
   soak: () => import('./soak.ts'),
   'usage-read': () => import('./usage-read.ts'),
-  'wallet-balance': () => import('./wallet-balance.ts'),
-  'wallet-debit': () => import('./wallet-debit.ts'),
   'workflow-memory': () => import('./workflow-memory.ts'),
 };
 

@@ -42,8 +42,6 @@ export interface CompiledMeter {
   readonly number: number;
   readonly version: number;
   readonly keepsLatest: boolean;
-  /** An event adds one, whatever its quantity. */
-  readonly countsEvents: boolean;
   /** How long a roll-up row of the meter lasts. */
   readonly rollupMinutes: number;
   /** Null when the filters leave the event out, or its expression fails for it. */
@@ -71,7 +69,6 @@ export function compileMeter(definition: MeterDefinition): CompiledMeter {
     number: definition.number,
     version: definition.version,
     keepsLatest: type === 'LATEST',
-    countsEvents: type === 'COUNT' || type === 'COUNT_UNIQUE',
     rollupMinutes: rollupMinutes(bucket_size),
     contribution(properties) {
       for (const { key, values } of filters) {

@@ -1,10 +1,10 @@
 import type { Scope } from '../db/scope.ts';
 
 /** Usage that goes on arriving is told of this often. */
-const noticeEveryMs = 500;
+const noticeEveryMs = 250;
 
 /**
- * Tells that marked usage arrived in an environment: at once, and while more keeps arriving twice a second.
+ * Tells that marked usage arrived in an environment: at once, and while more keeps arriving once in a quarter of a second.
  * What is told is only that there is something to look at; the marks are rows.
  */
 export class UsageNotices {

@@ -15,9 +15,10 @@ export interface UsageWatchStart {
   environmentId: string;
 }
 
-/** Which evaluators have marked customers to look at, and when the next mark is due. */
+/** What a look at the marked customers left: more of them that are due, or when the next one is. */
 export interface UsageWatchStanding {
-  due: string[];
+  examined: number;
+  isMoreDue: boolean;
   nextAt: string | null;
 }
 

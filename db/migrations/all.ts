@@ -58,7 +58,6 @@ import { Migration20261125_30_document_papers } from './20261125_30_document_pap
 import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_purchases.ts';
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_60_lot_agenda } from './20261125_60_lot_agenda.ts';
-import { Migration20261125_51_usage_marks } from './20261125_51_usage_marks.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
@@ -128,5 +127,4 @@ export const migrations = [
   { name: '20261125_100_feed_positions', class: Migration20261125_100_feed_positions },
   { name: '20261125_80_prepared_charges', class: Migration20261125_80_prepared_charges },
   { name: '20261125_60_lot_agenda', class: Migration20261125_60_lot_agenda },
-  { name: '20261125_51_usage_marks', class: Migration20261125_51_usage_marks },
 ];
