@@ -1,15 +1,13 @@
 import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
 import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
-import { convertToPostpaid } from '../../db/stores/wallet/wallet-close.ts';
+import { convertToPostpaid, terminateWallet } from '../../db/stores/wallet/wallet-close.ts';
 import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
-import { terminateWallet } from '../../db/stores/wallet/wallet-terminate.ts';
 import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
-import { refundableGateways } from '../../integrations/payment-gateway.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
-import { tellOrStart, tellRunning } from '../lifecycle.ts';
+import { tellOrStart } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
 import {
@@ -179,26 +177,17 @@ function creditRoutes(app: Api): void {
     schema: {
       operationId: 'terminateWallet',
       tags,
-      summary:
-        'Close a wallet: what is left of its credits is forfeited, or refunded, by the setting wallet_termination_policy',
+      summary: 'Close a wallet and forfeit what is left of its credits',
       params: idParams,
       body: optionalBody,
       response: { 200: terminatedWallet, ...errorResponses },
     },
-    config: { permission: 'wallet:write', idempotency: 'lifecycle' },
-    handler: async (request) => {
-      const { id } = request.params;
-      const ended = await request.transaction((tx) =>
-        terminateWallet(tx, id, refundableGateways(app.dependencies.gateways)),
-      );
-      const { invoiceIds, refundIds, ...owner } = ended;
-      await Promise.all([
-        ...invoiceIds.map((invoiceId) => tellRunning(request, { kind: 'invoice', id: invoiceId })),
-        ...refundIds.map((refundId) => tellOrStart(request, { kind: 'refund', id: refundId, ...owner })),
-      ]);
-      const row = await request.transaction((tx) => findWallet(tx, id));
-      return { ...viewWallet(row), message: `Wallet ${id} is closed.` };
-    },
+    config: { permission: 'wallet:write' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => {
+        await terminateWallet(tx, params.id);
+        return { ...viewWallet(await findWallet(tx, params.id)), message: `Wallet ${params.id} is closed.` };
+      }),
   });
 
   app.post('/wallets/:id/modify', {
