@@ -1,9 +1,10 @@
 import { refuse } from '../billing/refusal.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
-import { type CollectedInvoice, noteOverdue, openAttempt, openRetry } from '../db/stores/invoice/invoice-collect.ts';
+import { noteOverdue, openAttempt, openRetry } from '../db/stores/invoice/invoice-collect.ts';
 import { issueInvoices } from '../db/stores/invoice/invoice-issue.ts';
 import {
+  type AttendedInvoice,
   attendInvoice,
   isInvoiceThere,
   readAttendedInvoice,
@@ -40,7 +41,7 @@ export type InvoiceActivities = ReturnType<typeof createInvoiceActivities>;
 export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: InvoiceActivityDependencies) {
   const inScope = <T>(owner: InvoiceReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
     inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
-  const snapshot = (invoice: CollectedInvoice) => snapshotOf(invoice, timerSpread(invoice.id, timerSpreadMs));
+  const snapshot = (invoice: AttendedInvoice) => snapshotOf(invoice, timerSpread(invoice.id, timerSpreadMs));
 
   return {
     /**
@@ -114,7 +115,7 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
   };
 }
 
-function snapshotOf(invoice: CollectedInvoice, spreadMs: number): InvoiceSnapshot {
+function snapshotOf(invoice: AttendedInvoice, spreadMs: number): InvoiceSnapshot {
   const status = invoice.status.toLowerCase();
   const isOpen = invoice.paymentStatus !== 'SUCCEEDED' && invoice.paymentStatus !== 'OVERPAID';
   const declined = isOpen && invoice.declineReason !== null ? ` · last charge declined: ${invoice.declineReason}` : '';
@@ -131,6 +132,5 @@ function snapshotOf(invoice: CollectedInvoice, spreadMs: number): InvoiceSnapsho
     blockedOn: invoice.blockedOn,
     blockedReason: invoice.blockedReason,
     ...(invoice.isEnforced ? { subscriptionWaits: true } : {}),
-    ...(invoice.isPaidByWallets ? { paidByWallets: true } : {}),
   };
 }

@@ -34,13 +34,7 @@ export async function invoice(start: LifecycleStart): Promise<LifecycleResult> {
 
   async function charge(snapshot: InvoiceSnapshot, at: string): Promise<InvoiceSnapshot> {
     const open = snapshot.agenda.find((item) => item.kind === 'chargePayment');
-    if (!open) {
-      const { paidByWallets, subscriptionId } = snapshot;
-      if (paidByWallets && subscriptionId) {
-        await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
-      }
-      return snapshot;
-    }
+    if (!open) return snapshot;
     const clockTime = lifecycle.clock.heardTime;
     const collection = { paymentId: open.ref, at, clockTime };
     const { invoicePaid, subscriptionId } = await collectPayment(start, collection, payments.recordPayment);

@@ -36,7 +36,7 @@ export async function paymentRoutes(app: Api): Promise<void> {
       tags,
       summary: 'Pay an invoice, or charge a card without one to verify it',
       body: createPaymentBody,
-      response: { 201: payment, ...errorResponses },
+      response: { 201: payment, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'payment:write', idempotency: 'lifecycle' },
     handler: async (request) => {

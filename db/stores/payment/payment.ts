@@ -1,22 +1,24 @@
 import type { PaymentStatus } from '../../../billing/payment.ts';
-import { type PaymentSplit, splitWithCard, type WalletsFollow } from '../../../billing/postpaid-payment.ts';
+import { writeAudit } from '../../audit.ts';
+import { insertText } from '../../bulk.ts';
 import { decimalText } from '../../columns.ts';
 import { newId } from '../../id.ts';
+import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
-import { insertOpened, type Opening, type PaymentToInsert } from './payment-insert.ts';
+import { intentTokens } from './payment-intent.ts';
 import {
+  destinationDetail,
   invoiceAsDestination,
   lockPayableInvoices,
   type PayableInvoiceRow,
+  type PaymentDestination,
   type PaymentRow,
   type PaymentTransaction,
+  paymentAudit,
+  paymentColumns,
+  paymentEvent,
 } from './payment-row.ts';
-<<<<<<< integration
 import { wireToken } from './wire-token.ts';
-=======
-import { openPostpaidPurse, type PostpaidPurse, totalOf, walletPayments } from './postpaid-purse.ts';
-import { payByWallets } from './wallet-payment.ts';
->>>>>>> pays
 
 export interface PaymentToOpen {
   invoiceId: string;
@@ -29,8 +31,6 @@ export interface PaymentToOpen {
   /** Where the charge comes before the invoice is kept: the id it was made under. */
   paymentId?: string;
   metadata?: Record<string, string>;
-  /** A person collects: wallets pay their part whatever becomes of the card's. */
-  isByHand?: boolean;
 }
 
 export type OpenedPayment =
@@ -38,9 +38,7 @@ export type OpenedPayment =
   | { kind: 'opened' | 'existing'; paymentId: string; paymentStatus: PaymentStatus }
   /** Another payment of this invoice waits for its gateway; charging again could take the money twice. */
   | { kind: 'in_flight'; paymentId: string; paymentStatus: PaymentStatus }
-  | { kind: 'nothing_due' | 'not_payable' | 'no_payment_method' }
-  /** Postpaid wallets paid all of it. */
-  | { kind: 'paid_by_wallets' };
+  | { kind: 'nothing_due' | 'not_payable' | 'no_payment_method' };
 
 /** Opens one payment; see `openPayments`. */
 export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen): Promise<OpenedPayment> {
@@ -50,10 +48,9 @@ export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen):
 
 /**
  * Opens the payments of what remains of finalized invoices, in a fixed number of statements: PENDING, then PROCESSING, with
- * the token the gateway will know each by. Nothing is sent. Where the payer has postpaid wallets, the card is asked for what they cannot
- * pay, and they pay once it was charged; what needs no card they pay at once. The answers come in the order asked. Asking again with the same
+ * the token the gateway will know each by. Nothing is sent. The answers come in the order asked. Asking again with the same
  * key answers the same payment, whatever became of it. Throws `not_found` for an unknown invoice.
- * spec: wallets-and-payments §2.13, §2.19; subscriptions-and-invoicing §2.15.12
+ * spec: wallets-and-payments §2.19; subscriptions-and-invoicing §2.15.12
  */
 export async function openPayments(tx: PaymentTransaction, inputs: readonly PaymentToOpen[]): Promise<OpenedPayment[]> {
   if (inputs.length === 0) return [];
@@ -64,10 +61,7 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
   ]);
   const invoices = new Map(locked.map((row) => [row.id, row]));
   const methods = await methodsOf(tx, [...invoices.values()], inputs);
-  const isOpen = (invoice: PayableInvoiceRow) => invoice.invoice_status === 'FINALIZED' && !earlier.has(invoice.id);
-  const purse = await openPostpaidPurse(tx, locked.filter(isOpen));
   const opening: Opening[] = [];
-  const paying: { invoice: PayableInvoiceRow; at: string }[] = [];
   const results = inputs.map((input): OpenedPayment => {
     const invoice = invoices.get(input.invoiceId);
     if (!invoice) throw missing('invoice', input.invoiceId, 'invoice_id');
@@ -79,14 +73,8 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
     const method = methods.find(
       (one) => one.customer_id === invoice.customer_id && (wanted === null ? one.is_default : one.id === wanted),
     );
-    const share = shareOf(purse, invoice, input);
-    const byWallets = { kind: 'paid_by_wallets' } as const;
-    if (!method || share.byCard === '0') {
-      const walletsPay = share.byCard === '0' || share.follow === 'in_any_case';
-      if (walletsPay && share.byWallets !== '0') paying.push({ invoice, at: input.at });
-      return share.byCard === '0' ? byWallets : { kind: 'no_payment_method' };
-    }
-    const payment = collectionPayment(input, invoice, method, share);
+    if (!method) return { kind: 'no_payment_method' };
+    const payment = collectionPayment(input, invoice, method);
     opening.push({ payment, at: input.at, invoiceNumber: invoice.invoice_number });
     // A second request for the same invoice in this set meets the first.
     earlier.set(invoice.id, [
@@ -95,18 +83,7 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
     return { kind: 'opened', paymentId: payment.id, paymentStatus: 'PROCESSING' };
   });
   await insertOpened(tx, opening);
-  if (purse) await payByWallets(tx, purse, paying);
   return results;
-}
-
-type Share = PaymentSplit & { follow: WalletsFollow };
-
-/** The parts of an invoice that a card and that wallets are to pay, and when the wallets do. spec: wallets-and-payments §2.13 */
-function shareOf(purse: PostpaidPurse | null, invoice: PayableInvoiceRow, { isByHand }: PaymentToOpen): Share {
-  const remaining = decimalText(invoice.amount_remaining);
-  const payable = purse ? totalOf(walletPayments(purse, invoice)) : '0';
-  const follow = purse?.invoices.get(invoice.id)?.follow ?? 'on_success';
-  return { ...splitWithCard(remaining, payable), follow: isByHand ? 'in_any_case' : follow };
 }
 
 type EarlierPayment = Pick<PaymentRow, 'id' | 'idempotency_key' | 'payment_status'>;
@@ -123,7 +100,6 @@ function collectionPayment(
   input: PaymentToOpen,
   invoice: PayableInvoiceRow,
   method: { id: string; gateway: string },
-  { byCard, byWallets, follow }: Share,
 ): PaymentToInsert {
   return {
     id: input.paymentId ?? newId('pay'),
@@ -132,13 +108,43 @@ function collectionPayment(
     paymentMethodType: 'CARD',
     paymentMethodId: method.id,
     paymentGateway: method.gateway,
-    amount: byCard,
-    walletsFollow: byWallets === '0' ? null : follow,
+    amount: decimalText(invoice.amount_remaining),
     paymentStatus: 'PROCESSING',
     attended: false,
     isChargedAlready: input.paymentId !== undefined,
     metadata: input.metadata ?? {},
   };
+}
+
+/** A payment that is opened, and what its events say. */
+export interface Opening {
+  payment: PaymentToInsert;
+  /** The customer's present. */
+  at: string;
+  invoiceNumber: string | null;
+}
+
+/** Inserts payments that wait for their gateways from the start, with their events and audit. */
+export async function insertOpened(tx: PaymentTransaction, opening: readonly Opening[]): Promise<void> {
+  const rows = new Map(
+    (
+      await insertPayments(
+        tx,
+        opening.map((one) => one.payment),
+      )
+    ).map((row) => [row.id, row]),
+  );
+  const written = opening.map(({ payment, at, invoiceNumber }) => ({ row: rows.get(payment.id)!, at, invoiceNumber }));
+  const events = written.flatMap(({ row, invoiceNumber, at }) => [
+    paymentEvent('payment.created', { ...row, payment_status: 'PENDING' }, invoiceNumber, at),
+    paymentEvent('payment.pending', row, invoiceNumber, at),
+  ]);
+  await writeEvents(tx, tx.scope, events);
+  await writeAudit(
+    tx,
+    tx.scope,
+    written.map(({ row, at }) => paymentAudit(row, 'opened', at, destinationDetail(row))),
+  );
 }
 
 /** Payments that a new one could repeat, by invoice: under one of the keys, or waiting for their gateway. */
@@ -183,7 +189,6 @@ export async function isPaymentInFlight(tx: PaymentTransaction, invoiceId: strin
   return row !== undefined;
 }
 
-<<<<<<< integration
 /** A payment as it is inserted. */
 export interface PaymentToInsert {
   id: string;
@@ -236,8 +241,6 @@ async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentTo
   return tx.rows<PaymentRow>(insertPaymentsText, [JSON.stringify(rows)]);
 }
 
-=======
->>>>>>> pays
 /** The saved method to charge: the one named, or the customer's default; null when there is none. spec: wallets-and-payments §1.5 */
 export async function chargeableMethod(
   tx: PaymentTransaction,
@@ -251,7 +254,6 @@ export async function chargeableMethod(
   );
   return method ?? null;
 }
-<<<<<<< integration
 
 const insertPaymentsText = insertText(
   'payment',
@@ -283,5 +285,3 @@ const insertPaymentsText = insertText(
   },
   `returning ${paymentColumns}`,
 );
-=======
->>>>>>> pays
