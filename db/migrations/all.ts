@@ -61,8 +61,6 @@ import { Migration20261125_60_lot_agenda } from './20261125_60_lot_agenda.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
-import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
-import { Migration20261125_81_unapplied_captures } from './20261125_81_unapplied_captures.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -129,5 +127,4 @@ export const migrations = [
   { name: '20261125_100_feed_positions', class: Migration20261125_100_feed_positions },
   { name: '20261125_80_prepared_charges', class: Migration20261125_80_prepared_charges },
   { name: '20261125_60_lot_agenda', class: Migration20261125_60_lot_agenda },
-  { name: '20261125_81_unapplied_captures', class: Migration20261125_81_unapplied_captures },
 ];
