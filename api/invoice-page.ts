@@ -124,9 +124,7 @@ function totalsOf(content: PaperInvoice, money: (amount: string) => string): Inv
   });
   return [
     [pageText('Subtotal'), money(row.subtotal), false],
-    ...pageDiscounts(content, 'Discount').map(
-      ({ label, amount }): Total => [pageText(label), `-${money(amount)}`, false],
-    ),
+    ...discountsOf(content).map(({ label, amount }): Total => [pageText(label), `-${money(amount)}`, false]),
     ...unlessZero('Prepaid credits', row.totalPrepaidCreditsApplied, '-'),
     ...taxRows,
     [pageText('Total'), money(row.total), true],
@@ -138,9 +136,9 @@ function totalsOf(content: PaperInvoice, money: (amount: string) => string): Inv
 }
 
 /** What each coupon took off, by the name it had then, wherever it took it off. */
-export function pageDiscounts({ row, coupons }: PaperInvoice, unnamed: string): { label: string; amount: string }[] {
+function discountsOf({ row, coupons }: PaperInvoice): { label: string; amount: string }[] {
   if (row.totalDiscount === '0') return [];
-  if (coupons.length === 0) return [{ label: unnamed, amount: row.totalDiscount }];
+  if (coupons.length === 0) return [{ label: 'Discount', amount: row.totalDiscount }];
   const byLabel = Map.groupBy(coupons.map(storedCoupon), ({ name, percentage }) =>
     percentage === null ? name : `${name} (${percentage} %)`,
   );

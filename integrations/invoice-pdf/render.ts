@@ -26,11 +26,7 @@ export interface InvoicePage {
   customer: { label: string; title: PageText; lines: PageText[] };
   dates: [string, string][];
   headline: [string, string];
-  /** Language of the fixed words; English when absent, as in pages laid out before there were others. */
-  language?: string;
-  /** Heads of the table: description, period, quantity, unit price, amount. */
-  heads?: [string, string, string, string, string];
-  lines: { name: PageText; note: string; period: string; quantity: string; price?: string; amount: string }[];
+  lines: { name: PageText; note: string; period: string; quantity: string; amount: string }[];
   /** Label, amount, and whether it is a sum that stands out. */
   totals: [PageText, string, boolean][];
   notes: PageText[];

@@ -51,7 +51,7 @@ test('an unpaid invoice is adjusted: less is due, and nothing remaining settles 
   const { status, body } = await make(note('30', { memo: 'Outage', metadata: { ticket: '7' } }));
   expect(status).toBe(201);
   expect(body).toMatchObject({
-    credit_note_number: expect.stringMatching(/^CN-\d{9}$/),
+    credit_note_number: expect.stringMatching(/^CN-[A-Z]{9}$/),
     credit_note_status: 'FINALIZED',
     credit_note_type: 'ADJUSTMENT',
     invoice_id: id,

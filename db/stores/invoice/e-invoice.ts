@@ -27,19 +27,12 @@ export async function readEInvoice(tx: Transaction, id: string): Promise<EInvoic
   return page;
 }
 
-/**
- * Reads an issued credit note for a document of it, its e-invoice or its PDF. Throws `not_found`, and `validation_error` for a draft and a
- * void one.
- */
-export async function readECreditNote(
-  tx: Transaction,
-  id: string,
-  document: 'e-invoice' | 'PDF' = 'e-invoice',
-): Promise<ECreditNoteSource> {
+/** Reads an issued credit note for its e-invoice. Throws `not_found`, and `validation_error` for a draft and a void one. */
+export async function readECreditNote(tx: Transaction, id: string): Promise<ECreditNoteSource> {
   const { row, lines } = await findCreditNote(tx, id, { customer: false, invoice: false });
   if (row.creditNoteStatus !== 'FINALIZED') {
     const remedy = row.creditNoteStatus === 'VOIDED' ? 'it takes nothing off any more' : 'finalize it first';
-    throw refuse('validation_error', `credit note ${id} is ${row.creditNoteStatus} and has no ${document}; ${remedy}`, {
+    throw refuse('validation_error', `credit note ${id} is ${row.creditNoteStatus} and has no e-invoice; ${remedy}`, {
       credit_note_status: row.creditNoteStatus,
     });
   }
