@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/** One renderer for the process; its threads end with the server. */
+/** One renderer for the server; its processes end with the server. */
 export function registerDocuments(app: FastifyInstance): void {
   const documents = openDocumentRenderer();
   app.decorate('documents', documents);

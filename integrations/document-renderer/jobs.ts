@@ -1,7 +1,7 @@
 import type { EInvoiceDocument } from '../e-invoice/document.ts';
 import type { InvoicePage } from '../invoice-pdf/render.ts';
 
-/** What the threads make: a PDF, or a file of an e-invoice. */
+/** A document to be made: a PDF, or a file of an e-invoice. */
 export type DocumentJob =
   | { kind: 'pdf'; page: InvoicePage }
   | { kind: 'ubl' | 'cii'; document: EInvoiceDocument }

@@ -1,6 +1,8 @@
-import { Piscina } from 'piscina';
+import { fileURLToPath } from 'node:url';
+import workerpool, { type Pool } from 'workerpool';
 import { refuse } from '../../billing/refusal.ts';
 import type { EInvoiceDocument } from '../e-invoice/document.ts';
+import { inPlainLetters } from '../invoice-pdf/plain-letters.ts';
 import type { InvoicePage } from '../invoice-pdf/render.ts';
 import type { DocumentJob } from './jobs.ts';
 
@@ -15,46 +17,78 @@ export interface DocumentRenderer {
 }
 
 export interface RendererLimits {
-  threads: number;
-  /** Documents that may wait for a thread. */
+  processes: number;
+  /** Documents that may wait for a process. */
   waiting: number;
   deadlineMs: number;
 }
 
-/** Two at once hold the memory of two; an idle thread ends and gives its fonts back. */
-const usualLimits: RendererLimits = { threads: 2, waiting: 64, deadlineMs: 20_000 };
+/** Two at once hold the memory of two; when nothing was asked for a minute they end and give their fonts back. */
+const usualLimits: RendererLimits = { processes: 2, waiting: 64, deadlineMs: 20_000 };
 const idleMs = 60_000;
 const heapMegabytes = 256;
+const script = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /**
- * Makes documents on threads of their own, so that a long table holds up no other request. Threads start with the first document.
- * Too many waiting documents and one that takes too long are refused with `service_unavailable`; the thread of the latter ends.
+ * Makes documents in processes of their own: a long table holds up no other request, and a text that makes the typesetter abort ends
+ * its process and nothing else. The page is then set once more in plain letters. Processes start with the first document. Too many
+ * waiting documents and one that takes too long are refused with `service_unavailable`; the process of the latter ends.
  */
 export function openDocumentRenderer(limits: RendererLimits = usualLimits): DocumentRenderer {
-  const pool = new Piscina({
-    filename: new URL('./worker.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: limits.threads,
-    maxQueue: limits.waiting,
-    idleTimeout: idleMs,
-    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
-  });
-  const run = async (job: DocumentJob): Promise<Buffer> => {
-    if (pool.queueSize >= limits.waiting) throw busy('many documents are waiting');
-    const deadline = AbortSignal.timeout(limits.deadlineMs);
+  let pool: Pool | null = null;
+  let underWay = 0;
+  let idle: NodeJS.Timeout | undefined;
+
+  const rest = async () => {
+    const resting = pool;
+    pool = null;
+    await resting?.terminate(true);
+  };
+
+  async function attempt(job: DocumentJob): Promise<Buffer> {
+    pool ??= openPool(limits);
+    if (pool.stats().pendingTasks >= limits.waiting) throw busy('many documents are waiting');
     try {
-      return Buffer.from(await pool.run(job, { signal: deadline }));
+      return Buffer.from(await pool.exec('make', [job]).timeout(limits.deadlineMs));
     } catch (error) {
-      if (deadline.aborted) throw busy(`the document took longer than ${limits.deadlineMs / 1000} s`);
+      if (error instanceof workerpool.Promise.TimeoutError) {
+        throw busy(`the document took longer than ${limits.deadlineMs / 1000} s`);
+      }
       throw error;
     }
-  };
+  }
+
+  async function run(job: DocumentJob): Promise<Buffer> {
+    underWay += 1;
+    clearTimeout(idle);
+    try {
+      return await attempt(job);
+    } catch (error) {
+      if (!('page' in job) || !(error instanceof workerpool.TerminateError)) throw error;
+      return await attempt({ ...job, page: inPlainLetters(job.page) });
+    } finally {
+      underWay -= 1;
+      if (underWay === 0) idle = setTimeout(() => void rest(), idleMs).unref();
+    }
+  }
+
   return {
     pdf: (page) => run({ kind: 'pdf', page }),
     eInvoice: (document, kind) => run({ kind, document }),
     facturx: (page, document) => run({ kind: 'facturx', page, document }),
-    close: () => pool.destroy(),
+    close: () => {
+      clearTimeout(idle);
+      return rest();
+    },
   };
+}
+
+function openPool(limits: RendererLimits): Pool {
+  return workerpool.pool(script, {
+    workerType: 'process',
+    maxWorkers: limits.processes,
+    forkOpts: { serialization: 'advanced', execArgv: [`--max-old-space-size=${heapMegabytes}`] },
+  });
 }
 
 function busy(problem: string) {

@@ -1,13 +1,11 @@
+import workerpool from 'workerpool';
 import { ciiFile } from '../e-invoice/cii.ts';
 import { ublFile } from '../e-invoice/ubl.ts';
 import type { InvoicePage } from '../invoice-pdf/render.ts';
 import type { DocumentJob } from './jobs.ts';
 
-/**
- * What a thread does: one document after the other. What sets pages is loaded with the first page: a thread that ends with it
- * loaded but never used takes the process with it.
- */
-export default async function make(job: DocumentJob): Promise<Uint8Array> {
+/** The work of a process: one document after the other. The typesetter is loaded with the first page. */
+async function make(job: DocumentJob): Promise<Uint8Array> {
   switch (job.kind) {
     case 'pdf': {
       const { renderInvoicePdf } = await import('../invoice-pdf/render.ts');
@@ -24,7 +22,9 @@ export default async function make(job: DocumentJob): Promise<Uint8Array> {
   }
 }
 
-/** A buffer arrives between threads as plain bytes. */
+/** A buffer arrives between processes as plain bytes. */
 function received(page: InvoicePage): InvoicePage {
   return page.logo ? { ...page, logo: { ...page.logo, bytes: Buffer.from(page.logo.bytes) } } : page;
 }
+
+workerpool.worker({ make });

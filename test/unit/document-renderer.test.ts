@@ -33,7 +33,7 @@ function pageOf(lines: number): InvoicePage {
 const refusal = (code: string) => expect.objectContaining({ type: code });
 
 test('a document that takes too long is refused, and the next one is made', async () => {
-  const slow = openDocumentRenderer({ threads: 1, waiting: 4, deadlineMs: 1 });
+  const slow = openDocumentRenderer({ processes: 1, waiting: 4, deadlineMs: 1 });
   await expect(slow.pdf(pageOf(2_000))).rejects.toEqual(refusal('service_unavailable'));
   await slow.close();
   const usual = openDocumentRenderer();
@@ -42,7 +42,7 @@ test('a document that takes too long is refused, and the next one is made', asyn
 });
 
 test('more documents than may wait are refused at once', async () => {
-  const small = openDocumentRenderer({ threads: 1, waiting: 1, deadlineMs: 60_000 });
+  const small = openDocumentRenderer({ processes: 1, waiting: 1, deadlineMs: 60_000 });
   const asked = await Promise.allSettled(Array.from({ length: 4 }, () => small.pdf(pageOf(1))));
   const made = asked.filter(({ status }) => status === 'fulfilled');
   expect(made.length).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ test('a page that cannot be shown is an error and no refusal', async () => {
   await documents.close();
 });
 
-test('a thread that made files without pages ends, and the process goes on', async () => {
+test('a process that made files without pages ends', async () => {
   const documents = openDocumentRenderer();
   const file = await documents.eInvoice(eInvoice, 'ubl');
   expect(file.toString()).toContain('<cbc:ID>INV-1</cbc:ID>');
