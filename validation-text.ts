@@ -88,7 +88,7 @@ function formatRule(issue: Extract<z.core.$ZodRawIssue, { code: 'invalid_format'
   return known ? `be ${known}` : `match the pattern ${pattern}`;
 }
 
-/** Of alternatives that differ in their type alone: every type. */
+/** Every type of alternatives that differ in their type alone. */
 function unionText(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
   const first = branches.flatMap((branch) => branch.slice(0, 1));
   const wanted = first.map(({ message, path }) =>

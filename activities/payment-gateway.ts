@@ -39,7 +39,7 @@ export async function askAgain(
   return settled(gateway, request, async (charges) => {
     const known = await charges.lookUp(request);
     if (known.status !== 'not_found') return known;
-    // What was never prepared was never confirmed, so preparing it moves nothing a second time.
+    // A charge that was never prepared was never confirmed, so preparing it moves nothing a second time.
     const isUnconfirmed = 'prepare' in charges && request.providerId === null;
     if (!isUnconfirmed && !mayBeResent(charges.resend, request.createdAt, Date.now())) {
       throw new GatewayOutcomeUnknown(

@@ -59,10 +59,10 @@ export interface HoldingInvoice {
   finalizedAt: string | null;
 }
 
-/** What may keep the credits of a customer's wallet beyond their expiry. */
+/** Subscriptions and invoices that may keep the credits of a customer's wallet beyond their expiry. */
 export interface LotSurroundings {
   now: string;
-  /** Of the wallet, lower case. */
+  /** Currency of the wallet, lower case. */
   currency: string;
   subscriptions: readonly HoldingSubscription[];
   invoices: readonly HoldingInvoice[];

@@ -2,7 +2,7 @@ import { isCheckoutActive } from './checkout.ts';
 import { type Decimal, decimal } from './money.ts';
 import { refuse } from './refusal.ts';
 
-/** What tells whether an invoice waits for a checkout session. */
+/** Facts that tell whether an invoice waits for a checkout session. */
 export interface GatedInvoice {
   invoiceStatus: string;
   sourceType: string;
@@ -42,7 +42,7 @@ export function refuseGated(invoice: GatedInvoice, verb: string): void {
   );
 }
 
-/** How a gated invoice stands after its session: paid ones are final with a number, all others void without one and archived. */
+/** State of a gated invoice after its session: paid ones are final with a number, all others void without one and archived. */
 export function gatedInvoiceAfter(checkoutStatus: string): {
   invoiceStatus: 'DRAFT' | 'FINALIZED' | 'VOIDED';
   isNumbered: boolean;

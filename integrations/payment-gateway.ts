@@ -20,12 +20,12 @@ export interface PaymentGateway {
 }
 
 /**
- * How long the gateway knows a token it was sent: until then the same token again gets the first answer, from then on it would be
+ * Time for which the gateway knows a token it was sent: until then the same token again gets the first answer, from then on it would be
  * a second effect, so nothing is sent any more and the gateway is only asked. design: money-in-checkout §A2
  */
 export type ResendRule = 'never' | { untilMs: number };
 
-/** What an object at a gateway is asked for by. Which of it a gateway can use is its adapter's affair. */
+/** Names by which an object at a gateway can be asked for. Its adapter uses those that the gateway understands. */
 export interface GatewayReference {
   /** Our own name of the charge or link: readable, and the key of the sandbox's books. */
   intentToken: string;
@@ -41,7 +41,7 @@ export interface GatewayReference {
 
 interface ChargeCalls {
   readonly resend: ResendRule;
-  /** What the gateway knows about a charge. `not_found`: it was never sent there, or never confirmed. */
+  /** Looks up a charge. `not_found`: it was never sent there, or never confirmed. */
   lookUp(reference: GatewayReference): Promise<GatewayLookUp>;
   /** Gives up a charge that waits for its payer. Answers what is true afterwards: a captured charge stays captured. */
   cancel(reference: GatewayReference): Promise<GatewayLookUp>;
@@ -87,7 +87,7 @@ export interface Refunds {
    * arrived; the refund may then exist or not. spec: wallets-and-payments §2.21
    */
   refund(request: RefundRequest): Promise<GatewayRefund>;
-  /** What the gateway knows about a refund. `not_found`: it never received it. */
+  /** Looks up a refund. `not_found`: it never received it. */
   lookUp(request: RefundRequest): Promise<GatewayRefundLookUp>;
 }
 
@@ -99,12 +99,12 @@ export interface PlayedPayer {
 }
 
 /**
- * What an attempt to pay a link came to: `processing` is not decided yet, `requires_action` waits for `play` with the attempt's own
+ * Outcome of an attempt to pay a link: `processing` is not decided yet, `requires_action` waits for `play` with the attempt's own
  * token, `busy` was not begun because another is under way, `closed` because the link cannot be paid any more.
  */
 export interface LinkAttempt {
   status: 'paid' | 'declined' | 'requires_action' | 'processing' | 'busy' | 'closed';
-  /** What `play` takes. */
+  /** Actions that `play` takes. */
   attemptToken: string | null;
   declineCode: string | null;
 }
@@ -134,7 +134,7 @@ export interface ChargeRequest extends GatewayReference {
   metadata: Record<string, string>;
 }
 
-/** What a decline means for another try with the same method. */
+/** Class of a decline: whether another try with the same method makes sense. */
 export type DeclineClass = 'retry' | 'never' | 'authenticate';
 
 /**

@@ -15,7 +15,7 @@ export interface PaymentLinks {
    * provider cannot express, and `GatewayOutcomeUnknown` when no answer arrived; the link may then exist or not.
    */
   open(request: LinkRequest): Promise<OpenedLink>;
-  /** How a link stands. Throws `GatewayOutcomeUnknown` when the provider does not say. */
+  /** Reads the state of a link. Throws `GatewayOutcomeUnknown` when the provider does not say. */
   read(reference: GatewayReference): Promise<LinkState>;
   /** Ends a link and answers how it stands then: one that was paid meanwhile is `paid`. A link that never arrived is `dead`. */
   close(reference: GatewayReference): Promise<LinkState>;
@@ -35,7 +35,7 @@ export interface LinkRequest extends GatewayReference {
   customer: LinkCustomer;
   /** Our own page of this payment; the sandbox's link is that page. */
   pageUrl: string;
-  /** Where the provider sends the payer back to, paid or not. */
+  /** Address to which the provider sends the payer back, paid or not. */
   returnUrl: string;
   description: string;
   metadata: Record<string, string>;
@@ -57,7 +57,7 @@ export interface OpenedLink {
 }
 
 /**
- * How a link stands: `paid` has at least one capture (or, in setup mode, a saved method), `open` can be paid, `processing` has an
+ * State of a link: `paid` has at least one capture (or, in setup mode, a saved method), `open` can be paid, `processing` has an
  * attempt that is not decided, so that it is neither, and `dead` cannot be paid any more and nothing is under way.
  */
 export interface LinkState {

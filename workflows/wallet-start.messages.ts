@@ -3,7 +3,7 @@ import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from './start.messages.ts';
 import { walletWorkflowId, walletWorkflowType } from './wallet.messages.ts';
 
-/** How long after now the workflow of a wallet first has to act; 0 where that is due, or where a test clock tells it. */
+/** Time from now until the workflow of a wallet first has to act; 0 where that is due, or where a test clock tells it. */
 export function walletStartDelayMs(
   { testClockId }: Pick<LifecycleStart, 'testClockId'>,
   { firstAt, spreadMs, now }: { firstAt: string | null; spreadMs: number; now: string },
@@ -21,13 +21,13 @@ interface ChangedWallet {
   firstAt: string | null;
 }
 
-/** What is needed of a client of Temporal. */
+/** The part of a Temporal client that is used. */
 interface WorkflowClient {
   signalWithStart(workflowType: string, options: ReturnType<typeof wakeOptions>): Promise<unknown>;
   getHandle(workflowId: string): { signal(signal: SignalDefinition): Promise<void> };
 }
 
-/** How a process tells workflows: when it is, by how much the timers of a wallet are late, and who hears of what fails. */
+/** Means by which a process tells workflows: its time, by how much the timers of a wallet are late, and who hears of what fails. */
 interface Teller {
   present(): string;
   spreadMsOf(walletId: string): number;
@@ -43,7 +43,7 @@ export function walletWaker(workflow: WorkflowClient, { present, spreadMsOf, war
     for (const wallet of wallets) {
       wakeWallet(workflow, scope, wallet, { spreadMs: spreadMsOf(wallet.id), now: present() }).catch(
         (error: unknown) => {
-          // One that was to end may have ended.
+          // A workflow that was to end may have ended.
           if ((error as Error).name !== 'WorkflowNotFoundError') warn(error, wallet.id);
         },
       );

@@ -120,7 +120,7 @@ export function minimumOf(minimums: Readonly<Record<string, string>>, currency: 
 }
 
 /**
- * How many times the amount one top-up buys: once, or with `coversShortfall` the smallest number that lifts the balance above the
+ * Number of times one top-up buys the amount: once, or with `coversShortfall` the smallest number that lifts the balance above the
  * threshold, at most `most`. `bonusOf` says what a purchase of so many credits earns. Null where not even one is allowed.
  * design: money-in-wallets finding 27
  */

@@ -7,7 +7,7 @@ export interface AutoTopupLimits {
   declined_per_day: number;
   declined_per_30_days: number;
   succeeded_per_day: number;
-  /** One charge is at most so many times the amount. */
+  /** Largest multiple of the amount that a single charge may have. */
   most_times_amount: number;
   /** By currency, in lower case; a currency that is not named has none. */
   monthly_amount: Readonly<Record<string, string>>;
@@ -83,7 +83,7 @@ export function reachedWindows(
   });
 }
 
-/** How many attempts of a window are counted, whatever became of them. */
+/** Number of attempts counted in a window, whatever became of them. */
 export function attemptsWithin(attempts: readonly CountedAttempt[], now: string, days: number): number {
   const from = new Date(Date.parse(now) - days * dayMs).toISOString();
   return attempts.filter(({ openedAt }) => openedAt > from && openedAt <= now).length;
@@ -111,7 +111,7 @@ export function monthAmount(attempts: readonly CountedAttempt[], month: Interval
   );
 }
 
-/** How many times an amount the limits still allow at once; 0 where the month's rest is below one. */
+/** Largest multiple of an amount that the limits still allow in one charge; 0 where the month's rest is below one. */
 export function mostTimes(
   amount: Decimal,
   limits: AutoTopupLimits,

@@ -46,7 +46,7 @@ export interface StandingFacts {
   walletStatus: string;
   isTenantSuspended: boolean;
   terms: AutoTopupTerms;
-  /** How top-ups are paid: by a saved method, by an invoice that waits for its payer, or elsewhere. */
+  /** Way top-ups are paid: by a saved method, by an invoice that waits for its payer, or elsewhere. */
   collection: 'charge' | 'invoice' | 'elsewhere';
   hasMethod: boolean;
   open: OpenAttempt | null;
@@ -70,7 +70,7 @@ const confirmationMs = 24 * hourMs;
 const lapseAgainMs = 15 * 60 * 1000;
 
 /**
- * How a wallet's top-ups stand, whatever its balance: `armed` is one that only waits for the balance to fall. Of several waits the
+ * Standing of a wallet's top-ups, whatever its balance: `armed` is one that only waits for the balance to fall. Of several waits the
  * latest is shown. design: money-in §1; money-in-wallets findings 3, 8, 10, 28, 29, 37
  */
 export function autoTopupStanding(facts: StandingFacts): AutoTopupStanding {
@@ -126,7 +126,7 @@ export function autoTopupAgenda(
   if (shown.state === 'disabled') return [];
   const items: AgendaItem[] = [];
   if (shown.until !== null) items.push({ at: shown.until, kind: endOf(shown), ref: '' });
-  // What a wait holds back is looked at when the wait ends; what nothing but a person ends is looked at when that is told.
+  // A wait is looked at again when it ends; a pause that only a person ends, when the person says so.
   else if (evaluateAt !== null) items.push({ at: evaluateAt, kind: 'evaluate', ref: '' });
   return sortAgenda(items, autoTopupAgendaOrder);
 }
@@ -141,7 +141,7 @@ export function isTold(state: AutoTopupState): boolean {
   return state === 'paused' || state === 'limited' || state === 'blocked' || state === 'needs_action';
 }
 
-/** One line for operators: `limited: declined_per_day until 2026-01-02T00:00:00.000Z`. */
+/** Line for operators: `limited: declined_per_day until 2026-01-02T00:00:00.000Z`. */
 export function standingText({ state, reason, until }: AutoTopupStanding): string {
   return [state, reason === null ? '' : `: ${reason}`, until === null ? '' : ` until ${until}`].join('');
 }

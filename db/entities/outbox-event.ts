@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { instant } from '../columns.ts';
 
 /**
- * One outbound event, written by the transaction it reports. Its place in the feed is in `OutboxFeed`, given when the transaction is
+ * An outbound event, written by the transaction it reports. Its place in the feed is in `OutboxFeed`, given when the transaction is
  * seen to have committed; `sequence` is gapless per object. design: architecture §5
  */
 const schema = defineEntity({

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** How far an environment's events have their place in the feed, and which transactions had been seen by then. */
+/** Last place given in an environment's feed, and the transactions that had been seen by then. */
 const schema = defineEntity({
   name: 'OutboxRelay',
   tableName: 'outbox_relay',

@@ -1,4 +1,4 @@
-/** How much two colours (`#rrggbb`) stand out from each other, 1 to 21, as WCAG computes it. */
+/** Contrast of two colours (`#rrggbb`), 1 to 21, as WCAG computes it. */
 export function contrast(first: string, second: string): number {
   const [light = 0, dark = 0] = [luminance(first), luminance(second)].sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);

@@ -4,7 +4,7 @@ import type { CheckoutLanguage, CheckoutLine, CheckoutOrder } from './view.ts';
 // Dates of the product's pages are written the British way in English.
 const dateLocale: Record<CheckoutLanguage, string> = { en: 'en-GB', de: 'de', ar: 'ar' };
 
-/** How a language writes values. Amounts and quantities are plain decimals, and every digit of them is shown. */
+/** Values as a language writes them. Amounts and quantities are plain decimals, and every digit of them is shown. */
 export interface CheckoutFormat {
   money(amount: string, currency: string): string;
   /** An amount that is taken off. */

@@ -140,7 +140,7 @@ function amountLine(amount: string): string {
   return html`<p class="amount!${isLong ? ' long' : ''}"><bdi>${amount}</bdi></p>`;
 }
 
-/** What was paid; the other ends show no order, because nothing came of it. */
+/** The order that was paid; the other ends show no order, because nothing came of it. */
 function receipt({ order, state, timezone }: CheckoutPageView, spoken: Spoken): string {
   if (order === null || state.kind !== 'done') return '';
   return html`<section class="order receipt" aria-labelledby="order">

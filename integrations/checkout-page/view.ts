@@ -59,7 +59,7 @@ export interface CheckoutOrder {
   settled: readonly { kind: 'paid' | 'credit_note'; amount: string }[];
   /** Amount of this payment. */
   amountDue: string;
-  /** How often it is billed anew; null for what is bought once. */
+  /** Interval at which it is billed anew; null for what is bought once. */
   renewal: { count: number; unit: 'day' | 'week' | 'month' | 'year' } | null;
 }
 

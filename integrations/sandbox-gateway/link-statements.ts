@@ -51,7 +51,7 @@ update sandbox_gateway.charge set state = 'declined', decline_reason = 'canceled
 where link_token in (select intent_token from closed) and state = 'requires_action'`;
 
 /**
- * One attempt to pay a link, in one statement and one commit. $1 intent of the attempt, $2 card, $3 id, $4 the link. The link's row is
+ * An attempt to pay a link, in one statement and one commit. $1 intent of the attempt, $2 card, $3 id, $4 the link. The link's row is
  * locked, so that an attempt comes before its end or after it; a unique index lets one attempt be alive. Without a row the link
  * cannot be paid, or another attempt is under way.
  */

@@ -14,7 +14,7 @@ import {
 } from './link-statements.ts';
 import type { ChargeRow, LinkedCharge, LinkRow, SandboxStore } from './store.ts';
 
-/** What an attempt was declined as. */
+/** Reason and class of a declined attempt. */
 export function declineClassOf(code: string): 'retry' | 'never' | 'authenticate' {
   if (code === 'authentication_required') return 'authenticate';
   return code === 'stolen_card' ? 'never' : 'retry';

@@ -59,9 +59,9 @@ export interface SandboxOperator {
    * `refuses` by a definite answer.
    */
   failNext(call: FaultyCall, how: SandboxFault, options?: { times?: number; intentToken?: string }): Promise<void>;
-  /** What waits or is undecided at a link is captured. False when nothing was. */
+  /** Captures an attempt that waits or is undecided at a link. False when there was none. */
   confirmLink(intentToken: string): Promise<boolean>;
-  /** What waits or is undecided at a link is declined. False when nothing was. */
+  /** Declines an attempt that waits or is undecided at a link. False when there was none. */
   failLink(intentToken: string, reason?: string): Promise<boolean>;
   /**
    * Takes money for a link whatever became of it, beside what was paid or after it was closed. Answers the gateway's id of the charge;

@@ -1,6 +1,6 @@
 import type { Planting } from './invariants.fixture.ts';
 
-/** How the rules about events, audit, references and deadlines are broken. */
+/** Statements that break the rules about events, audit, references and deadlines. */
 export const historyPlantings: readonly Planting[] = [
   {
     id: 'I10',

@@ -1,6 +1,6 @@
 import type { Planting } from './invariants.fixture.ts';
 
-/** How the invariants of credits that expire are broken. */
+/** Statements that break the invariants of credits that expire. */
 export const lotPlantings: Planting[] = [
   {
     id: 'I7',

@@ -1,6 +1,6 @@
 import type { Planting } from './invariants.fixture.ts';
 
-/** How the invariants of wallets are broken. */
+/** Statements that break the invariants of wallets. */
 export const walletPlantings: Planting[] = [
   {
     id: 'I7',

@@ -9,7 +9,7 @@ import type {
 } from '../../integrations/payment-gateway.ts';
 import type { LinkRequest } from '../../integrations/payment-link.ts';
 
-/** How a payer's card behaves, in the words of the sandbox's table. */
+/** Behaviour of a payer's card, in the words of the sandbox's table. */
 export type PayerCard =
   | 'succeeds'
   | 'declines'
@@ -33,7 +33,7 @@ export interface GatewayUnderTest {
   pay(link: GatewayReference, card: PayerCard): Promise<void>;
   /** The gateway takes money for a link once more, or after its end. */
   captureBeside(link: GatewayReference): Promise<void>;
-  /** What was under way for a link is captured. */
+  /** Captures an attempt that was under way for a link. */
   confirm(link: GatewayReference): Promise<void>;
   /** The link ends at the gateway by itself; absent where links have no end of their own. */
   expire?(link: GatewayReference): Promise<void>;

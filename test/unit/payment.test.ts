@@ -214,7 +214,7 @@ describe('a conversation with a gateway', () => {
     // A worker was lost before anything was stored: nothing can have been confirmed, however long ago that was.
     await askAgain(gateway, { ...request, createdAt: '2026-01-01T00:00:00.000Z' }, keep);
     expect(steps).toEqual(['keep pi_new', 'confirm pi_first', 'keep pi_new', 'confirm pi_first']);
-    // What was stored may have been confirmed, and is not confirmed again where the gateway may have forgotten it.
+    // A stored charge may have been confirmed, and is not confirmed again where the gateway may have forgotten it.
     expect(await askAgain(gateway, { ...request, providerId: 'pi_first' }, keep)).toMatchObject({ status: 'unknown' });
     expect(steps).toHaveLength(4);
   });

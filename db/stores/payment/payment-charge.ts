@@ -7,7 +7,7 @@ import { wireToken } from './wire-token.ts';
 export interface PaymentCharge {
   gateway: string;
   intentToken: string;
-  /** What stands on the wire for `intentToken`. */
+  /** Name of `intentToken` on the wire. */
   token: string;
   /** The charge that was prepared at the gateway, once that is stored. */
   providerId: string | null;

@@ -57,7 +57,7 @@ export async function loadRefundState(tx: PaymentTransaction, refundId: string):
 export interface RefundOfCharge {
   gateway: string;
   refundToken: string;
-  /** What stands on the wire for `refundToken`. */
+  /** Name of `refundToken` on the wire. */
   token: string;
   /** The refund at the gateway, once that told it. */
   providerId: string | null;

@@ -4,7 +4,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const length = 26;
 
 /**
- * What a provider knows a charge, link or refund by: `pn_` and 26 characters of the SHA-256 of our own token in base 32, which every
+ * Name by which a provider knows a charge, link or refund: `pn_` and 26 characters of the SHA-256 of our own token in base 32, which every
  * provider takes (letters, digits and `_`, 29 characters) and which says nothing about us. The same token gives the same text.
  * design: money-in-checkout §A15
  */

@@ -35,7 +35,7 @@ interface RelayRow {
 /** The oldest number a transaction can have: older than every running one, for ever. */
 const longAgo = '3';
 const nothingSeen = `${longAgo}:${longAgo}:`;
-/** What is of long ago was seen, and nothing else. */
+/** Snapshot that has seen events of long ago, and no others. */
 const longAgoSeen = '4:4:';
 
 const isRestored = `system_id <> (select system_identifier::text from pg_control_system())`;

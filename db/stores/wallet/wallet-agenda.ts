@@ -14,10 +14,10 @@ export interface WokenWallet {
   firstAt: string | null;
 }
 
-/** Whose wallets they are. */
+/** Customers whose wallets they are. */
 type Owner = Pick<Scope, 'tenantId' | 'environmentId'>;
 
-/** What the end of a transaction does to agendas of wallets. */
+/** Changes to agendas of wallets that are made at the end of a transaction. */
 interface NotedLots {
   walletIds: Set<string>;
   customerIds: Set<string>;

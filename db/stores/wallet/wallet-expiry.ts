@@ -69,7 +69,7 @@ select id, invoice_type, lower(currency) as currency, invoice_status, amount_rem
 where environment_id = $1 and customer_id = $2 and lower(currency) = $3 and status = 'published' and invoice_type = 'SUBSCRIPTION'
   and invoice_status in ('DRAFT', 'FINALIZED') and amount_remaining > 0 order by id`;
 
-/** What may hold the lots of a wallet: subscriptions its customer pays, and its customer's invoices that are not settled. */
+/** Reasons to hold the lots of a wallet: subscriptions its customer pays, and its customer's invoices that are not settled. */
 async function readSurroundings(
   tx: ScopedSql,
   { customerId, currency }: { customerId: string; currency: string },
@@ -111,7 +111,7 @@ export interface WalletState {
   agenda: AgendaItem[];
   /** Lots of those entries: what is left of each, when it expires, and what holds it. */
   lots: { id: string; credits: string; expiryDate: string; fate: LotFate }[];
-  /** How many lots with an expiry it has. */
+  /** Number of its lots with an expiry. */
   lotCount: number;
   /** Time of the customer's test clock where that stands still; null while it moves, and on real time. */
   clockTime: string | null;
@@ -120,7 +120,7 @@ export interface WalletState {
   blockedReason: string | null;
 }
 
-/** Of a wallet with very many lots a run knows these; it reads the next ones with each that goes. */
+/** Lots that a run knows of a wallet with very many; it reads the next ones with each that goes. */
 const knownEntries = 20;
 
 const stateText = `

@@ -25,7 +25,7 @@ async function violations(page: string): Promise<string[]> {
   return result.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
 }
 
-// One page of each build; every state in every language and look is walked through by test/browser.
+// A page of each build; every state in every language and look is walked through by test/browser.
 const pages = [
   ['pay', 'ar'],
   ['pay, no test card', 'en'],

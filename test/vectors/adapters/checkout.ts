@@ -22,7 +22,7 @@ import { mandateCeilings } from '../../../db/stores/payment/mandate-ceiling.ts';
 import { settingDefaults } from '../../../db/stores/platform/setting-defaults.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
-/** What a call gives, or the status and code of its refusal. */
+/** Answer of a call, or the status and code of its refusal. */
 function answered<Result extends object>(httpStatus: number, call: () => Result): Given {
   try {
     return { http_status: httpStatus, ...call() };

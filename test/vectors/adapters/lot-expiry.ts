@@ -5,7 +5,7 @@ import { planExpiry } from '../../../billing/wallet-ledger.ts';
 import { type Adapters, type Given, instant } from '../adapter.ts';
 import { lot } from './wallet.ts';
 
-/** One lot after the other, as the wallet's own agenda takes them. */
+/** Lots one after the other, as the wallet's own agenda takes them. */
 function expiryJob(given: Given): unknown {
   const optional = (value: string | null | undefined) => (value ? instant(value) : null);
   const surroundings = {
