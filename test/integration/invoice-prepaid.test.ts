@@ -82,7 +82,9 @@ describe('prepaid credits at finalization (wallets-and-payments §2.12)', () => 
     const expired = { expiryDate: '2026-02-14T00:00:00.000Z' } as NewWallet['firstCredit'];
     const walletId = await wallet(customer, '100', { firstCredit: expired });
     expect((await finalizedPeriod(customer, 55)).total_prepaid_credits_applied).toBe('0');
-    expect(await balanceOf(walletId)).toBe('100');
+    // The invoice takes none of it; the lot leaves the wallet as expired.
+    await expect.poll(() => balanceOf(walletId), { timeout: 20_000 }).toBe('0');
+    expect(await debitsOf(walletId)).toMatchObject([{ transaction_reason: 'CREDIT_EXPIRED', credits: '100' }]);
   });
 
   it('come back as a lot of their own when the invoice is voided, beside what was paid', async () => {
