@@ -76,6 +76,7 @@ export async function createCustomer(
   return id;
 }
 
+/** Credits that nothing uses: each month's leave the wallet as expired. */
 const monthlyGrant = {
   name: 'Monthly credits',
   scope: 'SUBSCRIPTION',
@@ -83,7 +84,9 @@ const monthlyGrant = {
   cadence: 'RECURRING',
   period: 'MONTHLY',
   period_count: 1,
-  expiration_type: 'NEVER',
+  expiration_type: 'DURATION',
+  expiration_duration: 10,
+  expiration_duration_unit: 'DAY',
 };
 
 /** Two phases, each inside a period, after which the subscription goes on as its plan has it. */
