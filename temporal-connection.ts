@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { type ConnectionOptions, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 
 /** Settings that lead to no Temporal, said in a sentence that holds no secret. */
@@ -21,6 +22,39 @@ export interface TemporalConnectionOptions {
   readonly apiKey?: string;
   readonly metadata?: Record<string, string>;
 }
+
+type CallInterceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type Call = ReturnType<CallInterceptor>;
+
+/**
+ * Interceptors of every `Connection` that is closed while its process goes on or ends in good order: a call that failed for a passing
+ * reason is tried again, `maxAttempts` times in all, and ends as CANCELLED once the connection is closed. (The SDK's own interceptor
+ * begins the next attempt in a timer, on the closed channel, where what it throws reaches nobody but the process.)
+ */
+export function callInterceptors(maxAttempts = 10): CallInterceptor[] {
+  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts })), endOnClosedConnection];
+}
+
+const cancelled = 1;
+
+const endOnClosedConnection: CallInterceptor = (options, nextCall) => {
+  try {
+    return nextCall(options) as Call;
+  } catch {
+    const ended: Pick<Call, 'cancelWithStatus' | 'getPeer' | 'start' | 'sendMessage' | 'startRead' | 'halfClose'> = {
+      cancelWithStatus: () => undefined,
+      getPeer: () => '',
+      start: (metadata, listener) => {
+        listener?.onReceiveMessage?.(null);
+        listener?.onReceiveStatus?.({ code: cancelled, details: 'the connection to Temporal is closed', metadata });
+      },
+      sendMessage: () => undefined,
+      startRead: () => undefined,
+      halfClose: () => undefined,
+    };
+    return ended as Call;
+  }
+};
 
 const tlsVariables = [
   'TEMPORAL_TLS',

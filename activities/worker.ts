@@ -5,6 +5,7 @@ import { endWithoutDatabase, readConfigOrExit } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openUsageStore } from '../metering/open-usage-store.ts';
+import { callInterceptors } from '../temporal-connection.ts';
 import { scheduleRetention } from './event-retention.ts';
 import { scheduleLifecycleWatch } from './lifecycle-watch.ts';
 import { runtimeOptions, workerLogger } from './logging.ts';
@@ -22,7 +23,7 @@ const database = await openDatabase({ url: config.databaseUrl, poolSize: config.
   endWithoutDatabase,
 );
 const connection = await NativeConnection.connect(config.temporal.connection);
-const clientConnection = await Connection.connect(config.temporal.connection);
+const clientConnection = await Connection.connect({ ...config.temporal.connection, interceptors: callInterceptors() });
 const temporal = new Client({ connection: clientConnection, namespace: config.temporal.namespace });
 // Whoever is not told now is found by the next event, or by the next start.
 const { metering, clickhouse } = openUsageStore({

@@ -1,10 +1,5 @@
-import {
-  Client,
-  Connection,
-  type ConnectionOptions,
-  defaultGrpcRetryOptions,
-  makeGrpcRetryInterceptor,
-} from '@temporalio/client';
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { callInterceptors } from '../temporal-connection.ts';
 
 /** Attempts of one call while Temporal does not answer: under a second together, then the caller gets 503 and may retry. */
 const maxAttempts = 4;
@@ -20,7 +15,7 @@ export function connectTemporal({ namespace, ...options }: ConnectionOptions & {
   const connection = Connection.lazy({
     ...options,
     connectTimeout: '2s',
-    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts }))],
+    interceptors: callInterceptors(maxAttempts),
   });
   return { client: new Client({ connection, namespace }), close: () => connection.close() };
 }

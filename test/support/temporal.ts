@@ -7,6 +7,7 @@ import { prepareNamespace } from '../../dev/temporal-namespace.ts';
 import { connectGateways } from '../../integrations/connect.ts';
 import type { PaymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
+import { callInterceptors } from '../../temporal-connection.ts';
 import type { TestDatabase } from './database.ts';
 
 /** Temporal for one test file: the run's server with a namespace of the file's own, so that files never share a queue. */
@@ -24,7 +25,7 @@ export async function testTemporal(): Promise<TestTemporal> {
   const address = await ask('/temporal');
   const namespace = `test-${randomUUID()}`;
   await prepareNamespace(address, namespace);
-  const connection = await Connection.connect({ address });
+  const connection = await Connection.connect({ address, interceptors: callInterceptors() });
   afterAll(async () => {
     for (const stop of onceAtTheEnd.splice(0).toReversed()) await stop();
     await connection.close();

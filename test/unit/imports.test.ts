@@ -57,10 +57,11 @@ const rules: Record<string, FolderRule> = {
 const exceptions: Record<string, RegExp[]> = {
   'billing/refusal.ts': [/^@temporalio\/common$/],
   'db/migrate.ts': [/^config\.ts$/, /^integrations\//],
-  'activities/worker.ts': [/^(config|heap)\.ts$/],
+  'activities/worker.ts': [/^(config|heap|temporal-connection)\.ts$/],
   'api/document-token.ts': [/^jose$/],
   'api/portal-token.ts': [/^jose$/],
   'api/server.ts': [/^(config|heap)\.ts$/],
+  'api/temporal.ts': [/^temporal-connection\.ts$/],
 };
 
 interface Import {
