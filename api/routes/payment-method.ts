@@ -7,6 +7,7 @@ import {
   makeDefaultPaymentMethod,
   savePaymentMethod,
 } from '../../db/stores/payment/payment-method.ts';
+import { refusePlayedMoney } from '../../db/stores/platform/connection-mode.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -40,7 +41,10 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
       if (!gateway) throw badField('gateway', `must be one of ${[...gateways.keys()].join(', ')}`);
       const saveCard = gateway.methods?.saveCard;
       if (!saveCard) throw badField('gateway', `must take card numbers; ${gatewayName} saves cards on its own page`);
-      await inTransaction(database, request.scope, (tx) => lockCustomer(tx, customerId));
+      await inTransaction(database, request.scope, async (tx) => {
+        await refusePlayedMoney(tx, request.scope, gatewayName);
+        await lockCustomer(tx, customerId);
+      });
       // Outside the transaction: a slow gateway must not hold a row.
       const saved = await saveCard({ cardNumber: card_number });
       const input = {

@@ -43,7 +43,7 @@ export const createConnectionBody = z
       {
         name: 'Stripe',
         provider_type: 'stripe',
-        encrypted_secret_data: { publishable_key: 'pk_live_…', secret_key: 'sk_live_…', webhook_secret: 'whsec_…' },
+        encrypted_secret_data: { publishable_key: 'pk_test_…', secret_key: 'sk_test_…', webhook_secret: 'whsec_…' },
         sync_config: { customer: { inbound: false, outbound: true }, invoice: { outbound: true } },
       },
     ],

@@ -158,7 +158,7 @@ export const invoiceRules: readonly InvariantRule[] = [
       from invoice i cross join lateral (
         select coalesce(sum(p.amount), 0) as captured from payment p
         where p.environment_id = i.environment_id and p.destination_type = 'INVOICE' and p.destination_id = i.id
-          and p.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED')
+          and not p.unapplied and p.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED')
       ) sums
       where i.amount_paid <> sums.captured + i.amount_paid_by_hand`,
   },
@@ -172,7 +172,7 @@ export const invoiceRules: readonly InvariantRule[] = [
       from (select id, invoice_id, currency from invoice_line_item
         union all select id, entity_id, currency from tax_applied
         union all select id, invoice_id, currency from coupon_application
-        union all select id, destination_id, currency from payment where destination_type = 'INVOICE') part
+        union all select id, destination_id, currency from payment where destination_type = 'INVOICE' and not unapplied) part
       join invoice i on i.id = part.invoice_id where part.currency <> i.currency`,
   },
   {

@@ -38,6 +38,10 @@ const schema = defineEntity({
     failedAt: instant().nullable(),
     refundedAt: instant().nullable(),
     voidedAt: instant().nullable(),
+    /** True of money that came late, twice or not as asked: it pays nothing and goes back to its source. */
+    unapplied: p.boolean().default(false),
+    /** The payment that was made already when this money came. */
+    duplicateOf: p.text().nullable(),
     metadata: metadata(),
     testClockId: p.text().nullable(),
     version: p.integer().default(1),
@@ -48,6 +52,11 @@ const schema = defineEntity({
       name: 'payment_purchase_unique',
       expression: (c, t, n) =>
         `create unique index "${n}" on ${t} (${c.environmentId}, ${c.purchaseId}) where ${c.purchaseId} is not null`,
+    },
+    {
+      name: 'payment_gateway_charge_unique',
+      expression: (c, t, n) =>
+        `create unique index "${n}" on ${t} (${c.environmentId}, ${c.paymentGateway}, ${c.gatewayPaymentId}) where ${c.paymentGateway} is not null and ${c.gatewayPaymentId} is not null`,
     },
     {
       name: 'payment_idempotency_key_unique',

@@ -60,6 +60,7 @@ import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_60_lot_agenda } from './20261125_60_lot_agenda.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
+import { Migration20261125_81_unapplied_captures } from './20261125_81_unapplied_captures.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 
 /** Every migration in the order it runs. */
@@ -127,4 +128,5 @@ export const migrations = [
   { name: '20261125_100_feed_positions', class: Migration20261125_100_feed_positions },
   { name: '20261125_80_prepared_charges', class: Migration20261125_80_prepared_charges },
   { name: '20261125_60_lot_agenda', class: Migration20261125_60_lot_agenda },
+  { name: '20261125_81_unapplied_captures', class: Migration20261125_81_unapplied_captures },
 ];

@@ -99,7 +99,7 @@ export const captureBesideText = `
 with made as (
   insert into sandbox_gateway.charge
     (id, intent_token, card_token, amount, currency, state, behaviour, description, metadata, captured_at, link_token, beside)
-  select $2, $1, $4, coalesce($5::numeric, amount), coalesce($6, currency), 'captured', 'succeeds', description, metadata, clock_timestamp(), $3, true
+  select $2, $1, $4, coalesce($5::numeric, amount), coalesce($6, currency), 'captured', (select behaviour from sandbox_gateway.card where token = $4), description, metadata, clock_timestamp(), $3, true
   from sandbox_gateway.link where intent_token = $3 returning *
 ), captured as (
   insert into sandbox_gateway.capture (intent_token, amount, currency) select intent_token, amount, currency from made

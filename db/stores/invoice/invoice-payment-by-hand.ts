@@ -44,7 +44,7 @@ const notedText = `
 select i.invoice_status, i.payment_status, i.source_type, i.amount_due, i.amount_paid, i.paid_at, i.subscription_id, i.version,
   i.purchase_id, i.customer_id, i.test_clock_id, i.currency, i.refunded_amount,
   exists(select from payment p where p.environment_id = i.environment_id and p.destination_id = i.id and p.status = 'published'
-    and p.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED')) as has_captured,
+    and not p.unapplied and p.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED')) as has_captured,
   exists(select from payment p where p.environment_id = i.environment_id and p.destination_id = i.id and p.status = 'published'
     and p.payment_status = 'PROCESSING') as in_flight
 from invoice i where i.environment_id = $1 and i.id = $2 and i.status = 'published' for update of i`;

@@ -4,6 +4,7 @@ import { writeAudit } from '../../audit.ts';
 import { customerNow } from '../../clock.ts';
 import { writeEvents } from '../../outbox.ts';
 import { badField, missing } from '../../record.ts';
+import { violatedUniqueIndex } from '../../transaction.ts';
 import { chargeableMethod } from './payment.ts';
 import { recordPaymentOutcome } from './payment-outcome.ts';
 import {
@@ -40,7 +41,8 @@ export interface ChangedPayment {
 /**
  * Changes a payment by hand: its particulars, and its status as far as the table allows. SUCCEEDED and FAILED are recorded
  * like an answer of a gateway, so the invoice follows. PROCESSING is entered by processing, refunds and voids by their own
- * operations. Throws `not_found`, `invalid_operation`, `validation_error`. spec: wallets-and-payments §2.19, §3 row 42
+ * operations. Throws `not_found`, `invalid_operation`, `validation_error`, and `already_exists` for a charge that is another
+ * payment. spec: wallets-and-payments §2.19, §3 row 42
  */
 export async function changePayment(
   tx: PaymentTransaction,
@@ -53,17 +55,19 @@ export async function changePayment(
   if (change.paymentMethodId !== undefined) await checkMethod(tx, payment, change.paymentMethodId);
   const now = await customerNow(tx, payment.customer_id);
   const isOpening = payment.payment_status === 'INITIATED' && next === 'PENDING';
-  const [changed] = await tx.rows<PaymentRow>(changeText, [
-    payment.id,
-    payment.payment_status,
-    isOpening ? 'PENDING' : payment.payment_status,
-    change.paymentMethodId ?? null,
-    change.gatewayPaymentId ?? null,
-    change.errorMessage ?? null,
-    change.metadata ? JSON.stringify(change.metadata) : null,
-    new Date().toISOString(),
-    tx.scope.actor,
-  ]);
+  const [changed] = await tx
+    .rows<PaymentRow>(changeText, [
+      payment.id,
+      payment.payment_status,
+      isOpening ? 'PENDING' : payment.payment_status,
+      change.paymentMethodId ?? null,
+      change.gatewayPaymentId ?? null,
+      change.errorMessage ?? null,
+      change.metadata ? JSON.stringify(change.metadata) : null,
+      new Date().toISOString(),
+      tx.scope.actor,
+    ])
+    .catch((error: unknown) => refuseTaken(error, change.gatewayPaymentId));
   if (!changed) throw refuse('version_conflict', `payment ${paymentId} was changed meanwhile; read it and try again`);
   const name = isOpening ? 'payment.pending' : 'payment.updated';
   await writeEvents(tx, tx.scope, [paymentEvent(name, changed, invoice?.invoice_number ?? null, now)]);
@@ -75,6 +79,14 @@ export async function changePayment(
   const at = (next === 'SUCCEEDED' ? change.succeededAt : change.failedAt) ?? now;
   const { walletId } = await recordPaymentOutcome(tx, { paymentId, outcome: outcomeByHand(next, change), at });
   return { ...waiting, isSettled: true, ...(walletId === undefined ? {} : { walletId }) };
+}
+
+/** A charge of a gateway is one payment. design: money-in-checkout §A8 */
+function refuseTaken(error: unknown, gatewayPaymentId: string | undefined): never {
+  if (violatedUniqueIndex(error) !== 'payment_gateway_charge_unique') throw error;
+  throw refuse('already_exists', `gateway_payment_id ${gatewayPaymentId ?? ''} is another payment's`, {
+    fields: { gateway_payment_id: 'taken by another payment of this gateway' },
+  });
 }
 
 function namesOf(change: PaymentChange): string[] {

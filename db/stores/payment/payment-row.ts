@@ -40,6 +40,8 @@ export interface PaymentRow {
   failed_at: string | null;
   refunded_at: string | null;
   voided_at: string | null;
+  /** True of money that pays nothing and goes back. */
+  unapplied: boolean;
   test_clock_id: string | null;
   version: number;
 }
@@ -67,7 +69,7 @@ export interface PayableInvoiceRow {
 
 export const paymentColumns = `id, tenant_id, environment_id, status, idempotency_key, destination_type, destination_id, purchase_id,
   customer_id, payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
-  track_attempts, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, test_clock_id, version`;
+  track_attempts, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, unapplied, test_clock_id, version`;
 
 const invoiceColumns = `id, customer_id, subscription_id, invoice_number, invoice_status, payment_status, currency, amount_due,
   amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, purchase_id, version`;

@@ -57,7 +57,7 @@ const paymentsText = `
 select p.id, p.amount, p.payment_gateway, p.payment_status, p.succeeded_at, coalesce((
   select sum(r.amount) from refund r where r.environment_id = p.environment_id and r.payment_id = p.id
     and r.refund_status in ('PENDING', 'PROCESSING', 'SUCCEEDED')), 0) as refunded
-from payment p where p.environment_id = $1 and (p.id = $3 or (p.destination_type = 'INVOICE' and p.destination_id = $2))
+from payment p where p.environment_id = $1 and (p.id = $3 or (p.destination_type = 'INVOICE' and p.destination_id = $2 and not p.unapplied))
   and p.succeeded_at is not null
 order by p.id for update of p`;
 

@@ -13,7 +13,7 @@ import { decimalText, instantText } from '../../columns.ts';
 import { newId } from '../../id.ts';
 import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
-import { unparkObject } from '../lifecycle/parked-object.ts';
+import { parkObject, unparkObject } from '../lifecycle/parked-object.ts';
 import type { PaymentTransaction } from './payment-row.ts';
 import {
   lockRefund,
@@ -106,8 +106,24 @@ export async function sendDueRefund(tx: PaymentTransaction, refundId: string, at
   const row = await lockRefund(tx, refundId);
   const isDue = row.refund_status === 'PENDING' || (row.refund_status === 'FAILED' && replacedBy(row) === null);
   if (!isDue) return;
-  if (row.attempt >= mostRefundAttempts) await replaceByWallet(tx, row, at);
-  else await handToGateway(tx, row, at);
+  if (row.attempt < mostRefundAttempts) await handToGateway(tx, row, at);
+  else if (await isOfUnapplied(tx, row)) await parkRefused(tx, row);
+  else await replaceByWallet(tx, row, at);
+}
+
+/** Whether a refund gives back money that came late, twice or not as asked, which no wallet takes. design: money-in-checkout §A11 */
+async function isOfUnapplied(tx: PaymentTransaction, row: RefundRow): Promise<boolean> {
+  const [payment] = await tx.rows<{ unapplied: boolean }>(
+    'select unapplied from payment where environment_id = $1 and id = $2',
+    [tx.scope.environmentId, row.payment_id],
+  );
+  return payment?.unapplied ?? false;
+}
+
+/** A refund that its gateway refused for good waits for a person. */
+async function parkRefused(tx: PaymentTransaction, row: RefundRow): Promise<void> {
+  const reason = `the gateway refused ${row.attempt} times (${row.failure_reason ?? 'no reason given'}); no wallet takes this money`;
+  await parkObject(tx, tx.scope, { objectType: 'refund', objectId: row.id, step: 'retryRefund', reason });
 }
 
 /**
@@ -121,6 +137,13 @@ export async function retryRefund(
   const row = await lockRefund(tx, input.refundId);
   assertRetryable({ refundStatus: row.refund_status, replacedBy: replacedBy(row) });
   if (input.target === 'PREPAID_WALLET') {
+    if (await isOfUnapplied(tx, row)) {
+      throw refuse(
+        'invalid_operation',
+        'refund_target PREPAID_WALLET: money that came late, twice or not as asked goes to no wallet; BACK_TO_SOURCE is accepted',
+        { fields: { refund_target: 'accepted is BACK_TO_SOURCE' } },
+      );
+    }
     await creditRefundToWallet(tx, row, { at: input.at, isWholeNote: false });
     return;
   }
@@ -131,6 +154,10 @@ export async function retryRefund(
       { fields: { refund_target: 'accepted is PREPAID_WALLET' } },
     );
   }
+  await tx.rows(`delete from parked_object where environment_id = $1 and object_type = 'refund' and object_id = $2`, [
+    tx.scope.environmentId,
+    row.id,
+  ]);
   await handToGateway(tx, row, input.at);
 }
 
@@ -138,6 +165,7 @@ export async function retryRefund(
 export async function restartRefund(tx: PaymentTransaction, refundId: string, at: string): Promise<void> {
   const row = await lockRefund(tx, refundId);
   await unparkObject(tx, tx.scope, { objectType: 'refund', objectId: refundId });
+  if (row.refund_status === 'FAILED' && (await isOfUnapplied(tx, row))) return handToGateway(tx, row, at);
   if (row.refund_status !== 'PROCESSING') return writeRefundAgenda(tx, row, at);
   const restarted = await changeRefund(tx, refundId, 'sent_at = $4', [at]);
   await writeRefundAgenda(tx, restarted, at);

@@ -7,6 +7,7 @@ import { missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
 import { capabilities, type Provider, type SyncConfig } from './connection-config.ts';
+import { refuseOtherMode } from './connection-mode.ts';
 import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
 
 export interface NewConnection {
@@ -45,6 +46,7 @@ export async function createConnection(
   const known = await tx.em.findOne(Connection, { id, environmentId: tx.scope.environmentId });
   if (known) return known;
   const { secrets, ...members } = input;
+  await refuseOtherMode(tx, tx.scope, input.providerType, secrets);
   const row = tx.em.create(Connection, { ...newRecord(tx, 'conn', id), ...members });
   putSecrets(keys, row, secrets);
   await flushUnique(tx, { connection_provider_unique: () => taken(input.providerType) });
@@ -136,7 +138,10 @@ export async function updateConnection(
   const row = await lockConnection(tx, id);
   const { secrets, ...members } = decide(asCurrent(keys, row));
   const changed = [...Object.keys(members), ...(secrets === undefined ? [] : ['secrets'])];
-  if (secrets !== undefined) putSecrets(keys, row, secrets);
+  if (secrets !== undefined) {
+    await refuseOtherMode(tx, tx.scope, row.providerType as Provider, secrets);
+    putSecrets(keys, row, secrets);
+  }
   if (changed.length > 0) {
     Object.assign(row, members);
     touch(tx, row);

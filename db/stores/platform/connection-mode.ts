@@ -1,0 +1,64 @@
+import { refuse } from '../../../billing/refusal.ts';
+import { badField } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import type { Provider } from './connection-config.ts';
+import type { ConnectionSecrets } from './connection-secret.ts';
+
+const sandbox = 'sandbox';
+
+type Mode = 'test' | 'live';
+
+/** The member whose text tells whether a key moves money, and what tells it. A key that says nothing is taken as it is. */
+const modes: Partial<Record<Provider, { member: string; test: RegExp; live: RegExp }>> = {
+  stripe: { member: 'secret_key', test: /^(sk|rk)_test_/, live: /^(sk|rk)_live_/ },
+  razorpay: { member: 'key_id', test: /^rzp_test_/, live: /^rzp_live_/ },
+  paddle: { member: 'api_key', test: /^pdl_sdbx_/, live: /^pdl_live_/ },
+  moyasar: { member: 'secret_key', test: /^sk_test_/, live: /^sk_live_/ },
+};
+
+/**
+ * Refuses (`validation_error`) keys of a provider that move money in a development environment, where time is played with, and test
+ * keys in a production one, where orders would go out unpaid. design: money-in-checkout §A12
+ */
+export async function refuseOtherMode(
+  sql: Sql,
+  scope: Scope,
+  provider: Provider,
+  secrets: ConnectionSecrets | null,
+): Promise<void> {
+  const telling = modes[provider];
+  const text = telling && secrets?.[telling.member];
+  if (!text) return;
+  const told = modeOf(telling, text);
+  const [environment] = await sql.rows<{ type: string }>('select type from environment where id = $1', [
+    scope.environmentId,
+  ]);
+  const wanted: Mode = environment?.type === 'production' ? 'live' : 'test';
+  if (told === null || told === wanted) return;
+  throw badField(
+    telling.member,
+    `is a ${told} key; ${environment?.type} environments take ${wanted} keys of ${provider} alone`,
+  );
+}
+
+/**
+ * Refuses (`invalid_operation`) the sandbox gateway in a production environment, where an order that no money was paid for would go out.
+ * design: money-in-checkout §A12, §B4
+ */
+export async function refusePlayedMoney(sql: Sql, scope: Scope, gateway: string): Promise<void> {
+  if (gateway !== sandbox) return;
+  const [environment] = await sql.rows<{ type: string }>('select type from environment where id = $1', [
+    scope.environmentId,
+  ]);
+  if (environment?.type !== 'production') return;
+  throw refuse(
+    'invalid_operation',
+    `${sandbox} moves no money and is for development environments; this one is production`,
+  );
+}
+
+function modeOf({ test, live }: { test: RegExp; live: RegExp }, text: string): Mode | null {
+  if (live.test(text)) return 'live';
+  return test.test(text) ? 'test' : null;
+}
