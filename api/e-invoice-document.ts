@@ -139,7 +139,8 @@ const exemptions: Partial<Record<VatCategory, { code: string | null; reason: str
   E: { code: null, reason: 'Exempt from VAT' },
 };
 
-function untaxedOf({ row }: PaperInvoice, terms: Terms): { category: VatCategory; reason: string } {
+/** Category of what bears no tax, and the seller's own reason for it, empty where there is none. */
+export function untaxedOf({ row }: PaperInvoice, terms: Terms): { category: VatCategory; reason: string } {
   const isExempt = row.noTaxReason === 'customer_exempt';
   return {
     category: (isExempt ? terms.exempt_category : terms.untaxed_category) as VatCategory,

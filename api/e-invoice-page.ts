@@ -3,6 +3,7 @@ import type { ECreditNoteSource, EInvoiceSource } from '../db/stores/invoice/e-i
 import type { EInvoiceDocument, EInvoiceParty } from '../integrations/e-invoice/document.ts';
 import type { InvoicePage } from '../integrations/invoice-pdf/render.ts';
 import { dateText, invoicePage, pageText } from './invoice-page.ts';
+import { printedCreditNote, printedInvoice } from './paper-page.ts';
 
 /**
  * The page of an invoice as it was issued, which says to people what its e-invoice says to machines: nothing of payments and
@@ -19,7 +20,9 @@ export function issuedPage(source: EInvoiceSource, document: EInvoiceDocument): 
     amountRemaining: row.total,
     refundedAmount: '0',
   };
-  const page = invoicePage({ ...source, invoice: { ...invoice, row: { ...row, ...issued } } });
+  const asIssued = { ...source, invoice: { ...invoice, row: { ...row, ...issued } } };
+  if (source.layout >= 2) return { ...printedInvoice({ ...asIssued, payments: [] }), stamp: null };
+  const page = invoicePage(asIssued);
   const { account, exemption, buyerReference, purchaseOrder } = document;
   const notes = [
     exemption && `No tax is charged: ${exemption.reason}.`,
@@ -44,6 +47,7 @@ export function issuedPage(source: EInvoiceSource, document: EInvoiceDocument): 
  * it takes from, each line's amount, and the tax in the sum. spec: subscriptions-and-invoicing §2.19; Factur-X 1.0 §4
  */
 export function creditNotePage(source: ECreditNoteSource, document: EInvoiceDocument): InvoicePage {
+  if (source.layout >= 2) return printedCreditNote(source);
   const { note, lines, invoice } = source;
   const { row, customer } = invoice;
   const timezone = customer?.timezone ?? 'UTC';

@@ -35,7 +35,7 @@ export function explanationPage(evidence: InvoiceEvidence, source: InvoicePageSo
     footer: document.footer,
     seller: { name: document.seller.name, lines: texts(document.seller.lines) },
     customer: { name: document.customer.title.text, lines: texts(document.customer.lines) },
-    dates: document.dates,
+    dates: document.dates.map(([label, text]) => [label, text]),
     headline: document.headline,
     lines: evidence.lines.map((line) => pageLine(line, evidence, words, timezone)),
     totals: pageTotals(evidence, words),

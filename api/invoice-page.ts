@@ -8,8 +8,8 @@ import { storedCoupon } from './invoice-evidence.ts';
 
 type Row = PaperInvoice['row'];
 
-/** The page of an invoice: finished texts in the customer's time zone. spec: subscriptions-and-invoicing §1.11; platform §8 */
-export function invoicePage({ invoice, seller, config }: InvoicePageSource): InvoicePage {
+/** The page of an invoice: finished texts in the customer's time zone, countries by their names in `locale`. spec: subscriptions-and-invoicing §1.11; platform §8 */
+export function invoicePage({ invoice, seller, config }: InvoicePageSource, locale = 'en'): InvoicePage {
   const { row, customer } = invoice;
   const timezone = customer?.timezone ?? 'UTC';
   const money = (amount: string) => writtenMoney(amount, row.currency);
@@ -22,11 +22,11 @@ export function invoicePage({ invoice, seller, config }: InvoicePageSource): Inv
     logo: logoOf(config.logo),
     stamp: stampOf(row),
     footer: config.footer || (seller?.name ?? ''),
-    seller: { name: seller?.name ?? '', title: pageText(seller?.name ?? ''), lines: sellerLines(seller) },
+    seller: { name: seller?.name ?? '', title: pageText(seller?.name ?? ''), lines: sellerLines(seller, locale) },
     customer: {
       label: 'Billed to',
       title: pageText(customer?.name || customer?.externalId || row.customerId),
-      lines: customerLines(invoice),
+      lines: customerLines(invoice, locale),
     },
     dates: datesOf(row, timezone),
     headline: headlineOf(row, timezone, money),
@@ -64,7 +64,7 @@ interface Address {
   address_country?: string | null;
 }
 
-function sellerLines(seller: InvoicePageSource['seller']): PageText[] {
+function sellerLines(seller: InvoicePageSource['seller'], locale: string): PageText[] {
   const details = (seller?.billingDetails ?? {}) as { email?: string; phone?: string; address?: Address | null };
   const address = details.address ?? {};
   const city = [address.address_postal_code, address.address_city].filter(Boolean).join(' ');
@@ -72,19 +72,19 @@ function sellerLines(seller: InvoicePageSource['seller']): PageText[] {
     address.address_line1,
     address.address_line2,
     [city, address.address_state].filter(Boolean).join(', '),
-    countryName(address.address_country),
+    countryName(address.address_country, locale),
     details.email,
     details.phone,
   );
 }
 
-function customerLines({ customer }: PaperInvoice): PageText[] {
+function customerLines({ customer }: PaperInvoice, locale: string): PageText[] {
   const city = [customer?.addressPostalCode, customer?.addressCity].filter(Boolean).join(' ');
   return given(
     customer?.addressLine1,
     customer?.addressLine2,
     [city, customer?.addressState].filter(Boolean).join(', '),
-    countryName(customer?.addressCountry),
+    countryName(customer?.addressCountry, locale),
     customer?.email,
   );
 }
@@ -124,7 +124,9 @@ function totalsOf(content: PaperInvoice, money: (amount: string) => string): Inv
   });
   return [
     [pageText('Subtotal'), money(row.subtotal), false],
-    ...discountsOf(content).map(({ label, amount }): Total => [pageText(label), `-${money(amount)}`, false]),
+    ...pageDiscounts(content, 'Discount').map(
+      ({ label, amount }): Total => [pageText(label), `-${money(amount)}`, false],
+    ),
     ...unlessZero('Prepaid credits', row.totalPrepaidCreditsApplied, '-'),
     ...taxRows,
     [pageText('Total'), money(row.total), true],
@@ -136,9 +138,9 @@ function totalsOf(content: PaperInvoice, money: (amount: string) => string): Inv
 }
 
 /** What each coupon took off, by the name it had then, wherever it took it off. */
-function discountsOf({ row, coupons }: PaperInvoice): { label: string; amount: string }[] {
+export function pageDiscounts({ row, coupons }: PaperInvoice, unnamed: string): { label: string; amount: string }[] {
   if (row.totalDiscount === '0') return [];
-  if (coupons.length === 0) return [{ label: 'Discount', amount: row.totalDiscount }];
+  if (coupons.length === 0) return [{ label: unnamed, amount: row.totalDiscount }];
   const byLabel = Map.groupBy(coupons.map(storedCoupon), ({ name, percentage }) =>
     percentage === null ? name : `${name} (${percentage} %)`,
   );

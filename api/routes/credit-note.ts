@@ -1,13 +1,16 @@
 import { createCreditNote, finalizeCreditNote, voidCreditNote } from '../../db/stores/invoice/credit-note.ts';
 import type { InvoiceFollowUp } from '../../db/stores/invoice/credit-note-effect.ts';
 import { type CreditNoteContent, findCreditNote, listCreditNotes } from '../../db/stores/invoice/credit-note-list.ts';
+import { readECreditNote } from '../../db/stores/invoice/e-invoice.ts';
 import { listSubscriptions } from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { refundableGateways } from '../../integrations/payment-gateway.ts';
 import type { Api } from '../app.ts';
+import { documentFileName } from '../document-file.ts';
 import { errorResponses } from '../errors.ts';
 import { tellOrStart, tellRunning } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
+import { printedCreditNote } from '../paper-page.ts';
 import {
   createCreditNoteBody,
   creditNote,
@@ -19,6 +22,7 @@ import {
   processingOf,
   viewCreditNote,
 } from '../schemas/credit-note.ts';
+import { pdfFile } from '../schemas/invoice-pdf.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
 import { viewSubscription } from '../schemas/subscription-view.ts';
 
@@ -117,6 +121,25 @@ function readingRoutes(app: Api): void {
     },
     config: { permission: 'creditnote:read' },
     handler: async ({ params, transaction }) => transaction((tx) => viewWhole(tx, params.id)),
+  });
+
+  app.get('/creditnotes/:id/pdf', {
+    schema: {
+      operationId: 'getCreditNotePdf',
+      tags,
+      summary: 'Get the document of an issued credit note as PDF/A',
+      description:
+        'In the look of its invoice and the language of the customer, as it was issued. A draft and a void one have none.',
+      params: idParams,
+      response: { 200: pdfFile, ...errorResponses },
+    },
+    config: { permission: 'creditnote:read' },
+    handler: async ({ params, transaction }, reply) => {
+      const source = await transaction((tx) => readECreditNote(tx, params.id, 'PDF'));
+      const name = documentFileName(source.note.creditNoteNumber);
+      reply.header('content-disposition', `inline; filename="${name}.pdf"`);
+      return reply.type('application/pdf').send((await app.documents.pdf(printedCreditNote(source))) as never);
+    },
   });
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { realNow } from '../../db/clock.ts';
 import { readInvoiceEvidence } from '../../db/stores/invoice/invoice-explain.ts';
-import { readInvoicePage } from '../../db/stores/invoice/invoice-page.ts';
+import { readInvoicePage, readPrintedInvoice } from '../../db/stores/invoice/invoice-page.ts';
 import { inTransaction, type Transaction } from '../../db/transaction.ts';
 import { renderExplanationPage } from '../../integrations/explanation-page/render.ts';
 import { lateUsageReader } from '../../metering/late-usage.ts';
@@ -10,7 +10,7 @@ import { documentPaths } from '../document-address.ts';
 import { documentFileName } from '../document-file.ts';
 import { type DocumentKind, readDocumentToken } from '../document-token.ts';
 import { explanationPage } from '../explanation-page.ts';
-import { invoicePage } from '../invoice-page.ts';
+import { printedInvoice } from '../paper-page.ts';
 
 const maxTokenLength = 2_048;
 const querystring = z.object({ token: z.string().max(maxTokenLength).default('') });
@@ -37,8 +37,8 @@ export async function documentRoutes(app: Api): Promise<void> {
   app.get(documentPaths.pdf, {
     ...hidden,
     handler: async (request, reply) => {
-      const source = await opened(request, 'pdf', readInvoicePage);
-      const file = await app.documents.pdf(invoicePage(source));
+      const source = await opened(request, 'pdf', readPrintedInvoice);
+      const file = await app.documents.pdf(printedInvoice(source));
       reply.header('cache-control', 'private, no-store');
       reply.header('content-disposition', attachment(source.invoice.row, 'pdf'));
       return reply.type('application/pdf').send(file as never);

@@ -1,10 +1,10 @@
-import { readInvoicePage } from '../../db/stores/invoice/invoice-page.ts';
+import { readPrintedInvoice } from '../../db/stores/invoice/invoice-page.ts';
 import { verifyInvoice } from '../../db/stores/invoice/invoice-verify.ts';
 import type { Api } from '../app.ts';
 import { documentAddress } from '../document-address.ts';
 import { documentFileName } from '../document-file.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
-import { invoicePage } from '../invoice-page.ts';
+import { printedInvoice } from '../paper-page.ts';
 import { invoicePdf, invoicePdfQuery } from '../schemas/invoice-pdf.ts';
 import { invoiceVerification, viewInvoiceVerification } from '../schemas/invoice-verification.ts';
 import { idParams } from '../schemas/scalars.ts';
@@ -42,7 +42,7 @@ export async function invoiceDocumentRoutes(app: Api): Promise<void> {
     config: { permission: 'invoice:read' },
     handler: async (request, reply) => {
       const { url, force_generate } = request.query;
-      const source = await request.transaction((tx) => readInvoicePage(tx, request.params.id));
+      const source = await request.transaction((tx) => readPrintedInvoice(tx, request.params.id));
       const { row } = source.invoice;
       if (url === true) {
         const given = force_generate === true ? null : row.invoicePdfUrl;
@@ -51,7 +51,7 @@ export async function invoiceDocumentRoutes(app: Api): Promise<void> {
       const name = documentFileName(row.invoiceNumber ?? row.id);
       reply.header('content-disposition', `inline; filename="${name}.pdf"`);
       // Bytes go out as they are; the schema tells what they are.
-      return reply.type('application/pdf').send((await app.documents.pdf(invoicePage(source))) as never);
+      return reply.type('application/pdf').send((await app.documents.pdf(printedInvoice(source))) as never);
     },
   });
 }

@@ -12,8 +12,8 @@ export const invoicePdfQuery = z.object({
 
 export const presignedUrl = z.object({ presigned_url: z.string() });
 
+/** Bytes of a PDF. */
+export const pdfFile = z.string().meta({ format: 'binary', description: 'application/pdf' });
+
 /** Bytes of a PDF, or with `url` an address. */
-export const invoicePdf = z.union([
-  z.string().meta({ format: 'binary', description: 'application/pdf' }),
-  presignedUrl,
-]);
+export const invoicePdf = z.union([pdfFile, presignedUrl]);

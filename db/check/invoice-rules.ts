@@ -56,7 +56,7 @@ export const invoiceRules: readonly InvariantRule[] = [
   {
     id: 'I2',
     rule: 'the numbers of a date key have no gap',
-    examines: 'select count(*) from invoice_number_sequence',
+    examines: `select count(*) from invoice_number_sequence where date_key not like 'credit-note/%'`,
     // The digits after the date key, whatever prefix and separator were in force when the number was given. A number that a
     // caller gave fills a gap of the sequence, which passed over it, and says nothing of the sequence elsewhere.
     violations: `
@@ -65,6 +65,7 @@ export const invoiceRules: readonly InvariantRule[] = [
           substring(i.invoice_number from s.date_key || '[^0-9]*([0-9]+)$')::numeric as number
         from invoice_number_sequence s left join invoice i
           on i.environment_id = s.environment_id and i.invoice_number ~ (s.date_key || '[^0-9]*[0-9]+$')
+        where s.date_key not like 'credit-note/%'
       ), given as (
         select * from (
           select *, min(number) filter (where not by_caller) over (partition by environment_id, date_key) as first from numbers
@@ -74,6 +75,21 @@ export const invoiceRules: readonly InvariantRule[] = [
         date_key, count(distinct number), coalesce(max(number)::text, 'none'), last) as problem
       from given group by environment_id, date_key, last
       having count(distinct number) <> last - coalesce(min(number), last) + 1 or max(number) is distinct from last`,
+  },
+  {
+    id: 'I2',
+    rule: 'the numbers of the credit notes of a month have no gap',
+    examines: `select count(*) from invoice_number_sequence where date_key like 'credit-note/%'`,
+    // A number that a caller gave counts where the sequence passed over it, and says nothing of the sequence beyond its last.
+    violations: `
+      select s.environment_id as object, format('of credit notes of month %s %s numbers up to %s exist', s.month, count(distinct c.number), s.last) as problem
+      from (select environment_id, last, split_part(date_key, '/', 2) as month from invoice_number_sequence
+        where date_key like 'credit-note/%') s
+      left join lateral (
+        select substring(credit_note_number from '^CN-' || s.month || '([0-9]{5,})$')::numeric as number from credit_note
+        where environment_id = s.environment_id
+      ) c on c.number between 1 and s.last
+      group by s.environment_id, s.month, s.last having count(distinct c.number) <> s.last`,
   },
   {
     id: 'I6',

@@ -13,9 +13,7 @@ const notPlain =
 export function inPlainLetters(page: InvoicePage): InvoicePage {
   return {
     ...page,
-    title: plain(page.title),
     number: plain(page.number),
-    stamp: page.stamp === null ? null : plain(page.stamp),
     footer: plain(page.footer),
     seller: {
       name: plain(page.seller.name),
@@ -23,23 +21,20 @@ export function inPlainLetters(page: InvoicePage): InvoicePage {
       lines: page.seller.lines.map(plainText),
     },
     customer: {
-      label: plain(page.customer.label),
+      label: page.customer.label,
       title: plainText(page.customer.title),
       lines: page.customer.lines.map(plainText),
     },
-    dates: page.dates.map(([label, value]) => [plain(label), plain(value)]),
-    headline: [plain(page.headline[0]), plain(page.headline[1])],
-    lines: page.lines.map(({ name, note, period, quantity, amount }) => ({
-      name: plainText(name),
-      note: plain(note),
-      period: plain(period),
-      quantity: plain(quantity),
-      amount: plain(amount),
-    })),
-    totals: page.totals.map(([label, amount, isSum]) => [plainText(label), plain(amount), isSum]),
+    dates: page.dates.map(([label, value, isGiven]) => (isGiven ? [label, plain(value), true] : [label, value])),
+    lines: page.lines.map((line) => ({ ...line, name: plainText(line.name), note: plain(line.note) })),
+    totals: page.totals.map(([label, amount, isSum]) => [plainText(label), amount, isSum]),
     notes: page.notes.map(plainText),
   };
 }
 
-const plain = (text: string) => text.toWellFormed().replace(notPlain, '□');
-const plainText = ({ text }: PageText): PageText => ({ text: plain(text), rtl: false });
+const plain = (text: string) =>
+  text
+    .toWellFormed()
+    .replaceAll(/[\u200e\u200f\u061c]/g, '')
+    .replace(notPlain, '□');
+const plainText = (text: PageText): PageText => (text.isFixed ? text : { text: plain(text.text), rtl: false });

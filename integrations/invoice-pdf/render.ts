@@ -8,6 +8,8 @@ import { coveredRanges, unpackedFont } from './font-file.ts';
 export interface PageText {
   text: string;
   rtl: boolean;
+  /** Words of the product itself, which stay where a page is set in plain letters. */
+  isFixed?: boolean;
 }
 
 /** What the page of an invoice or of a credit note shows: finished texts, no markup. */
@@ -24,9 +26,14 @@ export interface InvoicePage {
   seller: { name: string; title: PageText; lines: PageText[] };
   /** Who it is for; `label` says in which role. */
   customer: { label: string; title: PageText; lines: PageText[] };
-  dates: [string, string][];
+  /** Label, value, and whether the value is a text that somebody gave. */
+  dates: [string, string, boolean?][];
   headline: [string, string];
-  lines: { name: PageText; note: string; period: string; quantity: string; amount: string }[];
+  /** Language of the fixed words; English when absent, as in pages laid out before there were others. */
+  language?: string;
+  /** Heads of the table: description, period, quantity, unit price, amount. */
+  heads?: [string, string, string, string, string];
+  lines: { name: PageText; note: string; period: string; quantity: string; price?: string; amount: string }[];
   /** Label, amount, and whether it is a sum that stands out. */
   totals: [PageText, string, boolean][];
   notes: PageText[];

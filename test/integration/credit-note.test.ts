@@ -51,7 +51,7 @@ test('an unpaid invoice is adjusted: less is due, and nothing remaining settles 
   const { status, body } = await make(note('30', { memo: 'Outage', metadata: { ticket: '7' } }));
   expect(status).toBe(201);
   expect(body).toMatchObject({
-    credit_note_number: expect.stringMatching(/^CN-[A-Z]{9}$/),
+    credit_note_number: expect.stringMatching(/^CN-\d{9}$/),
     credit_note_status: 'FINALIZED',
     credit_note_type: 'ADJUSTMENT',
     invoice_id: id,
@@ -223,6 +223,36 @@ test('the same note twice, and a number twice, are refused by name', async () =>
   expect([number.status, number.body.code]).toEqual([409, 'already_exists']);
   expect((await make(note('10', { idempotency_key: 'mine' }))).status).toBe(201);
   expect((await make(note('12', { idempotency_key: 'mine' }))).status).toBe(409);
+});
+
+test('notes are numbered in one series by month, without a gap, and pass over a number that a caller gave', async () => {
+  const { note } = await invoice();
+  const first = (await make(note('1'))).body.credit_note_number;
+  const later = (places: number) => `${first.slice(0, 7)}${String(Number(first.slice(7)) + places).padStart(5, '0')}`;
+  expect((await make(note('2', { process_credit_note: false }))).body.credit_note_number).toBe(later(1));
+  expect((await make(note('3', { credit_note_number: later(3) }))).status).toBe(201);
+  expect((await make(note('1000'))).status).toBe(400);
+  expect((await make(note('4'))).body.credit_note_number).toBe(later(2));
+  expect((await make(note('5'))).body.credit_note_number).toBe(later(4));
+  const others = await Promise.all([invoice(), invoice(), invoice()]);
+  const atOnce = await Promise.all(others.map((other) => make(other.note('6'))));
+  expect(atOnce.map(({ body }) => body.credit_note_number).sort()).toEqual([later(5), later(6), later(7)]);
+});
+
+test('a finalized note is a PDF of its number; a draft and a void one have none', async () => {
+  const { note } = await invoice();
+  const { body: draft } = await make(note('10', { process_credit_note: false }));
+  const pdf = (id: string) => api<Wire>('GET', `/creditnotes/${id}/pdf`);
+  expect(await pdf(draft.id)).toMatchObject({ status: 400, body: { message: expect.stringContaining('has no PDF') } });
+  await api('POST', `/creditnotes/${draft.id}/finalize`, {});
+  const headers = { 'x-api-key': base.apiKey };
+  const answer = await platform.app.inject({ method: 'GET', url: `/v1/creditnotes/${draft.id}/pdf`, headers });
+  expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/pdf']);
+  expect(answer.headers['content-disposition']).toBe(`inline; filename="${draft.credit_note_number}.pdf"`);
+  expect(answer.rawPayload.toString('latin1', 0, 5)).toBe('%PDF-');
+  await api('POST', `/creditnotes/${draft.id}/void`, {});
+  expect((await pdf(draft.id)).body.message).toContain('it takes nothing off any more');
+  expect((await pdf('cn_none')).status).toBe(404);
 });
 
 test('two notes at once for the same rest: one is made', async () => {

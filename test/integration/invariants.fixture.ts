@@ -68,9 +68,18 @@ export const plantings: Planting[] = [
   {
     id: 'I2',
     what: 'a gap in the numbers',
-    sql: `update invoice_number_sequence set last = last + 1 where environment_id = (select environment_id from invoice where id = '$1')`,
+    sql: `update invoice_number_sequence set last = last + 1 where date_key not like 'credit-note/%'
+      and environment_id = (select environment_id from invoice where id = '$1')`,
     by: 'invoiceId',
     names: /numbers up to/,
+  },
+  {
+    id: 'I2',
+    what: 'a gap in the numbers of credit notes',
+    sql: `insert into invoice_number_sequence (environment_id, date_key, last)
+      select environment_id, 'credit-note/9901', 1 from invoice where id = '$1'`,
+    by: 'invoiceId',
+    names: /credit notes of month 9901 0 numbers up to 1/,
   },
   {
     id: 'I4',

@@ -57,6 +57,7 @@ async function everything(): Promise<Map<string, Buffer>> {
     ...electronic.map((format) => `/invoices/${id}/e-invoice?format=${format}`),
   ]);
   paths.push(...electronic.map((format) => `/creditnotes/${note.id}/e-invoice?format=${format}`));
+  paths.push(`/creditnotes/${note.id}/pdf`);
   const files = new Map<string, Buffer>();
   for (const path of paths) {
     const answer = await read(path);

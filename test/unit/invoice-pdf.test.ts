@@ -37,8 +37,9 @@ test('any text is on a page: a letter that no font has is □ and no error', { t
   const name = fc
     .array(letter, { minLength: 1, maxLength: 20 })
     .map((codes) => codes.map((code) => String.fromCodePoint(code)).join(''));
+  const language = fc.constantFrom(undefined, 'en', 'ar', 'ja');
   await fc.assert(
-    fc.asyncProperty(name, (text) => isPdf(pageOf(text))),
+    fc.asyncProperty(name, language, (text, spoken) => isPdf({ ...pageOf(text), ...(spoken && { language: spoken }) })),
     { numRuns: 150 },
   );
 });
@@ -46,6 +47,12 @@ test('any text is on a page: a letter that no font has is □ and no error', { t
 const rightToLeft = (page: InvoicePage): InvoicePage => ({
   ...page,
   customer: { ...page.customer, title: { ...page.customer.title, rtl: true } },
+});
+
+test('a word that is longer than its column goes on in the next line, and pages of the first layout stay as they were', () => {
+  const long = pageOf('a'.repeat(300));
+  const [first, second] = [long, { ...long, language: 'en' }].map((page) => renderInvoicePdf(page));
+  expect(first?.equals(second ?? Buffer.alloc(0))).toBe(false);
 });
 
 test.each(['\ua7cf \ua7cf\ua7cf\ua7cf\u059e\ua7cf\ua7cf\ua7cf', '□ □□□\u059e□□□□□', '\u202eabc def', '⿍□ عربي ⿍□'])(
@@ -62,6 +69,18 @@ test('plain letters keep what needs no shaping, and all amounts', () => {
   const plain = inPlainLetters(page);
   expect(plain.customer.title).toEqual(text('Łódź 東京 Αθήνα □□□□ — a□'));
   expect(plain.totals).toEqual([[text('Total'), '€ 1.234,50', true]]);
+  // Words of the product itself are none that anybody could have chosen.
+  const arabic = { text: 'الإجمالي', rtl: true };
+  page.totals = [
+    [{ ...arabic, isFixed: true }, '1,234.50 €', true],
+    [arabic, '0.00 €', false],
+  ];
+  page.dates = [
+    ['تاريخ الإصدار', '1 مارس 2026'],
+    ['رقم طلبكم', 'طلب 7', true],
+  ];
+  expect(inPlainLetters(page).totals.map(([label]) => label.text)).toEqual([arabic.text, '□□□□□□□□']);
+  expect(inPlainLetters(page).dates.map(([, value]) => value)).toEqual(['1 مارس 2026', '□□□ 7']);
 });
 
 test('what a page looks like depends on its letters alone, whatever was set before it', () => {

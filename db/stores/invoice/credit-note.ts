@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { type CreditedLine, planCreditNote } from '../../../billing/credit-note.ts';
 import type { RefundTarget } from '../../../billing/refund.ts';
@@ -23,6 +23,7 @@ import {
   refuseAdjustedPurchase,
   reverseNote,
 } from './credit-note-effect.ts';
+import { nextCreditNoteNumber } from './credit-note-number.ts';
 import { paperDigest, recordPapers } from './document-paper.ts';
 
 export interface NewCreditNote {
@@ -47,8 +48,6 @@ export interface Processing {
   refundableGateways: readonly string[];
 }
 
-const numberAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-
 /**
  * Makes a credit note, and carries it out when `processing` is given. Throws `not_found` for the invoice, `already_exists` for a
  * key or number in use, and `validation_error` for what the limits refuse. A voided note frees its key.
@@ -68,7 +67,7 @@ export async function createCreditNote(
   refuseAdjustedPurchase(invoice, type);
   const note = tx.em.create(CreditNote, {
     ...newRecord(tx, 'cn', input.id),
-    creditNoteNumber: input.creditNoteNumber ?? newNumber(),
+    creditNoteNumber: input.creditNoteNumber ?? (await nextCreditNoteNumber(tx, at)),
     idempotencyKey,
     customerId: invoice.customer_id,
     invoiceId: invoice.id,
@@ -225,11 +224,6 @@ function derivedKey({ invoiceId, reason, lines }: NewCreditNote): string {
   const parts = lines.map(({ invoiceLineItemId, amount }) => `${invoiceLineItemId}=${decimalText(amount)}`);
   const seed = [invoiceId, reason, ...parts.sort(compareText)].join('\n');
   return `credit_note_${createHash('sha256').update(seed).digest('hex').slice(0, 40)}`;
-}
-
-/** `CN-` and nine upper-case letters: at most 12 characters in all. spec: platform §1.2, subscriptions-and-invoicing §1.12.1 */
-function newNumber(): string {
-  return `CN-${Array.from({ length: 9 }, () => numberAlphabet[randomInt(numberAlphabet.length)]).join('')}`;
 }
 
 /** Before the limits, so that a repeat is told that it is one and not that it no longer fits. */

@@ -26,6 +26,8 @@ export interface Paper {
   seller: PaperSeller;
   customer: PaperCustomer;
   texts: Pick<Invoice, 'description' | 'dueDate' | 'metadata'> & {
+    /** Layout of the printed pages; absent on papers of before there was a second. */
+    layout?: number;
     /** Names of the meters of lines that have no such name of their own, by meter id. */
     meters: Record<string, string>;
   };
@@ -37,6 +39,9 @@ const digested = "encode(sha256(convert_to(content::text, 'UTF8')), 'hex')";
 /** Members of a metadata that documents show. */
 const shown = (metadata: string, keys: string) =>
   `(select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(${metadata}) where key in (${keys}))`;
+
+/** Layout of documents that are issued now; pages of an earlier one stay as they are. */
+export const paperLayout = 2;
 
 /** SHA-256 of a paper `p` as the audit of a document without seal keeps it. */
 export const paperDigestText = `encode(sha256(convert_to(jsonb_build_array(p.seller, p.customer, p.texts)::text, 'UTF8')), 'hex')`;
@@ -64,7 +69,7 @@ with issued as materialized (
   order by digest on conflict do nothing
 )
 insert into document_paper (document_id, tenant_id, environment_id, seller, customer, texts, is_sealed, recorded_at)
-select i.document_id, $2, $1, s.digest, c.digest, jsonb_build_object('description', i.description,
+select i.document_id, $2, $1, s.digest, c.digest, jsonb_build_object('layout', ${paperLayout}, 'description', i.description,
   'dueDate', to_char(i.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'metadata', ${shown('i.metadata', "'purchase_order', 'buyer_reference'")},
   'meters', (select coalesce(jsonb_object_agg(m.id, m.name), '{}') from invoice_line_item l join meter m on m.id = l.meter_id

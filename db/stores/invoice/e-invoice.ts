@@ -3,10 +3,10 @@ import type { CreditNote } from '../../entities/credit-note.ts';
 import type { CreditNoteLineItem } from '../../entities/credit-note-line-item.ts';
 import type { Transaction } from '../../transaction.ts';
 import { findCreditNote } from './credit-note-list.ts';
-import { type InvoicePageSource, onPaper, type PaperSource, readInvoicePage } from './invoice-page.ts';
+import { onPaper, type PaperSource, type PrintedInvoice, readPrintedInvoice } from './invoice-page.ts';
 import { findInvoice } from './invoice-read.ts';
 
-export type EInvoiceSource = InvoicePageSource;
+export type EInvoiceSource = PrintedInvoice;
 
 /** A credit note, and the invoice it takes from with the parties that the note was issued with. */
 export interface ECreditNoteSource extends PaperSource {
@@ -16,7 +16,7 @@ export interface ECreditNoteSource extends PaperSource {
 
 /** Reads an issued invoice for its e-invoice. Throws `not_found`, and `validation_error` for one that was not issued or is void. */
 export async function readEInvoice(tx: Transaction, id: string): Promise<EInvoiceSource> {
-  const page = await readInvoicePage(tx, id);
+  const page = await readPrintedInvoice(tx, id);
   const { invoiceStatus } = page.invoice.row;
   if (invoiceStatus !== 'FINALIZED') {
     const remedy = invoiceStatus === 'VOIDED' ? 'ask for the one that replaces it' : 'finalize it first';
@@ -27,12 +27,19 @@ export async function readEInvoice(tx: Transaction, id: string): Promise<EInvoic
   return page;
 }
 
-/** Reads an issued credit note for its e-invoice. Throws `not_found`, and `validation_error` for a draft and a void one. */
-export async function readECreditNote(tx: Transaction, id: string): Promise<ECreditNoteSource> {
+/**
+ * Reads an issued credit note for a document of it, its e-invoice or its PDF. Throws `not_found`, and `validation_error` for a draft and a
+ * void one.
+ */
+export async function readECreditNote(
+  tx: Transaction,
+  id: string,
+  document: 'e-invoice' | 'PDF' = 'e-invoice',
+): Promise<ECreditNoteSource> {
   const { row, lines } = await findCreditNote(tx, id, { customer: false, invoice: false });
   if (row.creditNoteStatus !== 'FINALIZED') {
     const remedy = row.creditNoteStatus === 'VOIDED' ? 'it takes nothing off any more' : 'finalize it first';
-    throw refuse('validation_error', `credit note ${id} is ${row.creditNoteStatus} and has no e-invoice; ${remedy}`, {
+    throw refuse('validation_error', `credit note ${id} is ${row.creditNoteStatus} and has no ${document}; ${remedy}`, {
       credit_note_status: row.creditNoteStatus,
     });
   }

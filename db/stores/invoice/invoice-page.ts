@@ -1,8 +1,10 @@
+import type { Derivation } from '../../../billing/derivation.ts';
+import { instantText } from '../../columns.ts';
 import { Tenant } from '../../entities/tenant.ts';
 import type { Transaction } from '../../transaction.ts';
 import { readSetting } from '../platform/setting.ts';
 import type { SettingValue } from '../platform/setting-defaults.ts';
-import { type PaperCustomer, type PaperSeller, readPaper } from './document-paper.ts';
+import { type PaperCustomer, type PaperSeller, paperLayout, readPaper } from './document-paper.ts';
 import { findInvoice, type InvoiceContent } from './invoice-read.ts';
 
 /** An invoice as its documents show it. */
@@ -16,6 +18,24 @@ export interface PaperSource {
   seller: Pick<PaperSeller, 'name' | 'billingDetails'> | null;
   config: SettingValue<'invoice_pdf_config'>;
   terms: SettingValue<'e_invoice_config'>;
+  /** Layout of its pages. */
+  layout: number;
+}
+
+/** A payment that an invoice got, as its page tells it. */
+export interface PrintedPayment {
+  amount: string;
+  paidAt: string;
+  /** `CARD`, `OFFLINE`, … */
+  type: string;
+  /** Last digits of its card; empty where there is none. */
+  lastFour: string;
+}
+
+/** Contents of the printed page of an invoice. */
+export interface PrintedInvoice extends PaperSource {
+  derivations: ReadonlyMap<string, Derivation>;
+  payments: PrintedPayment[];
 }
 
 /** Contents of the page of an invoice. */
@@ -29,6 +49,32 @@ export async function readInvoicePage(tx: Transaction, id: string): Promise<Invo
   return onPaper(tx, id, await findInvoice(tx, id, { lines: true, customer: true }));
 }
 
+/** The same for its printed page, with how its lines came about and what was paid. Throws `not_found`. spec: §1.11 */
+export async function readPrintedInvoice(tx: Transaction, id: string): Promise<PrintedInvoice> {
+  const page = await readInvoicePage(tx, id);
+  const lines = await tx.rows<{ id: string; derivation: Derivation }>(
+    `select id, derivation from invoice_line_item
+     where environment_id = $1 and invoice_id = $2 and status = 'published' and derivation is not null`,
+    [tx.scope.environmentId, id],
+  );
+  const payments = await tx.rows<{ amount: string; succeeded_at: string; type: string; last_four: string }>(
+    `select trim_scale(p.amount)::text as amount, p.succeeded_at, p.payment_method_type as type, coalesce(m.last_four, '') as last_four
+     from payment p left join payment_method m on m.environment_id = p.environment_id and m.id = p.payment_method_id
+     where p.environment_id = $1 and p.destination_type = 'INVOICE' and p.destination_id = $2 and p.succeeded_at is not null
+       and p.status = 'published' order by p.succeeded_at, p.id`,
+    [tx.scope.environmentId, id],
+  );
+  return {
+    ...page,
+    derivations: new Map(lines.map((line) => [line.id, line.derivation])),
+    payments: payments.map(({ succeeded_at, last_four, ...rest }) => ({
+      ...rest,
+      paidAt: instantText(succeeded_at),
+      lastFour: last_four,
+    })),
+  };
+}
+
 /** An invoice with what the document `documentId`, itself or a credit note of it, was issued with. */
 export async function onPaper(tx: Transaction, documentId: string, invoice: InvoiceContent): Promise<PaperSource> {
   const paper = await readPaper(tx, tx.scope, documentId);
@@ -36,9 +82,15 @@ export async function onPaper(tx: Transaction, documentId: string, invoice: Invo
     const { seller, customer, texts } = paper;
     const { description, dueDate, metadata } = texts;
     const row = { ...invoice.row, description, dueDate, metadata };
-    return { invoice: { ...invoice, row, customer }, seller, config: seller.look, terms: seller.terms };
+    return {
+      invoice: { ...invoice, row, customer },
+      seller,
+      config: seller.look,
+      terms: seller.terms,
+      layout: texts.layout ?? 1,
+    };
   }
   const seller = await tx.em.findOne(Tenant, { id: tx.scope.tenantId });
   const config = await readSetting(tx, 'invoice_pdf_config');
-  return { invoice, seller, config, terms: await readSetting(tx, 'e_invoice_config') };
+  return { invoice, seller, config, terms: await readSetting(tx, 'e_invoice_config'), layout: paperLayout };
 }
