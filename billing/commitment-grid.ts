@@ -3,8 +3,8 @@ import type { Bucketing } from './derivation.ts';
 import { epochMs, instantText } from './local-time.ts';
 import { windowGrid } from './window.ts';
 
-/** Windows of a size above an hour in one charge period: 366 days of an own annual period, doubled. */
-const maxSegments = 1000;
+/** Windows of three hours, the smallest that are listed one by one, in 366 days of an own annual period, doubled. */
+const maxSegments = 2 * 366 * 8;
 
 /**
  * Where the buckets of a meter begin that an interval touches, in order. They are what is topped up where
