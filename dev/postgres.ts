@@ -3,7 +3,9 @@ import {
   chownSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -105,7 +107,10 @@ function initialise(installation: PostgresInstallation, directory: string, passw
   renameSync(partial, join(directory, 'data'));
 }
 
-/** Starts the server and waits until it accepts connections. Children of a killed server may still hold its memory for a moment. */
+/**
+ * Starts the server and waits until it accepts connections. Children of a killed server may still hold its memory: most end by themselves
+ * within moments, and one that was killed's while it began never does.
+ */
 async function startServer(
   installation: PostgresInstallation,
   data: string,
@@ -140,7 +145,10 @@ async function startServer(
       if (ready) return program;
       await program.stop();
       const said = readLog(options.logFile).slice(before);
-      if (said.includes('shared memory block') && said.includes('still in use')) return undefined;
+      if (said.includes('shared memory block') && said.includes('still in use')) {
+        endOrphans(data);
+        return undefined;
+      }
       const problem = `PostgreSQL did not start on port ${options.port}: ${lastLine(said)} (all of it in ${options.logFile})`;
       throw said.includes('Address already in use') ? new PortTaken(problem) : new StartupProblem(problem);
     },
@@ -150,6 +158,21 @@ async function startServer(
   if (!started)
     throw new StartupProblem(`Processes of a killed PostgreSQL still use ${data}: end them and start again.`);
   return started;
+}
+
+/**
+ * Ends children of a killed server, known by the data as their working directory. The server that would have used what they do is gone,
+ * and no other begins beside them. Reads /proc, so Linux only; elsewhere they are waited for.
+ */
+function endOrphans(data: string): void {
+  const directory = realpathSync(data);
+  for (const pid of existsSync('/proc') ? readdirSync('/proc').map(Number).filter(Boolean) : []) {
+    try {
+      if (readlinkSync(`/proc/${pid}/cwd`) === directory) process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+    }
+  }
 }
 
 /** The server writes `ready` to the eighth line of its pid file once it accepts connections. */

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort, onFreePorts, PortTaken } from '../../dev/ports.ts';
 import { startPostgres } from '../../dev/postgres.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
+import { isAlive } from '../../dev/processes.ts';
 import { temporalCli } from '../../dev/temporal-binary.ts';
 import { startTemporal } from '../../dev/temporal-server.ts';
 
@@ -27,20 +29,43 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+const start = (port: number) =>
+  startPostgres({
+    directory: join(directory, 'postgres'),
+    port,
+    password: 'test',
+    logFile: join(directory, 'postgres.log'),
+  });
+
 test('PostgreSQL whose port was taken starts on another', { timeout: 90_000 }, async () => {
-  const start = (port: number) =>
-    startPostgres({
-      directory: join(directory, 'postgres'),
-      port,
-      password: 'test',
-      logFile: join(directory, 'postgres.log'),
-    });
   await expect(start(taken)).rejects.toThrow(PortTaken);
   const { server, ports } = await onFreePorts({ postgres: taken }, ({ postgres }) => start(postgres));
   await server.stop();
   expect(server.port).toBe(ports.postgres);
   expect(server.port).not.toBe(taken);
 });
+
+test.runIf(existsSync('/proc'))(
+  'a backend of a killed PostgreSQL that never ends keeps no next one from starting',
+  {
+    timeout: 90_000,
+  },
+  async () => {
+    const killed = await start(await freePort());
+    const client = new pg.Client({ connectionString: killed.url('postgres') });
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const backend = rows[0]?.pid ?? 0;
+    process.kill(backend, 'SIGSTOP');
+    killed.program.child.kill('SIGKILL');
+    await killed.program.ended;
+    expect(isAlive(backend)).toBe(true);
+    const next = await start(await freePort());
+    expect(isAlive(backend)).toBe(false);
+    await next.stop();
+  },
+);
 
 test('Temporal does not take the server of another for itself', { timeout: 60_000 }, async () => {
   const cli = await temporalCli(() => undefined);
