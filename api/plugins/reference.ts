@@ -5,6 +5,8 @@ import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { noBody } from '../schemas/scalars.ts';
+import { groups } from './reference-groups.ts';
+import { describeParameter } from './reference-parameters.ts';
 
 const introduction = `Self-hosted billing for recurring and usage-based pricing.
 
@@ -36,6 +38,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
+      tags: [...groups],
       security: [{ ApiKeyAuth: [] }],
       components: {
         securitySchemes: {
@@ -65,6 +68,10 @@ const withExamples: SwaggerTransform = (document) => {
   if (source instanceof z.ZodType && source.safeParse(null).success) {
     Object.assign(transformed.schema as object, { [optionalMark]: true });
   }
+  // Published clients call some paths with the version twice; who reads the reference is shown those with it once.
+  if (document.url.startsWith('/v1/v1/')) {
+    Object.assign(transformed.schema as object, { deprecated: true, 'x-internal': true });
+  }
   return transformed;
 };
 
@@ -82,12 +89,25 @@ const tidied: SwaggerTransformObject = (document) => {
     }
   };
   sayWhichBodiesAreRequired(whole.paths);
+  describeParameters(whole.paths);
   visit(whole.paths);
   const components = { ...whole.components, schemas: Object.fromEntries(schemas.filter(([name]) => used.has(name))) };
   return describeResponses({ ...whole, components }) as ReturnType<SwaggerTransformObject>;
 };
 
-type Operation = { requestBody?: { required: boolean }; [optionalMark]?: boolean };
+type Operation = {
+  requestBody?: { required: boolean };
+  parameters?: Parameters<typeof describeParameter>[1][];
+  [optionalMark]?: boolean;
+};
+
+function describeParameters(paths: unknown): void {
+  for (const [path, operations] of Object.entries((paths ?? {}) as Record<string, Record<string, Operation>>)) {
+    for (const { parameters = [] } of Object.values(operations)) {
+      for (const parameter of parameters) describeParameter(path, parameter);
+    }
+  }
+}
 
 /** Without a body a route's schema is asked about null: what takes that is optional. */
 function sayWhichBodiesAreRequired(paths: unknown): void {

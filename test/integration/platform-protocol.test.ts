@@ -31,6 +31,15 @@ describe('paths', () => {
     }
   });
 
+  it('begin at the reference: / leads there, with and without a key', async () => {
+    for (const headers of [{}, { 'x-api-key': apiKey }]) {
+      const answer = await app.inject({ method: 'GET', url: '/', headers });
+      expect([answer.statusCode, answer.headers.location]).toEqual([302, '/reference']);
+    }
+    const page = await app.inject({ method: 'GET', url: '/reference/' });
+    expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+  });
+
   it('that are unknown are so before the body is looked at', async () => {
     const headers = { 'content-type': 'application/json' };
     const answer = await app.inject({ method: 'POST', url: '/v1/nothing', headers, payload: '{' });

@@ -21,6 +21,42 @@ it('every operation has an id of its own, a summary, a tag and its errors', () =
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
 });
 
+it('describes every parameter, and has no example of a filter, which the page would send and hide everything with', () => {
+  const { paths } = JSON.parse(generated) as { paths: Record<string, Record<string, Operation>> };
+  const parameters = Object.values(paths).flatMap((path) =>
+    Object.values(path).flatMap(({ operationId, parameters = [] }) =>
+      parameters.map((parameter) => ({ operationId, ...parameter })),
+    ),
+  );
+  expect(parameters.length).toBeGreaterThan(600);
+  const named = (list: typeof parameters) => list.map(({ operationId, name }) => `${operationId} ${name}`);
+  expect(named(parameters.filter(({ description }) => !description?.endsWith('.')))).toEqual([]);
+  const filters = parameters.filter((parameter) => parameter.in === 'query');
+  expect(named(filters.filter((filter) => /"(example|examples)":/.test(JSON.stringify(filter.schema))))).toEqual([]);
+});
+
+it('has its groups in the order of a first day, and no other ones', () => {
+  const document = JSON.parse(generated) as {
+    tags: { name: string; description: string }[];
+    paths: Record<string, Record<string, Operation>>;
+  };
+  const used = new Set(
+    Object.values(document.paths).flatMap((path) => Object.values(path).flatMap(({ tags }) => tags)),
+  );
+  const names = document.tags.map(({ name }) => name);
+  expect(names.toSorted()).toEqual([...used].toSorted());
+  const day = ['Customers', 'Plans', 'Prices', 'Subscriptions', 'Events', 'Invoices', 'Payments', 'Settings'];
+  expect(names.filter((name) => day.includes(name))).toEqual(day);
+});
+
+it('shows no path with the version twice', () => {
+  const { paths } = JSON.parse(generated) as { paths: Record<string, Record<string, Operation>> };
+  const twice = Object.entries(paths).filter(([path]) => path.startsWith('/v1/v1/'));
+  expect(twice.length).toBe(4);
+  for (const operation of twice.flatMap(([, path]) => Object.values(path)))
+    expect(operation).toMatchObject({ deprecated: true, 'x-internal': true });
+});
+
 it('begins with what a reader needs before the first call', () => {
   const { info } = JSON.parse(generated) as { info: { description: string } };
   for (const text of ['x-api-key', 'Idempotency-Key', 'Retry-After', 'docs/api.md'])
@@ -74,5 +110,6 @@ interface Operation {
   operationId: string;
   summary?: string;
   tags?: string[];
+  parameters?: { in: string; name: string; description?: string; schema?: unknown }[];
   responses: Record<string, unknown>;
 }
