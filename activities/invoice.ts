@@ -1,10 +1,9 @@
 import { refuse } from '../billing/refusal.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
-import { noteOverdue, openAttempt, openRetry } from '../db/stores/invoice/invoice-collect.ts';
+import { type CollectedInvoice, noteOverdue, openAttempt, openRetry } from '../db/stores/invoice/invoice-collect.ts';
 import { issueInvoices } from '../db/stores/invoice/invoice-issue.ts';
 import {
-  type AttendedInvoice,
   attendInvoice,
   isInvoiceThere,
   readAttendedInvoice,
@@ -41,7 +40,7 @@ export type InvoiceActivities = ReturnType<typeof createInvoiceActivities>;
 export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: InvoiceActivityDependencies) {
   const inScope = <T>(owner: InvoiceReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
     inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
-  const snapshot = (invoice: AttendedInvoice) => snapshotOf(invoice, timerSpread(invoice.id, timerSpreadMs));
+  const snapshot = (invoice: CollectedInvoice) => snapshotOf(invoice, timerSpread(invoice.id, timerSpreadMs));
 
   return {
     /**
@@ -115,7 +114,7 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
   };
 }
 
-function snapshotOf(invoice: AttendedInvoice, spreadMs: number): InvoiceSnapshot {
+function snapshotOf(invoice: CollectedInvoice, spreadMs: number): InvoiceSnapshot {
   const status = invoice.status.toLowerCase();
   const isOpen = invoice.paymentStatus !== 'SUCCEEDED' && invoice.paymentStatus !== 'OVERPAID';
   const declined = isOpen && invoice.declineReason !== null ? ` · last charge declined: ${invoice.declineReason}` : '';
@@ -132,5 +131,6 @@ function snapshotOf(invoice: AttendedInvoice, spreadMs: number): InvoiceSnapshot
     blockedOn: invoice.blockedOn,
     blockedReason: invoice.blockedReason,
     ...(invoice.isEnforced ? { subscriptionWaits: true } : {}),
+    ...(invoice.isPaidByWallets ? { paidByWallets: true } : {}),
   };
 }

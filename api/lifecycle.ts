@@ -98,11 +98,11 @@ export async function updateRunning<Answer>(
  */
 export async function tellRunning(
   { temporal, log }: { temporal: Client; log: { warn(fields: object, message: string): void } },
-  { kind, id }: Pick<LifecycleObject, 'kind' | 'id'>,
+  { kind, id, clockTime = null }: Pick<LifecycleObject, 'kind' | 'id'> & { clockTime?: string | null },
 ): Promise<void> {
   const workflow = temporal.workflow.getHandle(lifecycleKinds[kind].workflowId(id));
   try {
-    await temporal.withDeadline(Date.now() + signalTimeoutMs, () => workflow.signal(rowChanged));
+    await temporal.withDeadline(Date.now() + signalTimeoutMs, () => workflow.signal(rowChanged, clockTime));
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError))
       log.warn({ err: error, kind, id }, 'a workflow was not told of a change');
@@ -139,7 +139,7 @@ export async function wakeObject(
   const clockTime = testClockId === null ? null : at;
   const start = { tenantId, environmentId, objectId: id, customerId, testClockId, clockTime, creating: false };
   const options = lifecycleStartOptions(kind, start, lifecycleTaskQueue);
-  const told = { ...options, signal: rowChanged, signalArgs: [] as [] };
+  const told = { ...options, signal: rowChanged, signalArgs: [clockTime] as [string | null] };
   const handle = await temporal.withDeadline(Date.now() + signalTimeoutMs, () =>
     temporal.workflow.signalWithStart(lifecycleKinds[kind].workflowType, told),
   );

@@ -45,21 +45,23 @@ export async function cancelAtWorkflow(
 
 const nudgeWithinMs = 2_000;
 
-/** Nudges the workflows that wait for a payment settled by hand; each reads from the rows what it means. */
+/** Nudges the workflows that wait for a payment settled by hand; each reads from the rows what it means. `clockTime` is its test clock's. */
 export async function tellThoseWaiting(
   temporal: Client,
   settled: { paymentId: string; invoiceId: string | null; subscriptionId: string | null; walletId?: string },
+  clockTime: string | null,
 ): Promise<void> {
   const { paymentId, invoiceId, subscriptionId, walletId } = settled;
   const { workflow } = temporal;
   // A workflow that does not run waits for nothing; one that does will read the rows at its next step anyway.
-  const nudges = [() => workflow.getHandle(paymentWorkflowId(paymentId)).signal(rowChanged)];
+  const nudges = [() => workflow.getHandle(paymentWorkflowId(paymentId)).signal(rowChanged, clockTime)];
   if (invoiceId !== null) {
     nudges.unshift(() => workflow.getHandle(invoiceWorkflowId(invoiceId)).signal(paymentSettled, { paymentId }));
   }
   if (subscriptionId !== null) {
-    nudges.push(() => workflow.getHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
+    nudges.push(() => workflow.getHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged, clockTime));
   }
-  if (walletId !== undefined) nudges.push(() => workflow.getHandle(autoTopUpWorkflowId(walletId)).signal(rowChanged));
+  if (walletId !== undefined)
+    nudges.push(() => workflow.getHandle(autoTopUpWorkflowId(walletId)).signal(rowChanged, clockTime));
   for (const nudge of nudges) await temporal.withDeadline(Date.now() + nudgeWithinMs, nudge).catch(() => undefined);
 }

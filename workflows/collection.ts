@@ -1,7 +1,7 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities/payment.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
-import { followPayment } from './followers.ts';
+import { followPayment, followRefund } from './followers.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 
 type RecordedPayment = Awaited<ReturnType<PaymentActivities['recordPayment']>>;
@@ -28,5 +28,6 @@ export async function collectPayment<Recorded extends RecordedPayment>(
     await followPayment(start, paymentId, collection.clockTime);
     await local.attendPayment({ ...payment, at });
   }
+  for (const id of recorded.refundIds ?? []) await followRefund(start, id, collection.clockTime);
   return recorded;
 }

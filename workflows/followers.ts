@@ -11,7 +11,7 @@ import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription
 /** The workflow that looks after `objectId` from here on; it outlives the one that starts it. */
 async function startFollower(
   start: LifecycleStart,
-  follower: { workflowType: string; workflowId: string; summary: string; args: unknown[] },
+  follower: { workflowType: string; workflowId: string; summary: string; args: [LifecycleStart] },
 ): Promise<void> {
   try {
     await startChild(follower.workflowType, {
@@ -30,7 +30,8 @@ async function startFollower(
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    await getExternalWorkflowHandle(follower.workflowId).signal(rowChanged);
+    const [{ clockTime }] = follower.args;
+    await getExternalWorkflowHandle(follower.workflowId).signal(rowChanged, clockTime);
   }
 }
 
@@ -82,6 +83,11 @@ export async function followRefund(start: LifecycleStart, refundId: string, cloc
 function startOf(start: LifecycleStart, objectId: string, clockTime: string | null): LifecycleStart {
   const { carried: _, ...owner } = start;
   return { ...owner, objectId, clockTime, creating: false };
+}
+
+/** Has the workflow of a subscription read its row again, and hear what the test clock of the change shows. */
+export async function tellSubscription(subscriptionId: string, clockTime: string | null): Promise<void> {
+  await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged, clockTime));
 }
 
 /** A signal fails only when its workflow is not running, and then nobody waits. */

@@ -1,6 +1,6 @@
-import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { InvoiceActivities } from '../activities/invoice.ts';
-import { followSubscription, nudge } from './followers.ts';
+import { followSubscription, tellSubscription } from './followers.ts';
 import {
   attemptPayment,
   computeInvoice,
@@ -14,9 +14,8 @@ import {
   recalculateInvoice,
   voidInvoice,
 } from './invoice.messages.ts';
-import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
+import type { LifecycleStart } from './lifecycle.messages.ts';
 import { commandsOf, type Lifecycle } from './lifecycle-definition.ts';
-import { subscriptionWorkflowId } from './subscription.messages.ts';
 
 /** What the commands of an invoice work with. */
 export interface InvoiceCommands {
@@ -48,9 +47,7 @@ export function acceptInvoiceCommands({ start, lifecycle, local, charge, enforce
   /** The row of the subscription's agenda changed with the invoice. */
   const told = async (snapshot: InvoiceSnapshot) => {
     const subscriptionId = snapshot.subscriptionId ?? null;
-    if (subscriptionId !== null) {
-      await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
-    }
+    if (subscriptionId !== null) await tellSubscription(subscriptionId, lifecycle.clock.heardTime);
     return snapshot;
   };
   /** A draft came to be that the subscription finalizes, whether or not its workflow still runs. */

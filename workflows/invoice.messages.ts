@@ -33,6 +33,8 @@ export interface InvoiceSnapshot extends LifecycleSnapshot {
   subscriptionId?: string | null;
   /** Present when what is not paid has consequences for its subscription, whose agenda was written anew with the invoice's. */
   subscriptionWaits?: true;
+  /** Present when an attempt to collect was paid by wallets alone, so that no charge follows. */
+  paidByWallets?: true;
 }
 
 export interface InvoiceChanged {

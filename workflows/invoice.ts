@@ -1,28 +1,18 @@
-import { continueAsNew, getExternalWorkflowHandle, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import { continueAsNew, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { InvoiceActivities } from '../activities/invoice.ts';
 import type { PaymentActivities } from '../activities/payment.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
-import { nudge } from './followers.ts';
+import { tellSubscription } from './followers.ts';
 import { described } from './handler-descriptions.ts';
 import { type InvoiceSnapshot, paymentSettled } from './invoice.messages.ts';
 import { acceptInvoiceCommands } from './invoice-command.ts';
-import { type LifecycleResult, type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
+import type { LifecycleResult, LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
-import { subscriptionWorkflowId } from './subscription.messages.ts';
 
 const local = proxyLocalActivities<InvoiceActivities>(databaseStep);
 const payments = proxyLocalActivities<PaymentActivities>(databaseStep);
-
-/** Tells the subscription whose agenda changed with the invoice, where what is not paid has consequences for it. */
-async function enforced(snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot> {
-  const { subscriptionId } = snapshot;
-  if (snapshot.subscriptionWaits && subscriptionId) {
-    await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
-  }
-  return snapshot;
-}
 
 /**
  * An issued invoice that is not settled: charges, retries after a decline, the overdue notice, and what people ask of it.
@@ -32,15 +22,24 @@ export async function invoice(start: LifecycleStart): Promise<LifecycleResult> {
   const owner = { tenantId: start.tenantId, environmentId: start.environmentId };
   const self = { ...owner, invoiceId: start.objectId };
 
+  /** Tells the subscription whose agenda changed with the invoice, where what is not paid has consequences for it. */
+  async function enforced(snapshot: InvoiceSnapshot): Promise<InvoiceSnapshot> {
+    const { subscriptionWaits, subscriptionId } = snapshot;
+    if (subscriptionWaits && subscriptionId) await tellSubscription(subscriptionId, lifecycle.clock.heardTime);
+    return snapshot;
+  }
+
   async function charge(snapshot: InvoiceSnapshot, at: string): Promise<InvoiceSnapshot> {
     const open = snapshot.agenda.find((item) => item.kind === 'chargePayment');
-    if (!open) return snapshot;
     const clockTime = lifecycle.clock.heardTime;
+    if (!open) {
+      const { paidByWallets, subscriptionId } = snapshot;
+      if (paidByWallets && subscriptionId) await tellSubscription(subscriptionId, clockTime);
+      return snapshot;
+    }
     const collection = { paymentId: open.ref, at, clockTime };
     const { invoicePaid, subscriptionId } = await collectPayment(start, collection, payments.recordPayment);
-    if (invoicePaid && subscriptionId !== null) {
-      await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged));
-    }
+    if (invoicePaid && subscriptionId !== null) await tellSubscription(subscriptionId, clockTime);
     const refreshed = (await local.refreshInvoice(self)) ?? snapshot;
     return invoicePaid ? refreshed : enforced(refreshed);
   }

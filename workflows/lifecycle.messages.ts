@@ -76,8 +76,11 @@ export interface SettleRequest {
 /** Sent by an operator: try the step again at which the object was parked. */
 export const retry = defineUpdate<{ performing: string }, []>('retry');
 
-/** The row changed without the workflow, or something it waits for happened elsewhere: load it again. */
-export const rowChanged = defineSignal('rowChanged');
+/**
+ * The row changed without the workflow, or something it waits for happened elsewhere: load it again. What changed it tells the time that
+ * the test clock showed then, which the workflow may not have heard of yet.
+ */
+export const rowChanged = defineSignal<[clockTime?: string | null]>('rowChanged');
 
 /** What the workflow waits for now. */
 export const waitingFor = defineQuery<WaitingFor>('waitingFor');

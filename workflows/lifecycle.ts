@@ -87,7 +87,14 @@ class AgendaLoop<Snapshot extends LifecycleSnapshot> {
     // The one that operators press stands first in their list.
     setHandler(retry, () => this.retry(), described(retry));
     setHandler(settle, (request) => unheeding(() => this.settle(request)), described(settle));
-    setHandler(rowChanged, () => this.reload(), described(rowChanged));
+    setHandler(
+      rowChanged,
+      (clockTime) => {
+        if (clockTime != null) this.clock.hear(clockTime);
+        this.reload();
+      },
+      described(rowChanged),
+    );
     setHandler(waitingFor, () => waitingForOf(this.snapshot, this.cancelRequestedAt), described(waitingFor));
   }
 

@@ -11,7 +11,7 @@ import type { PaymentOutcome } from '../billing/payment.ts';
 import { refuse } from '../billing/refusal.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
 import { autoTopUpWorkflowId } from './auto-top-up.messages.ts';
-import { followRefund, nudge } from './followers.ts';
+import { followRefund, nudge, tellSubscription } from './followers.ts';
 import { described } from './handler-descriptions.ts';
 import { invoiceWorkflowId, paymentSettled } from './invoice.messages.ts';
 import { type LifecycleResult, type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
@@ -25,7 +25,9 @@ import {
   processPayment,
   refreshPayment,
 } from './payment.messages.ts';
-import { type Caller, subscriptionWorkflowId } from './subscription.messages.ts';
+import type { Caller } from './subscription.messages.ts';
+
+type RecordedPayment = Awaited<ReturnType<PaymentActivities['recordPayment']>>;
 
 const local = proxyLocalActivities<PaymentActivities>(databaseStep);
 const external = proxyActivities<PaymentActivities>(externalStep);
@@ -42,15 +44,21 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
   /** Records what the gateway said, tells those who wait for it, and answers how the payment stands. */
   async function record(outcome: PaymentOutcome, at: string, caller?: Caller): Promise<PaymentSnapshot> {
     const recorded = await local.recordPayment({ ...self, outcome, at, ...(caller ? { caller } : {}) });
-    if (!recorded.awaitsGateway) await tellThoseWaiting(recorded);
-    for (const id of recorded.refundIds ?? []) await followRefund(start, id, lifecycle.clock.heardTime);
+    if (!recorded.awaitsGateway) await follow(recorded);
     return load(at);
+  }
+
+  /** Tells those who wait for the payment, and has the refunds sent that follow from it. */
+  async function follow(recorded: RecordedPayment): Promise<void> {
+    const clockTime = lifecycle.clock.heardTime;
+    await tellThoseWaiting(recorded, clockTime);
+    for (const id of recorded.refundIds ?? []) await followRefund(start, id, clockTime);
   }
 
   async function startPayment(command: PaymentCommand): Promise<PaymentSnapshot> {
     const started = await local.startProcessing({ ...self, ...command });
     if (started.awaitsGateway) return record(await external.chargePayment(self), command.at, command.caller);
-    await tellThoseWaiting(started);
+    await follow(started);
     return load(command.at);
   }
 
@@ -122,12 +130,7 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
 }
 
 /** Nudges the workflows of the invoice, its subscription and the wallet that is topped up; each reads from the rows what it means. */
-async function tellThoseWaiting(settled: {
-  paymentId: string;
-  invoiceId: string | null;
-  subscriptionId: string | null;
-  walletId?: string;
-}): Promise<void> {
+async function tellThoseWaiting(settled: RecordedPayment, clockTime: string | null): Promise<void> {
   const { paymentId, invoiceId, subscriptionId, walletId } = settled;
   const told: Promise<void>[] = [];
   if (invoiceId !== null) {
@@ -135,12 +138,11 @@ async function tellThoseWaiting(settled: {
     told.push(nudge(() => invoice.signal(paymentSettled, { paymentId })));
   }
   if (subscriptionId !== null) {
-    const subscription = getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId));
-    told.push(nudge(() => subscription.signal(rowChanged)));
+    told.push(tellSubscription(subscriptionId, clockTime));
   }
   if (walletId !== undefined) {
     const topUp = getExternalWorkflowHandle(autoTopUpWorkflowId(walletId));
-    told.push(nudge(() => topUp.signal(rowChanged)));
+    told.push(nudge(() => topUp.signal(rowChanged, clockTime)));
   }
   await Promise.all(told);
 }

@@ -62,7 +62,7 @@ async function wakeWallet(
   { id: objectId, firstAt, ...owner }: ChangedWallet,
   { spreadMs, now }: { spreadMs: number; now: string },
 ): Promise<void> {
-  if (firstAt === null) return workflow.getHandle(walletWorkflowId(objectId)).signal(rowChanged);
+  if (firstAt === null) return workflow.getHandle(walletWorkflowId(objectId)).signal(rowChanged, null);
   const start = { ...owner, tenantId, environmentId, objectId, creating: false };
   const delayMs = walletStartDelayMs(start, { firstAt, spreadMs, now });
   await workflow.signalWithStart(walletWorkflowType, wakeOptions(start, delayMs));

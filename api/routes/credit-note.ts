@@ -161,10 +161,11 @@ async function subscriptionsOf(tx: Transaction, notes: readonly CreditNoteConten
 async function tellThose(request: Parameters<typeof tellOrStart>[0], follow: InvoiceFollowUp): Promise<void> {
   const { customerId, testClockId, at, invoiceId, subscriptionId, refundIds } = follow;
   const owner = { customerId, testClockId, at };
+  const clockTime = testClockId === null ? null : at;
   const told = refundIds.map((id) => tellOrStart(request, { kind: 'refund', id, ...owner }));
   if (follow.invoiceWaits) told.push(tellOrStart(request, { kind: 'invoice', id: invoiceId, ...owner }));
-  else if (follow.invoiceChanged) told.push(tellRunning(request, { kind: 'invoice', id: invoiceId }));
+  else if (follow.invoiceChanged) told.push(tellRunning(request, { kind: 'invoice', id: invoiceId, clockTime }));
   if (follow.invoiceChanged && subscriptionId)
-    told.push(tellRunning(request, { kind: 'subscription', id: subscriptionId }));
+    told.push(tellRunning(request, { kind: 'subscription', id: subscriptionId, clockTime }));
   await Promise.all(told);
 }

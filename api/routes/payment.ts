@@ -36,7 +36,7 @@ export async function paymentRoutes(app: Api): Promise<void> {
       tags,
       summary: 'Pay an invoice, or charge a card without one to verify it',
       body: createPaymentBody,
-      response: { 201: payment, ...errorResponses, ...notBuiltResponse },
+      response: { 201: payment, ...errorResponses },
     },
     config: { permission: 'payment:write', idempotency: 'lifecycle' },
     handler: async (request) => {
@@ -103,9 +103,9 @@ export async function paymentRoutes(app: Api): Promise<void> {
         return viewPayment(await findPayment(tx, id));
       });
       if (changed?.isSettled) {
-        await tellThoseWaiting(request.temporal, changed);
         const { invoiceId } = changed;
         const owner = await request.transaction((tx) => ownerOf(tx, id));
+        await tellThoseWaiting(request.temporal, changed, owner.testClockId === null ? null : owner.at);
         await sendRefundsOf(request, { ...owner, id: invoiceId ?? id }, invoiceId === null ? 'payment' : 'invoice');
       }
       return answer;

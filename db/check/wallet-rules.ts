@@ -109,6 +109,23 @@ export const walletRules: readonly InvariantRule[] = [
   },
   {
     id: 'I7',
+    rule: 'what a wallet paid of an invoice is the debit of one payment that succeeded',
+    examines: `select count(*) from payment where payment_method_type = 'CREDITS'`,
+    violations: `
+      select p.id as object, format('%s of %s, %s debits of %s in all', p.payment_status, p.amount, sums.debits, sums.amount) as problem
+      from payment p cross join lateral (
+        select count(*) as debits, coalesce(sum(d.amount), 0) as amount from wallet_transaction d where d.environment_id = p.environment_id
+          and d.idempotency_key = p.id and d.transaction_reason = 'INVOICE_PAYMENT' and d.wallet_id = p.payment_method_id
+      ) sums
+      where p.payment_method_type = 'CREDITS'
+        and (sums.debits <> (p.succeeded_at is not null)::int or (sums.debits = 1 and sums.amount <> p.amount))
+      union all
+      select d.id, format('takes credits for payment %s, which nobody has', d.idempotency_key) from wallet_transaction d
+      where d.transaction_reason = 'INVOICE_PAYMENT' and not exists (
+        select from payment p where p.id = d.idempotency_key and p.payment_method_type = 'CREDITS')`,
+  },
+  {
+    id: 'I7',
     rule: 'a bonus stands as its purchase',
     examines: 'select count(*) from wallet_transaction where parent_transaction_id is not null',
     violations: `

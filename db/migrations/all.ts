@@ -59,6 +59,7 @@ import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_60_lot_agenda } from './20261125_60_lot_agenda.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
+import { Migration20261125_71_wallets_follow } from './20261125_71_wallets_follow.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
 import { Migration20261125_81_unapplied_captures } from './20261125_81_unapplied_captures.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
@@ -129,4 +130,5 @@ export const migrations = [
   { name: '20261125_80_prepared_charges', class: Migration20261125_80_prepared_charges },
   { name: '20261125_60_lot_agenda', class: Migration20261125_60_lot_agenda },
   { name: '20261125_81_unapplied_captures', class: Migration20261125_81_unapplied_captures },
+  { name: '20261125_71_wallets_follow', class: Migration20261125_71_wallets_follow },
 ];

@@ -159,7 +159,7 @@ test('what cannot be paid so is refused by the first rule it breaks, and nothing
     [open.invoiceId, { amount: '1.001' }, 400, 'validation_error', 'amount'],
     [open.invoiceId, { destination_type: 'ORDER' }, 400, 'validation_error', 'destination_type'],
     [open.invoiceId, { destination_type: 'CUSTOMER' }, 404, 'not_found', open.invoiceId],
-    [open.invoiceId, { payment_method_type: 'CREDITS' }, 501, 'not_implemented', 'payment_method_type'],
+    [open.invoiceId, { payment_method_type: 'CREDITS' }, 400, 'invalid_operation', 'postpaid'],
     ['inv_unknown', {}, 404, 'not_found', 'inv_unknown'],
     [voided.invoiceId, { currency: 'eur' }, 400, 'invalid_operation', 'voided'],
     [draft.invoiceId, {}, 400, 'invalid_operation', 'DRAFT'],

@@ -46,4 +46,18 @@ export const walletPlantings: Planting[] = [
     sql: `update payment set purchase_id = (select id from wallet_transaction where type = 'credit' limit 1) where id = '$1'`,
     by: 'paymentId',
   },
+  {
+    id: 'I7',
+    what: 'an invoice paid by a wallet that was not debited',
+    sql: `update payment set payment_method_type = 'CREDITS', payment_method_id = (select id from wallet limit 1) where id = '$1'`,
+    by: 'paymentId',
+    names: /0 debits/,
+  },
+  {
+    id: 'I7',
+    what: 'credits taken for a payment that nobody has',
+    sql: `update wallet_transaction set transaction_reason = 'INVOICE_PAYMENT' where id = '$1'`,
+    by: 'debitId',
+    names: /which nobody has/,
+  },
 ];

@@ -1,6 +1,6 @@
-import { makeCustomer } from '../../bench/account.ts';
+import { advanceClock, makeCustomer } from '../../bench/account.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import { newExternalId, type Stage, until } from './stage.ts';
+import { newExternalId, onClock, type Stage, until } from './stage.ts';
 
 /**
  * Cards that buy credits through payments of their own: the purchase of a live wallet, that of a wallet which is closed while its charge is
@@ -42,4 +42,31 @@ async function payPurchase({ platform: { api } }: Stage, card: SandboxBehaviour,
     currency: 'usd',
   });
   return { customerId, walletId, paymentId };
+}
+
+/** An incomplete subscription whose card is declined, and whose postpaid wallet then pays all of its first invoice. */
+export async function walletPays(stage: Stage): Promise<void> {
+  const { api } = stage.platform;
+  const { customerId, subscriptionId, clockId } = await onClock(stage, {
+    card: 'declines',
+    subscription: { payment_behavior: 'allow_incomplete' },
+  });
+  await advanceClock(api, clockId, '2026-01-15T01:00:00Z');
+  const wallet = {
+    customer_id: customerId,
+    currency: 'usd',
+    wallet_type: 'POST_PAID',
+    initial_credits_to_load: '50000',
+  };
+  await api('POST', '/wallets', wallet);
+  const { items } = await api<{ items: { id: string }[] }>('GET', `/invoices?subscription_id=${subscriptionId}`);
+  await api('POST', `/invoices/${items[0]?.id}/payment/attempt`);
+  await until(async () => {
+    const { subscription_status } = await api<{ subscription_status: string }>(
+      'GET',
+      `/subscriptions/${subscriptionId}`,
+    );
+    return subscription_status === 'active' || undefined;
+  });
+  await advanceClock(api, clockId, '2026-02-16T00:00:00Z');
 }

@@ -12,7 +12,7 @@ import { onboardingScenario } from './onboarding-scenario.ts';
 import { clockParked, invoiceParked, periodParked } from './parked-scenarios.ts';
 import { payerTookTime } from './payer-scenario.ts';
 import { priceSyncParked, priceSyncStopped, pricesSynced } from './price-sync-scenarios.ts';
-import { creditsBought } from './purchase-scenario.ts';
+import { creditsBought, walletPays } from './purchase-scenario.ts';
 import { refundScenario } from './refund-scenario.ts';
 import {
   daysAgo,
@@ -172,6 +172,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'customer-onboarded': onboardingScenario,
   'refunds-refused-and-silent': refundScenario,
   'credits-bought': creditsBought,
+  'wallet-pays': walletPays,
 };
 
 function cancelled(cancellation: Record<string, unknown>): (stage: Stage) => Promise<void> {

@@ -6,8 +6,21 @@ import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { openPayment } from '../payment/payment.ts';
+import { refreshIncomplete } from '../subscription/subscription-snapshot.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { type AttendedInvoice, refreshInvoiceAgenda } from './invoice-snapshot.ts';
+
+/** An invoice after an attempt to collect it. */
+export interface CollectedInvoice extends AttendedInvoice {
+  /** Postpaid wallets have just paid all of it, so that no gateway is asked. */
+  isPaidByWallets?: boolean;
+}
+
+interface RetriedRow {
+  collection_attempts: number;
+  subscription_id: string | null;
+  gateway_payment_method_id: string | null;
+}
 
 /**
  * Opens the next payment of an unpaid invoice: attempt `attempt`, at most once. Without a saved method the attempt counts and
@@ -16,31 +29,36 @@ import { type AttendedInvoice, refreshInvoiceAgenda } from './invoice-snapshot.t
 export async function openRetry(
   sql: Sql,
   scope: Scope,
-  input: { invoiceId: string; attempt: number; at: string },
-): Promise<AttendedInvoice> {
-  const [row] = await sql.rows<{ collection_attempts: number; gateway_payment_method_id: string | null }>(
-    `select i.collection_attempts, s.gateway_payment_method_id from invoice i left join subscription s on s.id = i.subscription_id
+  input: { invoiceId: string; attempt: number; at: string; isByHand?: boolean },
+): Promise<CollectedInvoice> {
+  const [row] = await sql.rows<RetriedRow & Record<string, unknown>>(
+    `select i.collection_attempts, i.subscription_id, s.gateway_payment_method_id from invoice i left join subscription s on s.id = i.subscription_id
      where i.environment_id = $1 and i.id = $2 for update of i`,
     [scope.environmentId, input.invoiceId],
   );
   if (!row) throw missing('invoice', input.invoiceId);
+  let isPaidByWallets = false;
   if (row.collection_attempts < input.attempt) {
     await sql.rows('update invoice set collection_attempts = $3 where environment_id = $1 and id = $2', [
       scope.environmentId,
       input.invoiceId,
       input.attempt,
     ]);
-    await openPayment(
+    const opened = await openPayment(
       { ...sql, scope },
       {
         invoiceId: input.invoiceId,
         idempotencyKey: `${input.invoiceId}/${input.attempt + 1}`,
         at: input.at,
         paymentMethodId: row.gateway_payment_method_id,
+        isByHand: input.isByHand ?? false,
       },
     );
+    isPaidByWallets = opened.kind === 'paid_by_wallets';
+    const { subscription_id: subscriptionId } = row;
+    await refreshIncomplete(sql, scope.environmentId, [{ invoicePaid: isPaidByWallets, subscriptionId }]);
   }
-  return refreshInvoiceAgenda(sql, scope, input.invoiceId);
+  return { ...(await refreshInvoiceAgenda(sql, scope, input.invoiceId)), isPaidByWallets };
 }
 
 /** A person asks to collect now: refused unless something is due and nothing is under way. spec: §1.11, §2.15.12 */
@@ -48,7 +66,7 @@ export async function openAttempt(
   sql: Sql,
   scope: Scope,
   input: { invoiceId: string; at: string },
-): Promise<AttendedInvoice> {
+): Promise<CollectedInvoice> {
   const [row] = await sql.rows<{
     invoice_status: string;
     payment_status: string;
@@ -78,7 +96,8 @@ export async function openAttempt(
     scope.environmentId,
     input.invoiceId,
   ]);
-  return openRetry(sql, scope, { invoiceId: input.invoiceId, attempt: row.collection_attempts + 1, at: input.at });
+  const attempt = row.collection_attempts + 1;
+  return openRetry(sql, scope, { invoiceId: input.invoiceId, attempt, at: input.at, isByHand: true });
 }
 
 /** Emits `invoice.payment.overdue` once when the due date passed unpaid. spec: subscriptions-and-invoicing §2.5 Overdue */

@@ -96,6 +96,12 @@ function namesOf(change: PaymentChange): string[] {
 function checkMove(payment: PaymentRow, next: PaymentStatus): void {
   const from = payment.payment_status;
   assertPaymentMove(from, next);
+  if (payment.payment_method_type === 'CREDITS' && next === 'SUCCEEDED' && next !== from) {
+    throw refuse(
+      'invalid_operation',
+      'a CREDITS payment succeeds when its wallet is debited, by POST /payments/{id}/process',
+    );
+  }
   if (next === from || next === 'PENDING' || next === 'SUCCEEDED' || next === 'FAILED') return;
   if (next === 'PROCESSING') {
     throw refuse('invalid_operation', 'payment_status PROCESSING is entered by POST /payments/{id}/process');

@@ -1,6 +1,6 @@
 import { intentTokenOf } from '../../../billing/payment.ts';
 import { anyOf } from '../../bulk.ts';
-import type { PaymentToInsert } from './payment.ts';
+import type { PaymentToInsert } from './payment-insert.ts';
 import type { PaymentTransaction } from './payment-row.ts';
 
 type Debt = { invoiceId: string; debt: string; charges: number };

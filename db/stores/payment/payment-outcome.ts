@@ -7,7 +7,8 @@ import {
   paymentEventName,
   paymentStatusAfter,
 } from '../../../billing/payment.ts';
-import { type AuditRecord, writeAudit } from '../../audit.ts';
+import { doWalletsPay } from '../../../billing/postpaid-payment.ts';
+import { writeAudit } from '../../audit.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import { type OutboundEvent, writeEvents } from '../../outbox.ts';
 import { failPurchase } from '../wallet/wallet-purchase.ts';
@@ -19,13 +20,16 @@ import {
   type PaymentRow,
   type PaymentTransaction,
   type PaymentWithInvoice,
-  paidInvoiceEventObject,
+  paidInvoiceEvent,
   paymentAudit,
   paymentColumns,
   paymentEvent,
+  receivedAudit,
 } from './payment-row.ts';
 import { isPaid, type PaymentToSettle, settlePayments, withPayment, writePaidInvoices } from './payment-settle.ts';
+import { openPostpaidPurse } from './postpaid-purse.ts';
 import { settleDirectPurchase, settlePurchases, walletsOfPurchases } from './purchase-settlement.ts';
+import { payByWallets } from './wallet-payment.ts';
 
 /** What a recorded outcome means for the one who waits for it. */
 export interface RecordedPayment {
@@ -109,11 +113,11 @@ async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly 
     const paidInvoice = next === 'SUCCEEDED' && invoice ? withPayment(invoice, decimalText(payment.amount), at) : null;
     settling.set(payment.id, { ...each, next, paidInvoice });
   }
-  const { settled, refundIds, walletIds } = await settle(tx, [...settling.values()]);
+  const { settled, refundIds, walletIds, invoices } = await settle(tx, [...settling.values()]);
   return found.map(({ payment, invoice }) => {
     const after = settled.get(payment.id);
     if (!after) return recorded(payment, invoice, false);
-    const paidInvoice = settling.get(payment.id)?.paidInvoice;
+    const paidInvoice = invoices.get(payment.id);
     const invoicePaid = paidInvoice
       ? isPaid(paidInvoice.payment_status) && !isPaid(invoice?.payment_status ?? '')
       : false;
@@ -131,16 +135,21 @@ function purchaseOf({ payment, invoice }: PaymentWithInvoice): string | null {
   return payment.purchase_id ?? invoice?.purchase_id ?? null;
 }
 
-/**
- * Writes what moves: payments, attempts, invoices, agendas, events and audit. Answers the payments as they are then, by payment the
- * refunds that follow, and by purchase its wallet.
- */
-async function settle(
-  tx: PaymentTransaction,
-  settling: readonly Settling[],
-): Promise<{ settled: Map<string, PaymentRow>; refundIds: Map<string, string[]>; walletIds: Map<string, string> }> {
+/** Payments and invoices as they are once they are settled, and what follows. */
+interface Settled {
+  settled: Map<string, PaymentRow>;
+  /** By payment: refunds to send. */
+  refundIds: Map<string, string[]>;
+  /** By purchase: its wallet. */
+  walletIds: Map<string, string>;
+  /** By payment: its invoice, where money came for it. */
+  invoices: Map<string, PayableInvoiceRow>;
+}
+
+/** Writes what moves: payments, attempts, invoices, agendas, events and audit; then has wallets pay what goes with a card's payment. */
+async function settle(tx: PaymentTransaction, settling: readonly Settling[]): Promise<Settled> {
   const refundIds = new Map<string, string[]>();
-  if (settling.length === 0) return { settled: new Map(), refundIds, walletIds: new Map() };
+  if (settling.length === 0) return { settled: new Map(), refundIds, walletIds: new Map(), invoices: new Map() };
   const settled = await settlePayments(tx, settling);
   await writePaidInvoices(
     tx,
@@ -158,7 +167,31 @@ async function settle(
   ]);
   await writeAudit(tx, tx.scope, audits);
   for (const each of settling) refundIds.set(each.payment.id, await settlePurchaseOf(tx, each));
-  return { settled, refundIds, walletIds: await walletsOfPurchases(tx, settling.map(purchaseOf)) };
+  const walletIds = await walletsOfPurchases(tx, settling.map(purchaseOf));
+  return { settled, refundIds, walletIds, invoices: await followByWallets(tx, settling) };
+}
+
+/** Has the payers' postpaid wallets pay their part of invoices, now that the card's is known. spec: wallets-and-payments §2.13 */
+async function followByWallets(
+  tx: PaymentTransaction,
+  settling: readonly Settling[],
+): Promise<Map<string, PayableInvoiceRow>> {
+  const invoices = new Map(
+    settling.flatMap(({ payment, paidInvoice }) => (paidInvoice ? [[payment.id, paidInvoice]] : [])),
+  );
+  const following = settling.flatMap(({ payment, invoice, paidInvoice, next, at }) => {
+    const left = paidInvoice ?? invoice;
+    if (left?.invoice_status !== 'FINALIZED' || !doWalletsPay(payment.wallets_follow, next === 'SUCCEEDED')) return [];
+    return [{ paymentId: payment.id, invoice: left, at }];
+  });
+  const purse = await openPostpaidPurse(
+    tx,
+    following.map(({ invoice }) => invoice),
+  );
+  if (!purse) return invoices;
+  const after = await payByWallets(tx, purse, following);
+  for (const { paymentId, invoice } of following) invoices.set(paymentId, after.get(invoice.id) ?? invoice);
+  return invoices;
 }
 
 /** Settles the purchase that a payment was for, where it was for one; answers the refunds to send. */
@@ -176,13 +209,7 @@ function eventsOf({ payment, invoice, next, paidInvoice, at }: Settling, settled
   const name = paymentEventName(payment.payment_status, next);
   const events: OutboundEvent[] = name ? [paymentEvent(name, settled, invoice?.invoice_number ?? null, at)] : [];
   if (paidInvoice) {
-    events.push({
-      name: 'invoice.update.payment',
-      entityType: 'invoice',
-      entityId: paidInvoice.id,
-      payload: { invoice: paidInvoiceEventObject(paidInvoice) },
-      occurredAt: at,
-    });
+    events.push(paidInvoiceEvent(paidInvoice, at));
   }
   return events;
 }
@@ -242,17 +269,6 @@ function recorded(payment: PaymentRow, invoice: PayableInvoiceRow | null, invoic
     subscriptionId: invoice?.subscription_id ?? null,
     invoicePaid,
     awaitsGateway: payment.payment_status === 'PROCESSING',
-  };
-}
-
-function receivedAudit(invoice: PayableInvoiceRow, paymentId: string, at: string): AuditRecord {
-  return {
-    objectType: 'invoice',
-    objectId: invoice.id,
-    action: 'payment received',
-    version: invoice.version,
-    occurredAt: at,
-    detail: { payment_id: paymentId, payment_status: invoice.payment_status },
   };
 }
 

@@ -6,8 +6,9 @@ import { writeAudit } from '../../audit.ts';
 import { customerNow } from '../../clock.ts';
 import { writeEvents } from '../../outbox.ts';
 import { badField, missing } from '../../record.ts';
-import { chargeableMethod, insertPayment } from './payment.ts';
+import { chargeableMethod } from './payment.ts';
 import { writeUnansweredAgenda } from './payment-agenda.ts';
+import { insertPayment } from './payment-insert.ts';
 import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
 import {
   destinationDetail,
@@ -22,6 +23,8 @@ import {
   paymentColumns,
   paymentEvent,
 } from './payment-row.ts';
+import { atOnce } from './wallet-payment.ts';
+import { takeFromWallet, walletToPayFrom } from './wallet-payment-request.ts';
 
 /** A payment as a caller asks for it; shapes are checked, facts are not. spec: wallets-and-payments §1.5 */
 export interface PaymentRequest {
@@ -55,7 +58,6 @@ export interface RequestedPayment {
  * what they refuse leaves nothing behind. spec: wallets-and-payments §2.19 Create checks, §3 rows 39 and 40
  */
 export async function requestPayment(tx: PaymentTransaction, input: PaymentRequest): Promise<RequestedPayment> {
-  refuseUnavailable(input);
   const invoice = input.destinationType === 'INVOICE' ? await payableInvoice(tx, input.destinationId) : null;
   const destination = invoice ? invoiceAsDestination(invoice) : await customerAsDestination(tx, input);
   const at = await customerNow(tx, destination.customerId);
@@ -63,7 +65,7 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
   const before = await earlierPayment(tx, input.id, idempotencyKey);
   if (before) return requested(before, input.processPayment && before.payment_status === 'PENDING', at);
   if (invoice) checkInvoice(invoice, input);
-  const method = await methodOf(tx, destination.customerId, input);
+  const method = await methodOf(tx, destination.customerId, invoice, input);
   const payment = await insertPayment(tx, {
     id: input.id,
     idempotencyKey,
@@ -72,7 +74,7 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
     paymentMethodId: method?.id ?? null,
     paymentGateway: method?.gateway ?? null,
     amount: input.amount,
-    paymentStatus: method && !input.processPayment ? 'INITIATED' : 'PENDING',
+    paymentStatus: method?.gateway && !input.processPayment ? 'INITIATED' : 'PENDING',
     attended: true,
     isChargedAlready: false,
     metadata: input.metadata,
@@ -83,7 +85,7 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
 }
 
 /**
- * Takes up a pending payment. Money received outside a gateway is recorded at once; a card's payment becomes PROCESSING and
+ * Takes up a pending payment. Money received outside a gateway is recorded at once, a wallet is debited at once; a card's payment becomes PROCESSING and
  * is then sent. One that is PROCESSING is taken up again and one that is settled stays as it is, so that a retried request
  * loses nothing and charges nothing. Throws `not_found`, and `invalid_operation` for an INITIATED one.
  * spec: wallets-and-payments §2.19 process, §3 row 41
@@ -100,14 +102,12 @@ export async function startProcessing(
     });
   }
   if (payment.payment_method_type === 'OFFLINE' && status === 'PENDING') {
-    const received = {
-      status: 'succeeded',
-      gatewayPaymentId: null,
-      gatewayMetadata: {},
-      reason: null,
-      actionUrl: null,
-    } as const;
-    return recordPaymentOutcome(tx, { ...input, outcome: received });
+    return recordPaymentOutcome(tx, { ...input, outcome: atOnce });
+  }
+  if (payment.payment_method_type === 'CREDITS' && invoice && status === 'PENDING') {
+    const reason = await takeFromWallet(tx, payment, invoice);
+    const outcome = reason === null ? atOnce : { ...atOnce, status: 'declined' as const, reason };
+    return recordPaymentOutcome(tx, { ...input, outcome });
   }
   if (status === 'PENDING') await moveToProcessing(tx, payment, invoice?.invoice_number ?? null, input.at);
   return {
@@ -159,13 +159,6 @@ async function moveToProcessing(
   await writeAudit(tx, tx.scope, [paymentAudit(moved, 'processing', at, destinationDetail(moved))]);
 }
 
-/** What this installation cannot do yet is refused before anything is read. */
-function refuseUnavailable(input: PaymentRequest): void {
-  if (input.paymentMethodType === 'CREDITS') {
-    throw refuse('not_implemented', 'payment_method_type CREDITS is not available; CARD and OFFLINE are');
-  }
-}
-
 async function payableInvoice(tx: PaymentTransaction, id: string): Promise<PayableInvoiceRow> {
   const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, id);
   if (!invoice) throw missing('invoice', id, 'destination_id');
@@ -212,13 +205,17 @@ function notPayable(invoice: PayableInvoiceRow, problem: string) {
 
 const offlineDecimals = 8;
 
-/** The saved method of a card payment, null for money received outside a gateway. spec: wallets-and-payments §1.5 payment_method_id */
+/** The saved method of a card payment, or the wallet that pays; null for money received outside a gateway. spec: wallets-and-payments §1.5 payment_method_id */
 async function methodOf(
   tx: PaymentTransaction,
   customerId: string,
+  invoice: PayableInvoiceRow | null,
   input: PaymentRequest,
-): Promise<{ id: string; gateway: string } | null> {
+): Promise<{ id: string; gateway: string | null } | null> {
   const { paymentMethodType: type, paymentMethodId: id } = input;
+  if (type === 'CREDITS' && invoice) {
+    return { id: await walletToPayFrom(tx, invoice, { walletId: id, amount: input.amount }), gateway: null };
+  }
   const decimals = type === 'OFFLINE' ? offlineDecimals : currencyPrecision(input.currency);
   if ((input.amount.split('.')[1] ?? '').length > decimals)
     throw badField('amount', `must have at most ${decimals} decimals`);
@@ -235,7 +232,7 @@ async function methodOf(
   }
   if (type !== 'CARD') {
     if (!id) throw badField('payment_method_id', `is required for ${type}`);
-    throw refuse('invalid_operation', `payment_method_type ${type} is not supported; CARD and OFFLINE are`);
+    throw refuse('invalid_operation', `payment_method_type ${type} is not supported; CARD, CREDITS and OFFLINE are`);
   }
   const method = await chargeableMethod(tx, customerId, id);
   if (!method && id) throw missing('payment method', id, 'payment_method_id');

@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '../../../billing/payment.ts';
+import type { WalletsFollow } from '../../../billing/postpaid-payment.ts';
 import type { AuditRecord } from '../../audit.ts';
 import { anyOf } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
@@ -31,6 +32,8 @@ export interface PaymentRow {
   currency: string;
   payment_status: PaymentStatus;
   track_attempts: boolean;
+  /** When postpaid wallets pay what the card is not asked for; null when they do not. */
+  wallets_follow: WalletsFollow | null;
   attended: boolean;
   payment_url: string | null;
   /** Instant at which the gateway first said that the payer has to confirm. */
@@ -64,15 +67,23 @@ export interface PayableInvoiceRow {
   test_clock_id: string | null;
   /** The purchase of credits that it bills. */
   purchase_id: string | null;
+  /** Whether the payer has a postpaid wallet with a balance, which may pay it. */
+  has_postpaid_wallet: boolean;
   version: number;
 }
 
 export const paymentColumns = `id, tenant_id, environment_id, status, idempotency_key, destination_type, destination_id, purchase_id,
   customer_id, payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
-  track_attempts, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, unapplied, test_clock_id, version`;
+  track_attempts, wallets_follow, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, unapplied, test_clock_id, version`;
+
+// Whether the payer has a postpaid wallet with a balance, which may pay it.
+const hasPostpaidWallet = `(invoice.purchase_id is null and exists (select from wallet w where w.environment_id = invoice.environment_id
+    and w.customer_id = invoice.customer_id and w.currency = lower(invoice.currency) and w.wallet_type = 'POST_PAID'
+    and w.wallet_status = 'active' and w.status = 'published' and w.balance > 0))`;
 
 const invoiceColumns = `id, customer_id, subscription_id, invoice_number, invoice_status, payment_status, currency, amount_due,
-  amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, purchase_id, version`;
+  amount_paid, amount_remaining, overpaid_amount, refunded_amount, paid_at, test_clock_id, purchase_id, version,
+  ${hasPostpaidWallet} as has_postpaid_wallet`;
 
 /** Locks one invoice; null when this environment has none of that id. See `lockPayableInvoices`. */
 export async function lockPayableInvoice(
@@ -212,8 +223,26 @@ function paymentEventObject(row: PaymentRow, invoiceNumber: string | null): Reco
   };
 }
 
+/** The event of an invoice whose payments changed. */
+export function paidInvoiceEvent(row: PayableInvoiceRow, at: string): OutboundEvent {
+  const payload = { invoice: paidInvoiceEventObject(row) };
+  return { name: 'invoice.update.payment', entityType: 'invoice', entityId: row.id, payload, occurredAt: at };
+}
+
+/** The audit row of an invoice that money came for. */
+export function receivedAudit(invoice: PayableInvoiceRow, paymentId: string, at: string): AuditRecord {
+  return {
+    objectType: 'invoice',
+    objectId: invoice.id,
+    action: 'payment received',
+    version: invoice.version,
+    occurredAt: at,
+    detail: { payment_id: paymentId, payment_status: invoice.payment_status },
+  };
+}
+
 /** What changed of an invoice by a payment; a delivery reads the full invoice when it is sent. spec: platform §17.1 */
-export function paidInvoiceEventObject(row: PayableInvoiceRow): Record<string, unknown> {
+function paidInvoiceEventObject(row: PayableInvoiceRow): Record<string, unknown> {
   return {
     id: row.id,
     customer_id: row.customer_id,

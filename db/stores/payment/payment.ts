@@ -1,24 +1,18 @@
 import type { PaymentStatus } from '../../../billing/payment.ts';
-import { writeAudit } from '../../audit.ts';
-import { insertText } from '../../bulk.ts';
+import { type PaymentSplit, splitWithCard, type WalletsFollow } from '../../../billing/postpaid-payment.ts';
 import { decimalText } from '../../columns.ts';
 import { newId } from '../../id.ts';
-import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
-import { intentTokens } from './payment-intent.ts';
+import { insertOpened, type Opening, type PaymentToInsert } from './payment-insert.ts';
 import {
-  destinationDetail,
   invoiceAsDestination,
   lockPayableInvoices,
   type PayableInvoiceRow,
-  type PaymentDestination,
   type PaymentRow,
   type PaymentTransaction,
-  paymentAudit,
-  paymentColumns,
-  paymentEvent,
 } from './payment-row.ts';
-import { wireToken } from './wire-token.ts';
+import { openPostpaidPurse, type PostpaidPurse, totalOf, walletPayments } from './postpaid-purse.ts';
+import { payByWallets } from './wallet-payment.ts';
 
 export interface PaymentToOpen {
   invoiceId: string;
@@ -31,6 +25,8 @@ export interface PaymentToOpen {
   /** Where the charge comes before the invoice is kept: the id it was made under. */
   paymentId?: string;
   metadata?: Record<string, string>;
+  /** A person collects: wallets pay their part whatever becomes of the card's. */
+  isByHand?: boolean;
 }
 
 export type OpenedPayment =
@@ -38,7 +34,9 @@ export type OpenedPayment =
   | { kind: 'opened' | 'existing'; paymentId: string; paymentStatus: PaymentStatus }
   /** Another payment of this invoice waits for its gateway; charging again could take the money twice. */
   | { kind: 'in_flight'; paymentId: string; paymentStatus: PaymentStatus }
-  | { kind: 'nothing_due' | 'not_payable' | 'no_payment_method' };
+  | { kind: 'nothing_due' | 'not_payable' | 'no_payment_method' }
+  /** Postpaid wallets paid all of it. */
+  | { kind: 'paid_by_wallets' };
 
 /** Opens one payment; see `openPayments`. */
 export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen): Promise<OpenedPayment> {
@@ -48,9 +46,10 @@ export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen):
 
 /**
  * Opens the payments of what remains of finalized invoices, in a fixed number of statements: PENDING, then PROCESSING, with
- * the token the gateway will know each by. Nothing is sent. The answers come in the order asked. Asking again with the same
+ * the token the gateway will know each by. Nothing is sent. Where the payer has postpaid wallets, the card is asked for what they cannot
+ * pay, and they pay once it was charged; what needs no card they pay at once. The answers come in the order asked. Asking again with the same
  * key answers the same payment, whatever became of it. Throws `not_found` for an unknown invoice.
- * spec: wallets-and-payments §2.19; subscriptions-and-invoicing §2.15.12
+ * spec: wallets-and-payments §2.13, §2.19; subscriptions-and-invoicing §2.15.12
  */
 export async function openPayments(tx: PaymentTransaction, inputs: readonly PaymentToOpen[]): Promise<OpenedPayment[]> {
   if (inputs.length === 0) return [];
@@ -61,7 +60,10 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
   ]);
   const invoices = new Map(locked.map((row) => [row.id, row]));
   const methods = await methodsOf(tx, [...invoices.values()], inputs);
+  const isOpen = (invoice: PayableInvoiceRow) => invoice.invoice_status === 'FINALIZED' && !earlier.has(invoice.id);
+  const purse = await openPostpaidPurse(tx, locked.filter(isOpen));
   const opening: Opening[] = [];
+  const paying: { invoice: PayableInvoiceRow; at: string }[] = [];
   const results = inputs.map((input): OpenedPayment => {
     const invoice = invoices.get(input.invoiceId);
     if (!invoice) throw missing('invoice', input.invoiceId, 'invoice_id');
@@ -73,8 +75,14 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
     const method = methods.find(
       (one) => one.customer_id === invoice.customer_id && (wanted === null ? one.is_default : one.id === wanted),
     );
-    if (!method) return { kind: 'no_payment_method' };
-    const payment = collectionPayment(input, invoice, method);
+    const share = shareOf(purse, invoice, input);
+    const byWallets = { kind: 'paid_by_wallets' } as const;
+    if (!method || share.byCard === '0') {
+      const walletsPay = share.byCard === '0' || share.follow === 'in_any_case';
+      if (walletsPay && share.byWallets !== '0') paying.push({ invoice, at: input.at });
+      return share.byCard === '0' ? byWallets : { kind: 'no_payment_method' };
+    }
+    const payment = collectionPayment(input, invoice, method, share);
     opening.push({ payment, at: input.at, invoiceNumber: invoice.invoice_number });
     // A second request for the same invoice in this set meets the first.
     earlier.set(invoice.id, [
@@ -83,7 +91,18 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
     return { kind: 'opened', paymentId: payment.id, paymentStatus: 'PROCESSING' };
   });
   await insertOpened(tx, opening);
+  if (purse) await payByWallets(tx, purse, paying);
   return results;
+}
+
+type Share = PaymentSplit & { follow: WalletsFollow };
+
+/** The parts of an invoice that a card and that wallets are to pay, and when the wallets do. spec: wallets-and-payments §2.13 */
+function shareOf(purse: PostpaidPurse | null, invoice: PayableInvoiceRow, { isByHand }: PaymentToOpen): Share {
+  const remaining = decimalText(invoice.amount_remaining);
+  const payable = purse ? totalOf(walletPayments(purse, invoice)) : '0';
+  const follow = purse?.invoices.get(invoice.id)?.follow ?? 'on_success';
+  return { ...splitWithCard(remaining, payable), follow: isByHand ? 'in_any_case' : follow };
 }
 
 type EarlierPayment = Pick<PaymentRow, 'id' | 'idempotency_key' | 'payment_status'>;
@@ -100,6 +119,7 @@ function collectionPayment(
   input: PaymentToOpen,
   invoice: PayableInvoiceRow,
   method: { id: string; gateway: string },
+  { byCard, byWallets, follow }: Share,
 ): PaymentToInsert {
   return {
     id: input.paymentId ?? newId('pay'),
@@ -108,43 +128,13 @@ function collectionPayment(
     paymentMethodType: 'CARD',
     paymentMethodId: method.id,
     paymentGateway: method.gateway,
-    amount: decimalText(invoice.amount_remaining),
+    amount: byCard,
+    walletsFollow: byWallets === '0' ? null : follow,
     paymentStatus: 'PROCESSING',
     attended: false,
     isChargedAlready: input.paymentId !== undefined,
     metadata: input.metadata ?? {},
   };
-}
-
-/** A payment that is opened, and what its events say. */
-export interface Opening {
-  payment: PaymentToInsert;
-  /** The customer's present. */
-  at: string;
-  invoiceNumber: string | null;
-}
-
-/** Inserts payments that wait for their gateways from the start, with their events and audit. */
-export async function insertOpened(tx: PaymentTransaction, opening: readonly Opening[]): Promise<void> {
-  const rows = new Map(
-    (
-      await insertPayments(
-        tx,
-        opening.map((one) => one.payment),
-      )
-    ).map((row) => [row.id, row]),
-  );
-  const written = opening.map(({ payment, at, invoiceNumber }) => ({ row: rows.get(payment.id)!, at, invoiceNumber }));
-  const events = written.flatMap(({ row, invoiceNumber, at }) => [
-    paymentEvent('payment.created', { ...row, payment_status: 'PENDING' }, invoiceNumber, at),
-    paymentEvent('payment.pending', row, invoiceNumber, at),
-  ]);
-  await writeEvents(tx, tx.scope, events);
-  await writeAudit(
-    tx,
-    tx.scope,
-    written.map(({ row, at }) => paymentAudit(row, 'opened', at, destinationDetail(row))),
-  );
 }
 
 /** Payments that a new one could repeat, by invoice: under one of the keys, or waiting for their gateway. */
@@ -189,58 +179,6 @@ export async function isPaymentInFlight(tx: PaymentTransaction, invoiceId: strin
   return row !== undefined;
 }
 
-/** A payment as it is inserted. */
-export interface PaymentToInsert {
-  id: string;
-  idempotencyKey: string;
-  destination: PaymentDestination;
-  paymentMethodType: string;
-  paymentMethodId: string | null;
-  paymentGateway: string | null;
-  amount: string;
-  paymentStatus: PaymentStatus;
-  /** True when the payment's own workflow will wait for the gateway from the start. */
-  attended: boolean;
-  metadata: Record<string, string>;
-  /** The gateway knows this charge by the payment's id already: it was made before there was an invoice. */
-  isChargedAlready: boolean;
-  /** Token that the gateway will know the charge by, where the caller has one of its own. */
-  intentToken?: string;
-}
-
-/** Inserts one payment; see `insertPayments`. */
-export async function insertPayment(tx: PaymentTransaction, input: PaymentToInsert): Promise<PaymentRow> {
-  const [row] = await insertPayments(tx, [input]);
-  return row!;
-}
-
-/** Inserts payments in one statement. */
-async function insertPayments(tx: PaymentTransaction, inputs: readonly PaymentToInsert[]): Promise<PaymentRow[]> {
-  if (inputs.length === 0) return [];
-  const { tenantId, environmentId, actor } = tx.scope;
-  const now = new Date().toISOString();
-  const tokens = await intentTokens(tx, inputs);
-  const rows = inputs.map(({ destination, isChargedAlready, ...payment }) => ({
-    ...payment,
-    tenantId,
-    environmentId,
-    createdAt: now,
-    createdBy: actor,
-    updatedAt: now,
-    updatedBy: actor,
-    destinationType: destination.type,
-    destinationId: destination.id,
-    purchaseId: destination.purchaseId,
-    customerId: destination.customerId,
-    intentToken: tokens.get(payment.id),
-    gatewayTrackingId: payment.paymentGateway === null ? null : wireToken(tokens.get(payment.id)!),
-    currency: destination.currency,
-    trackAttempts: payment.paymentGateway !== null,
-    testClockId: destination.testClockId,
-  }));
-  return tx.rows<PaymentRow>(insertPaymentsText, [JSON.stringify(rows)]);
-}
-
 /** The saved method to charge: the one named, or the customer's default; null when there is none. spec: wallets-and-payments §1.5 */
 export async function chargeableMethod(
   tx: PaymentTransaction,
@@ -254,34 +192,3 @@ export async function chargeableMethod(
   );
   return method ?? null;
 }
-
-const insertPaymentsText = insertText(
-  'payment',
-  {
-    id: 'text',
-    tenantId: 'text',
-    environmentId: 'text',
-    createdAt: 'timestamptz',
-    createdBy: 'text',
-    updatedAt: 'timestamptz',
-    updatedBy: 'text',
-    idempotencyKey: 'text',
-    destinationType: 'text',
-    destinationId: 'text',
-    purchaseId: 'text',
-    customerId: 'text',
-    paymentMethodType: 'text',
-    paymentMethodId: 'text',
-    paymentGateway: 'text',
-    intentToken: 'text',
-    gatewayTrackingId: 'text',
-    amount: 'numeric',
-    currency: 'text',
-    paymentStatus: 'text',
-    trackAttempts: 'boolean',
-    attended: 'boolean',
-    metadata: 'jsonb',
-    testClockId: 'text',
-  },
-  `returning ${paymentColumns}`,
-);

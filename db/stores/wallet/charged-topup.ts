@@ -3,7 +3,8 @@ import { refuse } from '../../../billing/refusal.ts';
 import { newId } from '../../id.ts';
 import { badField } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
-import { chargeableMethod, insertOpened } from '../payment/payment.ts';
+import { chargeableMethod } from '../payment/payment.ts';
+import { insertOpened } from '../payment/payment-insert.ts';
 import { type TopupRequest, topUpWallet } from './wallet-topup.ts';
 
 /** A purchase of credits and the payment that is to be charged for it; decimals as strings. */

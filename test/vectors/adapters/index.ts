@@ -24,6 +24,7 @@ import { prorationAdapters } from './proration.ts';
 import { subscriptionAdapters } from './subscription.ts';
 import { usageAdapters } from './usage.ts';
 import { walletAdapters } from './wallet.ts';
+import { walletPaymentAdapters } from './wallet-payment.ts';
 import { walletStoreAdapters } from './wallet-store.ts';
 
 /** Every kind that can be run. A new group: its file, and one line here. */
@@ -53,5 +54,6 @@ export const adapters: Adapters = {
   ...usageAdapters,
   ...walletAdapters,
   ...lotExpiryAdapters,
+  ...walletPaymentAdapters,
   ...walletStoreAdapters,
 };

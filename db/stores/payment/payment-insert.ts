@@ -1,0 +1,136 @@
+import type { PaymentStatus } from '../../../billing/payment.ts';
+import type { WalletsFollow } from '../../../billing/postpaid-payment.ts';
+import { writeAudit } from '../../audit.ts';
+import { insertText } from '../../bulk.ts';
+import { writeEvents } from '../../outbox.ts';
+import { intentTokens } from './payment-intent.ts';
+import {
+  destinationDetail,
+  type PaymentDestination,
+  type PaymentRow,
+  type PaymentTransaction,
+  paymentAudit,
+  paymentColumns,
+  paymentEvent,
+} from './payment-row.ts';
+import { wireToken } from './wire-token.ts';
+
+/** A payment as it is inserted. */
+export interface PaymentToInsert {
+  id: string;
+  idempotencyKey: string;
+  destination: PaymentDestination;
+  paymentMethodType: string;
+  paymentMethodId: string | null;
+  paymentGateway: string | null;
+  amount: string;
+  paymentStatus: PaymentStatus;
+  /** True when the payment's own workflow will wait for the gateway from the start. */
+  attended: boolean;
+  metadata: Record<string, string>;
+  /** The gateway knows this charge by the payment's id already: it was made before there was an invoice. */
+  isChargedAlready: boolean;
+  /** When postpaid wallets pay what it does not ask for. */
+  walletsFollow?: WalletsFollow | null;
+  /** Token that the gateway will know the charge by, where the caller has one of its own. */
+  intentToken?: string;
+}
+
+/** Inserts one payment; see `insertPayments`. */
+export async function insertPayment(tx: PaymentTransaction, input: PaymentToInsert): Promise<PaymentRow> {
+  const [row] = await insertPayments(tx, [input]);
+  return row!;
+}
+
+/** Inserts payments in one statement. */
+export async function insertPayments(
+  tx: PaymentTransaction,
+  inputs: readonly PaymentToInsert[],
+): Promise<PaymentRow[]> {
+  if (inputs.length === 0) return [];
+  const { tenantId, environmentId, actor } = tx.scope;
+  const now = new Date().toISOString();
+  const tokens = await intentTokens(tx, inputs);
+  const rows = inputs.map(({ destination, isChargedAlready, ...payment }) => ({
+    ...payment,
+    tenantId,
+    environmentId,
+    createdAt: now,
+    createdBy: actor,
+    updatedAt: now,
+    updatedBy: actor,
+    destinationType: destination.type,
+    destinationId: destination.id,
+    purchaseId: destination.purchaseId,
+    customerId: destination.customerId,
+    intentToken: tokens.get(payment.id),
+    gatewayTrackingId: payment.paymentGateway === null ? null : wireToken(tokens.get(payment.id)!),
+    currency: destination.currency,
+    trackAttempts: payment.paymentGateway !== null,
+    testClockId: destination.testClockId,
+  }));
+  return tx.rows<PaymentRow>(insertPaymentsText, [JSON.stringify(rows)]);
+}
+
+/** A payment that is opened, and what its events say. */
+export interface Opening {
+  payment: PaymentToInsert;
+  /** The customer's present. */
+  at: string;
+  invoiceNumber: string | null;
+}
+
+/** Inserts payments that wait for their gateways from the start, with their events and audit. */
+export async function insertOpened(tx: PaymentTransaction, opening: readonly Opening[]): Promise<void> {
+  const rows = new Map(
+    (
+      await insertPayments(
+        tx,
+        opening.map((one) => one.payment),
+      )
+    ).map((row) => [row.id, row]),
+  );
+  const written = opening.map(({ payment, at, invoiceNumber }) => ({ row: rows.get(payment.id)!, at, invoiceNumber }));
+  const events = written.flatMap(({ row, invoiceNumber, at }) => [
+    paymentEvent('payment.created', { ...row, payment_status: 'PENDING' }, invoiceNumber, at),
+    paymentEvent('payment.pending', row, invoiceNumber, at),
+  ]);
+  await writeEvents(tx, tx.scope, events);
+  await writeAudit(
+    tx,
+    tx.scope,
+    written.map(({ row, at }) => paymentAudit(row, 'opened', at, destinationDetail(row))),
+  );
+}
+
+const insertPaymentsText = insertText(
+  'payment',
+  {
+    id: 'text',
+    tenantId: 'text',
+    environmentId: 'text',
+    createdAt: 'timestamptz',
+    createdBy: 'text',
+    updatedAt: 'timestamptz',
+    updatedBy: 'text',
+    idempotencyKey: 'text',
+    destinationType: 'text',
+    destinationId: 'text',
+    walletsFollow: 'text',
+    purchaseId: 'text',
+    customerId: 'text',
+    paymentMethodType: 'text',
+    paymentMethodId: 'text',
+    paymentGateway: 'text',
+    intentToken: 'text',
+    gatewayTrackingId: 'text',
+    amount: 'numeric',
+    currency: 'text',
+    paymentStatus: 'text',
+    trackAttempts: 'boolean',
+    attended: 'boolean',
+    metadata: 'jsonb',
+    testClockId: 'text',
+  },
+  `returning ${paymentColumns}`,
+);
