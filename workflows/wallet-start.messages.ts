@@ -1,4 +1,3 @@
-import type { SignalDefinition } from '@temporalio/common';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from './start.messages.ts';
 import { walletWorkflowId, walletWorkflowType } from './wallet.messages.ts';
@@ -24,7 +23,7 @@ interface ChangedWallet {
 /** The part of a Temporal client that is used. */
 interface WorkflowClient {
   signalWithStart(workflowType: string, options: ReturnType<typeof wakeOptions>): Promise<unknown>;
-  getHandle(workflowId: string): { signal(signal: SignalDefinition): Promise<void> };
+  getHandle(workflowId: string): { signal(signal: typeof rowChanged): Promise<void> };
 }
 
 /** Means by which a process tells workflows: its time, by how much the timers of a wallet are late, and who hears of what fails. */
@@ -62,7 +61,7 @@ async function wakeWallet(
   { id: objectId, firstAt, ...owner }: ChangedWallet,
   { spreadMs, now }: { spreadMs: number; now: string },
 ): Promise<void> {
-  if (firstAt === null) return workflow.getHandle(walletWorkflowId(objectId)).signal(rowChanged, null);
+  if (firstAt === null) return workflow.getHandle(walletWorkflowId(objectId)).signal(rowChanged);
   const start = { ...owner, tenantId, environmentId, objectId, creating: false };
   const delayMs = walletStartDelayMs(start, { firstAt, spreadMs, now });
   await workflow.signalWithStart(walletWorkflowType, wakeOptions(start, delayMs));

@@ -1,5 +1,6 @@
 import { alertReferences } from './alert-references.ts';
 import type { InvariantRule } from './invariant.ts';
+import { paymentReferences } from './payment-references.ts';
 import type { Reference } from './reference.ts';
 
 const clocked = ['agenda_entry', 'customer', 'invoice', 'opening_charge', 'payment', 'refund', 'subscription'];
@@ -193,21 +194,12 @@ export const references: readonly Reference[] = [
   ...['invoice_line_item', 'invoice_document'].map((table) => ({ table, column: 'invoice_id', target: 'invoice' })),
   { table: 'invoice_line_item', column: 'subscription_line_item_id', target: 'subscription_line_item' },
   { table: 'invoice_line_item', column: 'plan_id', target: 'plan' },
-  { table: 'payment', column: 'destination_id', target: 'invoice', where: "t.destination_type = 'INVOICE'" },
-  { table: 'payment', column: 'destination_id', target: 'customer', where: "t.destination_type = 'CUSTOMER'" },
-  { table: 'payment', column: 'purchase_id', target: 'wallet_transaction' },
-  { table: 'payment', column: 'payment_method_id', target: 'payment_method', where: "t.payment_method_type = 'CARD'" },
-  { table: 'payment', column: 'payment_method_id', target: 'wallet', where: "t.payment_method_type = 'CREDITS'" },
+  ...paymentReferences,
   { table: 'credit_note', column: 'invoice_id', target: 'invoice' },
   { table: 'credit_note', column: 'subscription_id', target: 'subscription' },
   { table: 'credit_note', column: 'subscription_customer_id', target: 'customer' },
   { table: 'credit_note_line_item', column: 'credit_note_id', target: 'credit_note' },
   { table: 'credit_note_line_item', column: 'invoice_line_item_id', target: 'invoice_line_item' },
-  { table: 'refund', column: 'payment_id', target: 'payment' },
-  { table: 'refund', column: 'invoice_id', target: 'invoice' },
-  { table: 'refund', column: 'credit_note_id', target: 'credit_note' },
-  { table: 'opening_charge', column: 'payment_method_id', target: 'payment_method' },
-  { table: 'payment_attempt', column: 'payment_id', target: 'payment' },
   { table: 'wallet_transaction', column: 'wallet_id', target: 'wallet' },
   { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
   { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },

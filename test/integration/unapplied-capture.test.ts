@@ -3,7 +3,7 @@ import { reconcile } from '../../activities/reconcile.ts';
 import { writeAudit } from '../../db/audit.ts';
 import { newId } from '../../db/id.ts';
 import { writeEvents } from '../../db/outbox.ts';
-import { insertPayment } from '../../db/stores/payment/payment.ts';
+import { insertPayment } from '../../db/stores/payment/payment-insert.ts';
 import {
   invoiceAsDestination,
   lockPayableInvoice,
