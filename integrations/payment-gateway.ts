@@ -168,7 +168,8 @@ export interface RefundRequest extends GatewayReference {
 /** A refund as the gateway tells it. `succeeded` and `failed` are final, unless the gateway takes a success back. */
 export interface GatewayRefund {
   status: 'succeeded' | 'failed' | 'processing';
-  gatewayRefundId: string;
+  /** Null where the gateway refused and made none. */
+  gatewayRefundId: string | null;
   amount: string;
   currency: string;
   failureReason: string | null;

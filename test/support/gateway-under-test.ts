@@ -33,6 +33,8 @@ export interface GatewayUnderTest {
   pay(link: GatewayReference, card: PayerCard): Promise<void>;
   /** The gateway takes money for a link once more, or after its end. */
   captureBeside(link: GatewayReference): Promise<void>;
+  /** A provider that itself sees to it that a link is paid once, so that nothing is ever taken beside its payment. */
+  paysOnce?: true;
   /** Captures an attempt that was under way for a link. */
   confirm(link: GatewayReference): Promise<void>;
   /** The link ends at the gateway by itself; absent where links have no end of their own. */
