@@ -1,3 +1,4 @@
+import { currencyPrecision } from '../billing/money.ts';
 import { writtenMoney } from '../billing/written-money.ts';
 import { languages, type PaperTexts } from './paper-languages.ts';
 
@@ -42,17 +43,20 @@ export function paperWords(wanted: string | null | undefined): PaperWords {
 const directionMarks = /[\u200e\u200f\u061c]/g;
 const currencies = new Set(Intl.supportedValuesOf('currency'));
 
-/** English documents write money as all texts of the product do. Exact: a decimal text is formatted digit by digit. */
+/**
+ * English documents write money as all texts of the product do. Exact: a decimal text is formatted digit by digit, with the decimals that
+ * ISO 4217 gives the currency, which are not those of the language's customs. spec: README decision 54
+ */
 function moneyIn(locale: string, amount: string, currency: string): string {
   const code = currency.toUpperCase();
   const [, fraction = ''] = amount.split('.');
-  if (!currencies.has(code)) return writtenMoney(amount, currency);
-  const usual = new Intl.NumberFormat(locale, { style: 'currency', currency: code });
-
-  const digits = usual.resolvedOptions().maximumFractionDigits ?? 2;
-  if (fraction.length <= digits) {
-    return locale === 'en-GB' ? writtenMoney(amount, currency) : usual.format(amount as `${number}`);
-  }
-  const exact = { style: 'currency', currency: code, maximumFractionDigits: Math.min(fraction.length, 20) } as const;
-  return new Intl.NumberFormat(locale === 'en-GB' ? 'en-US' : locale, exact).format(amount as `${number}`);
+  const digits = currencyPrecision(code);
+  const isEnglish = locale === 'en-GB';
+  if (!currencies.has(code) || (isEnglish && fraction.length <= digits)) return writtenMoney(amount, currency);
+  return new Intl.NumberFormat(isEnglish ? 'en-US' : locale, {
+    style: 'currency',
+    currency: code,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: Math.max(digits, Math.min(fraction.length, 20)),
+  }).format(amount as `${number}`);
 }

@@ -124,6 +124,11 @@ describe('a page speaks the language of its customer', () => {
     const big = '9007199254740993.07';
     expect(paperWords('de').money(big, 'eur')).toBe('9.007.199.254.740.993,07\u00a0€');
     expect(paperWords('en').money('0.000125', 'usd')).toBe('$0.000125');
+    // By ISO 4217, not by what a language's custom leaves out. spec: README decision 54
+    expect(paperWords('de').money('12.5', 'huf')).toBe('12,50\u00a0HUF');
+    expect(paperWords('de').money('1000', 'cop')).toBe('1.000,00\u00a0COP');
+    expect(paperWords('de').money('1.234', 'iqd')).toBe('1,234\u00a0IQD');
+    expect(paperWords('de').money('1000', 'jpy')).toBe('1.000\u00a0¥');
     expect(paperWords('ar').money('-12.5', 'usd')).toMatch(/^-12\.50/);
   });
 });
