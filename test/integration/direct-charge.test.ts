@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { tellOrStart } from '../../api/lifecycle.ts';
+import { openPayment } from '../../db/stores/payment/payment.ts';
+import { recordPaymentOutcomes } from '../../db/stores/payment/payment-outcome.ts';
 import { chargeForCredits } from '../../db/stores/wallet/charged-topup.ts';
-import { inTransaction } from '../../db/transaction.ts';
+import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { created, testPlatform } from '../support/billing.ts';
 import type { Wire } from './invoice.fixture.ts';
@@ -203,4 +205,96 @@ test('a charge without an invoice is refused for what it cannot be', async () =>
   expect((await refund('pay_none')).status).toBe(404);
   const bare = await created(api, '/customers', { external_id: 'no-card', name: 'No card' });
   expect(await verify(bare.id)).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+});
+
+const inScope = <T>(work: Parameters<typeof inSqlTransaction<T>>[2]) =>
+  inSqlTransaction(base.database, base.scope, work);
+
+/** The gateway takes the money of a payment, and what it says of it. */
+async function captured(paymentId: string) {
+  const text = 'select intent_token, trim_scale(amount)::text as amount from payment where id = $1';
+  const [row] = await inScope((tx) => tx.rows<{ intent_token: string; amount: string }>(text, [paymentId]));
+  const { token } = await gateway.savePaymentMethod({ cardNumber: sandboxCardNumber('succeeds') });
+  const { gatewayPaymentId } = await gateway.charge({
+    intentToken: row!.intent_token,
+    amount: row!.amount,
+    currency: 'usd',
+    paymentMethodToken: token,
+    description: '',
+    metadata: {},
+  });
+  return answerOf(paymentId, 'succeeded', gatewayPaymentId);
+}
+
+const answerOf = (paymentId: string, status: 'succeeded' | 'declined', gatewayPaymentId: string | null) => ({
+  paymentId,
+  outcome: { status, gatewayPaymentId, gatewayMetadata: {}, reason: null, actionUrl: null },
+  at: new Date().toISOString(),
+});
+
+/** Records that a payment was declined, and then, twice, that its money was taken after all. */
+async function capturedAfterAll(paymentId: string) {
+  await inScope((tx) => recordPaymentOutcomes(tx, [answerOf(paymentId, 'declined', null)]));
+  expect(await statusOf(paymentId)).toBe('FAILED');
+  const answer = await captured(paymentId);
+  const [first] = await inScope((tx) => recordPaymentOutcomes(tx, [answer]));
+  const [again] = await inScope((tx) => recordPaymentOutcomes(tx, [answer]));
+  expect(again).toMatchObject({ paymentStatus: 'SUCCEEDED', invoicePaid: false });
+  return first!;
+}
+
+test('finding 33: a capture that comes after the decline buys nothing, and its money goes back', async () => {
+  const { walletId } = await cardholder('succeeds');
+  const { paymentId, customerId, testClockId, at } = await open(walletId);
+  const { refundIds } = await capturedAfterAll(paymentId);
+  expect(refundIds).toHaveLength(1);
+  const log = { warn: (_: object, message: string) => expect.fail(message) };
+  const refundOf = { kind: 'refund', id: refundIds![0]!, customerId, testClockId, at } as const;
+  await tellOrStart({ temporal: temporal.client, scope: base.scope, log }, refundOf);
+  await expect.poll(() => statusOf(paymentId), { timeout: 20_000 }).toBe('REFUNDED');
+  expect((await ledgerOf(walletId)).map((row: Wire) => row.transaction_status)).toEqual(['failed', 'failed']);
+  expect(await balanceOf(walletId)).toBe('0');
+  expect((await read(`/refunds?payment_id=${paymentId}`)).items).toMatchObject([
+    { amount: '100', refund_status: 'SUCCEEDED', refund_destination: 'GATEWAY' },
+  ]);
+});
+
+test('decision 34: a capture that comes after the decline pays an invoice that still needs exactly that money', async () => {
+  const { id: customerId } = await created(api, '/customers', { external_id: 'pays-late', name: 'Holder' });
+  const { id: walletId } = await created(api, '/wallets', { customer_id: customerId, currency: 'usd' });
+  const topup = { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '40' };
+  const { invoice_id: invoiceId } = (await api<Wire>('POST', `/wallets/${walletId}/top-up`, topup)).body;
+  await created(api, `/customers/${customerId}/payment-methods`, { card_number: sandboxCardNumber('succeeds') });
+  const opened = await inScope((tx) =>
+    openPayment(tx, { invoiceId, idempotencyKey: `${invoiceId}/late`, at: new Date().toISOString() }),
+  );
+  if (opened.kind !== 'opened') return expect.fail(opened.kind);
+  const late = await capturedAfterAll(opened.paymentId);
+  expect(late).toMatchObject({ paymentStatus: 'SUCCEEDED', invoicePaid: true });
+  expect(late.refundIds).toBeUndefined();
+  expect(await balanceOf(walletId)).toBe('40');
+  expect(await read(`/invoices/${invoiceId}`)).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '40' });
+});
+
+test('purchases that are settled together lock their wallets in one order, so that two batches never wait for each other', async () => {
+  const holders = [await cardholder('succeeds'), await cardholder('succeeds')];
+  const [low, high] = holders.map(({ walletId }) => walletId).sort() as [string, string];
+  const payments = [(await open(high)).paymentId, (await open(low)).paymentId];
+  const answers = [await captured(payments[0]!), await captured(payments[1]!)];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+  const holder = inScope(async (tx) => {
+    await tx.rows('select id from wallet where id = $1 for update', [low]);
+    hold();
+    await released;
+  });
+  await held;
+  const settled = inScope((tx) => recordPaymentOutcomes(tx, answers));
+  const isWaiting = async () => (await inScope((tx) => tx.rows('select from pg_locks where not granted'))).length > 0;
+  await expect.poll(isWaiting, { timeout: 20_000 }).toBe(true);
+  const free = await inScope((tx) => tx.rows('select id from wallet where id = $1 for update skip locked', [high]));
+  release();
+  await Promise.all([holder, settled]);
+  expect(free).toEqual([{ id: high }]);
+  for (const walletId of [low, high]) expect(await balanceOf(walletId)).toBe('110');
 });

@@ -9,10 +9,11 @@ import {
 } from '../../../billing/payment.ts';
 import { doWalletsPay } from '../../../billing/postpaid-payment.ts';
 import { writeAudit } from '../../audit.ts';
-import { decimalText, instantText } from '../../columns.ts';
+import { decimalText } from '../../columns.ts';
 import { type OutboundEvent, writeEvents } from '../../outbox.ts';
 import { failPurchase } from '../wallet/wallet-purchase.ts';
-import { dropPaymentAgenda, gatewaySilentSince, writePayerAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
+import { giveBackLate, isStillNeeded } from './late-outcome.ts';
+import { dropPaymentAgenda } from './payment-agenda.ts';
 import {
   destinationDetail,
   lockPaymentsWithInvoices,
@@ -22,12 +23,12 @@ import {
   type PaymentWithInvoice,
   paidInvoiceEvent,
   paymentAudit,
-  paymentColumns,
   paymentEvent,
   receivedAudit,
 } from './payment-row.ts';
 import { isPaid, type PaymentToSettle, settlePayments, withPayment, writePaidInvoices } from './payment-settle.ts';
-import { openPostpaidPurse } from './postpaid-purse.ts';
+import { keepWaiting } from './payment-waiting.ts';
+import { lockWalletsToSettle, openPostpaidPurse } from './postpaid-purse.ts';
 import { settleDirectPurchase, settlePurchases, walletsOfPurchases } from './purchase-settlement.ts';
 import { payByWallets } from './wallet-payment.ts';
 
@@ -65,7 +66,8 @@ export async function recordPaymentOutcome(tx: PaymentTransaction, input: Outcom
  * Records what is known of payments: the status of each by the transition table, an attempt for a definite answer of a gateway, and
  * for captured money the invoice's amounts and status, with their events and audit, in a fixed number of statements. An outcome
  * that is recorded already changes nothing, so it may be recorded any number of times. The answers come in the order asked.
- * Throws `not_found`, and `invalid_operation` when the gateway contradicts an answer it gave before.
+ * A capture that a gateway tells of after it declined pays what still needs exactly that money, and else goes back to its source.
+ * Throws `not_found`, and `invalid_operation` when the gateway contradicts an answer it gave before in another way.
  * spec: wallets-and-payments §2.19, §2.20
  */
 export async function recordPaymentOutcomes(
@@ -100,6 +102,7 @@ interface Settling extends Found, PaymentToSettle {
 
 async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly Found[]): Promise<RecordedPayment[]> {
   const settling = new Map<string, Settling>();
+  const late = new Map<string, { refundIds: string[] }>();
   for (const each of found) {
     const { payment, invoice, outcome, at } = each;
     const next = paymentStatusAfter(outcome);
@@ -109,13 +112,19 @@ async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly 
       if (!isPaymentSettled(payment.payment_status)) await keepWaiting(tx, payment, invoice, outcome, at);
       continue;
     }
-    assertPaymentMove(payment.payment_status, next);
+    if (next === 'SUCCEEDED' && payment.payment_status === 'FAILED' && !(await isStillNeeded(tx, each))) {
+      late.set(payment.id, await giveBackLate(tx, each));
+      continue;
+    }
+    if (next !== 'SUCCEEDED' || payment.payment_status !== 'FAILED') assertPaymentMove(payment.payment_status, next);
     const paidInvoice = next === 'SUCCEEDED' && invoice ? withPayment(invoice, decimalText(payment.amount), at) : null;
     settling.set(payment.id, { ...each, next, paidInvoice });
   }
   const { settled, refundIds, walletIds, invoices } = await settle(tx, [...settling.values()]);
   return found.map(({ payment, invoice }) => {
     const after = settled.get(payment.id);
+    const givenBack = late.get(payment.id);
+    if (givenBack) return { ...recorded({ ...payment, payment_status: 'SUCCEEDED' }, invoice, false), ...givenBack };
     if (!after) return recorded(payment, invoice, false);
     const paidInvoice = invoices.get(payment.id);
     const invoicePaid = paidInvoice
@@ -166,24 +175,37 @@ async function settle(tx: PaymentTransaction, settling: readonly Settling[]): Pr
     ...(paidInvoice ? [receivedAudit(paidInvoice, payment.id, at)] : []),
   ]);
   await writeAudit(tx, tx.scope, audits);
+  const following = followingOf(settling);
+  await lockWalletsToSettle(tx, settling.map(purchaseOf), following);
   for (const each of settling) refundIds.set(each.payment.id, await settlePurchaseOf(tx, each));
   const walletIds = await walletsOfPurchases(tx, settling.map(purchaseOf));
-  return { settled, refundIds, walletIds, invoices: await followByWallets(tx, settling) };
+  return { settled, refundIds, walletIds, invoices: await followByWallets(tx, settling, following) };
+}
+
+/** An invoice of which postpaid wallets may pay what is left. */
+interface Following {
+  paymentId: string;
+  invoice: PayableInvoiceRow;
+  at: string;
+}
+
+function followingOf(settling: readonly Settling[]): Following[] {
+  return settling.flatMap(({ payment, invoice, paidInvoice, next, at }) => {
+    const left = paidInvoice ?? invoice;
+    if (left?.invoice_status !== 'FINALIZED' || !doWalletsPay(payment.wallets_follow, next === 'SUCCEEDED')) return [];
+    return [{ paymentId: payment.id, invoice: left, at }];
+  });
 }
 
 /** Has the payers' postpaid wallets pay their part of invoices, now that the card's is known. spec: wallets-and-payments §2.13 */
 async function followByWallets(
   tx: PaymentTransaction,
   settling: readonly Settling[],
+  following: readonly Following[],
 ): Promise<Map<string, PayableInvoiceRow>> {
   const invoices = new Map(
     settling.flatMap(({ payment, paidInvoice }) => (paidInvoice ? [[payment.id, paidInvoice]] : [])),
   );
-  const following = settling.flatMap(({ payment, invoice, paidInvoice, next, at }) => {
-    const left = paidInvoice ?? invoice;
-    if (left?.invoice_status !== 'FINALIZED' || !doWalletsPay(payment.wallets_follow, next === 'SUCCEEDED')) return [];
-    return [{ paymentId: payment.id, invoice: left, at }];
-  });
   const purse = await openPostpaidPurse(
     tx,
     following.map(({ invoice }) => invoice),
@@ -214,53 +236,6 @@ function eventsOf({ payment, invoice, next, paidInvoice, at }: Settling, settled
   return events;
 }
 
-/** The gateway has not decided: the payment stays PROCESSING, shows where its payer confirms, and is asked about again. */
-async function keepWaiting(
-  tx: PaymentTransaction,
-  payment: PaymentRow,
-  invoice: PayableInvoiceRow | null,
-  outcome: PaymentOutcome,
-  at: string,
-): Promise<void> {
-  const since = await awaitsPayerSince(tx, payment, outcome, at);
-  if (payment.attended && outcome.status === 'requires_action') await writePayerAgenda(tx, payment, since ?? at, at);
-  else if (payment.attended) await writeUnansweredAgenda(tx, payment, at);
-  const isNews =
-    (payment.awaits_payer_since === null) !== (since === null) ||
-    (outcome.actionUrl ?? null) !== payment.payment_url ||
-    (outcome.gatewayPaymentId ?? payment.gateway_payment_id) !== payment.gateway_payment_id;
-  if (outcome.status === 'unknown' || !isNews) return;
-  const [changed] = await tx.rows<PaymentRow>(waitingText, [
-    payment.id,
-    payment.version,
-    outcome.actionUrl,
-    outcome.gatewayPaymentId,
-    JSON.stringify(outcome.gatewayMetadata),
-    new Date().toISOString(),
-    tx.scope.actor,
-    since,
-  ]);
-  if (!changed) throw new Error(`payment ${payment.id} changed under its lock`);
-  await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', changed, invoice?.invoice_number ?? null, at)]);
-  await writeAudit(tx, tx.scope, [paymentAudit(changed, outcome.status, at, destinationDetail(payment))]);
-}
-
-/**
- * Since when the payer has to confirm, after `outcome`; null when nothing is asked of it. A gateway that does not answer says nothing
- * of the payer. Payments that waited before this was written down have waited since their gateway was first asked.
- */
-async function awaitsPayerSince(
-  tx: PaymentTransaction,
-  payment: PaymentRow,
-  { status }: PaymentOutcome,
-  at: string,
-): Promise<string | null> {
-  const known = payment.awaits_payer_since === null ? null : instantText(payment.awaits_payer_since);
-  if (status === 'processing') return null;
-  if (status !== 'requires_action' || known !== null) return known;
-  return (payment.payment_url === null ? null : await gatewaySilentSince(tx, payment)) ?? at;
-}
-
 function recorded(payment: PaymentRow, invoice: PayableInvoiceRow | null, invoicePaid: boolean): RecordedPayment {
   return {
     paymentId: payment.id,
@@ -271,10 +246,3 @@ function recorded(payment: PaymentRow, invoice: PayableInvoiceRow | null, invoic
     awaitsGateway: payment.payment_status === 'PROCESSING',
   };
 }
-
-const waitingText = `
-update payment set payment_url = $3, gateway_payment_id = coalesce($4, gateway_payment_id),
-  gateway_metadata = gateway_metadata || $5::jsonb, awaits_payer_since = $8,
-  version = version + 1, updated_at = $6, updated_by = $7
-where id = $1 and version = $2
-returning ${paymentColumns}`;

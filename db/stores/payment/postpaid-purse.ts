@@ -78,6 +78,30 @@ export async function openPostpaidPurse(
   };
 }
 
+/**
+ * Locks every wallet that payments of a batch settle with: those whose credits the purchases bought, and the postpaid ones of the payers of
+ * `following`. All of them by ascending id in one statement, so that two batches wait for each other instead of deadlocking.
+ * spec: wallets-and-payments §0 Locks
+ */
+export async function lockWalletsToSettle(
+  tx: PaymentTransaction,
+  purchaseIds: readonly (string | null)[],
+  following: readonly { invoice: PayableInvoiceRow }[],
+): Promise<void> {
+  const purchases = purchaseIds.filter((id) => id !== null);
+  const invoices = following.flatMap(({ invoice }) => (invoice.has_postpaid_wallet ? [invoice.id] : []));
+  if (purchases.length === 0 && invoices.length === 0) return;
+  await tx.rows(lockText, [tx.scope.environmentId, purchases, invoices]);
+}
+
+const lockText = `
+select id from wallet where environment_id = $1 and id in (
+  select wallet_id from wallet_transaction where environment_id = $1 and id = any($2)
+  union all
+  select w.id from wallet w join invoice i on i.environment_id = w.environment_id and i.customer_id = w.customer_id
+  where w.environment_id = $1 and i.id = any($3) and w.currency = lower(i.currency) and w.wallet_type = 'POST_PAID'
+    and w.wallet_status = 'active' and w.status = 'published') order by id for update`;
+
 /** Payments that the wallets of a purse can make of what remains of an invoice, after those that were entered before. */
 export function walletPayments(purse: PostpaidPurse, invoice: PayableInvoiceRow): WalletPayment[] {
   const pursed = purse.invoices.get(invoice.id);
