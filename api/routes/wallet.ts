@@ -1,13 +1,15 @@
 import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
 import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
-import { convertToPostpaid, terminateWallet } from '../../db/stores/wallet/wallet-close.ts';
+import { convertToPostpaid } from '../../db/stores/wallet/wallet-close.ts';
 import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
+import { type TerminatedWallet, terminateWallet } from '../../db/stores/wallet/wallet-terminate.ts';
 import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
+import { refundableGateways } from '../../integrations/payment-gateway.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
-import { tellOrStart } from '../lifecycle.ts';
+import { tellOrStart, tellRunning } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
 import {
@@ -138,21 +140,20 @@ function creditRoutes(app: Api): void {
       const { params, body, transaction, idempotencyKey } = request;
       const topup = topupOf(params.id, body, idempotencyKey);
       const readUsage = usageReader(app.dependencies.metering);
-      const done = await transaction(async (tx) => {
-        const bought = topup.reason === invoiced ? await buyCredits(tx, topup, readUsage) : null;
+      let bought: Awaited<ReturnType<typeof buyCredits>> | null = null;
+      // The result of the transaction is the answer that a repeated request gets.
+      const answer = await transaction(async (tx) => {
+        bought = topup.reason === invoiced ? await buyCredits(tx, topup, readUsage) : null;
         const id = bought?.transactionId ?? (await topUpWallet(tx, topup)).entry.id;
-        const answer = {
+        return {
           wallet_transaction: viewWalletTransaction(await findWalletTransaction(tx, id)),
           invoice_id: bought?.invoiceId ?? null,
           wallet: viewWallet(await findWallet(tx, params.id)),
           checkout_session: null,
         };
-        return { answer, bought };
       });
-      if (done.bought?.invoiceWaits) {
-        await tellOrStart(request, { kind: 'invoice', id: done.bought.invoiceId, ...done.bought });
-      }
-      return done.answer;
+      await followPurchase(request, bought);
+      return answer;
     },
   });
 
@@ -177,17 +178,24 @@ function creditRoutes(app: Api): void {
     schema: {
       operationId: 'terminateWallet',
       tags,
-      summary: 'Close a wallet and forfeit what is left of its credits',
+      summary:
+        'Close a wallet: what is left of its credits is forfeited, or refunded, by the setting wallet_termination_policy',
       params: idParams,
       body: optionalBody,
       response: { 200: terminatedWallet, ...errorResponses },
     },
     config: { permission: 'wallet:write' },
-    handler: async ({ params, transaction }) =>
-      transaction(async (tx) => {
-        await terminateWallet(tx, params.id);
-        return { ...viewWallet(await findWallet(tx, params.id)), message: `Wallet ${params.id} is closed.` };
-      }),
+    handler: async (request) => {
+      const { id } = request.params;
+      const gateways = refundableGateways(app.dependencies.gateways);
+      let ended: TerminatedWallet | null = null;
+      const answer = await request.transaction(async (tx) => {
+        ended = await terminateWallet(tx, id, gateways);
+        return { ...viewWallet(await findWallet(tx, id)), message: `Wallet ${id} is closed.` };
+      });
+      await followEnd(request, ended);
+      return answer;
+    },
   });
 
   app.post('/wallets/:id/modify', {
@@ -209,4 +217,21 @@ function creditRoutes(app: Api): void {
         };
       }),
   });
+}
+
+type Asker = Parameters<typeof tellOrStart>[0];
+
+/** After the commit: the invoice of a purchase is collected. */
+async function followPurchase(request: Asker, bought: Awaited<ReturnType<typeof buyCredits>> | null): Promise<void> {
+  if (bought?.invoiceWaits) await tellOrStart(request, { kind: 'invoice', id: bought.invoiceId, ...bought });
+}
+
+/** After the commit: invoices that were voided are not collected any more, and refunds are sent. */
+async function followEnd(request: Asker, ended: TerminatedWallet | null): Promise<void> {
+  if (ended === null) return;
+  const { invoiceIds, refundIds, ...owner } = ended;
+  await Promise.all([
+    ...invoiceIds.map((id) => tellRunning(request, { kind: 'invoice', id })),
+    ...refundIds.map((id) => tellOrStart(request, { kind: 'refund', id, ...owner })),
+  ]);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { terminationPolicies } from '../../billing/wallet-termination.ts';
 import type { Setting } from '../../db/entities/setting.ts';
 import { badField } from '../../db/record.ts';
 import type { Scope } from '../../db/scope.ts';
@@ -72,6 +73,9 @@ const shapes: Record<SettingKey, z.ZodType> = {
   subscription_alert_config: z.strictObject(alerts),
   entitlement_alert_config: z.strictObject(alerts),
   wallet_topup_config: z.strictObject({ free_credit_limit_per_transaction: decimal() }),
+  wallet_termination_policy: z.strictObject({
+    policy: z.enum(terminationPolicies, { error: `must be ${terminationPolicies.join(' or ')}` }),
+  }),
   min_topup_amount_per_currency: z.record(z.string().regex(/^[a-z]{3}$/), decimal()),
   custom_analytics_config: z.strictObject({
     rules: z.array(

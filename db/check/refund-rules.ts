@@ -40,13 +40,16 @@ export const refundRules: readonly InvariantRule[] = [
   },
   {
     id: 'I6',
-    rule: 'what an invoice counts as given back is the sum of its refund notes, or all that was paid of a voided one',
+    rule: 'what an invoice counts as given back is the sum of its refund notes and of what the end of a wallet returned, or all that was paid of a voided one',
     examines: 'select count(*) from invoice',
     violations: `
-      select i.id as object, format('%s given back of %s paid, credit notes sum to %s', i.refunded_amount, i.amount_paid, sums.amount) as problem
+      select i.id as object, format('%s given back of %s paid, credit notes and ends of wallets sum to %s', i.refunded_amount, i.amount_paid,
+        sums.amount) as problem
       from invoice i cross join lateral (
-        select coalesce(sum(n.total_amount), 0) as amount from credit_note n where n.environment_id = i.environment_id
-          and n.invoice_id = i.id and n.credit_note_type = 'REFUND' and n.credit_note_status = 'FINALIZED'
+        select coalesce((select sum(n.total_amount) from credit_note n where n.environment_id = i.environment_id
+            and n.invoice_id = i.id and n.credit_note_type = 'REFUND' and n.credit_note_status = 'FINALIZED'), 0)
+          + coalesce((select sum(r.amount) from refund r where r.environment_id = i.environment_id and r.invoice_id = i.id
+            and r.metadata ? 'terminated_wallet_id' and r.refund_status <> 'CANCELLED' and not r.metadata ? 'replaced_by'), 0) as amount
       ) sums
       where i.refunded_amount > i.amount_paid or i.refunded_amount < sums.amount
         or (i.invoice_status <> 'VOIDED' and i.refunded_amount <> sums.amount)`,

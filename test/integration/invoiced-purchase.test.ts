@@ -44,10 +44,10 @@ const pay = (invoiceId: string, amount: string) =>
     amount,
     currency: 'usd',
   });
-const note = async (invoiceId: string, amount: string) => {
+const note = async (invoiceId: string, amount: string, fields: Wire = {}) => {
   const invoice = await read(`/invoices/${invoiceId}`);
   const line_items = [{ invoice_line_item_id: invoice.line_items[0].id, amount }];
-  return api<Wire>('POST', '/creditnotes', { invoice_id: invoiceId, reason: 'UNSATISFACTORY', line_items });
+  return api<Wire>('POST', '/creditnotes', { invoice_id: invoiceId, reason: 'UNSATISFACTORY', line_items, ...fields });
 };
 const voided = (invoiceId: string) => api<Wire>('POST', `/invoices/${invoiceId}/void`, {});
 
@@ -210,4 +210,43 @@ test('the setting for trusted customers gives the credits at once and settles th
   await api('PUT', '/settings/invoice_config', { value: { auto_complete_purchased_credit_transaction: false } });
   expect(await balanceOf(walletId)).toBe('110');
   expect(await read(`/invoices/${invoiceId}`)).toMatchObject({ payment_status: 'SUCCEEDED', amount_remaining: '0' });
+});
+
+test('a purchase that is asked for again under its Idempotency-Key is answered as it was, and bought once', async () => {
+  const { walletId } = await purchase();
+  const buy = () =>
+    api<Wire>(
+      'POST',
+      `/wallets/${walletId}/top-up`,
+      { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '7' },
+      { 'idempotency-key': `again-${walletId}` },
+    );
+  const [first, second] = [await buy(), await buy()];
+  expect(first.body.wallet_transaction).toMatchObject({ credit_amount: '7', transaction_status: 'pending' });
+  expect(second).toMatchObject({ status: 200, body: first.body });
+  expect((await ledgerOf(walletId)).filter((row: Wire) => row.credit_amount === '7')).toHaveLength(1);
+});
+
+test('three refunds of a third take all credits of a purchase, none more and none less', async () => {
+  const { customerId } = await purchase();
+  // 200 credits for 3: a third is 66.666666667 when it is rounded by itself.
+  const terms = { customer_id: customerId, currency: 'eur', topup_conversion_rate: '0.015' };
+  const { id: walletId } = (await api<Wire>('POST', '/wallets', terms)).body;
+  const bought = await api<Wire>('POST', `/wallets/${walletId}/top-up`, {
+    transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+    credits_to_add: '200',
+    bonus_credits_to_add: '100',
+  });
+  const { invoice_id: invoiceId } = bought.body;
+  await payByHand(invoiceId);
+  const left = [];
+  for (const key of ['first', 'second', 'third']) {
+    const answer = await note(invoiceId, '1', { idempotency_key: `${key}-third` });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    left.push(await balanceOf(walletId));
+  }
+  // Paid by hand, each 1.00 comes back as a credit.
+  expect(left).toEqual(['201', '102', '3']);
+  const bonusAndLot = (await ledgerOf(walletId)).filter((row: Wire) => row.transaction_reason.startsWith('PURCHASED'));
+  expect(bonusAndLot.map((row: Wire) => row.credits_available)).toEqual(['0', '0']);
 });

@@ -5,13 +5,13 @@ import { customerNow, realNow } from '../../clock.ts';
 import { Customer } from '../../entities/customer.ts';
 import { Subscription } from '../../entities/subscription.ts';
 import { TestClock } from '../../entities/test-clock.ts';
-import { Wallet } from '../../entities/wallet.ts';
 import { writeEvents } from '../../outbox.ts';
 import { badField, missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
 import { linkCustomerTaxes, replaceCustomerTaxes, type TaxOverride } from '../invoice/tax-link.ts';
 import { mapCustomer, type ProviderId, unmapCustomer } from '../platform/integration-mapping.ts';
+import { refuseUnsettled } from './customer-archive.ts';
 
 /** What a caller says about a customer; a key that is absent or null says nothing. spec: platform §10.1 */
 export interface CustomerFields {
@@ -133,7 +133,8 @@ const optionalTexts = [
 
 /**
  * Archives a customer, which frees its external_id, and reports `customer.deleted`. Throws `not_found` for an unknown or
- * archived one and `invalid_operation` while a subscription is not cancelled or a wallet is not closed. spec: platform §10.2
+ * archived one and `invalid_operation` while a subscription is not cancelled, a wallet is not closed, or a charge or refund is not
+ * through. spec: platform §10.2; design: money-in-wallets finding 41
  */
 export async function deleteCustomer(tx: Transaction, id: string): Promise<void> {
   const customer = await liveCustomer(tx, id);
@@ -149,27 +150,12 @@ export async function deleteCustomer(tx: Transaction, id: string): Promise<void>
       `customer ${id} has ${live} subscriptions that are not cancelled; cancel them first`,
     );
   }
-  await refuseOpenWallets(tx, id);
+  await refuseUnsettled(tx, id);
   customer.status = 'archived';
   touch(tx, customer);
   await tx.em.flush();
   await unmapCustomer(tx, id);
   await report(tx, customer, 'deleted', await customerNow(tx, id));
-}
-
-async function refuseOpenWallets(tx: Transaction, customerId: string): Promise<void> {
-  const where = {
-    environmentId: tx.scope.environmentId,
-    customerId,
-    walletStatus: { $ne: 'closed' },
-    status: 'published',
-  };
-  const open = await tx.em.count(Wallet, where);
-  if (open === 0) return;
-  throw refuse(
-    'invalid_operation',
-    `customer ${customerId} has ${open} wallets that are not closed; terminate them first`,
-  );
 }
 
 /** One customer of the environment, archived ones included. Throws `not_found`. spec: platform §10.2 */

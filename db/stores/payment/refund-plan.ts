@@ -23,6 +23,7 @@ export interface RefundOrder {
   target: RefundTarget;
   /** Names of the gateways that can give money back. */
   refundableGateways: readonly string[];
+  metadata?: Readonly<Record<string, string>>;
   at: string;
 }
 
@@ -41,6 +42,7 @@ const insertRefunds = insertText('refund', {
   refundDestination: 'text',
   idempotencyKey: 'text',
   testClockId: 'text',
+  metadata: 'jsonb',
 });
 
 interface PaymentRoom {
@@ -127,6 +129,7 @@ async function insertPlanned(
       refundDestination: part.destination,
       idempotencyKey: ids[index],
       testClockId: order.testClockId,
+      metadata: order.metadata ?? {},
     })),
   );
   const rows = await tx.rows<RefundRow & Record<string, unknown>>(

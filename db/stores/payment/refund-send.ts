@@ -211,9 +211,9 @@ async function replaceByWallet(tx: PaymentTransaction, row: RefundRow, at: strin
 
 const replacementText = `
 insert into refund (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, payment_id, invoice_id, credit_note_id,
-  customer_id, amount, currency, refund_status, refund_reason, refund_target, refund_destination, idempotency_key, test_clock_id)
+  customer_id, amount, currency, refund_status, refund_reason, refund_target, refund_destination, idempotency_key, test_clock_id, metadata)
 select $1, tenant_id, environment_id, $3, $4, $3, $4, payment_id, invoice_id, credit_note_id, customer_id, amount, currency, 'PENDING',
-  refund_reason, 'PREPAID_WALLET', 'WALLET', $1, test_clock_id
+  refund_reason, 'PREPAID_WALLET', 'WALLET', $1, test_clock_id, metadata - 'replaced_by'
 from refund where id = $2 returning ${refundColumns}`;
 
 const askedRefundText = `

@@ -1,16 +1,13 @@
 import { storedAlerts } from '../../../billing/alert/alert-config.ts';
-import { refuse } from '../../../billing/refusal.ts';
 import { guardWallet } from '../../../billing/wallet.ts';
 import type { AuditRecord } from '../../audit.ts';
 import { writeAudit } from '../../audit.ts';
-import { customerNow } from '../../clock.ts';
 import { Wallet } from '../../entities/wallet.ts';
 import { writeEvents } from '../../outbox.ts';
 import { refuseInvalid } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
 import { closeStreams } from '../alert/alert-stream.ts';
-import { voidInvoice } from '../invoice/invoice-void.ts';
 import { findWallet } from './wallet.ts';
 import { noteLots } from './wallet-agenda.ts';
 import { createWallet, takenWallet } from './wallet-create.ts';
@@ -18,42 +15,6 @@ import { walletEvent } from './wallet-event.ts';
 import { enterDebit, type Ledger, type LedgerWallet } from './wallet-ledger.ts';
 import { writeLedger } from './wallet-ledger-write.ts';
 import { lockWallet } from './wallet-topup.ts';
-
-/**
- * Closes a wallet: purchases that wait for a payment fail and their invoices are voided, but for those whose charge is under way,
- * which decides alone; what is left of its credits is forfeited by one debit, a negative balance stays. Throws `not_found`, and
- * `invalid_operation` for a closed one. spec: wallets-and-payments §2.9
- */
-export async function terminateWallet(tx: Transaction, id: string): Promise<void> {
-  await voidPendingPurchases(tx, id);
-  const { ledger, wallet } = await lockWallet(tx, id);
-  guardWallet(wallet, 'terminate');
-  takeEverything(ledger, wallet, id, 'Forfeited at termination');
-  await close(tx, ledger, wallet);
-}
-
-/** Voids what is still to be paid for a wallet. Invoices are locked before the wallet, as settlements do. spec: §2.9; README decision 40 */
-async function voidPendingPurchases(tx: Transaction, walletId: string): Promise<void> {
-  const invoices = await tx.rows<{ id: string; in_flight: boolean; is_part_paid: boolean }>(
-    `select i.id, exists (select from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
-       and p.payment_status = 'PROCESSING') as in_flight, i.amount_paid > 0 as is_part_paid
-     from invoice i where i.environment_id = $1 and i.purchase_id in (select t.id from wallet_transaction t
-       where t.environment_id = $1 and t.wallet_id = $2 and t.transaction_status = 'pending') and i.invoice_status <> 'VOIDED'
-     order by i.id for update of i`,
-    [tx.scope.environmentId, walletId],
-  );
-  const { walletStatus, customerId } = await findWallet(tx, walletId);
-  if (walletStatus === 'closed') return;
-  const at = await customerNow(tx, customerId);
-  for (const { id, in_flight, is_part_paid } of invoices) {
-    if (in_flight) continue;
-    if (is_part_paid) {
-      const problem = `invoice ${id} of a purchase of wallet ${walletId} is paid in part; void it first, which returns the money`;
-      throw refuse('invalid_operation', problem, { invoice_id: id });
-    }
-    await voidInvoice(tx, tx.scope, { invoiceId: id, at, metadata: null });
-  }
-}
 
 /**
  * Closes a prepaid wallet and gives its credits, one for one, to a new postpaid wallet of the same terms; returns the new id.
@@ -75,8 +36,8 @@ export async function convertToPostpaid(tx: Transaction, id: string): Promise<st
   await refuseTaken(tx, { customerId, currency });
   const { metadata, autoTopup, alertSettings } = await findWallet(tx, id);
   const credits = creditBalance;
-  takeEverything(ledger, wallet, `${id}_conversion_debit`, 'Converted to a postpaid wallet');
-  await close(tx, ledger, wallet);
+  takeEverything(ledger, wallet, `${id}_conversion_debit`, { description: 'Converted to a postpaid wallet' });
+  await closeWallet(tx, ledger, wallet);
   const facts = { referenceType: 'REQUEST' as const, referenceId: id, idempotencyKey: `${id}_conversion_credit` };
   const newId = await createWallet(tx, tx.scope, {
     customerId,
@@ -108,7 +69,13 @@ async function refuseTaken(tx: Transaction, wallet: { customerId: string; curren
   if (live > 0) throw takenWallet({ ...wallet, walletType: 'POST_PAID' });
 }
 
-function takeEverything(ledger: Ledger, wallet: LedgerWallet, idempotencyKey: string, description: string): void {
+/** Enters the debit of all credits of a wallet that ends; nothing where it has none. spec: wallets-and-payments §2.9 */
+export function takeEverything(
+  ledger: Ledger,
+  wallet: LedgerWallet,
+  idempotencyKey: string,
+  says: { description: string; metadata?: Record<string, string> },
+): void {
   if (!wallet.creditBalance.greaterThan(0)) return;
   enterDebit(ledger, wallet, {
     reason: 'WALLET_TERMINATION',
@@ -116,11 +83,12 @@ function takeEverything(ledger: Ledger, wallet: LedgerWallet, idempotencyKey: st
     referenceType: 'REQUEST',
     referenceId: wallet.id,
     idempotencyKey,
-    description,
+    ...says,
   });
 }
 
-async function close(tx: Transaction, ledger: Ledger, wallet: LedgerWallet): Promise<void> {
+/** Writes what was entered and closes the locked wallet: its alerts end, and nothing of it expires any more. spec: wallets-and-payments §2.1 */
+export async function closeWallet(tx: Transaction, ledger: Ledger, wallet: LedgerWallet): Promise<void> {
   await writeLedger(ledger);
   await keepAlertSetting(tx, 'wallet', wallet.id, null);
   await closeStreams(tx, { id: '', entityType: 'wallet', entityId: wallet.id });

@@ -120,8 +120,14 @@ export async function takeBackPurchase(sql: Sql, scope: Scope, taken: TakenBack)
   const lots = rows.filter((row) => row.transaction_status === 'completed');
   const [lot] = lots;
   if (!lot) return;
-  const share = decimal(taken.amount).dividedBy(taken.paid);
-  const wanted = lots.map((row) => ({ row, credits: decimal(row.credit_amount).times(share).toDecimalPlaces(9) }));
+  const before = await takenBefore(sql, scope, lot);
+  const upTo = (credits: string, amount: Decimal) =>
+    decimal(credits).times(amount).dividedBy(taken.paid).toDecimalPlaces(9);
+  // Rounded as a whole and not each by itself, so that several parts of the money take what all of it takes.
+  const wanted = lots.map((row) => ({
+    row,
+    credits: upTo(row.credit_amount, before.plus(taken.amount)).minus(upTo(row.credit_amount, before)),
+  }));
   if (taken.refusesBeyondLot && wanted[0]!.credits.greaterThan(lot.credits_available)) {
     const left = decimalText(lot.credits_available);
     throw refuse(
@@ -134,11 +140,21 @@ export async function takeBackPurchase(sql: Sql, scope: Scope, taken: TakenBack)
   await writeLedger(ledger);
 }
 
+/** Money of a purchase that has left before, as the debits say that took its credits back. */
+async function takenBefore(sql: Sql, scope: Scope, lot: PurchaseRow): Promise<Decimal> {
+  const [row] = await sql.rows<{ amount: string }>(
+    `select coalesce(sum((metadata->>'taken_back_amount')::numeric), 0) as amount from wallet_transaction
+     where environment_id = $1 and wallet_id = $2 and type = 'debit' and metadata->>'taken_back' = $3`,
+    [scope.environmentId, lot.wallet_id, lot.id],
+  );
+  return decimal(row!.amount);
+}
+
 function enterTakenBack(
   ledger: Ledger,
   wallet: LedgerWallet,
   wanted: readonly { row: PurchaseRow; credits: Decimal }[],
-  { key, purchaseId, description }: TakenBack,
+  { key, purchaseId, description, amount }: TakenBack,
 ): void {
   const uses = wanted
     .map(({ row, credits }) => {
@@ -163,7 +179,7 @@ function enterTakenBack(
       referenceId: key,
       idempotencyKey: key,
       description,
-      metadata: { taken_back: purchaseId },
+      metadata: { taken_back: purchaseId, taken_back_amount: amount },
       quantity: { credits },
     },
     {
