@@ -80,11 +80,15 @@ export async function listPage<Row extends object>(
 ): Promise<ListPage<Row>> {
   const columns = { ...recordColumnTypes, ...definition.columns };
   const { properties } = tx.em.getMetadata(definition.entity);
+  const isOfMetadata = Object.keys(query.metadata ?? {}).length > 0;
+  if (isOfMetadata && !('metadata' in properties))
+    throw badValue('metadata', 'is not kept for these objects: leave it out');
   const isBlankAbsent = (name: string) =>
     Object.entries<{ default?: unknown }>(properties).some(([key, of]) => key === name && of.default === '');
   const where = {
     $and: [
       ...standardConditions(tx, definition, query),
+      ...(isOfMetadata ? [{ metadata: { $contains: query.metadata } }] : []),
       ...query.filters.map((asked, index) => condition(columns, isBlankAbsent, asked, index)),
       own,
     ],
@@ -117,7 +121,6 @@ function standardConditions(
   ];
   if (query.startTime !== null) conditions.push({ createdAt: { $gte: query.startTime } });
   if (query.endTime !== null) conditions.push({ createdAt: { $lt: query.endTime } });
-  if (query.metadata !== null) conditions.push({ metadata: { $contains: query.metadata } });
   return conditions;
 }
 

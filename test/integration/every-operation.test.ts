@@ -119,6 +119,19 @@ describe('a URL with a NUL character is 400', () => {
   });
 });
 
+describe('metadata as a filter', () => {
+  const searches = withBody.filter(
+    (operation) => operation.path.endsWith('/search') && 'metadata' in bodyOf(operation),
+  );
+
+  test.each(named(searches))('of %s finds by it, or says that there is none to find by', async (_, operation) => {
+    const { status, body } = await ask(operation, { payload: '{"metadata":{"key":"value"}}' });
+    expect(isServed(operation, status), body).toBe(true);
+    if (status === 400) expect(body).toContain('metadata is not kept');
+    expect((await ask(operation, { payload: '{"metadata":{}}' })).status).not.toBe(500);
+  });
+});
+
 describe('an offset', () => {
   const tooFar = ['1000000001', '999999999999999', '9007199254740991', '9007199254740992', '1e300', '-1'];
   const inBody = withBody.filter((operation) => 'offset' in bodyOf(operation));
