@@ -37,7 +37,7 @@ try {
       ...['--max-examples', String(examples), '--seed', String(seed), '--no-shrink', '--request-timeout', '30'],
       ...['--rate-limit', '90/s', '--warnings', 'off', '--report', 'ndjson', '--report-ndjson-path', report],
     ],
-    { stdio: ['ignore', 'ignore', 'inherit'], timeout: patienceMs },
+    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], timeout: patienceMs },
   );
   // It ends with 1 when it found something, which is judged here.
   if (error || (status !== 0 && status !== 1)) throw new Error(`Schemathesis broke off: ${error?.message ?? status}`);
