@@ -31,7 +31,7 @@ export function cooldownSeconds(nanoseconds: string | null): string | null {
 
 /** Milliseconds of a stored pause, rounded up: a pause never ends early. */
 export function cooldownMs(nanoseconds: string | null): number | null {
-  return nanoseconds === null ? null : decimal(nanoseconds).dividedBy(1_000_000).ceil().toNumber();
+  return nanoseconds === null ? null : Number((BigInt(nanoseconds) + 999_999n) / 1_000_000n);
 }
 
 function ofNanoseconds(given: unknown): bigint {

@@ -1,6 +1,6 @@
 import type { Interval } from '../calendar.ts';
 import { dateOf, epochMs, instantAt, instantText, localMidnight, localTime, monthsLater } from '../local-time.ts';
-import { type Decimal, decimal, sum, zero } from '../money.ts';
+import { type Decimal, decimal, sum } from '../money.ts';
 
 /** The setting `auto_topup_limits`, in its own spelling. */
 export interface AutoTopupLimits {
@@ -50,8 +50,8 @@ export function backOffMs(consecutiveDeclines: number): number {
 const hardWords = /stolen|lost|fraud|closed|pick[ _-]?up|restricted|revok/;
 
 /** A decline after which the same card is never charged by itself again: stolen, lost, fraud, a closed account. */
-export function isHardDecline(reason: string | null): boolean {
-  return hardWords.test((reason ?? '').toLowerCase());
+export function isHardDecline(reason: string | null, declineClass: string | null = null): boolean {
+  return declineClass === 'never' || hardWords.test((reason ?? '').toLowerCase());
 }
 
 /**
@@ -119,8 +119,9 @@ export function mostTimes(
 ): number {
   if (monthLimit === null || amount.isZero()) return limits.most_times_amount;
   const rest = decimal(monthLimit).minus(spent);
-  if (rest.lessThan(zero)) return 0;
-  return Math.min(limits.most_times_amount, rest.dividedToIntegerBy(amount).toNumber());
+  let times = 0;
+  while (times < limits.most_times_amount && amount.times(times + 1).lessThanOrEqualTo(rest)) times += 1;
+  return times;
 }
 
 /** The monthly amount of a currency; null where it has no limit. */

@@ -55,8 +55,8 @@ export interface StandingFacts {
   consecutiveDeclines: number;
   last: LastAutoTopup | null;
   limits: readonly ReachedLimit[];
-  /** Another purchase of the wallet is being paid. */
-  hasPendingPurchase: boolean;
+  /** Another purchase of the wallet that is being paid; `endsAt` is when a link that nobody follows no longer counts as that. */
+  pendingPurchase: { endsAt: string | null } | null;
   /** The wallet pays for nobody: no subscription, and no debit by hand within 30 days. */
   isUnused: boolean;
   isBelowMinimum: boolean;
@@ -84,7 +84,7 @@ export function autoTopupStanding(facts: StandingFacts): AutoTopupStanding {
   if (facts.collection === 'charge' && !facts.terms.invoicing && !facts.hasMethod)
     return standing('blocked', 'no_method');
   if (facts.isUnused) return standing('blocked', 'no_use');
-  if (facts.hasPendingPurchase) return standing('blocked', 'pending_transaction');
+  if (facts.pendingPurchase) return standing('blocked', 'pending_transaction', facts.pendingPurchase.endsAt);
   return latestWait(facts) ?? standing('armed', null);
 }
 
@@ -93,7 +93,16 @@ function openStanding(open: OpenAttempt, lifetimeDays: number): AutoTopupStandin
     return standing('needs_action', 'authentication_required', later(open.awaitsPayerSince, confirmationMs));
   }
   if (open.hasPayment) return standing('charging', null);
-  return standing('awaiting_payment', 'no_method', later(open.openedAt, lifetimeDays * 24 * hourMs));
+  return standing(
+    'awaiting_payment',
+    'no_method',
+    waitsUntil({ now: open.openedAt, invoiceLifetimeDays: lifetimeDays }),
+  );
+}
+
+/** End of the days in which an invoice that is opened now can be paid; then it lapses. design: money-in-wallets finding 10 */
+export function waitsUntil({ now, invoiceLifetimeDays }: Pick<StandingFacts, 'now' | 'invoiceLifetimeDays'>): string {
+  return later(now, invoiceLifetimeDays * 24 * hourMs);
 }
 
 /** The latest of all that time ends. */

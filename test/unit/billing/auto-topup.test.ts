@@ -12,6 +12,11 @@ import {
   mostTimes,
   reachedWindows,
 } from '../../../billing/auto-topup/auto-topup-limits.ts';
+import {
+  autoTopupAgenda,
+  autoTopupStanding,
+  type StandingFacts,
+} from '../../../billing/auto-topup/auto-topup-standing.ts';
 import { decimal, zero } from '../../../billing/money.ts';
 import { realTimeBalance } from '../../../billing/wallet-balance.ts';
 import { refusalOf } from './refused.ts';
@@ -167,10 +172,10 @@ describe('limits (money-in-wallets findings 8, 9)', () => {
 
   it('declines wait one, two and four hours', () => {
     expect([0, 1, 2, 3, 4].map((count) => backOffMs(count) / hour)).toEqual([0, 1, 2, 4, 4]);
-    expect(['stolen_card', 'lost_card', 'account_closed', 'card_declined', null].map(isHardDecline)).toEqual([
-      ...[true, true, true],
-      ...[false, false],
-    ]);
+    expect(
+      ['stolen_card', 'lost_card', 'account_closed', 'card_declined', null].map((reason) => isHardDecline(reason)),
+    ).toEqual([...[true, true, true], ...[false, false]]);
+    expect([isHardDecline('do_not_honor', 'never'), isHardDecline('do_not_honor', 'retry')]).toEqual([true, false]);
   });
 });
 
@@ -218,5 +223,28 @@ describe('what is spendable (money-in-wallets findings 1, 2)', () => {
     ['active', [{ ...invoice, invoiceStatus: 'DRAFT', periodEnd: at(9) }], '16'],
   ] as const)('%s with %j', (status, invoices, expected) => {
     expect(spendable(status, [...invoices])).toBe(expected);
+  });
+});
+
+describe('the standing (money-in-wallets finding 11)', () => {
+  const quiet: StandingFacts = {
+    ...{ now: at(0), walletStatus: 'active', isTenantSuspended: false, terms, collection: 'charge', hasMethod: true },
+    ...{ open: null, invoiceLifetimeDays: 7, pause: null, consecutiveDeclines: 0, last: null, limits: [] },
+    ...{
+      pendingPurchase: null,
+      isUnused: false,
+      isBelowMinimum: false,
+      isBelowGatewayMinimum: false,
+      evaluateAt: null,
+    },
+  };
+
+  it('a purchase by hand holds top-ups up, one by a link only until nobody follows it any more', () => {
+    const held = (endsAt: string | null) => autoTopupStanding({ ...quiet, pendingPurchase: { endsAt } });
+    expect(autoTopupStanding(quiet)).toEqual({ state: 'armed', reason: null, until: null });
+    expect(held(null)).toEqual({ state: 'blocked', reason: 'pending_transaction', until: null });
+    expect(held(at(0.5))).toEqual({ state: 'blocked', reason: 'pending_transaction', until: at(0.5) });
+    const facts = { ...quiet, pendingPurchase: { endsAt: at(0.5) } };
+    expect(autoTopupAgenda(facts)).toEqual([{ at: at(0.5), kind: 'evaluate', ref: '' }]);
   });
 });
