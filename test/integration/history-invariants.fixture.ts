@@ -61,7 +61,7 @@ export const historyPlantings: readonly Planting[] = [
     id: 'I16',
     what: 'two payments of one key',
     sql: `drop index payment_idempotency_key_unique; create temp table twin on commit drop as select * from payment where id = '$1';
-      update twin set id = 'pay_zz', intent_token = 'zz'; insert into payment select * from twin`,
+      update twin set id = 'pay_zz', intent_token = 'zz', gateway_payment_id = 'zz'; insert into payment select * from twin`,
     by: 'paymentId',
   },
   {
