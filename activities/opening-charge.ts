@@ -2,7 +2,6 @@ import { Context } from '@temporalio/activity';
 import { openingCollection, openingStatus } from '../billing/collection.ts';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import type { RefundOutcome } from '../billing/refund.ts';
-import type { Database } from '../db/orm.ts';
 import { missing } from '../db/record.ts';
 import { workflowScope } from '../db/scope.ts';
 import type { PaymentCharge } from '../db/stores/payment/payment-charge.ts';
@@ -16,8 +15,9 @@ import {
   OpeningToPay,
 } from '../db/stores/subscription/opening-charge.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
-import type { PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
+import type { PaymentGateway } from '../integrations/payment-gateway.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
+import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
 import { abandonAtGateway, askAgain, askFirst, beat, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
 import { askRefundAgain } from './refund-gateway.ts';
@@ -39,7 +39,8 @@ export interface OpeningAsked {
 export type OpeningActivities = ReturnType<typeof createOpeningActivities>;
 
 /** The payment that belongs to a creation or an activation. spec: subscriptions-and-invoicing §2.3.4 error_if_incomplete */
-export function createOpeningActivities({ database, gateways }: { database: Database; gateways: PaymentGateways }) {
+export function createOpeningActivities(access: GatewayAccess) {
+  const { database } = access;
   const inScope = <T>(owner: OpeningReference, work: (tx: SqlTransaction) => Promise<T>) =>
     inSqlTransaction(database, workflowScope(owner), work);
 
@@ -51,8 +52,9 @@ export function createOpeningActivities({ database, gateways }: { database: Data
   ): Promise<Outcome> {
     const request = await inScope(charge, (tx) => chargeOfOpening(tx, tx.scope, charge.chargeId));
     if (!request) throw missing('opening charge', charge.chargeId);
-    const gateway = gateways.get(request.gateway);
-    if (!gateway) return absent(`the gateway ${request.gateway} is not connected to this worker`);
+    const object = { kind: 'opening_charge', id: charge.chargeId, provider: request.gateway } as const;
+    const { gateway, absent: reason } = await openGateway(access, charge, object);
+    if (!gateway) return absent(reason);
     if (!gateway.refunds) return absent(`the gateway ${request.gateway} could not give the money back`);
     const stopBeating = beat(Context.current());
     try {

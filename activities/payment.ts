@@ -1,6 +1,5 @@
 import { Context } from '@temporalio/activity';
 import { askedDailyUntil, type PaymentOutcome } from '../billing/payment.ts';
-import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/lifecycle/parked-object.ts';
 import {
@@ -15,17 +14,13 @@ import { type RecordedPayment, recordPaymentOutcomes } from '../db/stores/paymen
 import { startProcessing } from '../db/stores/payment/payment-request.ts';
 import { refreshIncomplete } from '../db/stores/subscription/subscription-snapshot.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
-import type { ChargeRequest, PaymentGateway, PaymentGateways } from '../integrations/payment-gateway.ts';
+import type { ChargeRequest, PaymentGateway } from '../integrations/payment-gateway.ts';
 import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';
+import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
 import { askAgain, askFirst, beat, cancelAtGateway, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
-
-export interface PaymentActivityDependencies {
-  database: Database;
-  gateways: PaymentGateways;
-}
 
 /** Which payment of which environment. */
 export interface PaymentReference {
@@ -54,15 +49,17 @@ export interface LookedUp extends PaymentOutcome {
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 /** What payment workflows and the collection of invoices do. spec: wallets-and-payments §2.19 */
-export function createPaymentActivities({ database, gateways }: PaymentActivityDependencies) {
+export function createPaymentActivities(access: GatewayAccess) {
+  const { database } = access;
   const inScope = <T>(payment: PaymentReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
     inSqlTransaction(database, { ...workflowScope(payment), ...caller }, work);
 
   /** One conversation with the payment's gateway; whatever it throws means that nothing is known. */
   async function converse(payment: PaymentReference, step: 'chargePayment' | 'lookUpPayment', ask: Conversation) {
     const request = await inScope(payment, (tx) => chargeOfPayment(tx, payment.paymentId));
-    const gateway = gateways.get(request.gateway);
-    if (!gateway) return unknownOutcome(`the gateway ${request.gateway} is not connected to this worker`);
+    const object = { kind: 'payment', id: payment.paymentId, provider: request.gateway } as const;
+    const { gateway, absent } = await openGateway(access, payment, object);
+    if (!gateway) return unknownOutcome(absent);
     const stopBeating = beat(Context.current());
     try {
       crashPoint(`${step}.beforeEffect`);

@@ -1,6 +1,5 @@
 import { Context } from '@temporalio/activity';
 import type { RefundOutcome } from '../billing/refund.ts';
-import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/lifecycle/parked-object.ts';
 import {
@@ -13,16 +12,12 @@ import {
 } from '../db/stores/payment/refund-send.ts';
 import { recordRefund } from '../db/stores/payment/refund-settle.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
-import { type PaymentGateways, refundableGateways } from '../integrations/payment-gateway.ts';
+import { refundableGateways } from '../integrations/provider-adapter.ts';
 import type { RefundSnapshot, RetryRefundCommand } from '../workflows/refund.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
+import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
 import { askRefundAgain, unknownRefund } from './refund-gateway.ts';
-
-export interface RefundActivityDependencies {
-  database: Database;
-  gateways: PaymentGateways;
-}
 
 interface RefundReference {
   tenantId: string;
@@ -40,7 +35,8 @@ export type RefundActivities = ReturnType<typeof createRefundActivities>;
 const heartbeatMs = 5_000;
 
 /** What refund workflows do. spec: wallets-and-payments §2.21 */
-export function createRefundActivities({ database, gateways }: RefundActivityDependencies) {
+export function createRefundActivities(access: GatewayAccess) {
+  const { database, gateways, providers } = access;
   const inScope = <T>(refund: RefundReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
     inSqlTransaction(database, { ...workflowScope(refund), ...caller }, work);
   const snapshot = async (tx: SqlTransaction, refundId: string) => snapshotOf(await loadRefundState(tx, refundId));
@@ -59,8 +55,9 @@ export function createRefundActivities({ database, gateways }: RefundActivityDep
     /** Asks the gateway about a refund that was sent, and sends it with the same token if it never arrived. One external call. */
     async askRefund(refund: RefundReference): Promise<RefundOutcome> {
       const request = await inScope(refund, (tx) => refundOfCharge(tx, refund.refundId));
-      const gateway = gateways.get(request.gateway);
-      if (!gateway) return unknownRefund(`the gateway ${request.gateway} is not connected to this worker`);
+      const object = { kind: 'refund', id: refund.refundId, provider: request.gateway } as const;
+      const { gateway, absent } = await openGateway(access, refund, object);
+      if (!gateway) return unknownRefund(absent);
       const context = Context.current();
       const beating = setInterval(() => context.heartbeat(), heartbeatMs);
       try {
@@ -85,7 +82,7 @@ export function createRefundActivities({ database, gateways }: RefundActivityDep
       inScope(
         input,
         async (tx) => {
-          await retryRefund(tx, { ...input, refundableGateways: refundableGateways(gateways) });
+          await retryRefund(tx, { ...input, refundableGateways: refundableGateways(gateways, providers?.adapters) });
           return snapshot(tx, input.refundId);
         },
         input.caller,

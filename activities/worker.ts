@@ -47,6 +47,7 @@ try {
     metering,
     clickhouse,
     gateways: gateways.registry,
+    providers: { adapters: gateways.providers, secretKeys: config.secretEncryptionKeys },
     outgoing: { allowedHosts: config.outgoingAllowedHosts },
     timerSpreadMs: config.timerSpreadMs,
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),

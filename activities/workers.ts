@@ -12,6 +12,7 @@ import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import { alertEvaluator } from './alert-evaluator.ts';
+import type { ConnectedProviders } from './connected-gateway.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEnvironmentCloneActivities } from './environment-clone.ts';
 import { createEventReprocessActivities } from './event-reprocess.ts';
@@ -48,6 +49,8 @@ export interface WorkerDependencies {
   /** The second usage engine, which is fed; none when absent. */
   clickhouse?: ClickHouse | null;
   gateways: PaymentGateways;
+  /** Providers that are reached through connections; none when absent. */
+  providers?: ConnectedProviders;
   /** Where files of imports may come from; public https addresses alone when absent. */
   outgoing?: OutgoingPolicy;
   /** Made once and given to every worker of a test run; made here when absent. */
@@ -78,9 +81,10 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const { connection, namespace, database } = dependencies;
   const readUsage = usageReader(dependencies.metering);
   const timerSpreadMs = dependencies.timerSpreadMs ?? 0;
-  const payment = createPaymentActivities({ database, gateways: dependencies.gateways });
-  const opening = createOpeningActivities({ database, gateways: dependencies.gateways });
-  const refund = createRefundActivities({ database, gateways: dependencies.gateways });
+  const access = { database, gateways: dependencies.gateways, providers: dependencies.providers };
+  const payment = createPaymentActivities(access);
+  const opening = createOpeningActivities(access);
+  const refund = createRefundActivities(access);
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });

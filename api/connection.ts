@@ -16,6 +16,7 @@ import type { SyncConfig } from '../db/stores/platform/connection-config.ts';
 import type { ConnectionSecrets } from '../db/stores/platform/connection-secret.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type AwsRole, RoleNotAssumed } from '../integrations/aws-roles.ts';
+import { isOtherKey, providerAccountOf } from './provider-account.ts';
 
 /**
  * Creates a connection. A role at AWS is assumed before, outside any transaction; what another connection forbids is told first.
@@ -35,7 +36,8 @@ export async function saveNewConnection<View>(
     await checkRole(request, role, field);
   }
   const keys = config.secretEncryptionKeys ?? [];
-  return request.transaction(async (tx) => view(await createConnection(tx, keys, id, input)));
+  const providerAccount = await providerAccountOf(request, input.providerType, input.secrets, field);
+  return request.transaction(async (tx) => view(await createConnection(tx, keys, id, { ...input, providerAccount })));
 }
 
 /**
@@ -56,15 +58,28 @@ export async function saveConnectionChange<View>(
   );
   const checked = changedRole(current, change);
   if (checked) await checkRole(request, checked, field);
+  const account = await changedAccount(request, current, change, field);
   const decideAsChecked: DecideChange = (now) => {
     const decided = decide(now);
     const role = changedRole(now, decided);
     if (role && JSON.stringify(role) !== JSON.stringify(checked)) {
       throw refuse('version_conflict', `connection ${id} was changed meanwhile; read it and send the change again`);
     }
-    return decided;
+    return { ...decided, ...account };
   };
   return request.transaction(async (tx) => view(await updateConnection(tx, keys, id, decideAsChecked)));
+}
+
+/** The account that new keys of a provider are of; empty where the keys stay as they are. */
+async function changedAccount(
+  request: FastifyRequest,
+  current: CurrentConnection,
+  { secrets }: ConnectionChange,
+  field?: string,
+): Promise<Pick<ConnectionChange, 'providerAccount'>> {
+  const isAsked = request.server.dependencies.providers?.has(current.providerType) ?? false;
+  if (!isAsked || !secrets || !isOtherKey(current.secrets(), secrets)) return {};
+  return { providerAccount: await providerAccountOf(request, current.providerType, secrets, field) };
 }
 
 /** The role to assume after a change, null when it stays as it was proved. */

@@ -4,6 +4,7 @@ import type { Database } from '../db/orm.ts';
 import type { AwsRoles } from '../integrations/aws-roles.ts';
 import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
+import type { ProviderAdapters } from '../integrations/provider-adapter.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import type { LoggerOptions } from './logging.ts';
 import type { PortalConfig } from './portal-token.ts';
@@ -29,6 +30,8 @@ export interface AppDependencies {
   temporal: Client;
   metering: UsageStore;
   gateways: PaymentGateways;
+  /** Providers that are reached through connections; none when absent. */
+  providers?: ProviderAdapters;
   /** Roles at AWS; without it there are no connections to its marketplace. */
   awsRoles?: AwsRoles;
   /** Where files of imports may come from; public https addresses alone when absent. */

@@ -29,6 +29,7 @@ const app = await buildApp({
   temporal: temporal.client,
   metering,
   gateways: gateways.registry,
+  providers: gateways.providers,
   ...(config.awsMarketplace ? { awsRoles: connectAwsRoles(config.awsMarketplace) } : {}),
   outgoing: { allowedHosts: config.outgoingAllowedHosts },
   logger: { level: config.logLevel },

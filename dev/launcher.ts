@@ -16,6 +16,7 @@ import {
 import { freePort, isPortFree, onFreePorts, portsBeside } from './ports.ts';
 import { endFormerPostgres, startPostgres } from './postgres.ts';
 import { endFormerProgram, hasEnded, type RunningProgram, StartupProblem } from './processes.ts';
+import { type ProviderFakes, startProviderFakes } from './provider-fakes/start.ts';
 import { makeTenant } from './sandbox.ts';
 import { apiAnswers, lastWords, startReady, workerPolls, workerService } from './services.ts';
 import { temporalCli } from './temporal-binary.ts';
@@ -59,6 +60,7 @@ export function createLauncher(options: LaunchOptions): Launcher {
   let starting: Promise<Addresses> | undefined;
   let stopping: Promise<void> | undefined;
   let holdsHome = false;
+  let fakes: ProviderFakes | undefined;
 
   const onStart = (program: RunningProgram) => {
     // A part that is tried again, on another port, takes the place of its former try.
@@ -86,7 +88,8 @@ export function createLauncher(options: LaunchOptions): Launcher {
       ports: { ...settings.ports, ...database.ports, ...temporal.ports },
     });
     const apiUrl = `http://127.0.0.1:${options.apiPort}`;
-    await startServices(options, onStart, {
+    fakes = await startProviderFakes(options.env, options.say);
+    await startServices({ ...options, env: { ...options.env, ...fakes.variables } }, onStart, {
       apiUrl,
       databaseUrl: database.applicationUrl,
       temporalAddress: temporal.address,
@@ -122,6 +125,7 @@ export function createLauncher(options: LaunchOptions): Launcher {
         // A start that waits for a foreign server gives up late; what it may still start is stopped at once by onStart.
         await Promise.race([starting?.catch(() => undefined), delay(3_000, undefined, { ref: false })]);
         await stopPrograms();
+        await fakes?.close();
         if (holdsHome) closeHome(options.directory);
       })();
       return stopping;

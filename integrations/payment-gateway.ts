@@ -197,8 +197,3 @@ export function paymentGateways(gateways: readonly PaymentGateway[]): PaymentGat
   if (byName.size !== gateways.length) throw new Error('two payment gateways have the same name');
   return byName;
 }
-
-/** The names of the gateways that can give money back. */
-export function refundableGateways(gateways: PaymentGateways): string[] {
-  return [...gateways.values()].filter((gateway) => gateway.refunds !== undefined).map((gateway) => gateway.name);
-}

@@ -4,7 +4,7 @@ import { type CreditNoteContent, findCreditNote, listCreditNotes } from '../../d
 import { readECreditNote } from '../../db/stores/invoice/e-invoice.ts';
 import { listSubscriptions } from '../../db/stores/subscription/subscription-read.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { refundableGateways } from '../../integrations/payment-gateway.ts';
+import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import type { Api } from '../app.ts';
 import { documentFileName } from '../document-file.ts';
 import { errorResponses } from '../errors.ts';
@@ -32,7 +32,7 @@ const whole = { customer: true, invoice: true };
 /** Credit notes. spec: subscriptions-and-invoicing §1.12, §2.19 */
 export async function creditNoteRoutes(app: Api): Promise<void> {
   readingRoutes(app);
-  const gateways = () => refundableGateways(app.dependencies.gateways);
+  const gateways = () => refundableGateways(app.dependencies.gateways, app.dependencies.providers);
 
   app.post('/creditnotes', {
     schema: {

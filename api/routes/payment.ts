@@ -5,8 +5,10 @@ import { anyOf } from '../../db/list.ts';
 import { type ChangedPayment, changePayment } from '../../db/stores/payment/payment-change.ts';
 import { findPayment, listPayments, type PaymentWithAttempts } from '../../db/stores/payment/payment-list.ts';
 import { archivePayment, requestPayment } from '../../db/stores/payment/payment-request.ts';
+import { linkedProviders } from '../../db/stores/platform/connection.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
+import type { AppDependencies } from '../dependencies.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { cancelAtWorkflow, processAtWorkflow, refreshAtWorkflow, tellThoseWaiting } from '../payment-workflow.ts';
@@ -43,9 +45,10 @@ export async function paymentRoutes(app: Api): Promise<void> {
       const input = {
         ...paymentRequestOf(request.body, request.idempotencyKey),
         id: request.newId('pay'),
-        gateways: [...app.dependencies.gateways.keys()],
       };
-      const requested = await request.transaction((tx) => requestPayment(tx, input));
+      const requested = await request.transaction(async (tx) =>
+        requestPayment(tx, { ...input, gateways: await connectedGateways(tx, app.dependencies) }),
+      );
       if (requested.toProcess) await processAtWorkflow(request.temporal, request.scope, requested);
       return request.transaction(async (tx) => viewPayment(await findPayment(tx, requested.id)));
     },
@@ -201,6 +204,12 @@ async function openPaymentRoutes(app: Api): Promise<void> {
       return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
     },
   });
+}
+
+/** The gateways that a payment of this environment can be made through: those of the process, and its connections' providers. */
+async function connectedGateways(tx: Transaction, { gateways, providers }: AppDependencies): Promise<string[]> {
+  const linked = (await linkedProviders(tx)).filter((provider) => providers?.has(provider));
+  return [...gateways.keys(), ...linked];
 }
 
 async function ownerOf(tx: Transaction, id: string) {

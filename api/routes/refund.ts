@@ -1,7 +1,7 @@
 import { customerNow } from '../../db/clock.ts';
 import { refundPayment } from '../../db/stores/payment/payment-refund.ts';
 import { findRefund, listRefunds } from '../../db/stores/payment/refund-list.ts';
-import { refundableGateways } from '../../integrations/payment-gateway.ts';
+import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { retryRefund } from '../../workflows/refund.messages.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
@@ -67,7 +67,7 @@ export async function refundRoutes(app: Api): Promise<void> {
           paymentId,
           amount: request.body?.amount ?? null,
           reason: request.body?.refund_reason ?? 'REQUESTED_BY_CUSTOMER',
-          refundableGateways: refundableGateways(app.dependencies.gateways),
+          refundableGateways: refundableGateways(app.dependencies.gateways, app.dependencies.providers),
         });
         const row = await findRefund(tx, refundId);
         const at = await customerNow(tx, row.customerId);

@@ -7,6 +7,8 @@ export const paymentReferences: readonly Reference[] = [
   { table: 'payment', column: 'purchase_id', target: 'wallet_transaction' },
   { table: 'payment', column: 'payment_method_id', target: 'payment_method', where: "t.payment_method_type = 'CARD'" },
   { table: 'payment', column: 'payment_method_id', target: 'wallet', where: "t.payment_method_type = 'CREDITS'" },
+  { table: 'payment', column: 'connection_id', target: 'connection' },
+  { table: 'payment_method', column: 'connection_id', target: 'connection' },
   { table: 'refund', column: 'payment_id', target: 'payment' },
   { table: 'refund', column: 'invoice_id', target: 'invoice' },
   { table: 'refund', column: 'credit_note_id', target: 'credit_note' },

@@ -12,6 +12,8 @@ const schema = defineEntity({
     providerType: p.text(),
     metadata: metadata(),
     syncConfig: p.json<SyncConfig>(),
+    /** The account at the provider that the secrets are of; null where it does not say. */
+    providerAccount: p.text().nullable(),
     secretKeyId: p.text().nullable(),
     secretNonce: p.blob().nullable(),
     secretCiphertext: p.blob().nullable(),

@@ -10,6 +10,8 @@ const schema = defineEntity({
     customerId: p.text(),
     gateway: p.text(),
     gatewayToken: p.text(),
+    /** The connection whose account keeps it; null where its gateway has none. */
+    connectionId: p.text().nullable(),
     /** The gateway's own customer that the method belongs to; null where it needs none. */
     customerToken: p.text().nullable(),
     type: p.text().default('CARD'),

@@ -17,6 +17,8 @@ const schema = defineEntity({
     paymentMethodType: p.text(),
     paymentMethodId: p.text().nullable(),
     paymentGateway: p.text().nullable(),
+    /** The connection, and so the provider's account, that it was sent through; null where its gateway has none. */
+    connectionId: p.text().nullable(),
     gatewayPaymentId: p.text().nullable(),
     /** Name of the payment on the wire. */
     gatewayTrackingId: p.text().nullable(),

@@ -62,6 +62,7 @@ import { Migration20261125_70_payments_without_invoice } from './20261125_70_pay
 import { Migration20261125_71_wallets_follow } from './20261125_71_wallets_follow.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
 import { Migration20261125_81_unapplied_captures } from './20261125_81_unapplied_captures.ts';
+import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 
 /** Every migration in the order it runs. */
@@ -131,4 +132,5 @@ export const migrations = [
   { name: '20261125_60_lot_agenda', class: Migration20261125_60_lot_agenda },
   { name: '20261125_81_unapplied_captures', class: Migration20261125_81_unapplied_captures },
   { name: '20261125_71_wallets_follow', class: Migration20261125_71_wallets_follow },
+  { name: '20261125_90_payment_connections', class: Migration20261125_90_payment_connections },
 ];

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import { afterAll } from 'vitest';
 import { buildApp } from '../../api/app.ts';
+import type { AppDependencies } from '../../api/dependencies.ts';
 import { usageWatchSignal } from '../../api/usage-watch.ts';
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openSandboxGateway, type SandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
@@ -41,7 +42,11 @@ export interface TestApp {
 export const testOutgoing = { allowedHosts: ['127.0.0.1'] };
 
 /** Builds the API over the file's database. Without `temporal` whatever needs a workflow fails. Closed after the file. */
-export async function testApp(base: TestDatabase, temporal?: TestTemporal): Promise<TestApp> {
+export async function testApp(
+  base: TestDatabase,
+  temporal?: TestTemporal,
+  more: Pick<AppDependencies, 'providers'> = {},
+): Promise<TestApp> {
   const gateway = openSandboxGateway({ url: base.applicationUrl });
   const watch = temporal ? usageWatchSignal(temporal.client) : undefined;
   const metering = openPostgresUsageStore(base.database, defaultLimits, watch);
@@ -51,6 +56,7 @@ export async function testApp(base: TestDatabase, temporal?: TestTemporal): Prom
     temporal: temporal?.client ?? new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     metering,
     gateways: paymentGateways([gateway]),
+    ...more,
     outgoing: testOutgoing,
     logger: process.env.TEST_LOG ? { level: 'error' } : false,
   });

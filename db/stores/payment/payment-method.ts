@@ -3,12 +3,15 @@ import { customerNow } from '../../clock.ts';
 import { PaymentMethod } from '../../entities/payment-method.ts';
 import { missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
+import { publishedConnectionId } from '../platform/connection.ts';
 
 /** A saved way to pay as its gateway handed it over. */
 export interface NewPaymentMethod {
   customerId: string;
   gateway: string;
   gatewayToken: string;
+  /** The gateway's own customer that the method belongs to; absent where it needs none. */
+  customerToken?: string | null;
   brand: string;
   lastFour: string;
   setDefault: boolean;
@@ -35,6 +38,8 @@ export async function savePaymentMethod(tx: Transaction, input: NewPaymentMethod
     customerId: input.customerId,
     gateway: input.gateway,
     gatewayToken: input.gatewayToken,
+    customerToken: input.customerToken ?? null,
+    connectionId: await publishedConnectionId(tx, input.gateway),
     type: 'CARD',
     brand: input.brand,
     lastFour: input.lastFour,

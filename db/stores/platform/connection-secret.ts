@@ -7,6 +7,12 @@ import type { Transaction } from '../../transaction.ts';
 /** The secret members of a connection by their wire names. They are in memory only while something is done with them. */
 export type ConnectionSecrets = Readonly<Record<string, string>>;
 
+/** A connection as far as its secrets are opened. */
+export type SealedRow = Pick<
+  Connection,
+  'id' | 'tenantId' | 'environmentId' | 'secretKeyId' | 'secretNonce' | 'secretCiphertext'
+>;
+
 /** The keys of the installation: the first seals, every one of them opens. */
 export type EnvelopeKeys = readonly EnvelopeKey[];
 
@@ -36,7 +42,7 @@ export function putSecrets(keys: EnvelopeKeys, row: Connection, secrets: Connect
  * The secrets of a connection for whoever is about to use them, null where it has none. Throws `not_implemented` when the key
  * they are sealed with is not configured any more. spec: platform §13 Storage
  */
-export function openSecrets(keys: EnvelopeKeys, row: Connection): ConnectionSecrets | null {
+export function openSecrets(keys: EnvelopeKeys, row: SealedRow): ConnectionSecrets | null {
   if (!row.secretKeyId || !row.secretNonce || !row.secretCiphertext) return null;
   const sealed = { keyId: row.secretKeyId, nonce: row.secretNonce, ciphertext: row.secretCiphertext };
   try {
@@ -70,6 +76,6 @@ export async function renewSeal(tx: Transaction, keys: EnvelopeKeys, row: Connec
 }
 
 /** Ciphertext that is copied to another row cannot be opened there. */
-function placeOf({ tenantId, environmentId, id }: Connection): string[] {
+function placeOf({ tenantId, environmentId, id }: SealedRow): string[] {
   return [tenantId, environmentId, id];
 }

@@ -6,6 +6,7 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
+import { openThroughConnection } from '../payment/payment-connection.ts';
 import { capabilities, type Provider, type SyncConfig } from './connection-config.ts';
 import { refuseOtherMode } from './connection-mode.ts';
 import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
@@ -15,6 +16,8 @@ export interface NewConnection {
   providerType: Provider;
   /** Null for a connection that needs none. */
   secrets: ConnectionSecrets | null;
+  /** The account that the secrets are of, where the provider says it. */
+  providerAccount?: string | null;
   metadata: Record<string, string>;
   syncConfig: SyncConfig;
 }
@@ -90,6 +93,11 @@ export async function linkedProviders(tx: Transaction): Promise<string[]> {
   return rows.map((row) => row.provider_type);
 }
 
+/** The published connection of a provider; null where there is none. */
+export async function publishedConnectionId(tx: Transaction, provider: string): Promise<string | null> {
+  return (await connectionsOf(tx, provider))[0]?.id ?? null;
+}
+
 /** The published connections to providers whose capabilities are known, the oldest first. spec: platform §13 GET /integrations/config */
 export async function capableConnections(tx: Transaction): Promise<Connection[]> {
   return tx.em.find(
@@ -126,7 +134,8 @@ export async function rehearseChange(
 }
 
 /**
- * Changes a connection; secrets that are under an older key are sealed anew. Throws `not_found` and what `decide` refuses.
+ * Changes a connection; secrets that are under an older key are sealed anew. Throws `not_found`, what `decide` refuses, and
+ * `invalid_operation` for the key of another account, or of one that is not known, while money moves through the connection.
  * spec: platform §13
  */
 export async function updateConnection(
@@ -136,11 +145,15 @@ export async function updateConnection(
   decide: DecideChange,
 ): Promise<Connection> {
   const row = await lockConnection(tx, id);
-  const { secrets, ...members } = decide(asCurrent(keys, row));
+  const { secrets, providerAccount, ...members } = decide(asCurrent(keys, row));
   const changed = [...Object.keys(members), ...(secrets === undefined ? [] : ['secrets'])];
   if (secrets !== undefined) {
     await refuseOtherMode(tx, tx.scope, row.providerType as Provider, secrets);
+    const isOtherAccount =
+      providerAccount !== undefined && (providerAccount === null || providerAccount !== row.providerAccount);
+    if (isOtherAccount) await refuseWhileOpen(tx, row, 'take the key of another account');
     putSecrets(keys, row, secrets);
+    if (providerAccount !== undefined) row.providerAccount = providerAccount;
   }
   if (changed.length > 0) {
     Object.assign(row, members);
@@ -153,15 +166,32 @@ export async function updateConnection(
 }
 
 /**
- * Archives a connection and forgets its secrets for good. Throws `not_found` for an unknown or archived one. spec: platform §13
+ * Archives a connection and forgets its secrets for good. Throws `not_found` for an unknown or archived one, and `invalid_operation` with
+ * counts while money moves through it, because without its secrets nobody could ask what became of it.
+ * spec: platform §13; design: money-in-checkout §A1
  */
 export async function deleteConnection(tx: Transaction, id: string): Promise<void> {
   const row = await lockConnection(tx, id);
+  await refuseWhileOpen(tx, row, 'be deleted');
   row.status = 'archived';
   putSecrets([], row, null);
   touch(tx, row);
   await tx.em.flush();
   await audit(tx, row, 'deleted');
+}
+
+async function refuseWhileOpen(
+  tx: Transaction,
+  { id, providerType: provider }: Connection,
+  what: string,
+): Promise<void> {
+  const open = await openThroughConnection(tx, { id, provider });
+  const told = Object.entries(open).filter(([, count]) => count > 0);
+  if (told.length === 0) return;
+  const counts = told.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ');
+  throw refuse('invalid_operation', `connection ${id} cannot ${what} while ${provider} has yet to settle: ${counts}`, {
+    open,
+  });
 }
 
 async function lockConnection(tx: Transaction, id: string): Promise<Connection> {

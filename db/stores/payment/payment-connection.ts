@@ -1,0 +1,104 @@
+import { missing } from '../../record.ts';
+import type { SealedRow } from '../platform/connection-secret.ts';
+import type { PaymentTransaction } from './payment-row.ts';
+
+/** An object whose money a provider moves, and the provider. */
+export interface ProvidersObject {
+  kind: 'payment' | 'opening_charge' | 'refund';
+  id: string;
+  provider: string;
+}
+
+/**
+ * The connection that an object's questions go to, written down with the first one: that of its payment, else of its saved method, else the
+ * published one of the environment. From then on no other connection answers for it, because another account would not know what
+ * was sent to the first. Null where there is none. design: money-in-checkout §A1
+ */
+export async function bindConnection(tx: PaymentTransaction, object: ProvidersObject): Promise<SealedRow | null> {
+  const [row] = await tx.rows<ConnectionRow>(bindTexts[object.kind], [
+    tx.scope.environmentId,
+    object.id,
+    object.provider,
+  ]);
+  if (!row) throw missing(object.kind.replace('_', ' '), object.id);
+  if (row.id === null) return null;
+  const { id, tenant_id, secret_key_id, secret_nonce, secret_ciphertext } = row;
+  if (object.kind === 'payment' && row.bound_id === null) {
+    await tx.rows(
+      `update payment set connection_id = $3 where environment_id = $1 and id = $2 and connection_id is null`,
+      [tx.scope.environmentId, object.id, id],
+    );
+  }
+  return {
+    id,
+    tenantId: tenant_id,
+    environmentId: tx.scope.environmentId,
+    secretKeyId: secret_key_id,
+    secretNonce: secret_nonce,
+    secretCiphertext: secret_ciphertext,
+  };
+}
+
+interface ConnectionRow {
+  bound_id: string | null;
+  id: string | null;
+  tenant_id: string;
+  secret_key_id: string | null;
+  secret_nonce: Buffer | null;
+  secret_ciphertext: Buffer | null;
+}
+
+/** The connection of a row `o` whose own is `bound` and whose method is `m`; its row is kept from being archived meanwhile. */
+const bindText = (from: string, bound: string, objectId: string) => `
+select ${bound} as bound_id, c.id, c.tenant_id, c.secret_key_id, c.secret_nonce, c.secret_ciphertext
+from ${from} left join lateral (
+  select * from connection c where c.environment_id = $1
+    and c.id = coalesce(${bound}, m.connection_id,
+      (select p.id from connection p where p.environment_id = $1 and p.provider_type = $3 and p.status = 'published'))
+  for share) c on true
+where o.environment_id = $1 and ${objectId} = $2`;
+
+const bindTexts: Record<ProvidersObject['kind'], string> = {
+  payment: bindText('payment o left join payment_method m on m.id = o.payment_method_id', 'o.connection_id', 'o.id'),
+  opening_charge: bindText(
+    'opening_charge o left join payment_method m on m.id = o.payment_method_id',
+    'm.connection_id',
+    'o.id',
+  ),
+  refund: bindText(
+    `refund r join payment o on o.id = r.payment_id and o.environment_id = r.environment_id
+      left join payment_method m on m.id = o.payment_method_id`,
+    'o.connection_id',
+    'r.id',
+  ),
+};
+
+/** Objects whose money still moves through a connection. */
+export interface OpenThroughConnection {
+  payments: number;
+  opening_charges: number;
+  refunds: number;
+}
+
+/** Counts what is under way at the provider of a connection. An object that is not bound yet counts, because the next question binds it. */
+export async function openThroughConnection(
+  tx: PaymentTransaction,
+  connection: { id: string; provider: string },
+): Promise<OpenThroughConnection> {
+  const [counts] = await tx.rows<OpenThroughConnection & Record<string, unknown>>(openText, [
+    tx.scope.environmentId,
+    connection.id,
+    connection.provider,
+  ]);
+  return counts ?? { payments: 0, opening_charges: 0, refunds: 0 };
+}
+
+const ofConnection = (column: string) => `(${column} = $2 or ${column} is null)`;
+const openText = `
+select (select count(*) from payment p where p.environment_id = $1 and p.payment_gateway = $3 and p.payment_status = 'PROCESSING'
+    and ${ofConnection('p.connection_id')})::int as payments,
+  (select count(*) from opening_charge c where c.environment_id = $1 and c.payment_gateway = $3 and c.charge_status = 'open')::int
+    as opening_charges,
+  (select count(*) from refund r join payment p on p.id = r.payment_id and p.environment_id = r.environment_id
+    where r.environment_id = $1 and r.payment_gateway = $3 and r.refund_status in ('PENDING', 'PROCESSING')
+      and ${ofConnection('p.connection_id')})::int as refunds`;

@@ -1,0 +1,45 @@
+import type { PaymentGateway, PaymentGateways } from './payment-gateway.ts';
+import { stripeAccount } from './stripe/account.ts';
+import { openStripeGateway } from './stripe/gateway.ts';
+
+/** A provider whose gateway is that of an account, reached through a connection and its secrets. */
+export interface ProviderAdapter {
+  readonly name: string;
+  readonly refunds: boolean;
+  /** The gateway of the account that the secrets are of. It keeps nothing open, so it is made anew for each conversation. */
+  open(secrets: Readonly<Record<string, string>>): PaymentGateway;
+  /** Asks the provider whose secrets these are. One call; it throws nothing. */
+  account(secrets: Readonly<Record<string, string>>): Promise<ProviderAccount>;
+}
+
+/** An account as far as its provider tells it; `member` names the secret that the provider refuses. */
+export type ProviderAccount =
+  | { status: 'known'; id: string | null }
+  | { status: 'refused'; member: string }
+  | { status: 'unknown' };
+
+export type ProviderAdapters = ReadonlyMap<string, ProviderAdapter>;
+
+/** Addresses of providers other than their own: fakes. */
+export interface ProviderUrls {
+  stripe?: string | undefined;
+}
+
+/** The providers that payments can be made through. docs: providers.md */
+export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
+  const stripe: ProviderAdapter = {
+    name: 'stripe',
+    refunds: true,
+    open: ({ secret_key = '', account_id = null }) =>
+      openStripeGateway({ secretKey: secret_key, accountId: account_id, baseUrl: urls.stripe }),
+    account: (secrets) => stripeAccount(secrets, urls.stripe),
+  };
+  return new Map([[stripe.name, stripe]]);
+}
+
+/** The names of the gateways that can give money back, those of connections among them. */
+export function refundableGateways(gateways: PaymentGateways, adapters: ProviderAdapters = new Map()): string[] {
+  const own = [...gateways.values()].filter((gateway) => gateway.refunds !== undefined);
+  const connected = [...adapters.values()].filter(({ refunds }) => refunds);
+  return [...own, ...connected].map(({ name }) => name);
+}
