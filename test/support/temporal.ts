@@ -6,11 +6,9 @@ import { createWorkers } from '../../activities/workers.ts';
 import { prepareNamespace } from '../../dev/temporal-namespace.ts';
 import { connectGateways } from '../../integrations/connect.ts';
 import type { PaymentGateways } from '../../integrations/payment-gateway.ts';
-import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { callInterceptors } from '../../temporal-connection.ts';
 import type { TestDatabase } from './database.ts';
-import { testSecretKeys } from './secret-keys.ts';
 
 /** Temporal for one test file: the run's server with a namespace of the file's own, so that files never share a queue. */
 export interface TestTemporal {
@@ -48,8 +46,6 @@ export interface TestWorker {
 export interface WorkerOptions {
   /** Other gateways than the sandbox. */
   gateways?: PaymentGateways;
-  /** Providers that are reached through connections; none when absent. */
-  providers?: ProviderAdapters;
   timerSpreadMs?: number;
   maxCachedWorkflows?: number;
 }
@@ -71,9 +67,6 @@ export async function startWorker(
     database: base.database,
     metering,
     gateways: options.gateways ?? own?.registry ?? new Map(),
-    ...(options.providers
-      ? { providers: { adapters: options.providers, secretKeys: testSecretKeys.secretEncryptionKeys } }
-      : {}),
     workflowBundle: { codePath: await workflowBundle() },
     timerSpreadMs: options.timerSpreadMs ?? 0,
     maxCachedWorkflows: options.maxCachedWorkflows ?? 200,

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { afterAll, onTestFinished } from 'vitest';
 import { createWorkers } from '../../activities/workers.ts';
+import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestApp, testOutgoing } from './app.ts';
 import type { TestDatabase } from './database.ts';
+import { testSecretKeys } from './secret-keys.ts';
 import { type TestTemporal, workflowBundle } from './temporal.ts';
 
 // What a worker warns about here is what the tests provoke.
@@ -20,7 +22,7 @@ export interface TestWorkers {
 export async function startWorkers(
   base: TestDatabase,
   temporal: TestTemporal,
-  { gateway }: Pick<TestApp, 'gateway'>,
+  { gateway, providers }: Pick<TestApp, 'gateway'> & { providers?: ProviderAdapters },
 ): Promise<TestWorkers> {
   const connection = await NativeConnection.connect({ address: temporal.address });
   const metering = openPostgresUsageStore(base.database);
@@ -31,6 +33,7 @@ export async function startWorkers(
     database: base.database,
     metering,
     gateways: new Map([[gateway.name, gateway]]),
+    ...(providers ? { providers: { adapters: providers, secretKeys: testSecretKeys.secretEncryptionKeys } } : {}),
     outgoing: testOutgoing,
     workflowBundle: { code: readFileSync(await workflowBundle(), 'utf8') },
   });
