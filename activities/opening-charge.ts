@@ -48,14 +48,14 @@ export function createOpeningActivities(access: GatewayAccess) {
   async function converse<Outcome>(
     charge: OpeningReference,
     ask: (gateway: PaymentGateway, request: PaymentCharge, keep: KeepPrepared) => Promise<Outcome>,
-    absent: (reason: string) => Outcome,
+    absent: (reason: string, providerId: string | null) => Outcome,
   ): Promise<Outcome> {
     const request = await inScope(charge, (tx) => chargeOfOpening(tx, tx.scope, charge.chargeId));
     if (!request) throw missing('opening charge', charge.chargeId);
     const object = { kind: 'opening_charge', id: charge.chargeId, provider: request.gateway } as const;
     const { gateway, absent: reason } = await openGateway(access, charge, object);
-    if (!gateway) return absent(reason);
-    if (!gateway.refunds) return absent(`the gateway ${request.gateway} could not give the money back`);
+    if (!gateway) return absent(reason, request.providerId);
+    if (!gateway.refunds) return absent(`the gateway ${request.gateway} could not give the money back`, null);
     const stopBeating = beat(Context.current());
     try {
       crashPoint('askOpening.beforeEffect');
@@ -115,9 +115,13 @@ function refundOf(request: PaymentCharge) {
   return { ...request, refundToken, token: wireToken(refundToken), providerId: null, chargeProviderId, isFirst: false };
 }
 
-/** Nothing was sent, so nothing can be captured: the answer is as definite as a decline. */
-function neverSent(reason: string): PaymentOutcome {
-  return { ...unknownOutcome(reason), status: 'declined' };
+/**
+ * Without a gateway nothing can be captured by a charge that was not prepared, which is as definite as a decline. One that was prepared may
+ * be captured already, though its connection cannot be opened now: nothing is known of it.
+ */
+export function neverSent(reason: string, providerId: string | null): PaymentOutcome {
+  const unknown = unknownOutcome(reason);
+  return providerId === null ? { ...unknown, status: 'declined' } : unknown;
 }
 
 /**

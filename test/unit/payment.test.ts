@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseCrashPoints } from '../../activities/crash-points.ts';
+import { neverSent } from '../../activities/opening-charge.ts';
 import { askAgain, askFirst } from '../../activities/payment-gateway.ts';
 import {
   askedDailyUntil,
@@ -281,5 +282,12 @@ describe('crash points', () => {
     for (const text of ['chargePayment', 'chargePayment.later', 'chargePayment.afterEffect:0', 'a.b.afterEffect']) {
       expect(() => parseCrashPoints(text)).toThrow('PERENNIAL_CRASH_POINTS');
     }
+  });
+});
+
+describe('an opening charge whose gateway cannot be opened', () => {
+  test('is declined when it was never prepared, and unknown when it may be captured', () => {
+    expect(neverSent('no connection', null)).toMatchObject({ status: 'declined', reason: 'no connection' });
+    expect(neverSent('no connection', 'pi_1')).toMatchObject({ status: 'unknown', reason: 'no connection' });
   });
 });
