@@ -5,7 +5,7 @@ import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { type TerminatedWallet, terminateWallet } from '../../db/stores/wallet/wallet-terminate.ts';
 import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
-import { refundableGateways } from '../../integrations/payment-gateway.ts';
+import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
@@ -187,7 +187,7 @@ function creditRoutes(app: Api): void {
     config: { permission: 'wallet:write' },
     handler: async (request) => {
       const { id } = request.params;
-      const gateways = refundableGateways(app.dependencies.gateways);
+      const gateways = refundableGateways(app.dependencies.gateways, app.dependencies.providers);
       let ended: TerminatedWallet | null = null;
       const answer = await request.transaction(async (tx) => {
         ended = await terminateWallet(tx, id, gateways);
