@@ -109,7 +109,7 @@ function initialise(installation: PostgresInstallation, directory: string, passw
 
 /**
  * Starts the server and waits until it accepts connections. Children of a killed server may still hold its memory: most end by themselves
- * within moments, and one that was killed's while it began never does.
+ * within moments; a child that was just beginning never does, and is ended here.
  */
 async function startServer(
   installation: PostgresInstallation,
