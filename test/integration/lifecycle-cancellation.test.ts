@@ -76,13 +76,11 @@ test('a subscription whose workflow is asked to cancel bills its next periods, a
   );
   const { runId } = await workflow.describe();
 
-  await advanceTo(api, clockId, '2026-02-01T03:00:00Z');
-  await advanceTo(api, clockId, '2026-03-01T03:00:00Z');
-  expect((await invoicesOf(api, id)).map((invoice) => [invoice.billing_sequence, invoice.payment_status])).toEqual([
-    [1, 'SUCCEEDED'],
-    [2, 'SUCCEEDED'],
-    [3, 'SUCCEEDED'],
-  ]);
+  // Half a year is more than one run holds, however its messages fall together.
+  for (const month of [2, 3, 4, 5, 6, 7]) await advanceTo(api, clockId, `2026-0${month}-01T03:00:00Z`);
+  expect((await invoicesOf(api, id)).map((invoice) => [invoice.billing_sequence, invoice.payment_status])).toEqual(
+    [1, 2, 3, 4, 5, 6, 7].map((sequence) => [sequence, 'SUCCEEDED']),
+  );
   // The clock has its answer before the run that gave it hands over to the next.
   await expect.poll(async () => (await workflow.describe()).runId, { timeout: 20_000 }).not.toBe(runId);
   expect((await workflow.describe()).status.name).toBe('RUNNING');
