@@ -12,7 +12,6 @@ import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import { alertEvaluator } from './alert-evaluator.ts';
-import { createCheckoutActivities } from './checkout.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEnvironmentCloneActivities } from './environment-clone.ts';
@@ -83,13 +82,9 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const readUsage = usageReader(dependencies.metering);
   const timerSpreadMs = dependencies.timerSpreadMs ?? 0;
   const access = { database, gateways: dependencies.gateways, providers: dependencies.providers };
-  /** Everything that asks a gateway: as a local step where that answers without a network, else on a queue of its own. */
-  const asking = {
-    ...createPaymentActivities(access),
-    ...createOpeningActivities(access),
-    ...createCheckoutActivities(access),
-    ...createRefundActivities(access),
-  };
+  const payment = createPaymentActivities(access);
+  const opening = createOpeningActivities(access);
+  const refund = createRefundActivities(access);
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
@@ -103,7 +98,9 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createLifecycleWatchActivities({ database, temporal }),
     ...createUsageWatchActivities({ database, evaluators }),
     ...createWalletActivities({ database, timerSpreadMs }),
-    ...asking,
+    ...payment,
+    ...opening,
+    ...refund,
     ...task,
   };
   const activitiesOfBulk = { ...bulkActivities(dependencies), ...task };
@@ -130,7 +127,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     connection,
     namespace,
     taskQueue: 'external',
-    activities: asking,
+    activities: { ...payment, ...opening, ...refund },
     interceptors,
     maxConcurrentActivityTaskExecutions: 100,
     shutdownGraceTime: '3s',

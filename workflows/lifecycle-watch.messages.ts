@@ -1,4 +1,3 @@
-import { checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
 import { refundWorkflowType } from './refund.messages.ts';
@@ -20,7 +19,6 @@ export const watchedTypes = {
   [paymentWorkflowType]: 'payment',
   [refundWorkflowType]: 'refund',
   [walletWorkflowType]: 'wallet',
-  [checkoutSessionWorkflowType]: 'checkout_session',
   [testClockWorkflowType]: 'test_clock',
 } as const;
 

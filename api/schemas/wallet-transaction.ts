@@ -5,7 +5,6 @@ import type { Wallet } from '../../db/entities/wallet.ts';
 import type { WalletTransaction } from '../../db/entities/wallet-transaction.ts';
 import type { WalletTransactionFilters } from '../../db/stores/wallet/wallet-transaction.ts';
 import { listOf, listQuery, searchBody } from '../list.ts';
-import { checkoutSession } from './checkout.ts';
 import {
   decimalInput,
   decimalOutput,
@@ -114,7 +113,7 @@ export const toppedUp = z
     wallet_transaction: walletTransaction,
     invoice_id: z.string().nullable(),
     wallet,
-    checkout_session: checkoutSession.nullable().describe('Present in the answer that opened it.'),
+    checkout_session: z.null(),
   })
   .meta({ id: 'TopUpWalletResponse' });
 

@@ -6,7 +6,6 @@ import { AlertSetting } from './alert-setting.ts';
 import { AlertStream } from './alert-stream.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
-import { CheckoutSession } from './checkout-session.ts';
 import { Connection } from './connection.ts';
 import { Costsheet } from './costsheet.ts';
 import { Coupon } from './coupon.ts';
@@ -79,7 +78,6 @@ export const entities = [
   AlertStream,
   ApiKey,
   AuditEntry,
-  CheckoutSession,
   Connection,
   Costsheet,
   Coupon,

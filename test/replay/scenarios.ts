@@ -4,7 +4,6 @@ import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
 import { gatewayNotified, paymentWorkflowId, refreshPayment } from '../../workflows/payment.messages.ts';
 import { changeScenarios } from './change-scenarios.ts';
-import { checkoutScenarios } from './checkout-scenarios.ts';
 import { cloneScenarios } from './clone-scenarios.ts';
 import { hierarchyScenarios } from './hierarchy-scenarios.ts';
 import { importScenario } from './import-scenario.ts';
@@ -155,7 +154,6 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'prices-synced': pricesSynced,
   'price-sync-stopped': priceSyncStopped,
   'price-sync-parked-and-retried': priceSyncParked,
-  ...checkoutScenarios,
   ...cloneScenarios,
   ...changeScenarios,
   ...lifeScenarios,

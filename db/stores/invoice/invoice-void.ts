@@ -1,3 +1,4 @@
+import { refuseGated } from '../../../billing/gated-invoice.ts';
 import { planVoid, type VoidPlan } from '../../../billing/invoice-void.ts';
 import { decimal } from '../../../billing/money.ts';
 import type { OwnTerms } from '../../../billing/own-terms.ts';
@@ -15,7 +16,6 @@ import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
 import { failPurchase, takeBackPurchase } from '../wallet/wallet-purchase.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
 import { invoiceEvents } from './invoice-event.ts';
-import { refuseGatedInvoice } from './invoice-gate.ts';
 import { releaseRedemptions } from './invoice-redemption.ts';
 
 interface VoidableRow {
@@ -53,7 +53,7 @@ export async function voidInvoice(
     [scope.environmentId, input.invoiceId],
   );
   if (!row) throw missing('invoice', input.invoiceId);
-  await refuseGatedInvoice(sql, scope, row.id, 'voided');
+  refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'voided');
   const inFlight = await isPaymentInFlight({ ...sql, scope }, row.id);
   const plan = planVoid({
     invoiceStatus: row.invoice_status,

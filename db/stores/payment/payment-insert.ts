@@ -34,8 +34,6 @@ export interface PaymentToInsert {
   walletsFollow?: WalletsFollow | null;
   /** Token that the gateway will know the charge by, where the caller has one of its own. */
   intentToken?: string;
-  /** The session that alone may settle it. */
-  checkoutSessionId?: string;
 }
 
 /** Inserts one payment; see `insertPayments`. */
@@ -130,7 +128,6 @@ const insertPaymentsText = insertText(
     currency: 'text',
     paymentStatus: 'text',
     trackAttempts: 'boolean',
-    checkoutSessionId: 'text',
     attended: 'boolean',
     metadata: 'jsonb',
     testClockId: 'text',

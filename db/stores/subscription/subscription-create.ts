@@ -118,7 +118,7 @@ async function createChildren(
 }
 
 /** Writes a subscription with all that hangs on it, before its opening invoice; `parent` is whose invoices it is on. */
-export async function writeSubscription(
+async function writeSubscription(
   sql: Sql,
   scope: Scope,
   input: NewSubscription,

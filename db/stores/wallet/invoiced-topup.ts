@@ -71,8 +71,7 @@ interface PurchaseToBill {
   isPaid: boolean;
 }
 
-/** The invoice of a purchase of credits. */
-export function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wallet }: PurchaseToBill): NewInvoice {
+function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wallet }: PurchaseToBill): NewInvoice {
   return {
     customerId: wallet.customerId,
     subscriptionId: null,
