@@ -1,3 +1,4 @@
+export { autoTopUp } from './auto-top-up.ts';
 export { customerOnboarding } from './customer-onboarding.ts';
 export { environmentClone } from './environment-clone.ts';
 export { reprocessEvents } from './event-reprocess.ts';
