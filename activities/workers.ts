@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client';
 import { type NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { realNow } from '../db/clock.ts';
 import type { Database } from '../db/orm.ts';
-import { onTopUpsChanged } from '../db/stores/wallet/auto-topup-told.ts';
 import { onWalletsWoken } from '../db/stores/wallet/wallet-agenda.ts';
 import { timerSpread } from '../db/timer-spread.ts';
 import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
@@ -10,11 +9,9 @@ import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { ClickHouse } from '../metering/clickhouse/connection.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
-import { topUpTeller } from '../workflows/auto-top-up-start.messages.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import { alertEvaluator } from './alert-evaluator.ts';
-import { createAutoTopUpActivities } from './auto-top-up.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEnvironmentCloneActivities } from './environment-clone.ts';
@@ -33,7 +30,6 @@ import { createSubscriptionActivities } from './subscription.ts';
 import { createTaskActivities } from './task.ts';
 import { createTestClockActivities } from './test-clock.ts';
 import { thresholdEvaluator } from './threshold-evaluator.ts';
-import { topUpEvaluator } from './top-up-evaluator.ts';
 import type { UsageEvaluator } from './usage-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
@@ -97,7 +93,6 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
-    ...createAutoTopUpActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...createLifecycleWatchActivities({ database, temporal }),
@@ -175,21 +170,11 @@ function tellWallets(temporal: Client, timerSpreadMs: number): void {
       Runtime.instance().logger.warn('the workflow of a wallet was not told of its agenda', { walletId, error }),
   });
   onWalletsWoken(waker);
-  onTopUpsChanged(
-    topUpTeller(temporal.workflow, (error, walletId) =>
-      Runtime.instance().logger.warn('the top-ups of a wallet were not told of a change', { walletId, error }),
-    ),
-  );
 }
 
 /** Everything that follows from usage, in the order in which it looks at a customer. */
 function usageEvaluators(dependencies: Parameters<typeof thresholdEvaluator>[0]): UsageEvaluator[] {
-  return [
-    thresholdEvaluator(dependencies),
-    grantEvaluator(dependencies),
-    alertEvaluator(dependencies),
-    topUpEvaluator(dependencies),
-  ];
+  return [thresholdEvaluator(dependencies), grantEvaluator(dependencies), alertEvaluator(dependencies)];
 }
 
 /** The steps that go through very many rows. */

@@ -1,4 +1,3 @@
-export { autoTopUp } from './auto-top-up.ts';
 export { customerOnboarding } from './customer-onboarding.ts';
 export { environmentClone } from './environment-clone.ts';
 export { reprocessEvents } from './event-reprocess.ts';

@@ -1,4 +1,3 @@
-import { autoTopUpWorkflowType } from './auto-top-up.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
 import { refundWorkflowType } from './refund.messages.ts';
@@ -20,7 +19,6 @@ export const watchedTypes = {
   [paymentWorkflowType]: 'payment',
   [refundWorkflowType]: 'refund',
   [walletWorkflowType]: 'wallet',
-  [autoTopUpWorkflowType]: 'auto_top_up',
   [testClockWorkflowType]: 'test_clock',
 } as const;
 

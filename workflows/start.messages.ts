@@ -1,5 +1,4 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import { autoTopUpWorkflowId, autoTopUpWorkflowType } from './auto-top-up.messages.ts';
 import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
@@ -15,11 +14,6 @@ export const lifecycleKinds = {
   payment: { workflowType: paymentWorkflowType, workflowId: paymentWorkflowId, noun: 'Payment' },
   refund: { workflowType: refundWorkflowType, workflowId: refundWorkflowId, noun: 'Refund' },
   wallet: { workflowType: walletWorkflowType, workflowId: walletWorkflowId, noun: 'Wallet' },
-  auto_top_up: {
-    workflowType: autoTopUpWorkflowType,
-    workflowId: autoTopUpWorkflowId,
-    noun: 'Automatic top-up of wallet',
-  },
 } as const;
 
 export type LifecycleKind = keyof typeof lifecycleKinds;

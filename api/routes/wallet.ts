@@ -1,6 +1,3 @@
-import { isPurchase } from '../../billing/topup.ts';
-import { evaluateAutoTopup } from '../../db/stores/wallet/auto-topup-open.ts';
-import { refuseBesideAutomatic } from '../../db/stores/wallet/auto-topup-switch.ts';
 import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
 import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
 import { convertToPostpaid } from '../../db/stores/wallet/wallet-close.ts';
@@ -8,7 +5,6 @@ import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { type TerminatedWallet, terminateWallet } from '../../db/stores/wallet/wallet-terminate.ts';
 import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
-import type { Transaction } from '../../db/transaction.ts';
 import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
@@ -32,13 +28,13 @@ import {
   debitOf,
   modifyBody,
   newWallet,
+  refuseUnattended,
   topupBody,
   topupOf,
   updateWalletBody,
   walletChange,
 } from '../schemas/wallet-input.ts';
 import { toppedUp, viewWalletTransaction } from '../schemas/wallet-transaction.ts';
-import { autoTopupRoutes, walletWithStanding } from './auto-topup.ts';
 import { walletReadRoutes } from './wallet-read.ts';
 
 const tags = ['Wallets'];
@@ -48,12 +44,10 @@ const invoiced = 'PURCHASED_CREDIT_INVOICED';
 export async function walletRoutes(app: Api): Promise<void> {
   recordRoutes(app);
   creditRoutes(app);
-  autoTopupRoutes(app);
   walletReadRoutes(app);
 }
 
 function recordRoutes(app: Api): void {
-  const lookedAt = lookingAt(app);
   app.post('/wallets', {
     schema: {
       operationId: 'createWallet',
@@ -65,7 +59,8 @@ function recordRoutes(app: Api): void {
     config: { permission: 'wallet:write' },
     handler: async ({ body, transaction }) => {
       const input = newWallet(body);
-      return transaction(async (tx) => lookedAt(tx, await openWallet(tx, input)));
+      refuseUnattended(body);
+      return transaction(async (tx) => viewWallet(await findWallet(tx, await openWallet(tx, input))));
     },
   });
 
@@ -81,7 +76,7 @@ function recordRoutes(app: Api): void {
     handler: async ({ query, transaction }) =>
       transaction(async (tx) => {
         const page = await listWallets(tx, toListQuery({ ...query, status: null }), walletFilters(query));
-        return viewList(page, (row) => viewWallet(row), 'next');
+        return viewList(page, viewWallet, 'next');
       }),
   });
 
@@ -97,7 +92,7 @@ function recordRoutes(app: Api): void {
     handler: async ({ body, transaction }) =>
       transaction(async (tx) => {
         const page = await listWallets(tx, toListQuery({ ...body, status: null }), walletFilters(body));
-        return viewList(page, (row) => viewWallet(row), 'next');
+        return viewList(page, viewWallet, 'next');
       }),
   });
 
@@ -110,7 +105,7 @@ function recordRoutes(app: Api): void {
       response: { 200: wallet, ...errorResponses },
     },
     config: { permission: 'wallet:read' },
-    handler: async ({ params, transaction }) => transaction((tx) => walletWithStanding(tx, params.id)),
+    handler: async ({ params, transaction }) => transaction(async (tx) => viewWallet(await findWallet(tx, params.id))),
   });
 
   app.put('/wallets/:id', {
@@ -123,28 +118,14 @@ function recordRoutes(app: Api): void {
       response: { 200: wallet, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'wallet:write' },
-    handler: async ({ params, body, transaction }) =>
-      transaction(async (tx) => {
-        await updateWallet(tx, params.id, walletChange(body));
-        const isSwitched = body.auto_topup != null || body.wallet_status != null;
-        return isSwitched ? lookedAt(tx, params.id) : walletWithStanding(tx, params.id);
-      }),
+    handler: async ({ params, body, transaction }) => {
+      refuseUnattended(body);
+      return transaction(async (tx) => viewWallet(await updateWallet(tx, params.id, walletChange(body))));
+    },
   });
 }
 
-/**
- * Has the top-ups of a changed wallet looked at in the transaction of the change, and answers the wallet as it is then: below its
- * threshold a charge is opened at once. design: money-in-wallets finding 30
- */
-function lookingAt(app: Api) {
-  return async (tx: Transaction, walletId: string) => {
-    await evaluateAutoTopup(tx, { walletId, readUsage: usageReader(app.dependencies.metering) });
-    return walletWithStanding(tx, walletId);
-  };
-}
-
 function creditRoutes(app: Api): void {
-  const lookedAt = lookingAt(app);
   app.post('/wallets/:id/top-up', {
     schema: {
       operationId: 'topUpWallet',
@@ -162,7 +143,6 @@ function creditRoutes(app: Api): void {
       let bought: Awaited<ReturnType<typeof buyCredits>> | null = null;
       // The result of the transaction is the answer that a repeated request gets.
       const answer = await transaction(async (tx) => {
-        if (isPurchase(topup.reason)) await refuseBesideAutomatic(tx, tx.scope, params.id);
         bought = topup.reason === invoiced ? await buyCredits(tx, topup, readUsage) : null;
         const id = bought?.transactionId ?? (await topUpWallet(tx, topup)).entry.id;
         return {
@@ -211,7 +191,7 @@ function creditRoutes(app: Api): void {
       let ended: TerminatedWallet | null = null;
       const answer = await request.transaction(async (tx) => {
         ended = await terminateWallet(tx, id, gateways);
-        return { ...(await walletWithStanding(tx, id)), message: `Wallet ${id} is closed.` };
+        return { ...viewWallet(await findWallet(tx, id)), message: `Wallet ${id} is closed.` };
       });
       await followEnd(request, ended);
       return answer;
@@ -231,7 +211,10 @@ function creditRoutes(app: Api): void {
     handler: async ({ params, transaction }) =>
       transaction(async (tx) => {
         const newId = await convertToPostpaid(tx, params.id);
-        return { original_wallet: await walletWithStanding(tx, params.id), new_wallet: await lookedAt(tx, newId) };
+        return {
+          original_wallet: viewWallet(await findWallet(tx, params.id)),
+          new_wallet: viewWallet(await findWallet(tx, newId)),
+        };
       }),
   });
 }

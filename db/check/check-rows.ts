@@ -1,6 +1,5 @@
 import type { Sql } from '../transaction.ts';
 import { alertRules } from './alert-rules.ts';
-import { autoTopupRules } from './auto-topup-rules.ts';
 import { deadlineRules } from './deadline-rules.ts';
 import { environmentCloneRules } from './environment-clone-rules.ts';
 import { historyRules } from './history-rules.ts';
@@ -28,7 +27,6 @@ export const rowRules: readonly InvariantRule[] = [
   ...deadlineRules,
   ...walletRules,
   ...lotExpiryRules,
-  ...autoTopupRules,
   ...alertRules,
 ];
 

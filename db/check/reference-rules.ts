@@ -2,18 +2,8 @@ import { alertReferences } from './alert-references.ts';
 import type { InvariantRule } from './invariant.ts';
 import { paymentReferences } from './payment-references.ts';
 import type { Reference } from './reference.ts';
-import { topUpTables, walletReferences } from './wallet-references.ts';
 
-const clocked = [
-  'agenda_entry',
-  'customer',
-  'invoice',
-  'opening_charge',
-  'payment',
-  'refund',
-  'subscription',
-  ...topUpTables,
-];
+const clocked = ['agenda_entry', 'customer', 'invoice', 'opening_charge', 'payment', 'refund', 'subscription'];
 const ofCustomer = [
   'agenda_entry',
   'credit_note',
@@ -28,7 +18,6 @@ const ofCustomer = [
   'subscription_line_item',
   'wallet',
   'wallet_transaction',
-  ...topUpTables,
   'customer_onboarding',
   'alert_log',
   'alert_stream',
@@ -211,7 +200,10 @@ export const references: readonly Reference[] = [
   { table: 'credit_note', column: 'subscription_customer_id', target: 'customer' },
   { table: 'credit_note_line_item', column: 'credit_note_id', target: 'credit_note' },
   { table: 'credit_note_line_item', column: 'invoice_line_item_id', target: 'invoice_line_item' },
-  ...walletReferences,
+  { table: 'wallet_transaction', column: 'wallet_id', target: 'wallet' },
+  { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
+  { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },
+  { table: 'invoice', column: 'purchase_id', target: 'wallet_transaction' },
   { table: 'document_paper', column: 'document_id', target: 'invoice', where: "t.document_id like 'inv\\_%'" },
   { table: 'document_paper', column: 'document_id', target: 'credit_note', where: "t.document_id like 'cn\\_%'" },
   ...alertReferences,

@@ -6,7 +6,6 @@ import { AlertSetting } from './alert-setting.ts';
 import { AlertStream } from './alert-stream.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
-import { AutoTopupAttempt } from './auto-topup-attempt.ts';
 import { Connection } from './connection.ts';
 import { Costsheet } from './costsheet.ts';
 import { Coupon } from './coupon.ts';
@@ -67,7 +66,6 @@ import { Tenant } from './tenant.ts';
 import { TestClock } from './test-clock.ts';
 import { UserAccount } from './user-account.ts';
 import { Wallet } from './wallet.ts';
-import { WalletAutoTopup } from './wallet-auto-topup.ts';
 import { WalletTransaction } from './wallet-transaction.ts';
 
 /** Every mapped table. The usage tables are not here: they are named SQL (metering/postgres). */
@@ -80,7 +78,6 @@ export const entities = [
   AlertStream,
   ApiKey,
   AuditEntry,
-  AutoTopupAttempt,
   Connection,
   Costsheet,
   Coupon,
@@ -142,6 +139,5 @@ export const entities = [
   TestClock,
   UserAccount,
   Wallet,
-  WalletAutoTopup,
   WalletTransaction,
 ];

@@ -56,7 +56,6 @@ import { Migration20261125_10_awaiting_payer } from './20261125_10_awaiting_paye
 import { Migration20261125_20_credit_grant_pays } from './20261125_20_credit_grant_pays.ts';
 import { Migration20261125_30_document_papers } from './20261125_30_document_papers.ts';
 import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_purchases.ts';
-import { Migration20261125_40_auto_topup } from './20261125_40_auto_topup.ts';
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_60_lot_agenda } from './20261125_60_lot_agenda.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
@@ -134,5 +133,4 @@ export const migrations = [
   { name: '20261125_81_unapplied_captures', class: Migration20261125_81_unapplied_captures },
   { name: '20261125_71_wallets_follow', class: Migration20261125_71_wallets_follow },
   { name: '20261125_90_payment_connections', class: Migration20261125_90_payment_connections },
-  { name: '20261125_40_auto_topup', class: Migration20261125_40_auto_topup },
 ];

@@ -1,4 +1,3 @@
-import { topupPlantings } from './auto-top-up-invariants.fixture.ts';
 import { historyPlantings } from './history-invariants.fixture.ts';
 import { lotPlantings } from './lot-planting.fixture.ts';
 import { walletPlantings } from './wallet-invariants.fixture.ts';
@@ -15,8 +14,6 @@ export interface World {
   walletId: string;
   /** The debit of `walletId` on an invoice. */
   debitId: string;
-  /** An automatic top-up that succeeded. */
-  attemptId: string;
 }
 
 /** A statement that breaks one invariant of the object `by`, whose id stands for `$1`, and what the report must contain. */
@@ -195,5 +192,4 @@ export const plantings: Planting[] = [
   },
   ...historyPlantings,
   ...walletPlantings,
-  ...topupPlantings,
 ];

@@ -33,7 +33,6 @@ import {
   workflowOf,
 } from './stage.ts';
 import { stoppedScenarios } from './stopped-scenarios.ts';
-import { topUpGivenUp, walletsFilled } from './top-up-scenario.ts';
 import { heldBackScenario, usageFeedScenario } from './usage-feed-scenario.ts';
 import { meterBuildScenario, rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
 import { lotsExpired } from './wallet-scenario.ts';
@@ -174,8 +173,6 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'refunds-refused-and-silent': refundScenario,
   'credits-bought': creditsBought,
   'wallet-pays': walletPays,
-  'wallets-filled': walletsFilled,
-  'top-up-given-up': topUpGivenUp,
 };
 
 function cancelled(cancellation: Record<string, unknown>): (stage: Stage) => Promise<void> {

@@ -210,10 +210,7 @@ function finalAmounts(
   };
 }
 
-/**
- * Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. Automatic
- * top-ups open their payments themselves.
- */
+/** Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. */
 async function openAutomaticPayments(
   sql: Sql,
   scope: Scope,
@@ -222,10 +219,7 @@ async function openAutomaticPayments(
 ): Promise<void> {
   const automatic = issued.filter(
     ({ draft, row }) =>
-      row.invoiceStatus === 'FINALIZED' &&
-      !row.attended &&
-      draft.collection_method === 'charge_automatically' &&
-      draft.billing_reason !== 'WALLET_AUTO_TOPUP',
+      row.invoiceStatus === 'FINALIZED' && !row.attended && draft.collection_method === 'charge_automatically',
   );
   await openPayments(
     { ...sql, scope },

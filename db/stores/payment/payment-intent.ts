@@ -9,15 +9,15 @@ type Debt = { invoiceId: string; debt: string; charges: number };
  * What the gateway will know each payment by: the debt of its invoice and the how-manieth charge of it this is. A period that is billed
  * again, from a backup that does not know its payment, meets the charge that was made. An invoice that takes the place of a void one
  * is the same debt; one without a subscription is a debt of its own. What the gateway is never asked for has a token of its id, and so
- * has a payment without an invoice, unless its opener brings one, as top-ups do. Call it with the invoices locked. spec: wallets-and-payments §2.19
+ * has a payment without an invoice, unless its opener brings one. Call it with the invoices locked. spec: wallets-and-payments §2.19
  */
 export async function intentTokens(
   tx: PaymentTransaction,
   payments: readonly PaymentToInsert[],
 ): Promise<Map<string, string>> {
   const charging = payments.filter(
-    ({ destination, paymentGateway, isChargedAlready, intentToken }) =>
-      destination.type === 'INVOICE' && paymentGateway !== null && !isChargedAlready && intentToken === undefined,
+    ({ destination, paymentGateway, isChargedAlready }) =>
+      destination.type === 'INVOICE' && paymentGateway !== null && !isChargedAlready,
   );
   const debts = new Map((await debtsOf(tx, charging)).map((debt) => [debt.invoiceId, debt]));
   const charged = new Set(charging);

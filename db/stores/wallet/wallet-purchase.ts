@@ -9,7 +9,6 @@ import { writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { followLedger } from '../alert/ledger-alert.ts';
-import { endAttempts } from './auto-topup-end.ts';
 import { noteLots } from './wallet-agenda.ts';
 import { enterDebitOf, type Ledger, type LedgerWallet, lotOf, openLedger } from './wallet-ledger.ts';
 import { entryEvent, writeLedger, writeWallets } from './wallet-ledger-write.ts';
@@ -223,19 +222,6 @@ async function writeCompleted(ledger: Ledger, rows: readonly PurchaseRow[]): Pro
   await report(ledger, written, 'purchase completed');
   await followLedger(sql, scope, wallets, credited);
   if (written.some(({ expiryDate }) => expiryDate !== null)) noteLots(sql, scope, [...credited]);
-  await endAttempts(sql, scope, endedOf(ledger, rows, true));
-}
-
-/** Purchases, without their bonuses, as the attempts that opened them hear of it. */
-function endedOf(ledger: Ledger, rows: readonly PurchaseRow[], isCompleted: boolean) {
-  return rows
-    .filter((row) => row.parent_transaction_id === null)
-    .map((row) => ({
-      purchaseId: row.id,
-      walletId: row.wallet_id,
-      isCompleted,
-      at: ledger.wallets.get(row.wallet_id)!.now,
-    }));
 }
 
 async function writeFailed(ledger: Ledger, rows: readonly PurchaseRow[], reason: string): Promise<void> {
@@ -254,7 +240,6 @@ async function writeFailed(ledger: Ledger, rows: readonly PurchaseRow[], reason:
   });
   await writeWallets(ledger, new Set(rows.map((row) => row.wallet_id)));
   await report(ledger, failed, 'purchase failed');
-  await endAttempts(sql, scope, endedOf(ledger, rows, false));
 }
 
 type Reported = ReturnType<typeof entryOf> & { occurredAt: string; version: number };
