@@ -46,7 +46,7 @@ function credit(customerId: string, fields: Partial<PrepaidCredit>): Promise<voi
 
 function debit(walletId: string, credits: string, key: string): Promise<unknown> {
   const facts: DebitFacts = {
-    reason: 'INVOICE_PAYMENT',
+    reason: 'CREDIT_ADJUSTMENT',
     quantity: { credits: decimal(credits) },
     referenceType: 'REQUEST',
     referenceId: key,
