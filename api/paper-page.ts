@@ -207,7 +207,7 @@ function priceOf(
   return { price: '', note: [...terms, ...(part.steps.length > 6 ? ['…'] : [])].join(' + ') };
 }
 
-/** Of a line that was written by hand: its amount by its quantity, where that ends. */
+/** Unit price of a line that was written by hand: its amount by its quantity, empty where that division has no end. */
 function wholePrice(quantity: string, amount: string, words: PaperWords, currency: string): string {
   if (!/[1-9]/.test(quantity)) return '';
   const price = decimal(amount).div(decimal(quantity));

@@ -1,6 +1,7 @@
 import { currencyPrecision } from '../billing/money.ts';
 import { writtenMoney } from '../billing/written-money.ts';
-import { languages, type PaperTexts } from './paper-languages.ts';
+import { languages } from './paper-texts/languages.ts';
+import type { PaperTexts } from './paper-texts/paper-texts.ts';
 
 type PaperLanguage = keyof typeof languages;
 

@@ -27,7 +27,7 @@ export async function providerAccountOf(
   return account.id;
 }
 
-/** Whether secrets call a provider in another way than before; those that only verify its notifications do not. */
+/** True when secrets hold another key to call a provider with; a new secret that only verifies notifications is none. */
 export function isOtherKey(before: ConnectionSecrets, after: ConnectionSecrets): boolean {
   const calling = (secrets: ConnectionSecrets) =>
     JSON.stringify(

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { issuedPage } from '../../../api/e-invoice-page.ts';
 import { invoicePage } from '../../../api/invoice-page.ts';
-import { languages } from '../../../api/paper-languages.ts';
 import { printedCreditNote, printedInvoice } from '../../../api/paper-page.ts';
+import { languages } from '../../../api/paper-texts/languages.ts';
 import { paperWords } from '../../../api/paper-words.ts';
 import { credited, printed, vat } from './paper.fixture.ts';
 
