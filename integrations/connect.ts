@@ -1,6 +1,17 @@
 import { type PaymentGateways, paymentGateways } from './payment-gateway.ts';
-import { type ProviderAdapters, type ProviderUrls, providerAdapters } from './provider-adapter.ts';
+import type { ProviderAdapters } from './provider-adapter.ts';
 import { openSandboxGateway } from './sandbox-gateway/gateway.ts';
+import { stripeAdapter } from './stripe/adapter.ts';
+
+/** Addresses of providers other than their own: fakes. */
+export interface ProviderUrls {
+  stripe?: string | undefined;
+}
+
+/** The providers that payments can be made through, by name. docs: providers.md */
+export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
+  return new Map([stripeAdapter(urls.stripe)].map((adapter) => [adapter.name, adapter]));
+}
 
 /**
  * Connects the gateways of one process: the sandbox gateway, which keeps its own books in its own schema, and the providers, each of which

@@ -93,3 +93,14 @@ export interface LinkedMethod {
   brand: string;
   lastFour: string;
 }
+
+/** State of a link that never arrived at its provider. */
+export const neverOpened: LinkState = {
+  status: 'dead',
+  providerId: null,
+  url: null,
+  expiresAt: null,
+  captures: [],
+  declines: [],
+  savedMethod: null,
+};

@@ -1,6 +1,4 @@
 import type { PaymentGateway, PaymentGateways } from './payment-gateway.ts';
-import { stripeAccount } from './stripe/account.ts';
-import { openStripeGateway } from './stripe/gateway.ts';
 
 /** A provider whose gateway is that of an account, reached through a connection and its secrets. */
 export interface ProviderAdapter {
@@ -19,23 +17,6 @@ export type ProviderAccount =
   | { status: 'unknown' };
 
 export type ProviderAdapters = ReadonlyMap<string, ProviderAdapter>;
-
-/** Addresses of providers other than their own: fakes. */
-export interface ProviderUrls {
-  stripe?: string | undefined;
-}
-
-/** The providers that payments can be made through. docs: providers.md */
-export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
-  const stripe: ProviderAdapter = {
-    name: 'stripe',
-    refunds: true,
-    open: ({ secret_key = '', account_id = null }) =>
-      openStripeGateway({ secretKey: secret_key, accountId: account_id, baseUrl: urls.stripe }),
-    account: (secrets) => stripeAccount(secrets, urls.stripe),
-  };
-  return new Map([[stripe.name, stripe]]);
-}
 
 /** The names of the gateways that can give money back, those of connections among them. */
 export function refundableGateways(gateways: PaymentGateways, adapters: ProviderAdapters = new Map()): string[] {

@@ -25,9 +25,8 @@ const mostBytes = 4 * 1024 * 1024;
 const undecided = new Set([408, 409, 425, 429]);
 
 /**
- * Asks a provider once, without a retry of its own: whoever waits asks again, after it has looked whether the first request arrived.
- * Nothing but a complete JSON object with a status below 500 is an answer; whatever else happens throws `GatewayOutcomeUnknown`, whose
- * text holds neither headers nor bodies, because they have keys and personal data. Redirects are not followed, since they would carry
+ * Asks a provider once, without a retry of its own: the caller asks again, after it has looked whether the first request arrived.
+ * An answer is a complete JSON object with a status below 500; anything else throws `GatewayOutcomeUnknown`, whose text holds neither headers nor bodies, because they have keys and personal data. Redirects are not followed, since they would carry
  * the key elsewhere. design: money-in-checkout §D Clients
  */
 export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> {

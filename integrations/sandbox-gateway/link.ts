@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayOutcomeUnknown, type GatewayReference, type LinkAttempt } from '../payment-gateway.ts';
-import type { LinkRequest, LinkState, OpenedLink, PaymentLinks } from '../payment-link.ts';
+import { type LinkRequest, type LinkState, neverOpened, type OpenedLink, type PaymentLinks } from '../payment-link.ts';
 import { withFaults } from './fault.ts';
 import {
   captureBesideText,
@@ -58,20 +58,10 @@ async function closeLink(store: SandboxStore, { intentToken }: GatewayReference)
   return readLink(store, intentToken, 'close_link');
 }
 
-const noLink: LinkState = {
-  status: 'dead',
-  providerId: null,
-  url: null,
-  expiresAt: null,
-  captures: [],
-  declines: [],
-  savedMethod: null,
-};
-
 async function readLink(store: SandboxStore, intentToken: string, kind: string): Promise<LinkState> {
   await store.rows(nearerText, [intentToken, kind]);
   const [link] = await store.rows<LinkRow>(linkText, [intentToken]);
-  if (!link) return noLink;
+  if (!link) return neverOpened;
   const captured = link.charges.filter((charge) => charge.state === 'captured');
   return {
     status: statusOf(link, captured),

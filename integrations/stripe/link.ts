@@ -1,6 +1,14 @@
 import { refuse } from '../../billing/refusal.ts';
 import { GatewayOutcomeUnknown, type GatewayReference } from '../payment-gateway.ts';
-import type { LinkDecline, LinkedMethod, LinkRequest, LinkState, OpenedLink, PaymentLinks } from '../payment-link.ts';
+import {
+  type LinkDecline,
+  type LinkedMethod,
+  type LinkRequest,
+  type LinkState,
+  neverOpened,
+  type OpenedLink,
+  type PaymentLinks,
+} from '../payment-link.ts';
 import { amountOfStripe, refuseTooLittle, stripeAmount } from './amount.ts';
 import { markedWith, stripeResend } from './charge.ts';
 import { listAll, objectOf, type Parameters, reasonOf, type StripeClient } from './client.ts';
@@ -109,19 +117,9 @@ async function findByToken(
   return sessions.find(({ client_reference_id }) => client_reference_id === token) ?? null;
 }
 
-const noLink: LinkState = {
-  status: 'dead',
-  providerId: null,
-  url: null,
-  expiresAt: null,
-  captures: [],
-  declines: [],
-  savedMethod: null,
-};
-
 async function close(client: StripeClient, reference: GatewayReference): Promise<LinkState> {
   const id = reference.providerId ?? (await findByToken(client, reference))?.id;
-  if (id === undefined) return noLink;
+  if (id === undefined) return neverOpened;
   // Refused when it is paid, under way or ended; reading tells which.
   await client.post<StripeSession>(`/checkout/sessions/${id}/expire`, {}, null);
   return read(client, { ...reference, providerId: id });
@@ -129,7 +127,7 @@ async function close(client: StripeClient, reference: GatewayReference): Promise
 
 async function read(client: StripeClient, reference: GatewayReference): Promise<LinkState> {
   const id = reference.providerId ?? (await findByToken(client, reference))?.id;
-  if (id === undefined) return noLink;
+  if (id === undefined) return neverOpened;
   const answer = await client.get<StripeSession>(`/checkout/sessions/${id}`, {
     expand: ['payment_intent.payment_method', 'setup_intent.payment_method'],
   });

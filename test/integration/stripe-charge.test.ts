@@ -3,7 +3,7 @@ import { savePaymentMethod } from '../../db/stores/payment/payment-method.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { decide, newCustomer, newMethod } from '../../dev/provider-fakes/stripe/payment.ts';
 import { startStripeFake } from '../../dev/provider-fakes/stripe/server.ts';
-import { providerAdapters } from '../../integrations/provider-adapter.ts';
+import { providerAdapters } from '../../integrations/connect.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { testApp } from '../support/app.ts';
 import { created } from '../support/billing.ts';

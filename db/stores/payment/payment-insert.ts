@@ -1,12 +1,11 @@
 import type { PaymentStatus } from '../../../billing/payment.ts';
 import type { WalletsFollow } from '../../../billing/postpaid-payment.ts';
 import { writeAudit } from '../../audit.ts';
-import { insertText } from '../../bulk.ts';
+import { insertText, recordColumnTypes } from '../../bulk.ts';
 import { writeEvents } from '../../outbox.ts';
-import { intentTokens } from './payment-intent.ts';
+import { intentTokens, type PaymentIntent } from './payment-intent.ts';
 import {
   destinationDetail,
-  type PaymentDestination,
   type PaymentRow,
   type PaymentTransaction,
   paymentAudit,
@@ -16,24 +15,17 @@ import {
 import { wireToken } from './wire-token.ts';
 
 /** A payment as it is inserted. */
-export interface PaymentToInsert {
-  id: string;
+export interface PaymentToInsert extends PaymentIntent {
   idempotencyKey: string;
-  destination: PaymentDestination;
   paymentMethodType: string;
   paymentMethodId: string | null;
-  paymentGateway: string | null;
   amount: string;
   paymentStatus: PaymentStatus;
   /** True when the payment's own workflow will wait for the gateway from the start. */
   attended: boolean;
   metadata: Record<string, string>;
-  /** The gateway knows this charge by the payment's id already: it was made before there was an invoice. */
-  isChargedAlready: boolean;
-  /** When postpaid wallets pay what it does not ask for. */
+  /** Condition on which postpaid wallets pay the rest of the invoice. */
   walletsFollow?: WalletsFollow | null;
-  /** Token that the gateway will know the charge by, where the caller has one of its own. */
-  intentToken?: string;
 }
 
 /** Inserts one payment; see `insertPayments`. */
@@ -106,13 +98,7 @@ export async function insertOpened(tx: PaymentTransaction, opening: readonly Ope
 const insertPaymentsText = insertText(
   'payment',
   {
-    id: 'text',
-    tenantId: 'text',
-    environmentId: 'text',
-    createdAt: 'timestamptz',
-    createdBy: 'text',
-    updatedAt: 'timestamptz',
-    updatedBy: 'text',
+    ...recordColumnTypes,
     idempotencyKey: 'text',
     destinationType: 'text',
     destinationId: 'text',

@@ -1,19 +1,29 @@
 import { intentTokenOf } from '../../../billing/payment.ts';
 import { anyOf } from '../../bulk.ts';
-import type { PaymentToInsert } from './payment-insert.ts';
-import type { PaymentTransaction } from './payment-row.ts';
+import type { PaymentDestination, PaymentTransaction } from './payment-row.ts';
+
+/** The part of a payment that decides by which token its gateway will know it. */
+export interface PaymentIntent {
+  id: string;
+  destination: PaymentDestination;
+  paymentGateway: string | null;
+  /** The gateway knows this charge by the payment's id already: it was made before there was an invoice. */
+  isChargedAlready: boolean;
+  /** Token that the gateway will know the charge by, where the caller has one of its own. */
+  intentToken?: string;
+}
 
 type Debt = { invoiceId: string; debt: string; charges: number };
 
 /**
- * What the gateway will know each payment by: the debt of its invoice and the how-manieth charge of it this is. A period that is billed
- * again, from a backup that does not know its payment, meets the charge that was made. An invoice that takes the place of a void one
- * is the same debt; one without a subscription is a debt of its own. What the gateway is never asked for has a token of its id, and so
- * has a payment without an invoice, unless its opener brings one. Call it with the invoices locked. spec: wallets-and-payments §2.19
+ * Tokens by which gateways will know payments, by payment id: the debt of the invoice, and the number of this charge of it. A period that
+ * is billed again, from a backup that does not know its payment, meets the charge that was made. An invoice that takes the place of a
+ * void one is the same debt; one without a subscription is a debt of its own. A payment that no gateway is asked for, or that has no
+ * invoice, has a token of its id, unless its opener brings one. Call it with the invoices locked. spec: wallets-and-payments §2.19
  */
 export async function intentTokens(
   tx: PaymentTransaction,
-  payments: readonly PaymentToInsert[],
+  payments: readonly PaymentIntent[],
 ): Promise<Map<string, string>> {
   const charging = payments.filter(
     ({ destination, paymentGateway, isChargedAlready }) =>
@@ -30,7 +40,7 @@ export async function intentTokens(
   );
 }
 
-async function debtsOf(tx: PaymentTransaction, charging: readonly PaymentToInsert[]): Promise<Debt[]> {
+async function debtsOf(tx: PaymentTransaction, charging: readonly PaymentIntent[]): Promise<Debt[]> {
   if (charging.length === 0) return [];
   return tx.rows<Debt>(
     `select i.id as "invoiceId", case when i.subscription_id is null then i.id else i.idempotency_key end as debt, (

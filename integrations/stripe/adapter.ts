@@ -1,0 +1,14 @@
+import type { ProviderAdapter } from '../provider-adapter.ts';
+import { stripeAccount } from './account.ts';
+import { openStripeGateway } from './gateway.ts';
+
+/** Stripe as a provider; `baseUrl` is another address than its own: that of a fake. */
+export function stripeAdapter(baseUrl?: string): ProviderAdapter {
+  return {
+    name: 'stripe',
+    refunds: true,
+    open: ({ secret_key = '', account_id = null }) =>
+      openStripeGateway({ secretKey: secret_key, accountId: account_id, baseUrl }),
+    account: (secrets) => stripeAccount(secrets, baseUrl),
+  };
+}
