@@ -7,8 +7,8 @@ export interface CapturedMoney {
 }
 
 /**
- * What a capture is, measured by what was asked: `exact` and `more` pay it (what is more is overpaid), `less` and `other_currency`
- * never do, and go back whole. design: money-in-checkout §A7
+ * Compares captured money with the money that was asked for: `exact` and `more` pay (the excess is overpaid); `less` and
+ * `other_currency` never do, and go back whole. design: money-in-checkout §A7
  */
 export function measureCapture(
   asked: CapturedMoney,

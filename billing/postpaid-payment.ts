@@ -31,8 +31,8 @@ const inOrder: readonly WalletClass[] = ['usage', 'fixed', 'unrestricted'];
 const mostPayments = 5;
 
 /**
- * What postpaid wallets pay of what remains of an invoice: those for usage first, then those for fixed charges, then the rest; the
- * larger balance first, then the id. A restricted wallet pays at most the lines of its class, and tax belongs to no class. What is paid
+ * Payments of an invoice by postpaid wallets: wallets for usage first, then wallets for fixed charges, then the others; among equals the
+ * larger balance first, then the id. A restricted wallet pays at most the lines of its class, and tax belongs to no class. A payment
  * counts against usage first, then against fixed charges. Five payments at most, each at the currency's precision.
  * spec: wallets-and-payments §2.13
  */
@@ -84,7 +84,7 @@ function classOf(allowed: readonly string[]): WalletClass {
   return usage ? 'usage' : 'fixed';
 }
 
-/** How what remains of an invoice is divided between its payer's card and wallets; decimals as strings. */
+/** Amount remaining of an invoice, divided between its payer's card and wallets; decimals as strings. */
 export interface PaymentSplit {
   /** Charged to the card first; 0 when the wallets can pay everything. */
   byCard: string;
@@ -97,10 +97,10 @@ export function splitWithCard(remaining: string, payableByWallets: string): Paym
   return { byCard: decimalString(decimal(remaining).minus(byWallets)), byWallets: decimalString(byWallets) };
 }
 
-/** When wallets pay their part: with the card only, or whatever becomes of it. */
+/** Condition on which wallets pay their part: the card has succeeded, or none. */
 export type WalletsFollow = 'on_success' | 'in_any_case';
 
-/** Whether wallets pay their part once the card has succeeded or failed. spec: wallets-and-payments §2.13 */
+/** True when wallets pay their part after the card has succeeded or failed. spec: wallets-and-payments §2.13 */
 export function doWalletsPay(follow: WalletsFollow | null, isCardPaid: boolean): boolean {
   return follow !== null && (isCardPaid || follow === 'in_any_case');
 }

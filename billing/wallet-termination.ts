@@ -4,14 +4,14 @@ import { type Decimal, greatest, least, roundToCurrency, zero } from './money.ts
 export const terminationPolicies = ['forfeit', 'refund_purchased'] as const;
 export type TerminationPolicy = (typeof terminationPolicies)[number];
 
-/** What was captured for a bought lot. */
+/** Money captured for a bought lot. */
 export interface CapturedPurchase {
   /** Id of the lot. */
   purchaseId: string;
-  /** What its invoice was due, and what was paid of it, tax included. */
+  /** Amounts due and paid of its invoice, tax included. */
   amountDue: Decimal;
   amountPaid: Decimal;
-  /** What gateways can still give back of that. */
+  /** Part of `amountPaid` that gateways can still give back. */
   room: Decimal;
   currency: string;
 }
@@ -26,8 +26,8 @@ export interface GivenBack {
 const bought = ['PURCHASED_CREDIT_INVOICED', 'PURCHASED_CREDIT_DIRECT'];
 
 /**
- * What goes back of a wallet's bought credits when it ends: of each lot the share that is not used, of what was captured for it with its
- * tax, as far as gateways can return it. What the wallet owes is taken from its lots in their order of use first. Free and bonus
+ * Refunds of a wallet's bought credits when it ends: for each lot the unused share of the money captured for it, tax included, as far as
+ * gateways can return it. A debt of the wallet is taken from its lots in their order of use first. Free and bonus
  * credits are forfeited, and so is a lot that was paid elsewhere. spec: wallets-and-payments §2.9; design: money-in-wallets finding 23
  */
 export function planGivenBack(

@@ -30,7 +30,7 @@ const schema = defineEntity({
     currency: p.text(),
     paymentStatus: p.text(),
     trackAttempts: p.boolean().default(true),
-    /** When postpaid wallets pay what a card is not asked for: `on_success` of the card, or `in_any_case`; null when they do not. */
+    /** Condition on which postpaid wallets pay the part that the card is not asked for: `on_success` of the card, or `in_any_case`; null when they do not. */
     walletsFollow: p.text().nullable(),
     /** True once the payment's own workflow waits for the gateway; until then whoever opened it does. */
     attended: p.boolean().default(false),

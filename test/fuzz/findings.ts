@@ -1,7 +1,7 @@
 /** Operations of an OpenAPI document, by path and method. */
 export type Operations = Record<string, Record<string, { responses: Record<string, unknown> }>>;
 
-/** What Schemathesis tells of the requests at one operation. */
+/** Report of Schemathesis on the requests at one operation. */
 export interface ScenarioEvent {
   recorder: {
     label: string;

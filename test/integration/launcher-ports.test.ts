@@ -36,7 +36,7 @@ const start = (port: number) =>
     logFile: join(directory, 'postgres.log'),
   });
 
-/** Whether a process is there and has not ended; one that has ended stays listed until its parent has read how. */
+/** True of a process that has not ended; an ended one stays listed until its parent has read how it ended. */
 function isRunning(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

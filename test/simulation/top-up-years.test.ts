@@ -36,7 +36,7 @@ interface Attempt extends CountedAttempt {
   times: number;
 }
 
-/** How one wallet is used, and how its card behaves. */
+/** Use of one wallet, and behaviour of its card. */
 interface Habit {
   amount: number;
   threshold: number;
@@ -100,7 +100,7 @@ interface Moment {
 
 function openedAt(nowMs: number, moment: Moment): Omit<Attempt, 'endedMs'> | null {
   const { attempts, terms, left, declines, isPaused, coversShortfall } = moment;
-  // Nobody looks at a wallet whose balance is above its threshold.
+  // A wallet whose balance is above its threshold is not looked at.
   if (left.greaterThan(terms.threshold)) return null;
   const now = iso(nowMs);
   const month = localMonth(now, 'UTC');

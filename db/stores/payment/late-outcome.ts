@@ -8,7 +8,7 @@ import { giveBackCapture } from './unapplied-capture.ts';
 /** A locked payment that had failed, and of which the gateway now says that it took the money. */
 type LateOutcome = PaymentWithInvoice & { outcome: PaymentOutcome; at: string };
 
-/** Whether the invoice of a payment that had failed is open and waits for exactly its amount, and for no other payment. spec: README decision 34 */
+/** True when the invoice of a payment that had failed is open and waits for exactly its amount, and for no other payment. spec: README decision 34 */
 export async function isStillNeeded(
   tx: PaymentTransaction,
   { payment, invoice }: PaymentWithInvoice,

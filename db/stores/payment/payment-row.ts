@@ -32,7 +32,7 @@ export interface PaymentRow {
   currency: string;
   payment_status: PaymentStatus;
   track_attempts: boolean;
-  /** When postpaid wallets pay what the card is not asked for; null when they do not. */
+  /** Condition on which postpaid wallets pay the part that the card is not asked for; null when they do not. */
   wallets_follow: WalletsFollow | null;
   attended: boolean;
   payment_url: string | null;
@@ -67,7 +67,7 @@ export interface PayableInvoiceRow {
   test_clock_id: string | null;
   /** The purchase of credits that it bills. */
   purchase_id: string | null;
-  /** Whether the payer has a postpaid wallet with a balance, which may pay it. */
+  /** True when the payer has a postpaid wallet with a balance, which may pay it. */
   has_postpaid_wallet: boolean;
   version: number;
 }
@@ -76,7 +76,6 @@ export const paymentColumns = `id, tenant_id, environment_id, status, idempotenc
   customer_id, payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
   track_attempts, wallets_follow, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, unapplied, test_clock_id, version`;
 
-// Whether the payer has a postpaid wallet with a balance, which may pay it.
 const hasPostpaidWallet = `(invoice.purchase_id is null and exists (select from wallet w where w.environment_id = invoice.environment_id
     and w.customer_id = invoice.customer_id and w.currency = lower(invoice.currency) and w.wallet_type = 'POST_PAID'
     and w.wallet_status = 'active' and w.status = 'published' and w.balance > 0))`;

@@ -111,7 +111,7 @@ export async function sendDueRefund(tx: PaymentTransaction, refundId: string, at
   else await replaceByWallet(tx, row, at);
 }
 
-/** Whether a refund gives back money that came late, twice or not as asked, which no wallet takes. design: money-in-checkout §A11 */
+/** True of a refund that gives back money that came late, twice or not as asked, which no wallet takes. design: money-in-checkout §A11 */
 async function isOfUnapplied(tx: PaymentTransaction, row: RefundRow): Promise<boolean> {
   const [payment] = await tx.rows<{ unapplied: boolean }>(
     'select unapplied from payment where environment_id = $1 and id = $2',

@@ -23,7 +23,7 @@ export interface UnappliedCapture extends CapturedMoney {
   paymentId: string;
   /** The gateway's id of the charge; with the gateway it names the capture, whoever tells of it and how often. */
   chargeProviderId: string;
-  /** Nobody waits for it any more, the payment was made already, or it is not what was asked. */
+  /** `late`: nothing waits for it any more; `second`: the payment was made already; `wrong_amount`: another amount or currency was asked. */
   cause: 'late' | 'second' | 'wrong_amount';
   at: string;
 }

@@ -16,7 +16,7 @@ import {
 import { settlePayments, withPayment, writePaidInvoices } from './payment-settle.ts';
 import { enterPayment, type PostpaidPurse, walletPayments } from './postpaid-purse.ts';
 
-/** What moves money without a gateway: it is there at once. */
+/** Outcome of a payment without a gateway, whose money is there at once. */
 export const atOnce = {
   status: 'succeeded',
   gatewayPaymentId: null,

@@ -67,7 +67,7 @@ export const settingDefaults = {
   entitlement_alert_config: { alert_enabled: false, critical: noThreshold, warning: noThreshold, info: noThreshold },
   // Its other member, min_topup_amount_per_currency, is the setting of that name. spec: README decision 20
   wallet_topup_config: { free_credit_limit_per_transaction: '0' },
-  // What becomes of bought credits when a wallet is terminated. spec: wallets-and-payments §2.9
+  // Bought credits of a terminated wallet: `forfeit`, or `refund_purchased`. spec: wallets-and-payments §2.9
   wallet_termination_policy: { policy: 'forfeit' },
   min_topup_amount_per_currency: { usd: '1' } as Record<string, string>,
   custom_analytics_config: { rules: [] as unknown[] },

@@ -11,7 +11,7 @@ import type { LedgerWallet } from './wallet-ledger.ts';
 
 /** Money of bought credits on its way back. */
 export interface GivenBackMoney {
-  /** What the debit that ends the wallet says of it. */
+  /** For the debit that ends the wallet: the amounts that go back, by purchase. */
   metadata: Record<string, string>;
   invoiceIds: string[];
   /** Refunds to send. */

@@ -8,7 +8,7 @@ import { closeWallet, takeEverything } from './wallet-close.ts';
 import { giveBack } from './wallet-give-back.ts';
 import { lockWallet } from './wallet-topup.ts';
 
-/** Who has to be told that a wallet ended, besides its own workflow. */
+/** Objects whose workflows have to be told that a wallet ended, besides its own. */
 export interface TerminatedWallet {
   customerId: string;
   testClockId: string | null;

@@ -6,7 +6,7 @@ export type FakeObject = { id: string; object: string; created: number } & Recor
 
 export interface FakeMethod extends FakeObject {
   behaviour: SandboxBehaviour;
-  /** How often the behaviour still shows. */
+  /** Number of times that the behaviour still shows. */
   remaining: number;
   customer: string | null;
   card: { brand: string; last4: string };
@@ -89,7 +89,7 @@ export function missing(kind: string, id: string): StripeRefusal {
   });
 }
 
-/** Everything one account has. Two keys of one account see the same; another account sees none of it. */
+/** Objects of one account. Two keys of one account see the same ones; another account sees none of them. */
 export class StripeBooks {
   readonly accountId: string;
   readonly customers = new Map<string, FakeObject>();
