@@ -38,7 +38,7 @@ async function refuseMovingMoney(tx: Transaction, customerId: string): Promise<v
   if (!moving) return;
   throw refuse(
     'invalid_operation',
-    `${moving.noun} ${moving.id} of customer ${customerId} is not through; archive the customer when it is`,
+    `${moving.noun} ${moving.id} of customer ${customerId} is not settled yet; archive the customer once it is`,
     { context: { [`${moving.noun}_id`]: moving.id } },
   );
 }

@@ -80,10 +80,10 @@ async function problemOf(
   amount: string,
 ): Promise<string | null> {
   const { id, walletType, walletStatus, customerId, currency } = wallet;
-  if (invoice.purchase_id !== null) return `invoice ${invoice.id} bills credits and is not paid from wallets`;
+  if (invoice.purchase_id !== null) return `invoice ${invoice.id} bills credits, which are not paid for from wallets`;
   if (walletType !== 'POST_PAID') return `wallet ${id} is ${walletType}; payments are taken from POST_PAID wallets`;
   if (walletStatus !== 'active') return `wallet ${id} is ${walletStatus}`;
-  if (customerId !== invoice.customer_id) return `wallet ${id} is not of the invoice's customer`;
+  if (customerId !== invoice.customer_id) return `wallet ${id} belongs to another customer than the invoice`;
   if (currency !== invoice.currency.toLowerCase())
     return `wallet ${id} is in ${currency}, the invoice in ${invoice.currency}`;
   const remaining = decimalText(invoice.amount_remaining);
