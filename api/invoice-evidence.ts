@@ -44,6 +44,7 @@ export function storedLine({ row, meterName, lateUsage }: LineEvidence, { coupon
     prepaidCreditsApplied: row.prepaidCreditsApplied,
     coupons: own.map(storedCoupon),
     derivation: (row.derivation ?? null) as Derivation | null,
+    isCarriedCredit: row.isCarriedCredit,
     meterName,
     lateUsage,
   };

@@ -70,6 +70,8 @@ export interface EditedLine {
   position: number;
   amount: string;
   quantity: string;
+  /** Credit of earlier changes, whose amount follows from the other lines. */
+  isCarriedCredit?: boolean;
 }
 
 /** What an edit does: lines that go, lines that come in place of others, and lines that are new. */
@@ -108,6 +110,7 @@ export function planEdit(lines: readonly EditedLine[], edit: LineEdit, newId: ()
   );
   const replaced = edit.items.map((item) => {
     const line = byId.get(item.lineItemId)!;
+    if (line.isCarriedCredit && (item.amount !== null || item.quantity !== null)) throw creditLine(item);
     const same = (given: string | null, kept: string) => given === null || decimal(given).equals(decimal(kept));
     return {
       ...item,
@@ -116,6 +119,14 @@ export function planEdit(lines: readonly EditedLine[], edit: LineEdit, newId: ()
     };
   });
   return { removed: edit.items.map(({ lineItemId }) => lineItemId), replaced, added: [] };
+}
+
+function creditLine({ lineItemId, field }: UpdatedLine): Error {
+  const problem =
+    'the amount of a credit for unused time follows from the other lines; remove it to keep the credit for the next invoice';
+  return refuse('validation_error', `${field}: line item ${lineItemId} cannot be changed: ${problem}`, {
+    fields: { [field]: problem },
+  });
 }
 
 function checkedPeriod(item: AddedLine, index: number): AddedLine {

@@ -12,8 +12,10 @@ export interface StoredLine {
   prepaidCreditsApplied: string;
   /** Coupons of the line itself, in order of application. */
   coupons: readonly StoredCoupon[];
-  /** Null for a line whose amount somebody gave. */
+  /** Null for a line whose amount somebody gave, and for a credit. */
   derivation: Derivation | null;
+  /** Credit that earlier changes of the subscription left. */
+  isCarriedCredit?: boolean;
   /** Null where nothing is measured. */
   meterName: string | null;
   /** What came after the invoice was final; null where nothing is measured. */
@@ -47,7 +49,9 @@ export interface DateStep {
 export function explainLine(line: StoredLine, words: ExplanationWords = exactWords): ExplanationStep[] {
   const { currency, amount, invoiceLevelDiscount, prepaidCreditsApplied } = line;
   const money = (value: string) => words.money(value, currency);
-  const given = `The amount of ${money(amount)} was given, not computed.`;
+  const given = line.isCarriedCredit
+    ? `Earlier changes of the subscription left credit for time that was paid and is not used; ${money(amount)} of it is used here, at most what the other lines come to.`
+    : `The amount of ${money(amount)} was given, not computed.`;
   const charge: ExplanationStep[] = line.derivation
     ? explainCharge(line.derivation, line.meterName, words)
     : [{ kind: 'sum', sentence: given, amount }];

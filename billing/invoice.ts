@@ -1,3 +1,4 @@
+import { usedCredit } from './carried-credit.ts';
 import { applyInvoiceCoupons, applyLineCoupons, type DiscountedLine } from './discount.ts';
 import { decimal, greatest, moneyString, roundToCurrency, sum, zero } from './money.ts';
 import { applyImportedCredits, applyPrepaidCredits } from './prepaid-credit.ts';
@@ -10,6 +11,11 @@ export interface InvoiceInputLine {
   /** Exact or rounded; rounded here once. */
   amount: string;
   priceType: 'FIXED' | 'USAGE';
+  /**
+   * Of the line of a credit that earlier changes left: how much of it there is. Its amount is then computed, from what the other
+   * lines come to, and `amount` is not read. spec: README decision 50
+   */
+  creditLeft?: string;
 }
 
 /** A coupon in order of application. `lineId` null is an invoice coupon, for the lines of `lineIds` where those are given. */
@@ -92,20 +98,19 @@ export interface InvoiceAmounts {
 }
 
 /**
- * From lines to what is due: line coupons, invoice coupons and their distribution, prepaid credits on usage, taxes on the
- * discounted amount (credits do not reduce it), total. Each amount is rounded once; sums are exact. Every result has the
+ * From lines to what is due: line coupons, invoice coupons and their distribution, credit of earlier changes, prepaid credits on
+ * usage, taxes on the discounted amount (credits do not reduce it), total. Each amount is rounded once; sums are exact. Every result has the
  * currency's digits. A negative rest is not carried: the total is 0 at least. spec: subscriptions-and-invoicing §2.16
  */
 export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
   const { currency } = input;
   const money = (value: Parameters<typeof moneyString>[0]): string => moneyString(value, currency);
-  const lines: DiscountedLine[] = input.lines.map(({ id, amount }) => ({
+  const lines: DiscountedLine[] = input.lines.map(({ id, amount, creditLeft }) => ({
     id,
-    amount: roundToCurrency(amount, currency),
+    amount: creditLeft === undefined ? roundToCurrency(amount, currency) : zero,
     lineItemDiscount: zero,
     invoiceLevelDiscount: zero,
   }));
-  const subtotal = sum(lines.map((line) => line.amount));
   const ofLines = applyLineCoupons(
     lines,
     input.coupons.filter((coupon) => coupon.lineId !== null),
@@ -116,11 +121,13 @@ export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
     input.coupons.filter((coupon) => coupon.lineId === null),
     currency,
   );
+  useCredits(lines, input.lines);
+  const subtotal = sum(lines.map((line) => line.amount));
   const totalDiscount = sum(lines.map((line) => line.lineItemDiscount)).plus(ofInvoice.total);
   const taxable = greatest(subtotal.minus(totalDiscount), zero);
   const creditable = lines.map((line, position) => ({
     priceType: input.lines[position]!.priceType,
-    net: line.amount.minus(line.lineItemDiscount).minus(line.invoiceLevelDiscount),
+    net: netOf(line),
   }));
   const credits =
     input.importedCredits === undefined
@@ -156,6 +163,16 @@ export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
     noTaxReason: taxes.noTaxReason,
   };
 }
+
+/** Gives lines of credits their amounts, which are not discounted: a credit is worth what was charged and not used. */
+function useCredits(lines: DiscountedLine[], input: readonly InvoiceInputLine[]): void {
+  for (const [position, { creditLeft }] of input.entries()) {
+    if (creditLeft !== undefined) lines[position]!.amount = usedCredit(creditLeft, lines.map(netOf)).negated();
+  }
+}
+
+const netOf = ({ amount, lineItemDiscount, invoiceLevelDiscount }: DiscountedLine) =>
+  amount.minus(lineItemDiscount).minus(invoiceLevelDiscount);
 
 /**
  * The status a computed SUBSCRIPTION draft gets: SKIPPED when there is nothing to bill, except the note that a trial began.

@@ -10,7 +10,10 @@ import { decimalOutput, timestampOutput } from './scalars.ts';
 
 const status = z.enum(['preview', 'issued']);
 
-/** What a change made or changed. spec: subscriptions-and-invoicing §1.7, §1.8 changed_resources */
+/**
+ * What a change made or changed; `next_invoice_credit` (own) is what the next invoice takes off, `0` when nothing.
+ * spec: subscriptions-and-invoicing §1.7, §1.8 changed_resources, README decision 50
+ */
 export const changedResources = z
   .object({
     line_items: z.array(
@@ -41,6 +44,7 @@ export const changedResources = z
         wallet_transaction: z.object({ amount: decimalOutput(), currency: z.string() }).loose().nullable(),
       }),
     ),
+    next_invoice_credit: decimalOutput(),
   })
   .meta({ id: 'ChangedResources' });
 
@@ -83,5 +87,6 @@ export async function viewChangedResources(
       trial_end: row.trialEnd ?? null,
     })),
     invoices,
+    next_invoice_credit: outcome.carried ?? '0',
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { creditDestinations } from '../../billing/carried-credit.ts';
 import { terminationPolicies } from '../../billing/wallet-termination.ts';
 import type { Setting } from '../../db/entities/setting.ts';
 import { badField } from '../../db/record.ts';
@@ -116,6 +117,9 @@ const shapes: Record<SettingKey, z.ZodType> = {
       .max(20)
       .refine((days) => days.every((day, index) => index === 0 || day > days[index - 1]!), 'must rise'),
     after_last_attempt: z.enum(['none', 'pause', 'cancel'], { error: 'must be none, pause or cancel' }),
+  }),
+  proration_credit_destination: z.strictObject({
+    destination: z.enum(creditDestinations, { error: `must be ${creditDestinations.join(', ')}` }),
   }),
   event_rejection_config: z.strictObject({ enabled: z.boolean() }),
   decimal_format: z.strictObject({ format: z.enum(['interface', 'string'], { error: 'must be interface or string' }) }),

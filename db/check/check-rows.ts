@@ -1,5 +1,6 @@
 import type { Sql } from '../transaction.ts';
 import { alertRules } from './alert-rules.ts';
+import { carriedCreditRules } from './carried-credit-rules.ts';
 import { deadlineRules } from './deadline-rules.ts';
 import { environmentCloneRules } from './environment-clone-rules.ts';
 import { historyRules } from './history-rules.ts';
@@ -27,6 +28,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...deadlineRules,
   ...walletRules,
   ...lotExpiryRules,
+  ...carriedCreditRules,
   ...alertRules,
 ];
 

@@ -21,6 +21,7 @@ const ofCustomer = [
   'customer_onboarding',
   'alert_log',
   'alert_stream',
+  'carried_credit',
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
@@ -174,7 +175,11 @@ export const references: readonly Reference[] = [
   { table: 'subscription_change', column: 'successor_subscription_id', target: 'subscription' },
   { table: 'subscription_change', column: 'from_plan_id', target: 'plan' },
   { table: 'subscription_change', column: 'to_plan_id', target: 'plan' },
-  { table: 'subscription_proration', column: 'subscription_id', target: 'subscription' },
+  ...['subscription_proration', 'carried_credit'].map((table) => ({
+    table,
+    column: 'subscription_id',
+    target: 'subscription',
+  })),
   { table: 'subscription_proration', column: 'subscription_line_item_id', target: 'subscription_line_item' },
   { table: 'subscription_proration', column: 'invoice_id', target: 'invoice' },
   ...['subscription_schedule', 'subscription_pause', 'subscription_phase'].map((table) => ({

@@ -6,6 +6,7 @@ import { AlertSetting } from './alert-setting.ts';
 import { AlertStream } from './alert-stream.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
+import { CarriedCredit } from './carried-credit.ts';
 import { Connection } from './connection.ts';
 import { Costsheet } from './costsheet.ts';
 import { Coupon } from './coupon.ts';
@@ -78,6 +79,7 @@ export const entities = [
   AlertStream,
   ApiKey,
   AuditEntry,
+  CarriedCredit,
   Connection,
   Costsheet,
   Coupon,

@@ -43,8 +43,15 @@ const schema = defineEntity({
     /** The derivation, as billing/derivation.ts describes it. */
     derivation: p.json<Record<string, unknown>>().nullable(),
     metadata: metadata(),
+    /** Uses credit that earlier changes of the subscription left. */
+    isCarriedCredit: p.boolean().default(false),
   },
   indexes: [
+    {
+      name: 'invoice_line_item_carried_credit_index',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.subscriptionId}) where ${c.isCarriedCredit}`,
+    },
     { properties: ['environmentId', 'invoiceId', 'position'] },
     { properties: ['environmentId', 'subscriptionLineItemId', 'periodEnd'] },
   ],

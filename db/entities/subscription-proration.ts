@@ -26,7 +26,7 @@ const schema = defineEntity({
     settlement: p.text(),
     /** The invoice of a settlement by invoice; a void one settled nothing. */
     invoiceId: p.text().nullable(),
-    /** What went to the wallet, on each row of a settlement by wallet. */
+    /** What went to the wallet or to the next invoice, on each row of such a settlement. */
     returnedAmount: numeric().default('0'),
   },
   uniques: [

@@ -4,6 +4,23 @@ import type { Planting } from './invariants.fixture.ts';
 export const lotPlantings: Planting[] = [
   {
     id: 'I7',
+    what: 'a credit line that no change left credit for',
+    sql: `update invoice_line_item set is_carried_credit = true, amount = -5 where id = '$1'`,
+    by: 'lineId',
+    names: 'subscriptionId',
+  },
+  {
+    id: 'I7',
+    what: 'an ended subscription that keeps its credit',
+    sql: `insert into carried_credit (id, tenant_id, environment_id, created_at, updated_at, subscription_id, customer_id, currency, amount, occurred_at)
+      select 'ccred_zz', tenant_id, environment_id, now(), now(), id, customer_id, currency, 5, now() from subscription where id = '$1';
+      update subscription set subscription_status = 'cancelled' where id = '$1';
+      update invoice set invoice_status = 'FINALIZED' where subscription_id = '$1' and invoice_status = 'DRAFT'`,
+    by: 'otherSubscriptionId',
+    names: /cancelled with a credit of 5/,
+  },
+  {
+    id: 'I7',
     what: 'a balance below zero that nobody asked for',
     sql: `update wallet_transaction set credit_balance_after = -1 where id = '$1'`,
     by: 'debitId',

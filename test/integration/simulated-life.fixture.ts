@@ -257,7 +257,10 @@ export async function toldByApi(api: Api, id: string): Promise<string[]> {
       ...lines.map((line) => {
         const name = line.metadata.is_commitment_trueup
           ? 'true-up'
-          : line.display_name.replace('Unused time of ', '').replace(' (Overage)', ' overage');
+          : line.display_name
+              .replace('Unused time of ', '')
+              .replace('Credit for unused time', 'credit')
+              .replace(' (Overage)', ' overage');
         const [start, end] = [line.period_start, line.period_end];
         return `${span} ${name} ${start}–${end} ${Number(line.quantity)} ${Number(line.amount).toFixed(4)}`;
       }),

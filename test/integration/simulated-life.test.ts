@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Life, Offer } from '../simulation/life.ts';
+import type { Life, Offer, SimulatedInvoice } from '../simulation/life.ts';
 import { oracleBilled } from '../simulation/oracle.ts';
 import { relationOf } from '../simulation/oracle-charge.ts';
 import { randomLife } from '../simulation/random-life.ts';
@@ -47,6 +47,7 @@ function lifeWith(from: number, holds: (life: Life) => boolean): Life {
 }
 
 const lineCommitments = ({ plans }: Life) => plans[0]!.flatMap(({ commitment }) => commitment ?? []);
+const hasCreditLine = ({ lines }: SimulatedInvoice) => lines.some(({ item }) => item === 'credit');
 const inheriting = ['inherit', 'disinherit'];
 const lives: [string, (life: Life) => boolean][] = [
   ['is changed in many ways', ({ commands }) => new Set(commands.map(({ kind }) => kind)).size > 3],
@@ -60,6 +61,10 @@ const lives: [string, (life: Life) => boolean][] = [
     'is inherited by others',
     ({ commands }) => inheriting.every((wanted) => commands.some(({ kind }) => kind === wanted)),
   ],
+  [
+    'has a credit for its next invoice',
+    (life) => life.destination === 'next_invoice' && oracleBilled(life).invoices.some(hasCreditLine),
+  ],
   ['has phases', ({ phases, until }) => phases.filter(({ start }) => start < until).length > 2],
 ];
 
@@ -67,6 +72,7 @@ test.each(lives)(
   `a subscription that %s is billed through the API as the oracle bills it (from seed ${seed})`,
   async (_what, holds) => {
     const life = lifeWith(seed, holds);
+    await api('PUT', '/settings/proration_credit_destination', { value: { destination: life.destination } });
     const begun = await beginLife(api, life);
     await sendUsage(api, life, begun);
     const accepted = await lead(api, life, begun);

@@ -90,6 +90,8 @@ export interface Life {
   trialDays: number;
   prorate: boolean;
   folded: boolean;
+  /** Where what changes give back goes (decision 50). */
+  destination: 'auto' | 'wallet' | 'next_invoice';
   /** Of the whole subscription; then no line has one. */
   commitment: { amount: string; factor: string; trueUp: boolean; duration: Unit | null } | null;
   /** The plans; the first is the one it begins with. */

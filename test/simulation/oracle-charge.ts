@@ -177,3 +177,11 @@ export const written = (amount: bigint, currency: string): string => {
   const digits = decimalsOf(currency);
   return fixed({ n: amount, d: 10n ** BigInt(digits) }, digits);
 };
+
+/** Whether what began before a period began in a pause that led to it, or in the part of a period that the pause closed. */
+export function waited(pauses: readonly (Span & { since: number })[], start: number, before: number): boolean {
+  const pause = pauses.find((span) => span.end === before && span.start < before);
+  if (!pause) return false;
+  const resumed = pauses.some((span) => span.end === pause.since && span.start < pause.since);
+  return start > pause.since || (resumed && (start === pause.since || waited(pauses, start, pause.since)));
+}

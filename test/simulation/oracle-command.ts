@@ -102,10 +102,11 @@ function cancelNow(life: OracleLife, { at, back, prorate, invoice }: Command & {
   const { status, start } = life;
   if (prorate && status !== 'trialing') giveBack(life, effective, 'cancellation', at);
   life.finish(effective);
-  if (start >= effective || status === 'trialing') return true;
   const elapsed = life.timeOf(start, effective);
-  if (status === 'paused') life.invoice('SUBSCRIPTION_CYCLE', elapsed, []);
-  else if (invoice) life.invoice('PRORATION', elapsed, life.linesFor({ arrear: elapsed, closing: true }));
+  const bills = start < effective && status !== 'trialing';
+  if (bills && status === 'paused') life.invoice('SUBSCRIPTION_CYCLE', elapsed, []);
+  else if (bills && invoice) life.invoice('PRORATION', elapsed, life.linesFor({ arrear: elapsed, closing: true }));
+  life.carried.release(at);
   return true;
 }
 
@@ -228,6 +229,7 @@ function returnTo(
   at: number,
   credits: readonly Note[],
   charges: readonly Note[] = [],
+  isForInvoice = false,
 ): void {
   const wanted = add(credits) - add(charges);
   const room = life.books.roomAt(from);
@@ -235,7 +237,17 @@ function returnTo(
   life.books.credited.push(...credits);
   life.books.netted.push(...charges);
   life.books.settled.push({ credits, charges, amount });
-  if (amount > 0n) life.result.returned.push({ at, amount });
+  if (amount <= 0n) return;
+  if (isForInvoice) life.carried.give(amount);
+  else life.result.returned.push({ at, amount });
+}
+
+/** Credits of a wallet pay usage: without any, the next invoice takes a credit off. Decision 50 */
+function isForInvoice(life: OracleLife, at: number, { ended, started }: Exchange): boolean {
+  const { destination } = life.life;
+  const after = [...life.items.filter((item) => !ended.includes(item)), ...started];
+  const hasUsage = after.some((item) => item.offer.type === 'USAGE' && isActiveAt(item, at));
+  return destination === 'next_invoice' || (destination === 'auto' && !hasUsage);
 }
 
 interface Exchange {
@@ -246,7 +258,8 @@ interface Exchange {
 }
 
 /** One settlement of what ends and what begins. §2.8.3 */
-export function settle(life: OracleLife, at: number, { ended, started, capped, prorate }: Exchange): void {
+export function settle(life: OracleLife, at: number, exchange: Exchange): void {
+  const { ended, started, capped, prorate } = exchange;
   if (!prorate) return;
   const credits = ended.flatMap((item) => creditsOf(life, item, at, 'change', capped));
   const time = life.timeOf(life.start, life.end);
@@ -269,7 +282,7 @@ export function settle(life: OracleLife, at: number, { ended, started, capped, p
     return;
   }
   if (credits.length + charges.length === 0) return;
-  returnTo(life, at, at, credits, charges);
+  returnTo(life, at, at, credits, charges, isForInvoice(life, at, exchange));
 }
 
 /** An item has one line in a settlement, folded where it is charged by windows. §2.6.3 */

@@ -59,6 +59,34 @@ export class Books {
   }
 }
 
+/** What changes left for the next invoice. README decision 50 */
+export class Carried {
+  private readonly returned: { at: number; amount: bigint }[];
+  private left = 0n;
+
+  constructor(returned: { at: number; amount: bigint }[]) {
+    this.returned = returned;
+  }
+
+  give(amount: bigint): void {
+    this.left += amount;
+  }
+
+  /** An invoice takes what it comes to after discounts, and leaves the rest to the next. */
+  use(net: bigint): bigint {
+    const room = high(net, 0n);
+    const used = this.left < room ? this.left : room;
+    this.left -= used;
+    return used;
+  }
+
+  /** No invoice comes any more: the rest goes to the wallet. */
+  release(at: number): void {
+    if (this.left > 0n) this.returned.push({ at, amount: this.left });
+    this.left = 0n;
+  }
+}
+
 /** What an advance item was paid for and will not be used for, or is to pay: everything from `at` on. §2.8.2 */
 export function restOf(item: OracleItem, time: BilledTime, at: number, timeline: Timeline): Share[] {
   const relation = relationOf(item.offer, timeline.life.cadence);

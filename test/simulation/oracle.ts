@@ -13,10 +13,11 @@ import {
   type Span,
   shareOfOwn,
   type Timeline,
+  waited,
 } from './oracle-charge.ts';
 import { calendarAnchor, clockOf, nextOf, previousOf, trialEndOf } from './oracle-clock.ts';
 import { obey } from './oracle-command.ts';
-import { Books } from './oracle-credit.ts';
+import { Books, Carried } from './oracle-credit.ts';
 import { OracleDiscount } from './oracle-discount.ts';
 import { counted, type Heir, heirsOf } from './oracle-family.ts';
 import { crossPhase, firstItems, nextMoment } from './oracle-phase.ts';
@@ -53,6 +54,7 @@ export class OracleLife {
   readonly commitments = new Commitments(this);
   readonly discount: OracleDiscount;
   readonly result: Billed = { invoices: [], returned: [], accepted: [], status: 'active', endedAt: null };
+  readonly carried = new Carried(this.result.returned);
   readonly billedSpans: (Span & { item: string })[] = [];
   /** With the start of the period that each closed. */
   readonly pauses: (Span & { since: number })[] = [];
@@ -173,6 +175,7 @@ export class OracleLife {
     if (this.status === 'trialing') {
       if (ends) this.finish(b);
       else this.endTrial(b);
+      if (ends) this.carried.release(b);
       return;
     }
     const elapsed = this.timeOf(start, b);
@@ -181,7 +184,9 @@ export class OracleLife {
     const ahead = ends ? null : this.timeOf(b, this.end);
     const lines = paused ? [] : this.linesFor({ advance: ahead, arrear: elapsed, last: ends, settles: true });
     this.invoice('SUBSCRIPTION_CYCLE', { start, end: b }, lines);
-    if (ends) this.finish(b);
+    if (!ends) return;
+    this.finish(b);
+    this.carried.release(b);
   }
 
   endTrial(at: number): void {
@@ -250,19 +255,11 @@ export class OracleLife {
     const due = opening
       ? advance != null && start <= advance.start
       : arrear != null &&
-        (start >= arrear.start || this.waited(start, arrear.start)) &&
+        (start >= arrear.start || waited(this.pauses, start, arrear.start)) &&
         (start < arrear.end || (start === arrear.end && !last));
     const span = { start, end: start + 1000, part: 1, whole: 1, from: start, until: start + 1000 };
     if (!due || this.isBilled(item, span) || (item.end !== null && item.end <= start)) return [];
     return linesOf(item, [span], span, this.timeline);
-  }
-
-  /** Whether what began before a period began in a pause that led to it, or in the part of a period that the pause closed. */
-  waited(start: number, before: number): boolean {
-    const pause = this.pauses.find((span) => span.end === before && span.start < before);
-    if (!pause) return false;
-    const resumed = this.pauses.some((span) => span.end === pause.since && span.start < pause.since);
-    return start > pause.since || (resumed && (start === pause.since || this.waited(start, pause.since)));
   }
 
   /** Totals and shares of discounts by the other oracle; what was charged goes to the books. A change is billed in full. §2.16 */
@@ -270,20 +267,25 @@ export class OracleLife {
     const { life } = this;
     const digits = decimalsOf(life.currency);
     const itemOf = (line: SimulatedLine) => this.items.find(({ id }) => id === line.item.replace(' overage', ''));
-    const amounts = oracleAmounts({
-      digits,
-      lines: lines.map((line) => ({
-        amount: line.amount * 10n ** BigInt(6 - digits),
-        isUsage: itemOf(line)?.offer.type === 'USAGE',
-      })),
-      coupons: ofChange ? [] : this.discount.couponsOf(lines),
-      wallets: [],
-      taxes: life.tax ? [life.tax] : [],
-      isExempt: false,
-    });
+    const computed = (all: readonly SimulatedLine[]) =>
+      oracleAmounts({
+        digits,
+        lines: all.map((line) => ({
+          amount: line.amount * 10n ** BigInt(6 - digits),
+          isUsage: itemOf(line)?.offer.type === 'USAGE',
+        })),
+        coupons: ofChange ? [] : this.discount.couponsOf(lines),
+        wallets: [],
+        taxes: life.tax ? [life.tax] : [],
+        isExempt: false,
+      });
+    const alone = computed(lines);
+    const used = lines.length === 0 ? 0n : this.carried.use(alone.subtotal - alone.discount);
+    const credit = used === 0n ? [] : [{ item: 'credit', start, end, quantity: '1', amount: -used }];
+    const amounts = computed([...lines, ...credit]);
     const empty = lines.every(({ amount }) => amount === 0n);
     const skipped = empty && reason !== 'SUBSCRIPTION_TRIAL_START';
-    this.result.invoices.push({ reason, start, end, skipped, lines, total: amounts.total });
+    this.result.invoices.push({ reason, start, end, skipped, lines: [...lines, ...credit], total: amounts.total });
     if (skipped) return;
     for (const [index, line] of lines.entries()) {
       const item = itemOf(line);

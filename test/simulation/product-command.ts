@@ -117,12 +117,13 @@ function cancelNow(life: ProductLife, at: string, command: Command & { kind: 'ca
   life.endItems(effectiveDate);
   life.row = { ...before, ...state };
   const period = { start: before.currentPeriodStart, end: effectiveDate };
-  if (period.start >= period.end || before.status === 'trialing') return;
-  if (before.status === 'paused') life.invoice('SUBSCRIPTION_CYCLE', period, []);
-  else if (command.invoice) {
+  const bills = period.start < period.end && before.status !== 'trialing';
+  if (bills && before.status === 'paused') life.invoice('SUBSCRIPTION_CYCLE', period, []);
+  else if (bills && command.invoice) {
     const elapsed = periodOf(before, period.start, period.end);
     life.invoice('PRORATION', period, life.linesFor({ reason: 'closing', elapsed, next: null }));
   }
+  life.carried.release(command.at);
 }
 
 function cancelLater(

@@ -3,7 +3,8 @@ import { decimal, greatest, sum, zero } from '../../billing/money.ts';
 import type { ProrationAction } from '../../billing/proration.ts';
 import { type ProratedChange, prorateChange } from '../../billing/proration-change.ts';
 import { runningPeriodOf } from '../../db/stores/subscription/subscription-period.ts';
-import { type Kept, minor, type ProductLife } from './product.ts';
+import type { Kept, ProductLife } from './product.ts';
+import { minor } from './product-line.ts';
 
 export type Behavior = 'create_prorations' | 'none';
 
@@ -82,7 +83,7 @@ export function settle(
   change: ProratedChange,
   behavior: Behavior,
   from: string,
-  cause = 'change',
+  cause: 'change' | 'cancellation' | `pause ${string}` = 'change',
   at = Date.parse(from),
 ): void {
   if (behavior === 'none' || change.lines.length === 0) return;
@@ -95,7 +96,9 @@ export function settle(
   life.record(change, cause);
   const returned = change.settlement === 'wallet_credit' ? change.returned : '0';
   life.returned.push(...returnedTimes(change, returned));
-  if (!decimal(returned).isZero()) life.result.returned.push({ at, amount: minor(returned) });
+  if (decimal(returned).isZero()) return;
+  if (cause === 'change' && life.carried.isDestination(from)) life.carried.give(returned);
+  else life.result.returned.push({ at, amount: minor(returned) });
 }
 
 /** db/stores/subscription/proration-charged.ts: what a settlement without an invoice took and gave, by when the time of it is over. */

@@ -17,11 +17,13 @@ import { type ClosedPeriod, closePeriod, endTrial, openSubscription, type Period
 import { subscriptionAgenda } from '../../billing/subscription-agenda.ts';
 import { openingPeriod, periodOf } from '../../db/stores/subscription/subscription-period.ts';
 import type { SubscriptionRow } from '../../db/stores/subscription/subscription-row.ts';
-import type { Billed, Life, Offer, SimulatedLine } from './life.ts';
+import type { Billed, Life, Offer } from './life.ts';
+import { ProductCarried } from './product-carried.ts';
 import { obey } from './product-command.ts';
 import { answersOf, commitmentOf, ProductCommitments } from './product-commitment.ts';
 import { ProductDiscount } from './product-discount.ts';
 import { ProductFamily } from './product-family.ts';
+import { minor, shown } from './product-line.ts';
 import { crossPhase, firstItems, phasesOf } from './product-phase.ts';
 
 /** What was charged or given back of an item's time, as the rows of invoices and prorations keep it. */
@@ -63,6 +65,7 @@ export class ProductLife {
   readonly netted: Kept[] = [];
   readonly credited: Credit[] = [];
   readonly returned: Kept[] = [];
+  readonly carried = new ProductCarried(this);
   readonly commitments = new ProductCommitments(this);
   readonly family = new ProductFamily(this);
   readonly discount: ProductDiscount;
@@ -188,7 +191,10 @@ export class ProductLife {
           });
     this.row = crossed;
     if (!opening || closed.next) this.invoice(reason, opening ? closed.next! : closed.elapsed, lines);
-    if (closed.next === null) this.endItems(closed.elapsed.end);
+    if (closed.next === null) {
+      this.endItems(closed.elapsed.end);
+      this.carried.release(Date.parse(closed.elapsed.end));
+    }
   }
 
   endItems(at: string): void {
@@ -224,7 +230,10 @@ export class ProductLife {
     const { life } = this;
     const amounts = computeInvoice({
       currency: life.currency,
-      lines: lines.map((line, index) => ({ id: String(index), amount: line.amount, priceType: line.priceType })),
+      lines: [
+        ...lines.map((line, index) => ({ id: String(index), amount: line.amount, priceType: line.priceType })),
+        ...(lines.length > 0 ? [this.carried.line()] : []),
+      ],
       coupons: this.discount.couponsOf(lines, { start, end }, type),
       wallets: [],
       taxes: life.tax ? [taxOf(life.tax)] : [],
@@ -237,7 +246,10 @@ export class ProductLife {
       start: Date.parse(start),
       end: Date.parse(end),
       skipped,
-      lines: lines.map((line, index) => shown(line, amounts.lines[index]!.amount)),
+      lines: [
+        ...lines.map((line, index) => shown(line, amounts.lines[index]!.amount)),
+        ...this.carried.use(amounts.lines[lines.length], { start, end }),
+      ],
       total: minor(amounts.total),
     });
     if (skipped) return;
@@ -268,27 +280,6 @@ export class ProductLife {
     }
   }
 }
-
-function shown(line: ChargeLine, amount: string): SimulatedLine {
-  const name = line.subscriptionLineItemId ?? 'true-up';
-  const info = line.commitmentInfo;
-  const committed = info && [
-    info.computed_commitment_utilized_amount,
-    info.computed_overage_amount,
-    info.computed_true_up_amount,
-  ];
-  return {
-    item: line.metadata.is_overage ? `${name} overage` : name,
-    start: Date.parse(line.periodStart),
-    end: Date.parse(line.periodEnd),
-    quantity: line.quantity,
-    amount: minor(amount),
-    ...(committed ? { committed: committed.map((part) => String(minor(part))).join(' ') } : {}),
-  };
-}
-
-/** Money with the digits of its currency as a count of its smallest unit. */
-export const minor = (amount: string): bigint => BigInt(amount.replace('.', ''));
 
 export const percent = (hundredths: bigint): string => decimal(hundredths).dividedBy(100).toFixed();
 

@@ -44,6 +44,7 @@ export function randomLife(seed: number): Life {
     trialDays: chance(20) ? whole(40) + 1 : 0,
     prorate: chance(65),
     folded: chance(40),
+    destination: 'auto',
     commitment: null,
     phases: [],
     plans,
@@ -55,6 +56,7 @@ export function randomLife(seed: number): Life {
     commands: [],
     until,
   };
+  if (chance(40)) life.destination = oneOf(['wallet', 'next_invoice']);
   if (chance(22)) randomCommitments(random, life);
   if (life.end === null && chance(14)) life.phases = randomPhases(random, life);
   life.usage = randomUsage(random, life);

@@ -13,8 +13,8 @@ export interface Simulated {
   /** Commands that were carried out, by kind. */
   commands: Record<string, number>;
   refused: number;
-  /** Lives with commitments of the whole, of lines, by windows; with phases; with heirs. */
-  terms: Record<'committed' | 'committedLines' | 'windowed' | 'phased' | 'inherited', number>;
+  /** Lives with commitments of the whole, of lines, by windows; with phases; with heirs; with an invoice that used a credit of changes. */
+  terms: Record<'committed' | 'committedLines' | 'windowed' | 'phased' | 'inherited' | 'credited', number>;
   /** The first life on which product and oracle differ, and how, in words; null where they agree to the cent. */
   failure: string | null;
 }
@@ -23,7 +23,7 @@ const yearMs = 365.25 * 86_400_000;
 
 /** Bills random lives twice, one seed after the other, until they cover so many subscription-years or two bills differ. */
 export function simulate(firstSeed: number, years: number): Simulated {
-  const terms = { committed: 0, committedLines: 0, windowed: 0, phased: 0, inherited: 0 };
+  const terms = { committed: 0, committedLines: 0, windowed: 0, phased: 0, inherited: 0, credited: 0 };
   const done: Simulated = {
     lives: 0,
     years: 0,
@@ -55,6 +55,7 @@ function count(done: Simulated, life: Life, oracle: ReturnType<typeof oracleBill
   if (lines.some(({ windowed }) => windowed)) done.terms.windowed += 1;
   if (life.phases.length > 0) done.terms.phased += 1;
   if (life.heirs.length > 0) done.terms.inherited += 1;
+  if (oracle.invoices.some((invoice) => invoice.lines.some(({ item }) => item === 'credit'))) done.terms.credited += 1;
   for (const [index, { kind }] of life.commands.entries()) {
     if (oracle.accepted[index]) done.commands[kind] = (done.commands[kind] ?? 0) + 1;
     else done.refused += 1;

@@ -55,7 +55,9 @@ export interface DraftRow {
     periodStart: string | null;
     periodEnd: string | null;
     subscriptionId?: string | null;
+    isCarriedCredit?: boolean;
   }[];
+  has_carried_credit: boolean;
   [column: string]: unknown;
 }
 
@@ -65,11 +67,12 @@ select i.id, i.subscription_id, i.invoice_status, i.invoice_type, i.billing_reas
   i.subscription_customer_id, i.total_discount, i.no_tax_reason, i.is_manually_edited, i.version, i.collection_attempts,
   i.customer_id, i.payment_status, i.own_terms, ${hasPrepaidCredits} as has_prepaid_credits,
   (select s.gateway_payment_method_id from subscription s where s.id = i.subscription_id) as gateway_payment_method_id,
+  exists (select from carried_credit c where c.environment_id = i.environment_id and c.subscription_id = i.subscription_id) as has_carried_credit,
   (select s.plan_id from subscription s where s.id = i.subscription_id) as plan_id,
   (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config,
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'amount', l.amount::text, 'priceType', l.price_type,
     'priceUnitId', l.price_unit_id, 'priceId', l.price_id, 'subscriptionLineItemId', l.subscription_line_item_id, 'subscriptionId', l.subscription_id,
-    'periodStart', l.period_start, 'periodEnd', l.period_end) order by l.position, l.id)
+    'periodStart', l.period_start, 'periodEnd', l.period_end, 'isCarriedCredit', l.is_carried_credit) order by l.position, l.id)
     from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
 from invoice i where i.environment_id = $1 and i.id = ${anyOf('$2')} order by i.id for update of i`;
 

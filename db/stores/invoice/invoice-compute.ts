@@ -8,6 +8,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { refreshSubscriptions } from '../subscription/subscription-snapshot.ts';
+import { releaseCarriedCredits } from './carried-credit.ts';
 import { amountColumns } from './invoice-columns.ts';
 import type { DraftInvoice } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
@@ -71,6 +72,7 @@ export async function computeDraft(
     // What was given to this invoice itself holds over what its subscription has.
     if (row.own_terms) await recomputeDraft(sql, scope, { invoiceId, at, isManuallyEdited: false });
   } else await recomputeDraft(sql, scope, { invoiceId, at, isManuallyEdited: false });
+  if (row.subscription_id) await releaseCarriedCredits(sql, scope, [row.subscription_id], at);
   await writeEvents(sql, scope, invoiceEvents('invoice.update', invoiceId, at));
   await writeAudit(sql, scope, [
     { objectType: 'invoice', objectId: invoiceId, action: 'computed', version: row.version + 1, occurredAt: at },

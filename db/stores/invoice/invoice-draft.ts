@@ -12,7 +12,7 @@ import type { Sql } from '../../transaction.ts';
 import type { BilledLine } from '../subscription/subscription-charge.ts';
 import type { SubscriptionRow } from '../subscription/subscription-row.ts';
 import { type amountColumns, invoiceColumns } from './invoice-columns.ts';
-import { insertLines, lineRecord } from './invoice-line.ts';
+import { creditLineRecord, insertLines, lineRecord } from './invoice-line.ts';
 import { type AppliedRows, computeAmounts, type InvoiceTerms, writeApplied } from './invoice-terms.ts';
 
 export type BillingReason =
@@ -129,14 +129,25 @@ function dueDateOf({ subscription, period, config, at, changeKey }: DraftRequest
   return subscriptionDueDate({ periodEnd: period.end, paymentTerms: subscription.paymentTerms, dueDateDays });
 }
 
+const emptyCreditLine = {
+  amount: '0',
+  priceType: 'FIXED' as const,
+  priceId: null,
+  subscriptionLineItemId: null,
+  periodStart: null,
+  periodEnd: null,
+  isCarriedCredit: true,
+};
+
 /** The lines and amounts of an invoice from its charges: the pipeline with what discounts, credits and taxes there are. */
 function computedLines(
   scope: Scope,
   invoiceId: string,
   request: DraftRequest,
 ): { lines: Record<string, unknown>[]; amounts: InvoiceAmounts; applied: AppliedRows } {
-  const { subscription, period } = request;
+  const { subscription, period, planName } = request;
   const ids = request.lines.map((line) => request.existing?.lineId(line) ?? newId('inv_line'));
+  const creditId = request.terms?.credit && request.lines.length > 0 ? newId('inv_line') : null;
   const { amounts, applied } = computeAmounts(
     scope,
     {
@@ -147,20 +158,28 @@ function computedLines(
       subscriptionId: subscription.id,
       planId: subscription.planId,
       customerId: subscription.customerId,
-      lines: request.lines.map((line, index) => ({
-        ...line,
-        id: ids[index] as string,
-        subscriptionId: (line.child?.subscription ?? subscription).id,
-      })),
+      lines: [
+        ...request.lines.map((line, index) => ({
+          ...line,
+          id: ids[index] as string,
+          subscriptionId: (line.child?.subscription ?? subscription).id,
+        })),
+        ...(creditId === null ? [] : [{ ...emptyCreditLine, id: creditId, subscriptionId: subscription.id }]),
+      ],
       at: request.at,
     },
     request.terms,
   );
   const lines = request.lines.map((line, index) => ({
-    ...lineRecord(scope, { invoiceId, subscription, planName: request.planName, position: index }, line),
+    ...lineRecord(scope, { invoiceId, subscription, planName, position: index }, line),
     ...amounts.lines[index],
   }));
-  return { lines, amounts, applied };
+  if (creditId === null) return { lines, amounts, applied };
+  const used = amounts.lines.pop()!;
+  if (decimal(used.amount).isZero()) return { lines, amounts, applied };
+  const on = { invoiceId, subscription, planName, position: lines.length, period };
+  amounts.lines.push(used);
+  return { lines: [...lines, { ...creditLineRecord(scope, on), ...used }], amounts, applied };
 }
 
 /** The amounts of the row, with why there is no tax. */

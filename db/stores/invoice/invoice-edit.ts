@@ -43,14 +43,15 @@ interface EditedRow {
   own_terms: OwnTerms | null;
   purchase_id: string | null;
   version: number;
-  lines: { id: string; position: number; amount: string; quantity: string }[];
+  lines: { id: string; position: number; amount: string; quantity: string; isCarriedCredit: boolean }[];
   [column: string]: unknown;
 }
 
 const editedText = `
 select i.invoice_status, i.payment_status, i.source_type, i.recalculated_invoice_id, i.subscription_id, i.customer_id, i.currency,
   i.own_terms, i.version, i.purchase_id,
-  coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'position', l.position, 'amount', l.amount::text, 'quantity', l.quantity::text)
+  coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'position', l.position, 'amount', l.amount::text, 'quantity', l.quantity::text,
+    'isCarriedCredit', l.is_carried_credit)
     order by l.position) from invoice_line_item l
     where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'), '[]') as lines
 from invoice i where i.environment_id = $1 and i.id = $2 and i.status = 'published' for update of i`;

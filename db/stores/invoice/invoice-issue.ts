@@ -10,6 +10,7 @@ import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { openPayments } from '../payment/payment.ts';
 import { releaseLots } from '../wallet/wallet-agenda.ts';
+import { releaseCarriedCredits } from './carried-credit.ts';
 import { recordPapers } from './document-paper.ts';
 import {
   amountsOfDraft,
@@ -149,6 +150,14 @@ export async function issueInvoices(
     })),
   );
   await openAutomaticPayments(sql, scope, issued, paymentIds);
+  await releaseUnused(sql, scope, issued);
+}
+
+/** What the last invoice of a subscription that has ended did not use of its credits goes to the wallet. spec: README decision 50 */
+async function releaseUnused(sql: Sql, scope: Scope, issued: readonly IssuedInvoice[]): Promise<void> {
+  for (const { draft, at } of issued) {
+    if (draft.has_carried_credit) await releaseCarriedCredits(sql, scope, [draft.subscription_id ?? ''], at);
+  }
 }
 
 function eventNames({ row }: IssuedInvoice): string[] {

@@ -1,4 +1,5 @@
 import { linePriceUnit } from '../../../billing/price-unit.ts';
+import type { Period } from '../../../billing/subscription.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../../bulk.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
@@ -45,13 +46,42 @@ export const lineColumns: Columns = {
   commitmentInfo: 'jsonb',
   derivation: 'jsonb',
   metadata: 'jsonb',
+  isCarriedCredit: 'boolean',
 };
 
 const insertLineRows = insertText('invoice_line_item', lineColumns);
 
 /** Writes invoice lines; one statement for any number of them. */
 export async function insertLines(sql: Sql, lines: readonly object[]): Promise<void> {
-  await writeRows(sql, insertLineRows, lines);
+  await writeRows(
+    sql,
+    insertLineRows,
+    lines.map((line) => ({ isCarriedCredit: false, ...line })),
+  );
+}
+
+/** The line of what earlier changes of the subscription left, but for its id and amount. spec: README decision 50 */
+export function creditLineRecord(
+  scope: Scope,
+  on: { invoiceId: string; subscription: SubscriptionRow; planName: string; position: number; period: Period },
+): Record<string, unknown> {
+  const { subscription, period } = on;
+  return {
+    ...recordOf(scope, on),
+    subscriptionId: subscription.id,
+    entityType: 'plan',
+    entityId: subscription.planId,
+    planId: subscription.planId,
+    planDisplayName: on.planName,
+    displayName: 'Credit for unused time',
+    priceType: 'FIXED',
+    currency: subscription.currency,
+    quantity: '1',
+    periodStart: period.start,
+    periodEnd: period.end,
+    metadata: { proration: 'carried_credit' },
+    isCarriedCredit: true,
+  };
 }
 
 /** A line as its row has it, but for its id and what discounts and credits make of it. */
@@ -60,21 +90,11 @@ export function lineRecord(
   on: { invoiceId: string; subscription: SubscriptionRow; planName: string; position: number },
   line: BilledLine,
 ): Record<string, unknown> {
-  const { invoiceId, position } = on;
   const { subscription, planName } = line.child ?? on;
-  const now = new Date().toISOString();
   return {
-    tenantId: scope.tenantId,
-    environmentId: scope.environmentId,
-    createdAt: now,
-    createdBy: scope.actor,
-    updatedAt: now,
-    updatedBy: scope.actor,
-    invoiceId,
-    customerId: on.subscription.invoicingCustomerId,
+    ...recordOf(scope, on),
     subscriptionId: subscription.id,
     subscriptionLineItemId: line.subscriptionLineItemId,
-    position,
     entityType: line.entityType,
     entityId: line.entityId,
     planId: subscription.planId,
@@ -95,5 +115,23 @@ export function lineRecord(
     commitmentInfo: line.commitmentInfo,
     derivation: line.derivation,
     metadata: line.metadata,
+  };
+}
+
+function recordOf(
+  scope: Scope,
+  on: { invoiceId: string; subscription: SubscriptionRow; position: number },
+): Record<string, unknown> {
+  const now = new Date().toISOString();
+  return {
+    tenantId: scope.tenantId,
+    environmentId: scope.environmentId,
+    createdAt: now,
+    createdBy: scope.actor,
+    updatedAt: now,
+    updatedBy: scope.actor,
+    invoiceId: on.invoiceId,
+    customerId: on.subscription.invoicingCustomerId,
+    position: on.position,
   };
 }

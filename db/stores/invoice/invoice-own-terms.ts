@@ -141,6 +141,7 @@ export async function readOwnTerms(
           taxes: { exempt: holds.has(draft.customer_id), links: terms?.taxes.links ?? [] },
           coupons: terms?.coupons ?? [],
           own: { ...draft.own_terms!, taxes },
+          ...(terms?.credit ? { credit: terms.credit } : {}),
         },
       ];
     }),

@@ -8,6 +8,7 @@ import {
 import type { OwnTerms } from '../../../billing/own-terms.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { type CarriedCredit, creditLeftFor, readCarriedCredits } from './carried-credit.ts';
 import {
   couponApplications,
   couponInput,
@@ -39,6 +40,8 @@ export interface InvoiceTerms {
   }[];
   /** What the invoice itself was given, which then holds alone. */
   own?: OwnTerms;
+  /** What earlier changes left for the next invoice; absent where none did. */
+  credit?: CarriedCredit;
 }
 
 /** An invoice before its amounts are known. */
@@ -63,6 +66,8 @@ export interface ComputableInvoice {
     periodEnd: string | null;
     /** Whose charge it is; absent is the invoice's own subscription. */
     subscriptionId?: string | null;
+    /** The line of a credit of earlier changes, whose amount follows from the others. */
+    isCarriedCredit?: boolean;
   }[];
   adjustmentAmount?: string;
   amountPaid?: string;
@@ -78,18 +83,22 @@ export interface AppliedRows {
   coupons: Record<string, unknown>[];
 }
 
-/** The coupons and taxes of subscriptions by subscription id, in two statements for any number of them. */
+/** The coupons, taxes and credits of subscriptions by subscription id, a statement each for any number of them. */
 export async function readInvoiceTerms(
   sql: Sql,
   environmentId: string,
   subscriptionIds: readonly string[],
 ): Promise<Map<string, InvoiceTerms>> {
-  const [taxes, coupons] = await Promise.all([
+  const [taxes, coupons, credits] = await Promise.all([
     readSubscriptionTaxes(sql, environmentId, subscriptionIds),
     readSubscriptionCoupons(sql, environmentId, subscriptionIds),
+    readCarriedCredits(sql, environmentId, subscriptionIds),
   ]);
   return new Map(
-    [...taxes].map(([id, ofSubscription]) => [id, { taxes: ofSubscription, coupons: coupons.get(id) ?? [] }]),
+    [...taxes].map(([id, ofSubscription]) => {
+      const credit = credits.get(id);
+      return [id, { taxes: ofSubscription, coupons: coupons.get(id) ?? [], ...(credit ? { credit } : {}) }];
+    }),
   );
 }
 
@@ -100,14 +109,22 @@ export function computeAmounts(
   terms: InvoiceTerms | undefined,
 ): { amounts: InvoiceAmounts; applied: AppliedRows } {
   const { currency, period, lines } = invoice;
+  const creditLeft = terms?.credit ? creditLeftFor(terms.credit, invoice.id) : '0';
+  // A coupon neither covers a credit nor asks whether its rules are met with it.
+  const charged = { ...invoice, lines: lines.filter(({ isCarriedCredit }) => !isCarriedCredit) };
   const own = terms?.own;
   const taxes = own?.taxes
     ? { exempt: terms?.taxes.exempt ?? false, links: own.taxes }
     : taxesOfInvoice(terms?.taxes, { currency, periodEnd: period?.end ?? null });
   const amounts = computeInvoice({
     currency,
-    lines: lines.map(({ id, amount, priceType }) => ({ id, amount, priceType })),
-    coupons: couponsOf(invoice, terms),
+    lines: lines.map(({ id, amount, priceType, isCarriedCredit }) => ({
+      id,
+      amount,
+      priceType,
+      ...(isCarriedCredit ? { creditLeft } : {}),
+    })),
+    coupons: couponsOf(charged, terms),
     wallets: [...(invoice.wallets ?? [])],
     ...taxInput(taxes),
     ...(invoice.adjustmentAmount === undefined ? {} : { adjustmentAmount: invoice.adjustmentAmount }),

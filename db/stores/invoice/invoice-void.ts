@@ -14,6 +14,7 @@ import { returnToSource } from '../payment/purchase-settlement.ts';
 import { releaseLots } from '../wallet/wallet-agenda.ts';
 import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
 import { failPurchase, takeBackPurchase } from '../wallet/wallet-purchase.ts';
+import { releaseCarriedCredits } from './carried-credit.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { releaseRedemptions } from './invoice-redemption.ts';
@@ -32,6 +33,7 @@ interface VoidableRow {
   own_terms: OwnTerms | null;
   source_type: string;
   purchase_id: string | null;
+  subscription_id: string | null;
   version: number;
   [column: string]: unknown;
 }
@@ -49,7 +51,7 @@ export async function voidInvoice(
 ): Promise<void> {
   const [row] = await sql.rows<VoidableRow>(
     `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version,
-       own_terms, source_type, purchase_id from invoice where environment_id = $1 and id = $2 for update`,
+       own_terms, source_type, purchase_id, subscription_id from invoice where environment_id = $1 and id = $2 for update`,
     [scope.environmentId, input.invoiceId],
   );
   if (!row) throw missing('invoice', input.invoiceId);
@@ -79,6 +81,9 @@ export async function voidInvoice(
     ],
   );
   await releaseCoupons(sql, scope, row.id);
+  if (!input.isReplaced && row.subscription_id !== null) {
+    await releaseCarriedCredits(sql, scope, [row.subscription_id], input.at);
+  }
   // What a replacement redeems it redeemed already.
   if (!input.isReplaced) await releaseRedemptions(sql, scope, row.own_terms, input.at);
   await replaceAgendas(sql, [

@@ -90,12 +90,13 @@ function inOrder(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What a change made: invoices, money for a wallet, line items that began, ended or changed. */
+/** What a change made: invoices, money for a wallet or for the next invoice, line items that began, ended or changed. */
 export interface Made {
   subscriptionIds: readonly string[];
   invoiceIds: readonly string[];
   lineItems: readonly { id: string; action: string }[];
   returned: string;
+  carried?: string;
   currency: string;
 }
 
@@ -117,6 +118,10 @@ export async function promisedLines(sql: Sql, environmentId: string, made: Made)
   if (made.returned !== '0') {
     const credit = { on: 'wallet', name: made.currency, quantity: '1', amount: made.returned, start: '', end: '' };
     promised.push({ ...credit, amount: decimalText(made.returned) });
+  }
+  if (made.carried !== undefined && made.carried !== '0') {
+    const amount = decimalText(made.carried);
+    promised.push({ on: 'next invoice', name: made.currency, quantity: '1', amount, start: '', end: '' });
   }
   return inPromisedOrder(promised);
 }

@@ -1,3 +1,5 @@
+import type { CreditDestination } from '../../../billing/carried-credit.ts';
+
 const presets = ['today', 'last_7_days', 'last_30_days', 'current_month', 'last_month'];
 const usageGraph = {
   id: 'usage_graph',
@@ -89,6 +91,8 @@ export const settingDefaults = {
   // Own: days after finalization on which a declined charge is tried again; after the last the invoice waits for a person, and
   // its subscription goes on (none), is paused or cancelled.
   dunning_config: { retry_after_days: [1, 3, 5, 7] as number[], after_last_attempt: 'none' },
+  // Own: where what a change of a subscription gives back goes: `auto`, `wallet` or `next_invoice`. spec: decision 50
+  proration_credit_destination: { destination: 'auto' as CreditDestination },
   // Own: keeps and tells events that no meter counted. spec: catalogue-and-metering §6.6
   event_rejection_config: { enabled: false },
   // Own: `string` for strict clients, where the interface document shows numbers. spec: decision 42

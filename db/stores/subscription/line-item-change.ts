@@ -91,6 +91,7 @@ async function supersede(
     ],
     invoiceIds: settled.invoiceId === null ? [] : [settled.invoiceId],
     returned: settled.returned,
+    carried: settled.carried,
     detail: { line_item_id: lineItemId, replaces: item.id, ...(committed ? { commitment: committed } : {}) },
   };
 }
@@ -121,7 +122,7 @@ async function ownPrice(
 }
 
 /**
- * Ends a line item; with `create_prorations` what it was paid in advance for the time after goes to the prepaid wallet. Throws
+ * Ends a line item; with `create_prorations` what it was paid in advance for the time after is given back. Throws
  * `not_found`, `validation_error`. spec: subscriptions-and-invoicing §1.9, §2.9.6
  */
 export async function endLineItem(
@@ -153,6 +154,7 @@ export async function endLineItem(
       events: [],
       lineItems: [{ id: old.item.id, action: 'ended' }],
       returned: settled.returned,
+      carried: settled.carried,
       detail: { line_item_id: old.item.id, ...named(old.item) },
     };
   });

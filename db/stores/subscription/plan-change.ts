@@ -103,6 +103,7 @@ async function apply(
     ],
     invoiceIds: settled.invoiceId === null ? [] : [settled.invoiceId],
     returned: decimal(settled.returned).plus(addons.returned).toFixed(),
+    carried: decimal(settled.carried).plus(addons.carried).toFixed(),
     detail: {
       change_type: change.changeType,
       from_plan_id: before.planId,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type CreditDestination, creditDestination } from '../../../billing/carried-credit.ts';
 import type { ChargeItem } from '../../../billing/charge.ts';
 import { decimal, decimalString } from '../../../billing/money.ts';
 import type { ProratedTime } from '../../../billing/prorated-time.ts';
@@ -10,11 +11,13 @@ import { writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { readBillingContext } from '../invoice/billing-context.ts';
+import { giveCarriedCredit } from '../invoice/carried-credit.ts';
 import { type DraftInvoice, draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
 import { invoiceEvents } from '../invoice/invoice-event.ts';
 import { issueInvoices } from '../invoice/invoice-issue.ts';
+import { settingDefaults } from '../platform/setting-defaults.ts';
 import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
-import type { BilledFacts } from './charged-item.ts';
+import { type BilledFacts, readItems } from './charged-item.ts';
 import { readCharged, readRoom } from './proration-charged.ts';
 import { runningPeriodOf } from './subscription-period.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -51,6 +54,8 @@ export interface Settled {
   invoiceId: string | null;
   /** What went to the prepaid wallet; `0` when nothing did. */
   returned: string;
+  /** What the next invoice takes off; `0` when nothing. */
+  carried: string;
 }
 
 /**
@@ -80,38 +85,69 @@ const nothingCharged = { billed: '0', credited: '0' };
 
 /**
  * Settles a planned change in the caller's transaction: a difference to pay is a ONE_OFF invoice with charge and credit lines,
- * issued and collected at once; one to give back goes to the prepaid wallet. The caller writes the row. The same change again
- * is refused by the key of its records. spec: subscriptions-and-invoicing §2.8.3
+ * issued and collected at once; one to give back goes to the prepaid wallet, or is a line of the next invoice. The caller writes the row. The same change again
+ * is refused by the key of its records. spec: subscriptions-and-invoicing §2.8.3,
+ * README decision 50
  */
 export async function settleProration(sql: Sql, scope: Scope, planned: PlannedProration): Promise<Settled> {
   const { request, change } = planned;
   const { row } = request;
   const key = changeKeyOf(planned);
-  const untouched = { row, invoiceId: null, returned: '0' };
+  const untouched = { row, invoiceId: null, returned: '0', carried: '0' };
   if (request.behavior === 'none' || change.lines.length === 0) return untouched;
   if (change.settlement === 'invoice') {
     const billed = { ...row, billingSequence: row.billingSequence + 1 };
     const draft = await settlementInvoice(sql, scope, planned, billed);
     await insertDrafts(sql, [draft]);
-    await writeRecords(sql, scope, planned, { key, invoiceId: draft.row.id, returned: '0' });
+    await writeRecords(sql, scope, planned, { key, invoiceId: draft.row.id, returned: '0', settlement: 'invoice' });
     await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, request.at));
     await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at: request.at }], null);
-    return { row: billed, invoiceId: draft.row.id, returned: '0' };
+    return { row: billed, invoiceId: draft.row.id, returned: '0', carried: '0' };
   }
   const returned = change.settlement === 'wallet_credit' ? decimalString(change.returned) : '0';
-  await writeRecords(sql, scope, planned, { key, invoiceId: null, returned });
+  const carries = change.settlement === 'wallet_credit' && (await isCarried(sql, scope, request));
+  const settlement = carries ? 'next_invoice' : change.settlement;
+  await writeRecords(sql, scope, planned, { key, invoiceId: null, returned, settlement });
   if (decimal(returned).isZero()) return untouched;
+  const credit = { customerId: row.invoicingCustomerId, currency: row.currency, amount: returned };
+  if (carries) {
+    const subscriptionId = billedThrough(row);
+    await giveCarriedCredit(sql, scope, { ...credit, subscriptionId, changeKey: key, at: request.at });
+    return { ...untouched, carried: returned };
+  }
   await creditPrepaidWallet(sql, scope, {
-    customerId: row.invoicingCustomerId,
-    currency: row.currency,
-    amount: returned,
+    ...credit,
     cause: 'proration',
     causeId: row.id,
     description: `Unused time of subscription ${row.id} (${request.action.replace('_', ' ')})`,
     idempotencyKey: `proration:${key}`,
     at: request.at,
   });
-  return { row, invoiceId: null, returned };
+  return { ...untouched, returned };
+}
+
+/** Whether the next invoice takes the credit of a change off, by the setting and by what the subscription has after the change. */
+async function isCarried(
+  sql: Sql,
+  scope: Scope,
+  { row, action, ended, effectiveAt }: ProrationRequest,
+): Promise<boolean> {
+  const [stored] = await sql.rows<{ value: { destination?: CreditDestination } }>(
+    `select value from setting where environment_id = $1 and key = 'proration_credit_destination' and status = 'published'`,
+    [scope.environmentId],
+  );
+  const { destination } = { ...settingDefaults.proration_credit_destination, ...stored?.value };
+  const items = (await readItems(sql, scope.environmentId, [row.id])).get(row.id) ?? [];
+  const gone = new Set(ended.map(({ item }) => item.id));
+  const hasUsage = items.some(
+    ({ item }) => item.priceType === 'USAGE' && !gone.has(item.id) && (item.endDate ?? '9999') > effectiveAt,
+  );
+  return creditDestination(destination, { action, hasUsage }) === 'next_invoice';
+}
+
+/** The subscription on whose invoices this one is. spec: subscriptions-and-invoicing §2.13 */
+function billedThrough(row: SubscriptionRow): string {
+  return row.subscriptionType === 'grouped_invoicing' ? (row.parentSubscriptionId ?? row.id) : row.id;
 }
 
 /** Notes what a change gave back that is settled elsewhere: on the invoice of a subscription that replaces this one. */
@@ -122,7 +158,7 @@ export async function recordProration(
   returned: string,
 ): Promise<string> {
   const key = changeKeyOf(planned);
-  await writeRecords(sql, scope, planned, { key, invoiceId: null, returned });
+  await writeRecords(sql, scope, planned, { key, invoiceId: null, returned, settlement: planned.change.settlement });
   return key;
 }
 
@@ -184,7 +220,7 @@ async function writeRecords(
   sql: Sql,
   scope: Scope,
   { request, change }: PlannedProration,
-  outcome: { key: string; invoiceId: string | null; returned: string },
+  outcome: { key: string; invoiceId: string | null; returned: string; settlement: string },
 ): Promise<void> {
   const now = new Date().toISOString();
   const record = (line: ProratedLine, time: ProratedTime) => ({
@@ -206,7 +242,7 @@ async function writeRecords(
     periodStart: time.start,
     periodEnd: time.end,
     effectiveAt: request.effectiveAt,
-    settlement: change.settlement,
+    settlement: outcome.settlement,
     invoiceId: outcome.invoiceId,
     returnedAmount: outcome.returned,
   });

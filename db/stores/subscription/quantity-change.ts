@@ -34,7 +34,7 @@ export async function changeQuantities(
     const due = await dueChanges(sql, scope, before, input, at);
     if (due.length === 0) return null;
     const made = { ...nothingMade(), row: before };
-    let returned = decimal('0');
+    let [returned, carried] = [decimal('0'), decimal('0')];
     const instants = Map.groupBy(due, ({ effectiveAt }) => effectiveAt);
     for (const [effectiveAt, together] of [...instants].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const settled = await changeAt(sql, scope, made.row, together, { effectiveAt, at });
@@ -42,6 +42,7 @@ export async function changeQuantities(
       made.lineItems.push(...settled.lineItems);
       if (settled.invoiceId !== null) made.invoiceIds.push(settled.invoiceId);
       returned = returned.plus(settled.returned);
+      carried = carried.plus(settled.carried);
     }
     const quantities = due.map(({ old, quantity }) => ({
       line_item_id: old.item.id,
@@ -55,6 +56,7 @@ export async function changeQuantities(
       effectiveAt: due[0]?.effectiveAt ?? at,
       events: [],
       returned: returned.toFixed(),
+      carried: carried.toFixed(),
       detail: { quantities },
     };
   });

@@ -29,11 +29,11 @@ export async function changeAddon(
       return { ...written, ...shown, row, ...made, detail: { addon_association_id: attachment.associationId } };
     }
     const { action: _, ...detachment } = input;
-    const { attended, returned, end } = await detachAddon(sql, scope, { ...detachment, subscriptionId, at });
+    const { attended, returned, carried, end } = await detachAddon(sql, scope, { ...detachment, subscriptionId, at });
     const lineItems = await itemsOf(sql, scope, input.associationId, 'ended');
     const shown = { kind: 'addon_changed', action: 'add-on detached', effectiveAt: end };
     const detail = { addon_association_id: input.associationId };
-    return { ...written, ...shown, row: attended.row, lineItems, returned, detail };
+    return { ...written, ...shown, row: attended.row, lineItems, returned, carried, detail };
   });
 }
 

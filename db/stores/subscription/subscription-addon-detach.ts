@@ -1,4 +1,5 @@
 import { detachmentEnd } from '../../../billing/addon.ts';
+import { creditedBy } from '../../../billing/carried-credit.ts';
 import type { ProrationBehavior } from '../../../billing/proration.ts';
 import { instantText } from '../../columns.ts';
 import { missing } from '../../record.ts';
@@ -20,10 +21,11 @@ export interface DetachAddonInput {
   at: string;
 }
 
-/** A subscription whose add-on was detached, and what went to the wallet for it. */
+/** A subscription whose add-on was detached, and what went to the wallet and to the next invoice for it. */
 export interface Detached {
   attended: AttendedSubscription;
   returned: string;
+  carried: string;
   end: string;
 }
 
@@ -71,9 +73,9 @@ export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInpu
   const settled = await settleProration(sql, scope, planned);
   const row = { ...settled.row, version: before.version + 1 };
   const detail = { addon_id: association.addon_id, addon_association_id: associationId, end_date: end };
-  const returned = settled.returned === '0' ? {} : { credited: settled.returned };
-  const told = { ...detail, reason: input.reason, ...returned };
-  return { attended: await changed(sql, scope, row, 'add-on detached', at, told), returned: settled.returned, end };
+  const told = { ...detail, reason: input.reason, ...creditedBy(settled) };
+  const attended = await changed(sql, scope, row, 'add-on detached', at, told);
+  return { attended, returned: settled.returned, carried: settled.carried, end };
 }
 
 /** Ends an attachment and its line items. */

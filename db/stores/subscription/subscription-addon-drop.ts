@@ -15,6 +15,7 @@ export interface AddonDrop {
   row: SubscriptionRow;
   lineItems: { id: string; action: LineItemAction }[];
   returned: string;
+  carried: string;
   entityChanges: { entity_type: 'addon'; entity_id: string; reference_id: string; behaviour: 'carry' | 'drop' }[];
 }
 
@@ -36,7 +37,7 @@ export async function dropAddons(
   );
   const unknown = Object.keys(policy.overrides).find((id) => !attached.some((association) => association.id === id));
   if (unknown) throw badField(`entity_policies.addons.overrides.${unknown}`, 'names no attached add-on');
-  const drop: AddonDrop = { row, lineItems: [], returned: '0', entityChanges: [] };
+  const drop: AddonDrop = { row, lineItems: [], returned: '0', carried: '0', entityChanges: [] };
   for (const { id, addon_id: addonId, cadence } of attached) {
     const behaviour = policy.overrides[id] ?? policy.default;
     drop.entityChanges.push({ entity_type: 'addon', entity_id: addonId, reference_id: id, behaviour });
@@ -57,6 +58,7 @@ export async function dropAddons(
     const settled = await settleProration(sql, scope, planned);
     drop.row = settled.row;
     drop.returned = decimal(drop.returned).plus(settled.returned).toFixed();
+    drop.carried = decimal(drop.carried).plus(settled.carried).toFixed();
     drop.lineItems.push(...ended.map(({ item }) => ({ id: item.id, action: 'ended' as const })));
   }
   return drop;

@@ -13,6 +13,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { readBillingContext } from '../invoice/billing-context.ts';
+import { releaseCarriedCredits } from '../invoice/carried-credit.ts';
 import { draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
 import { invoiceEvents } from '../invoice/invoice-event.ts';
 import { issueInvoices } from '../invoice/invoice-issue.ts';
@@ -66,6 +67,7 @@ export async function cancelSubscription(
       },
     });
   }
+  if (billed.status === 'cancelled') await releaseCarriedCredits(sql, scope, [billed.id], input.at);
   const ended = billed.status === 'cancelled' ? [subscriptionEvent('subscription.cancelled', billed, input.at)] : [];
   await writeEvents(sql, scope, [subscriptionEvent('subscription.updated', billed, input.at), ...ended]);
   await writeAudit(sql, scope, [

@@ -1,6 +1,6 @@
 import { type Preview, refuseDifferent } from '../../../billing/binding-preview.ts';
+import { creditedBy } from '../../../billing/carried-credit.ts';
 import { refuseInherited } from '../../../billing/hierarchy.ts';
-import { decimal } from '../../../billing/money.ts';
 import { writeAudit } from '../../audit.ts';
 import { writeRows } from '../../bulk.ts';
 import { writeEvents } from '../../outbox.ts';
@@ -56,6 +56,8 @@ export interface ChangeOutcome {
   invoiceIds: string[];
   /** What went to the prepaid wallet; `0` when nothing did. */
   returned: string;
+  /** What the next invoice takes off; `0` when nothing, absent in outcomes of before. */
+  carried?: string;
   /** What the answer of this kind of change shows besides. */
   detail: Record<string, unknown>;
   /** Of a preview. */
@@ -83,6 +85,7 @@ export const nothingMade = (): ChangeOutcome => ({
   subscriptionIds: [],
   invoiceIds: [],
   returned: '0',
+  carried: '0',
   detail: {},
 });
 
@@ -125,8 +128,8 @@ export async function carryOut(
 
 function outcomeOf(decided: Decided | null): ChangeOutcome {
   if (!decided) return nothingMade();
-  const { lineItems, subscriptionIds, invoiceIds, returned, detail } = decided;
-  return { lineItems, subscriptionIds, invoiceIds, returned, detail };
+  const { lineItems, subscriptionIds, invoiceIds, returned, carried = '0', detail } = decided;
+  return { lineItems, subscriptionIds, invoiceIds, returned, carried, detail };
 }
 
 async function writeChanged(sql: Sql, scope: Scope, row: SubscriptionRow, decided: Decided, at: string): Promise<void> {
@@ -137,7 +140,7 @@ async function writeChanged(sql: Sql, scope: Scope, row: SubscriptionRow, decide
     scope,
     names.map((name) => subscriptionEvent(name, row, at)),
   );
-  const returned = decimal(decided.returned).isZero() ? {} : { credited: decided.returned };
+  const credited = creditedBy({ returned: decided.returned, carried: decided.carried ?? '0' });
   await writeAudit(sql, scope, [
     {
       objectType: 'subscription',
@@ -145,7 +148,7 @@ async function writeChanged(sql: Sql, scope: Scope, row: SubscriptionRow, decide
       action: decided.action,
       version: row.version,
       occurredAt: at,
-      detail: { ...decided.detail, effective_at: decided.effectiveAt, invoice_ids: decided.invoiceIds, ...returned },
+      detail: { ...decided.detail, effective_at: decided.effectiveAt, invoice_ids: decided.invoiceIds, ...credited },
     },
   ]);
   await followParents(sql, scope, [{ row, at }]);

@@ -6,6 +6,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { readBillingContext } from '../invoice/billing-context.ts';
+import { releaseCarriedCredits } from '../invoice/carried-credit.ts';
 import { insertDrafts } from '../invoice/invoice-draft.ts';
 import { issueInvoices } from '../invoice/invoice-issue.ts';
 import { computeCharges } from './subscription-charge.ts';
@@ -133,6 +134,12 @@ async function bill(sql: Sql, scope: Scope, crossings: readonly Crossing[], read
     draft && crossing.boundary === trialBoundary ? [{ invoiceId: draft.row.id, at: crossing.closed.elapsed.end }] : [],
   );
   await issueInvoices(sql, scope, opened, null);
+  await releaseCarriedCredits(
+    sql,
+    scope,
+    ended.map(({ subscriptionId }) => subscriptionId),
+    ended[0]?.at ?? '',
+  );
   await leaveChildren(sql, scope, results);
   await followParents(
     sql,

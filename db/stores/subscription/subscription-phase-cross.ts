@@ -1,3 +1,4 @@
+import { creditedBy } from '../../../billing/carried-credit.ts';
 import { type PhaseMoment, phaseMoments } from '../../../billing/phase.ts';
 import { changeTypeOf } from '../../../billing/plan-change.ts';
 import { compareText } from '../../../billing/text-order.ts';
@@ -117,7 +118,6 @@ async function crossPhase(
     [scope.environmentId, row.id, phase.id, starts, at, now, scope.actor],
   );
   await writeEvents(sql, scope, [subscriptionEvent('subscription.updated', row, at)]);
-  const returned = settled.returned === '0' ? {} : { credited: settled.returned };
   await writeAudit(sql, scope, [
     {
       objectType: 'subscription',
@@ -125,7 +125,7 @@ async function crossPhase(
       action: starts ? 'phase started' : 'phase ended',
       version: row.version,
       occurredAt: at,
-      detail: { phase_id: phase.id, ended, begun, invoice_id: settled.invoiceId, ...returned },
+      detail: { phase_id: phase.id, ended, begun, invoice_id: settled.invoiceId, ...creditedBy(settled) },
     },
   ]);
   return row;
