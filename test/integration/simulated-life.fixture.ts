@@ -243,6 +243,10 @@ async function changeQuantity(api: Api, id: string, command: Command & { kind: '
 }
 
 type TellingLine = InvoiceView['line_items'][number] & { metadata: Record<string, string> };
+const nameOfLine = ({ metadata, display_name: name }: TellingLine): string => {
+  const told = metadata.is_commitment_trueup ? 'true-up' : metadata.proration === 'carried_credit' ? 'credit' : null;
+  return told ?? name.replace('Unused time of ', '').replace(' (Overage)', ' overage');
+};
 
 /** The invoices of a subscription in words; credits of a wallet are a way to pay. */
 export async function toldByApi(api: Api, id: string): Promise<string[]> {
@@ -255,14 +259,8 @@ export async function toldByApi(api: Api, id: string): Promise<string[]> {
     return [
       `${span} ${invoice.invoice_status === 'SKIPPED' ? 'SKIPPED' : paid.toFixed(4)}`,
       ...lines.map((line) => {
-        const name = line.metadata.is_commitment_trueup
-          ? 'true-up'
-          : line.display_name
-              .replace('Unused time of ', '')
-              .replace('Credit for unused time', 'credit')
-              .replace(' (Overage)', ' overage');
         const [start, end] = [line.period_start, line.period_end];
-        return `${span} ${name} ${start}–${end} ${Number(line.quantity)} ${Number(line.amount).toFixed(4)}`;
+        return `${span} ${nameOfLine(line)} ${start}–${end} ${Number(line.quantity)} ${Number(line.amount).toFixed(4)}`;
       }),
     ].sort();
   });
