@@ -79,6 +79,30 @@ test('a line item that is added with a commitment bills the commitment, and what
   expect(await billedFor(id, clockId, 'Seats')).toEqual(['7']);
 });
 
+test('usage too small for any money, whose invoice is skipped, counts for a commitment of several periods', async () => {
+  const { id, clockId, externalId } = await subscribed();
+  const { price, eventName } = await meter();
+  await created(api, `/subscriptions/${id}/lineitems`, {
+    price: { ...price, amount: '0.001' },
+    display_name: 'Seats',
+    commitment_amount: '1.005',
+    commitment_duration: 'QUARTERLY',
+    commitment_true_up_enabled: true,
+  });
+  await use(externalId, eventName, 3);
+  await advanceTo(api, clockId, '2026-07-01T12:00:00Z');
+  const cycles = (await invoicesOf(api, id)).filter(({ billing_reason }) => billing_reason === 'SUBSCRIPTION_CYCLE');
+  const told = cycles.map(({ invoice_status, line_items }) => [
+    invoice_status,
+    ...line_items.filter(({ display_name }) => display_name === 'Seats').map(({ amount }) => amount),
+  ]);
+  expect(told).toEqual([
+    ['SKIPPED', '0'],
+    ['SKIPPED', '0'],
+    ['FINALIZED', '1'],
+  ]);
+});
+
 test('a subscription that is committed as a whole takes no committed line item', async () => {
   const { id } = await subscribed({ commitment_amount: '100', overage_factor: '2' });
   const { price } = await meter();

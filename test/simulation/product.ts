@@ -252,8 +252,9 @@ export class ProductLife {
       ],
       total: minor(amounts.total),
     });
-    if (skipped) return;
+    // An invoice too small for any money has used of a commitment all the same.
     this.commitments.count(lines, start);
+    if (skipped) return;
     for (const [index, line] of lines.entries()) {
       const { periodStart, periodEnd } = line;
       const item = line.subscriptionLineItemId;

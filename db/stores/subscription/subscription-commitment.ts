@@ -113,10 +113,11 @@ async function readPlanNames(sql: Sql, environmentId: string, committed: readonl
 }
 
 /**
- * Sums what live invoice lines keep in their derivations: for a subscription, of billed times from the start of the commitment
- * period to that of the billed one, where a line of a longer cadence belongs to the time it is billed with; for an item, of the
- * charge periods before the billed ones that say they belong to the commitment period. The lateral parts are asked a row: a planner
- * that has not seen the tables yet would go through all invoices.
+ * Sums what lines of live and skipped invoices keep in their derivations, since usage too small for any money is used of a
+ * commitment all the same: for a subscription, of billed times from the start of the commitment period to that of the billed
+ * one, where a line of a longer cadence belongs to the time it is billed with; for an item, of the charge periods before the
+ * billed ones that say they belong to the commitment period. The lateral parts are asked a row: a planner that has not seen the
+ * tables yet would go through all invoices.
  */
 const priorsText = `
 select t.key, sum((part -> 'commitment' ->> 'base')::numeric)::text as base
@@ -126,7 +127,7 @@ cross join lateral (
   select l.invoice_id, l.derivation from invoice_line_item l where l.environment_id = $1 and l.subscription_line_item_id = s.id
     and l.period_end >= t.begun and l.status = 'published' and l.price_type = 'USAGE' offset 0) l
 cross join lateral (
-  select i.period_start from invoice i where i.environment_id = $1 and i.id = l.invoice_id and i.invoice_status in ('DRAFT', 'FINALIZED')
+  select i.period_start from invoice i where i.environment_id = $1 and i.id = l.invoice_id and i.invoice_status in ('DRAFT', 'FINALIZED', 'SKIPPED')
     and i.period_end > t.begun offset 0) i
 cross join lateral jsonb_array_elements(l.derivation -> 'parts') as part
 where part ? 'commitment' and case t.line_item_id when '' then i.period_start >= t.begun and i.period_start < t.before
