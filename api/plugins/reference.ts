@@ -4,6 +4,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from '@fastify/type-pr
 import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { describeFields } from '../reference/describe-fields.ts';
 import { noBody } from '../schemas/scalars.ts';
 import { groups } from './reference-groups.ts';
 import { describeParameter } from './reference-parameters.ts';
@@ -90,6 +91,8 @@ const tidied: SwaggerTransformObject = (document) => {
   };
   sayWhichBodiesAreRequired(whole.paths);
   describeParameters(whole.paths);
+  describeBodies(whole.paths);
+  for (const [name, schema] of schemas) describeFields(name, schema);
   visit(whole.paths);
   const components = { ...whole.components, schemas: Object.fromEntries(schemas.filter(([name]) => used.has(name))) };
   return describeResponses({ ...whole, components }) as ReturnType<SwaggerTransformObject>;
@@ -100,6 +103,22 @@ type Operation = {
   parameters?: Parameters<typeof describeParameter>[1][];
   [optionalMark]?: boolean;
 };
+
+type Bodied = { content?: Record<string, { schema?: object }> };
+
+/** Members of bodies that are no component of their own. */
+function describeBodies(paths: unknown): void {
+  for (const operations of Object.values((paths ?? {}) as Record<string, Record<string, BodiedOperation>>)) {
+    for (const { operationId, requestBody, responses } of Object.values(operations)) {
+      const content = [requestBody ?? {}, ...Object.values(responses)].flatMap((body) =>
+        Object.values(body.content ?? {}),
+      );
+      for (const { schema } of content) if (schema) describeFields(operationId, schema);
+    }
+  }
+}
+
+type BodiedOperation = { operationId: string; requestBody?: Bodied; responses: Record<string, Bodied> };
 
 function describeParameters(paths: unknown): void {
   for (const [path, operations] of Object.entries((paths ?? {}) as Record<string, Record<string, Operation>>)) {

@@ -75,7 +75,7 @@ const taxFields = {
     .max(most)
     .nullish()
     .describe('Used before tax_rates.'),
-  tax_rates: z.array(id).max(most).nullish().describe('Ids.'),
+  tax_rates: z.array(id).max(most).nullish().describe('Ids of the tax rates to charge.'),
 };
 
 export const createInvoiceBody = z

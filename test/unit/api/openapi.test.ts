@@ -35,6 +35,25 @@ it('describes every parameter, and has no example of a filter, which the page wo
   expect(named(filters.filter((filter) => /"(example|examples)":/.test(JSON.stringify(filter.schema))))).toEqual([]);
 });
 
+it('describes every member of every body', () => {
+  const { paths, components } = JSON.parse(generated) as {
+    paths: Record<string, Record<string, Described>>;
+    components: { schemas: Record<string, Fields> };
+  };
+  const bodies = Object.values(paths).flatMap((path) =>
+    Object.values(path).flatMap(({ operationId, requestBody, responses }) =>
+      [requestBody ?? {}, ...Object.values(responses)].flatMap(({ content }) =>
+        Object.values(content ?? {}).map(({ schema }) => [operationId, schema] as const),
+      ),
+    ),
+  );
+  const members = [...bodies, ...Object.entries(components.schemas)].flatMap(([name, schema]) =>
+    membersOf(name, schema),
+  );
+  expect(members.length).toBeGreaterThan(5000);
+  expect(members.filter(({ text }) => !/^.{6,}[.…]$/s.test(text ?? '')).map(({ name }) => name)).toEqual([]);
+});
+
 it('has its groups in the order of a first day, and no other ones', () => {
   const document = JSON.parse(generated) as {
     tags: { name: string; description: string }[];
@@ -112,4 +131,31 @@ interface Operation {
   tags?: string[];
   parameters?: { in: string; name: string; description?: string; schema?: unknown }[];
   responses: Record<string, unknown>;
+}
+
+interface Fields {
+  $ref?: string;
+  description?: string;
+  properties?: Record<string, Fields>;
+  items?: Fields;
+  additionalProperties?: Fields | boolean;
+  allOf?: Fields[];
+  anyOf?: Fields[];
+  oneOf?: Fields[];
+}
+type Described = {
+  operationId: string;
+  requestBody?: { content?: Record<string, { schema: Fields }> };
+  responses: Record<string, { content?: Record<string, { schema: Fields }> }>;
+};
+
+/** Every member with its text, named by where it stands. */
+function membersOf(name: string, schema: Fields): { name: string; text: string | undefined }[] {
+  const within = [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  const more = [schema.items, schema.additionalProperties].filter((part) => typeof part === 'object');
+  const own = Object.entries(schema.properties ?? {}).flatMap(([member, of]) => [
+    { name: `${name}.${member}`, text: of.description },
+    ...(of.$ref === undefined ? membersOf(`${name}.${member}`, of) : []),
+  ]);
+  return [...own, ...[...within, ...more].flatMap((part) => membersOf(name, part))];
 }
