@@ -5,6 +5,7 @@ import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { describeFields } from '../reference/describe-fields.ts';
+import { describeOperation } from '../reference/describe-operations.ts';
 import { noBody } from '../schemas/scalars.ts';
 import { groups } from './reference-groups.ts';
 import { describeParameter } from './reference-parameters.ts';
@@ -91,7 +92,7 @@ const tidied: SwaggerTransformObject = (document) => {
   };
   sayWhichBodiesAreRequired(whole.paths);
   describeParameters(whole.paths);
-  describeBodies(whole.paths);
+  describeOperations(whole.paths);
   for (const [name, schema] of schemas) describeFields(name, schema);
   visit(whole.paths);
   const components = { ...whole.components, schemas: Object.fromEntries(schemas.filter(([name]) => used.has(name))) };
@@ -106,10 +107,12 @@ type Operation = {
 
 type Bodied = { content?: Record<string, { schema?: object }> };
 
-/** Members of bodies that are no component of their own. */
-function describeBodies(paths: unknown): void {
+/** Operations, and members of bodies that are no component of their own. */
+function describeOperations(paths: unknown): void {
   for (const operations of Object.values((paths ?? {}) as Record<string, Record<string, BodiedOperation>>)) {
-    for (const { operationId, requestBody, responses } of Object.values(operations)) {
+    for (const operation of Object.values(operations)) {
+      describeOperation(operation);
+      const { operationId, requestBody, responses } = operation;
       const content = [requestBody ?? {}, ...Object.values(responses)].flatMap((body) =>
         Object.values(body.content ?? {}),
       );
@@ -118,7 +121,12 @@ function describeBodies(paths: unknown): void {
   }
 }
 
-type BodiedOperation = { operationId: string; requestBody?: Bodied; responses: Record<string, Bodied> };
+type BodiedOperation = {
+  operationId: string;
+  description?: string;
+  requestBody?: Bodied;
+  responses: Record<string, Bodied>;
+};
 
 function describeParameters(paths: unknown): void {
   for (const [path, operations] of Object.entries((paths ?? {}) as Record<string, Record<string, Operation>>)) {

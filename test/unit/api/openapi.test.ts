@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openApiDocument } from '../../../api/openapi-document.ts';
+import { operationDescriptions } from '../../../api/reference/describe-operations.ts';
 
 const committed = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
 const generated = await openApiDocument();
@@ -33,6 +34,19 @@ it('describes every parameter, and has no example of a filter, which the page wo
   expect(named(parameters.filter(({ description }) => !description?.endsWith('.')))).toEqual([]);
   const filters = parameters.filter((parameter) => parameter.in === 'query');
   expect(named(filters.filter((filter) => /"(example|examples)":/.test(JSON.stringify(filter.schema))))).toEqual([]);
+});
+
+it('describes every operation, and nothing that is no operation', () => {
+  const { paths } = JSON.parse(generated) as {
+    paths: Record<string, Record<string, Operation & { description?: string }>>;
+  };
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const mute = operations.filter(
+    ({ description, summary }) => !/^.{20,}\.$/s.test(description ?? '') || description === summary,
+  );
+  expect(mute.map(({ operationId }) => operationId)).toEqual([]);
+  const ids = new Set(operations.map(({ operationId }) => operationId));
+  expect(Object.keys(operationDescriptions).filter((id) => !ids.has(id))).toEqual([]);
 });
 
 it('describes every member of every body', () => {

@@ -1,0 +1,74 @@
+/** What operations on settings, environments, people, keys, connections, tasks, clocks and alerts do, by operation id. */
+export const platformOperations: Readonly<Record<string, string>> = {
+  createAlertSettings:
+    'From now on the value is watched, and an outbound event tells when it reaches a level or goes back. Of one object there is one setting.',
+  getAlertSettings: 'The setting with its levels, archived or not.',
+  updateAlertSettings: 'Levels that are left out are not watched any more. The value is judged again at once.',
+  deleteAlertSettings: 'Nothing is told about what was in alarm.',
+  queryAlertSettings: 'Filters, sorting and paging in the body.',
+  queryAlertLog: 'Each change of level, with the value and the settings of that moment.',
+
+  createApiKey:
+    'The key belongs to the environment of the caller, with the roles of its user or service account. What is stored is a hash: a lost key is replaced, not shown again.',
+  listApiKeys: 'Keys of the environment with when they were last used, never their text.',
+  deleteApiKey: 'Requests with it are refused with 401 at once.',
+  listRbacRoles: 'What each role may do, for users and service accounts.',
+  getRbacRole: 'What the role may do.',
+  getUserInfo: 'The user or service account of the credential, with roles and tenant.',
+  updateUser: 'Name and notes of the own account; a note with an empty text is removed. Roles are given by others.',
+  createUser: 'Service accounts hold keys of programs. Invitations of people answer 501 in this release.',
+  queryUser: 'Filters, sorting and paging in the body.',
+  updateServiceAccount: 'Name and metadata; its roles stay.',
+  deleteServiceAccount: 'Refused while it has active keys, which the message names.',
+  getTenantById: 'Only the own tenant is found.',
+  updateTenant: 'Name and billing details stand on invoices made final from now on; those before keep what they had.',
+  listEnvironments: 'Environments of the tenant. Each has customers, catalogue, invoices and settings of its own.',
+  createEnvironment: 'How many there may be says the setting `tenant_config`.',
+  getEnvironment: 'Name and kind of the environment.',
+  updateEnvironment: 'The kind of an environment cannot be changed.',
+  getEnvironmentClone:
+    'The latest clone from this environment: what it copied, what it left out, and what failed and why.',
+  getSettingByKey: 'What is stored over what is usual, so that every member is there.',
+  updateSettingByKey:
+    'Changes the members that are sent and keeps the others; what is not a member, or has no such value, is refused by name.',
+  deleteSettingByKey: 'Every member is as usual again.',
+
+  createConnection:
+    'Secrets are encrypted with the key of the installation. One of a kind may be connected in an environment.',
+  listConnections: 'Connections without their secrets.',
+  queryConnections: 'Filters, sorting and paging in the body.',
+  getConnection: 'What is exchanged with the provider; its secrets are never shown.',
+  updateConnection:
+    'Members left out stay as they are. Secrets of another account are refused while money moves through the connection.',
+  deleteConnection: 'Payments and mappings made with it stay.',
+  getIntegrationConfig: 'For screens that let people switch exchanges on and off.',
+  createOrUpdateIntegration: 'Older clients call it; new ones use `/v1/connections`.',
+  getIntegration: 'Older clients call it; new ones use `/v1/connections`.',
+  listLinkedIntegrations: 'Names of providers, such as `stripe`.',
+  deleteIntegration: 'Older clients call it; new ones use `/v1/connections`.',
+  createEntityIntegrationMapping:
+    'Says that an object of Perennial is the one with this id at a provider. An object has one id at each.',
+  deleteEntityIntegrationMapping: 'Perennial forgets the id; nothing is changed at the provider.',
+  getEntityIntegrationMappings: 'Ids of objects at providers; filters go into the query.',
+  delinkIntegrationMapping: 'The same as deleting the mapping, named by the object and the provider.',
+
+  createTask:
+    'The file is fetched and its events are ingested by a durable workflow. Only addresses outside of the own network are fetched.',
+  listTasks: 'Tasks, newest first; filters go into the query.',
+  updateTaskStatus: '`PENDING` begins it again, records that are there are not counted twice; `FAILED` stops it.',
+  getTaskResult: 'Waits for nothing: how the workflow of the task stands now.',
+  getTask: 'How many records were read, taken and refused, and the first refusals with their lines.',
+  downloadTaskExport: 'The address needs no credential and holds for some minutes.',
+  createTestClock:
+    'Customers on it live by its time instead of real time: what takes a year is seen in seconds, by the same code.',
+  listTestClocks: 'Clocks with the instant each shows.',
+  getTestClock: 'With `wait` the answer comes once an advance has ended, or after that many seconds.',
+  deleteTestClock: 'Refused while a customer on it has a subscription that is not cancelled.',
+  advanceTestClock:
+    'The clock is `advancing` until all that falls due until then was carried out; ask for it with `wait`. It never goes back, and while it moves another target is refused with 409.',
+  listOutboundEvents:
+    'What webhooks are made from, in the order in which it came about. Send `next` of an answer as `after` to read on; with `wait` the answer comes as soon as there is something new.',
+  getBillingRun: 'For operators: what the workflows are about to do, wait for, did, and where they need a person.',
+  retryParkedObject:
+    'For operators, once the cause is mended: the workflow of the object tries its step again and goes on.',
+};
