@@ -95,6 +95,7 @@ export const platformFields: Descriptions = {
   base_config: 'What can be exchanged with the provider.',
   current_config: 'What is exchanged by the connection there is; null without one.',
 
+  mapping: 'What the object is called at the provider.',
   task: 'The task.',
   task_type: '`IMPORT` reads a file, `EXPORT` writes one.',
   task_status: '`PENDING`, `PROCESSING`, `COMPLETED` or `FAILED`.',

@@ -50,6 +50,8 @@ export const platformOperations: Readonly<Record<string, string>> = {
     'Says that an object of Perennial is the one with this id at a provider. An object has one id at each.',
   deleteEntityIntegrationMapping: 'Perennial forgets the id; nothing is changed at the provider.',
   getEntityIntegrationMappings: 'Ids of objects at providers; filters go into the query.',
+  linkIntegrationMapping:
+    'The provider has to be connected. An id that belongs to another object is refused; `linked_via` and `linked_at` are added to the metadata. The same link again changes nothing.',
   delinkIntegrationMapping: 'The same as deleting the mapping, named by the object and the provider.',
 
   createTask:

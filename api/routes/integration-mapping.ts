@@ -3,6 +3,7 @@ import {
   createMapping,
   deleteLink,
   deleteMapping,
+  linkMapping,
   listMappings,
 } from '../../db/stores/platform/integration-mapping.ts';
 import type { Api } from '../app.ts';
@@ -21,7 +22,7 @@ import { idParams, noContent } from '../schemas/scalars.ts';
 
 const tags = ['Integration mappings'];
 
-/** What objects are called at providers. Whatever needs a connection to one is not here. spec: platform §14 */
+/** What objects are called at providers. spec: platform §14 */
 export async function integrationMappingRoutes(app: Api): Promise<void> {
   app.post('/entity-integration-mappings', {
     schema: {
@@ -62,6 +63,19 @@ export async function integrationMappingRoutes(app: Api): Promise<void> {
         const entity = { entityType: query.entity_type, entityId: query.entity_id };
         return viewList(await listMappings(tx, toListQuery(query), entity), viewMapping, 'next');
       }),
+  });
+
+  app.post('/integrations/link', {
+    schema: {
+      operationId: 'linkIntegrationMapping',
+      tags,
+      summary: 'Link an object to its id at a connected provider, in place of the one it had',
+      body: createMappingBody,
+      response: { 200: z.object({ mapping }), ...errorResponses },
+    },
+    config: { permission: 'integration:write' },
+    handler: async ({ body, transaction }) =>
+      transaction(async (tx) => ({ mapping: viewMapping(await linkMapping(tx, newMapping(body))) })),
   });
 
   app.delete('/integrations/link', {

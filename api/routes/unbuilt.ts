@@ -19,7 +19,6 @@ export const unbuiltOperations: readonly [
   ['POST', '/checkout/sessions/{id}/cancel', 'cancelCheckoutSession'],
   ['POST', '/dashboard/revenue-dashboard', 'getRevenueDashboard'],
   ['POST', '/dashboard/revenues', 'getRevenues'],
-  ['POST', '/integrations/link', 'linkIntegrationMapping'],
   ['POST', '/integrations/sync', 'sync'],
   ['POST', '/marketplace/agreements', 'createMarketplaceAgreement'],
   ['POST', '/oauth/complete', 'completeOAuth'],

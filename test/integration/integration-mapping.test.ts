@@ -150,3 +150,40 @@ describe('mappings of any object', () => {
     expect((await call('GET', path, { apiKey })).body.items).toEqual([]);
   });
 });
+
+describe('a link to a connected provider', () => {
+  const link = (body: object, apiKey?: string) =>
+    call('POST', '/v1/integrations/link', { body, ...(apiKey ? { apiKey } : {}) });
+  const nomod = (id: string) => ({ provider_type: 'nomod', provider_entity_id: id });
+
+  it('takes the place of the id before, says when it was made, and is made once', async () => {
+    const { id } = await customer();
+    const object = { entity_type: 'customer', entity_id: id };
+    const unconnected = await link({ ...object, ...nomod('c_1') });
+    expect([unconnected.status, unconnected.body.code]).toEqual([400, 'validation_error']);
+    expect(unconnected.body.message).toContain('POST /connections');
+    const connection = {
+      name: 'Nomod',
+      provider_type: 'nomod',
+      encrypted_secret_data: { nomod: { api_key: 'key_1' } },
+    };
+    const connected = await call('POST', '/v1/connections', { body: connection });
+    expect(connected.status, JSON.stringify(connected.body)).toBe(201);
+    await call('POST', '/v1/entity-integration-mappings', { body: { ...object, ...nomod('c_1') } });
+    const linked = await link({ ...object, ...nomod('c_2'), metadata: { account: 'eu' } });
+    expect([linked.status, linked.body.mapping]).toMatchObject([
+      200,
+      { ...object, ...nomod('c_2'), metadata: { account: 'eu', linked_via: 'api', linked_at: expect.any(String) } },
+    ]);
+    const again = await link({ ...object, ...nomod('c_2'), metadata: { account: 'eu' } });
+    expect(again.body).toEqual(linked.body);
+    const listed = await call('GET', `/v1/integrations/mappings?entity_type=customer&entity_id=${id}`);
+    expect(listed.body.items).toEqual([linked.body.mapping]);
+    const other = await customer();
+    const taken = await link({ ...object, entity_id: other.id, ...nomod('c_2') });
+    expect([taken.status, taken.body.message]).toEqual([400, expect.stringContaining('mapped to another customer')]);
+    expect((await link({ ...object, entity_id: 'cust_nobody', ...nomod('c_9') })).status).toBe(404);
+    expect((await link({ ...object, ...nomod('c_2') }, (await otherTenant()).apiKey)).status).toBe(404);
+    expect((await link({ ...object, provider_type: 'nomod' })).status).toBe(400);
+  });
+});

@@ -6,6 +6,7 @@ import { type ListDefinition, type ListPage, type ListQuery, listPage } from '..
 import { badField, missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
+import { publishedConnectionId } from './connection.ts';
 
 /** The table an entity of each type is in; `item` and `item_price` are what some providers call a plan and a price. */
 const tableOf = {
@@ -46,6 +47,36 @@ export async function createMapping(tx: Transaction, input: NewMapping): Promise
   await requireEntity(tx, input.entityType, input.entityId);
   await refuseTakenId(tx, input, 'provider_entity_id');
   return insertMapping(tx, input);
+}
+
+/** What a link says of itself in its metadata. */
+const linkMembers = ['linked_via', 'linked_at'];
+
+/**
+ * Maps an object to its id at a provider that the environment is connected to, in place of what it was mapped to there. Metadata
+ * say that and when it was linked; the same link again changes nothing. Throws `not_found` for an unknown object, and
+ * `validation_error` without a connection and when the provider's id belongs to another object. spec: platform §14
+ */
+export async function linkMapping(tx: Transaction, input: NewMapping): Promise<IntegrationMapping> {
+  await requireEntity(tx, input.entityType, input.entityId);
+  await requireConnection(tx, input.providerType);
+  await refuseTakenId(tx, input, 'provider_entity_id');
+  const { entityType, entityId, providerType } = input;
+  const row = await liveMapping(tx, { entityType, entityId, providerType });
+  const given = Object.entries(input.metadata).filter(([key]) => !linkMembers.includes(key));
+  const kept = Object.entries(row?.metadata ?? {}).filter(([key]) => !linkMembers.includes(key));
+  const isLinked = row?.metadata.linked_via !== undefined && row.providerEntityId === input.providerEntityId;
+  if (isLinked && JSON.stringify(given.sort()) === JSON.stringify(kept.sort())) return row;
+  const metadata = { ...Object.fromEntries(given), linked_via: 'api', linked_at: new Date().toISOString() };
+  return putMapping(tx, { ...input, metadata });
+}
+
+async function requireConnection(tx: Transaction, provider: string): Promise<void> {
+  if ((await publishedConnectionId(tx, provider)) !== null) return;
+  throw badField(
+    'provider_type',
+    `must name a provider that is connected; ${provider} is not: POST /connections first`,
+  );
 }
 
 /**
@@ -120,21 +151,19 @@ export async function unmapCustomer(tx: Transaction, customerId: string): Promis
   for (const row of mappings.get(customerId) ?? []) await archive(tx, row);
 }
 
-async function putMapping(tx: Transaction, mapping: NewMapping): Promise<void> {
+async function putMapping(tx: Transaction, mapping: NewMapping): Promise<IntegrationMapping> {
   const { entityType, entityId, providerType, providerEntityId } = mapping;
   const row = await liveMapping(tx, { entityType, entityId, providerType });
-  if (!row) {
-    await insertMapping(tx, mapping);
-    return;
-  }
+  if (!row) return insertMapping(tx, mapping);
   const same =
     row.providerEntityId === providerEntityId && JSON.stringify(row.metadata) === JSON.stringify(mapping.metadata);
-  if (same) return;
+  if (same) return row;
   row.providerEntityId = providerEntityId;
   row.metadata = mapping.metadata;
   touch(tx, row);
   await tx.em.flush();
   await audit(tx, row, 'updated');
+  return row;
 }
 
 async function insertMapping(tx: Transaction, input: NewMapping): Promise<IntegrationMapping> {
