@@ -2,6 +2,7 @@ import { refuse } from '../billing/refusal.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { type CollectedInvoice, noteOverdue, openAttempt, openRetry } from '../db/stores/invoice/invoice-collect.ts';
+import { refuseGatedInvoice } from '../db/stores/invoice/invoice-gate.ts';
 import { issueInvoices } from '../db/stores/invoice/invoice-issue.ts';
 import {
   attendInvoice,
@@ -63,6 +64,7 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
         async (tx) => {
           const before = await readAttendedInvoice(tx, tx.scope, input.invoiceId);
           if (before.status === 'SKIPPED') return snapshot(before);
+          await refuseGatedInvoice(tx, tx.scope, input.invoiceId, 'finalized');
           if (before.status !== 'DRAFT')
             throw refuse('validation_error', `an invoice that is ${before.status} cannot be finalized`);
           await issueInvoices(tx, tx.scope, [{ invoiceId: input.invoiceId, at: input.command.at }], readUsage);

@@ -12,6 +12,7 @@ import type { UsageStore } from '../metering/usage-store.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import { alertEvaluator } from './alert-evaluator.ts';
+import { createCheckoutActivities } from './checkout.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
 import { createEnvironmentCloneActivities } from './environment-clone.ts';
@@ -82,9 +83,13 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const readUsage = usageReader(dependencies.metering);
   const timerSpreadMs = dependencies.timerSpreadMs ?? 0;
   const access = { database, gateways: dependencies.gateways, providers: dependencies.providers };
-  const payment = createPaymentActivities(access);
-  const opening = createOpeningActivities(access);
-  const refund = createRefundActivities(access);
+  /** Everything that asks a gateway: as a local step where that answers without a network, else on a queue of its own. */
+  const asking = {
+    ...createPaymentActivities(access),
+    ...createOpeningActivities(access),
+    ...createCheckoutActivities(access),
+    ...createRefundActivities(access),
+  };
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
@@ -98,9 +103,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createLifecycleWatchActivities({ database, temporal }),
     ...createUsageWatchActivities({ database, evaluators }),
     ...createWalletActivities({ database, timerSpreadMs }),
-    ...payment,
-    ...opening,
-    ...refund,
+    ...asking,
     ...task,
   };
   const activitiesOfBulk = { ...bulkActivities(dependencies), ...task };
@@ -127,7 +130,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     connection,
     namespace,
     taskQueue: 'external',
-    activities: { ...payment, ...opening, ...refund },
+    activities: asking,
     interceptors,
     maxConcurrentActivityTaskExecutions: 100,
     shutdownGraceTime: '3s',

@@ -24,6 +24,8 @@ import { alertRoutes } from './routes/alert.ts';
 import { apiKeyRoutes } from './routes/api-key.ts';
 import { billingRunRoutes } from './routes/billing-run.ts';
 import { catalogueRoutes } from './routes/catalogue.ts';
+import { checkoutRoutes } from './routes/checkout.ts';
+import { checkoutPageRoutes } from './routes/checkout-page.ts';
 import { connectionRoutes } from './routes/connection.ts';
 import { costAnalyticsRoutes } from './routes/cost-analytics.ts';
 import { costsheetRoutes } from './routes/costsheet.ts';
@@ -114,6 +116,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(creditGrantRoutes);
   await v1.register(creditNoteRoutes);
   await v1.register(refundRoutes);
+  await v1.register(checkoutRoutes);
   await v1.register(customerRoutes);
   await v1.register(customerUsageRoutes);
   await v1.register(environmentRoutes);
@@ -246,6 +249,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(registerResources, { prefix: '/v1' });
   await app.register(portalRoutes, { prefix: '/v1' });
   await app.register(documentRoutes, { prefix: '/v1' });
+  await app.register(checkoutPageRoutes);
   await registerReferencePage(app);
   await app.ready();
   return app as FastifyInstance;

@@ -119,7 +119,12 @@ async function openBenchDatabase(
   const sandbox = await createSandbox(database, { tenantName: 'Bench' });
   const scope = { ...sandbox, actor: 'system', requestId: 'bench' };
   const app = await buildApp({
-    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
+    config: {
+      rateLimitPerSecond: 0,
+      maxEventLoopDelayMs: 0,
+      trustProxy: false,
+      portalSigningKeys: ['a-key-for-the-pages-of-benches-and-recordings'],
+    },
     database,
     temporal,
     metering,

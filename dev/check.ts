@@ -58,8 +58,6 @@ async function connectTemporal(address: string | undefined) {
   }
 }
 
-const awaited = [['I12', 'checkouts end once: waits for checkouts']] as const;
-
 function report(findings: readonly Finding[], temporalAnswers: boolean): number {
   const byId = Map.groupBy(findings, (finding) => finding.id);
   const lines = [...byId].map(([id, group]) => {
@@ -69,9 +67,6 @@ function report(findings: readonly Finding[], temporalAnswers: boolean): number 
     const numbers = `${String(examined).padStart(9)} examined ${String(broken.length).padStart(4)} violations`;
     return { id, text: `${id.padEnd(4)}${numbers}   ${rule}` };
   });
-  lines.push(
-    ...awaited.map(([id, text]) => ({ id, text: `${id.padEnd(4)}${'not in this release'.padStart(34)}   ${text}` })),
-  );
   if (!temporalAnswers)
     lines.push({
       id: 'I20',

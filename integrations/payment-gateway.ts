@@ -96,6 +96,14 @@ export interface PlayedPayer {
   play(intentToken: string, action: 'confirm' | 'fail'): Promise<boolean>;
   /** Pays a hosted link with a test card; one attempt at a time. What became of it, reading the link tells. */
   payLink(intentToken: string, card: CardDetails): Promise<LinkAttempt>;
+  /** The attempt of a link that is not decided: `requires_action` waits for `play`. Null when there is none. */
+  underWay(intentToken: string): Promise<AttemptUnderWay | null>;
+}
+
+export interface AttemptUnderWay {
+  status: 'requires_action' | 'processing';
+  attemptToken: string;
+  cardLastFour: string | null;
 }
 
 /**

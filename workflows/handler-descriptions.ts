@@ -46,6 +46,11 @@ const descriptions: Record<string, string> = {
   cancelPayment: 'Sent by POST /v1/payments/{id}/cancel: gives up a charge that waits for its payer.',
   refreshPayment: 'For operators. Asks the gateway now what became of the charge, and answers how the payment stands.',
   gatewayNotified: 'The gateway has news of the charge: it is asked at once. Harmless at any time.',
+  openCheckout: 'Sent by the API with a new session: opens the payment page at its provider.',
+  cancelCheckout: 'Sent by POST /v1/checkout/sessions/{id}/cancel: closes the payment page, unless it was paid.',
+  refreshCheckout: 'For operators. Asks the provider now how the payment page stands, and does what follows.',
+  providerNotified: 'The provider has news of the payment page: it is asked at once. Harmless at any time.',
+  checkoutProgress: 'How the session and its payment page stand, and whether the provider answered last.',
   retryRefund: 'Sent by the API: sends a refund again that was refused.',
 
   advance: 'Sent by POST /v1/test-clocks/{id}/advance: moves the clock to `to`.',

@@ -1,3 +1,4 @@
+export { checkoutSession } from './checkout-session.ts';
 export { customerOnboarding } from './customer-onboarding.ts';
 export { environmentClone } from './environment-clone.ts';
 export { reprocessEvents } from './event-reprocess.ts';

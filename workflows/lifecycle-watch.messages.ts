@@ -1,3 +1,4 @@
+import { checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
 import { refundWorkflowType } from './refund.messages.ts';
@@ -19,6 +20,7 @@ export const watchedTypes = {
   [paymentWorkflowType]: 'payment',
   [refundWorkflowType]: 'refund',
   [walletWorkflowType]: 'wallet',
+  [checkoutSessionWorkflowType]: 'checkout_session',
   [testClockWorkflowType]: 'test_clock',
 } as const;
 

@@ -1,4 +1,5 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { checkoutSessionWorkflowId, checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
 import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
@@ -14,6 +15,11 @@ export const lifecycleKinds = {
   payment: { workflowType: paymentWorkflowType, workflowId: paymentWorkflowId, noun: 'Payment' },
   refund: { workflowType: refundWorkflowType, workflowId: refundWorkflowId, noun: 'Refund' },
   wallet: { workflowType: walletWorkflowType, workflowId: walletWorkflowId, noun: 'Wallet' },
+  checkout_session: {
+    workflowType: checkoutSessionWorkflowType,
+    workflowId: checkoutSessionWorkflowId,
+    noun: 'Checkout session',
+  },
 } as const;
 
 export type LifecycleKind = keyof typeof lifecycleKinds;

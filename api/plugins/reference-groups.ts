@@ -13,6 +13,7 @@ export const groups: readonly { name: string; description: string }[] = [
   { name: 'Subscriptions', description: 'A customer on a plan: trials, phases, pauses, changes and cancellation.' },
   { name: 'Events', description: 'Usage: sending it, finding it again, and analytics.' },
   { name: 'Invoices', description: 'Drafts, numbers, documents, explanations and corrections.' },
+  { name: 'Checkout', description: 'Pages on which a payer pays first; what was bought comes with the money.' },
   { name: 'Payments', description: 'Charges of cards and records of money that came otherwise.' },
   { name: 'Payment methods', description: 'Cards and mandates of customers.' },
   { name: 'Refunds', description: 'Money on its way back.' },

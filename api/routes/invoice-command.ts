@@ -1,11 +1,15 @@
 import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { NewInvoice } from '../../billing/invoice-request.ts';
 import { newUlid } from '../../db/id.ts';
 import { badField } from '../../db/record.ts';
+import { draftInvoiceCheckout } from '../../db/stores/checkout/checkout-draft.ts';
 import { keepInvoiceCommand } from '../../db/stores/invoice/invoice-command.ts';
-import { draftUnderKey } from '../../db/stores/invoice/invoice-create.ts';
+import { draftUnderKey } from '../../db/stores/invoice/invoice-create-key.ts';
 import { editInvoiceAsPreviewed } from '../../db/stores/invoice/invoice-edit-bound.ts';
 import { triggerNotice } from '../../db/stores/invoice/invoice-notice.ts';
 import { findInvoice, invoiceCustomer, invoiceOwner } from '../../db/stores/invoice/invoice-read.ts';
+import { usageReader } from '../../metering/usage-reader.ts';
 import {
   computeInvoice,
   createInvoice,
@@ -18,6 +22,7 @@ import {
   recalculateInvoice,
 } from '../../workflows/invoice.messages.ts';
 import type { Api } from '../app.ts';
+import { checkoutRequestOf, openAtProvider, viewOpened } from '../checkout-workflow.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { viewById } from '../invoice-view.ts';
 import { type LifecycleUpdate, updateObject } from '../lifecycle.ts';
@@ -87,6 +92,7 @@ function creationRoute(app: Api): void {
     handler: async (request) => {
       const id = request.newId('inv');
       const input = newInvoiceOf(request.body, request.idempotencyKey);
+      if (request.body.checkout) return createGated(request, id, input, request.body);
       const { owner, draftId } = await request.transaction(async (tx) => {
         const owner = await invoiceCustomer(tx, input.customerId);
         return { owner, draftId: await draftUnderKey(tx, tx.scope, input, owner.at) };
@@ -95,6 +101,25 @@ function creationRoute(app: Api): void {
       if (draftId === null) await updateObject(request, object, createInvoice, await kept(request, id, input));
       return request.transaction((tx) => viewById(tx, draftId ?? id));
     },
+  });
+}
+
+type CreateBody = z.output<typeof createInvoiceBody>;
+
+/** An invoice that its checkout session pays. spec: wallets-and-payments §2.18 */
+async function createGated(request: FastifyRequest, invoiceId: string, invoice: NewInvoice, body: CreateBody) {
+  const { checkout, ...configuration } = body;
+  const session = checkoutRequestOf(request, checkout!);
+  const readUsage = usageReader(request.server.dependencies.metering);
+  const owner = await request.transaction(async (tx) => {
+    const owner = { ...(await invoiceCustomer(tx, invoice.customerId)), customerId: invoice.customerId };
+    await draftInvoiceCheckout(tx, session, { invoiceId, invoice, configuration, owner }, readUsage);
+    return owner;
+  });
+  await openAtProvider(request, session.sessionId, owner);
+  return request.transaction(async (tx) => {
+    const checkout_session = await viewOpened(request, tx, session.sessionId);
+    return { ...(await viewById(tx, invoiceId)), checkout_session };
   });
 }
 

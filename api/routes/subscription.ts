@@ -1,5 +1,8 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { NewSubscription } from '../../billing/new-subscription.ts';
 import { zoneWarnings } from '../../billing/unpriced-time.ts';
-import { readCustomerPresent } from '../../db/stores/customer/customer-present.ts';
+import { type CustomerPresent, readCustomerPresent } from '../../db/stores/customer/customer-present.ts';
 import { listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription/subscription-read.ts';
 import { inReadTransaction } from '../../db/transaction.ts';
 import {
@@ -9,6 +12,7 @@ import {
   updateSubscription,
 } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';
+import { checkoutRequestOf, viewOpened } from '../checkout-workflow.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
@@ -25,6 +29,7 @@ import {
 import { cancelResult } from '../schemas/subscription-cancellation.ts';
 import { activateSubscriptionBody, cancelSubscriptionBody } from '../schemas/subscription-end.ts';
 import { subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
+import { openSubscriptionCheckout } from '../subscription-checkout.ts';
 import { commandSubscription } from '../subscription-command.ts';
 import { viewCancellation } from './subscription-cancellation.ts';
 import { objectOf, readWhole } from './subscription-whole.ts';
@@ -49,6 +54,8 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
       );
       const facts = { subscriptionId, at: customer.at, customerId: customer.id };
       const content = creationOf(request.body, facts, request.newId);
+      const checkout = await byCheckout(request, content, customer);
+      if (checkout) return { ...(await readWhole(request, subscriptionId)), checkout_session: checkout };
       const object = {
         kind: 'subscription' as const,
         id: subscriptionId,
@@ -121,6 +128,22 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
 
   registerActivation(app);
   registerMutations(app);
+}
+
+type CreateBody = z.output<typeof createSubscriptionBody>;
+
+/** The session that pays a new subscription; null without one, and where nothing is to be paid at once. spec: wallets-and-payments §2.17 Gating */
+async function byCheckout(
+  request: FastifyRequest<{ Body: CreateBody }>,
+  subscription: NewSubscription,
+  { id: customerId, testClockId, at }: CustomerPresent,
+) {
+  const { checkout, ...configuration } = request.body;
+  if (!checkout) return null;
+  const session = checkoutRequestOf(request, checkout, true);
+  const input = { subscription, configuration, owner: { customerId, testClockId, at } };
+  if (!(await openSubscriptionCheckout(request, session, input))) return null;
+  return request.transaction((tx) => viewOpened(request, tx, session.sessionId));
 }
 
 function registerActivation(app: Api): void {

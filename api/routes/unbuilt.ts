@@ -13,10 +13,6 @@ export const unbuiltOperations: readonly [
   operation: string,
 ][] = [
   ['POST', '/ai/pricing/parse-gemini', 'parseGeminiPricing'],
-  ['POST', '/checkout/sessions', 'createCheckoutSession'],
-  ['DELETE', '/checkout/sessions/{id}', 'deleteCheckoutSession'],
-  ['GET', '/checkout/sessions/{id}', 'getCheckoutSession'],
-  ['POST', '/checkout/sessions/{id}/cancel', 'cancelCheckoutSession'],
   ['POST', '/dashboard/revenue-dashboard', 'getRevenueDashboard'],
   ['POST', '/dashboard/revenues', 'getRevenues'],
   ['POST', '/integrations/sync', 'sync'],

@@ -1,13 +1,20 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { customerNow } from '../../db/clock.ts';
+import { type CheckoutOwner, draftTopupCheckout } from '../../db/stores/checkout/checkout-draft.ts';
 import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
 import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
 import { convertToPostpaid } from '../../db/stores/wallet/wallet-close.ts';
 import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { type TerminatedWallet, terminateWallet } from '../../db/stores/wallet/wallet-terminate.ts';
-import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
+import { debitWallet, type TopupRequest, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
+import { inTransaction, type Transaction } from '../../db/transaction.ts';
+import type { UsageReader } from '../../db/usage-reader.ts';
 import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
+import { checkoutRequestOf, openAtProvider, viewOpened } from '../checkout-workflow.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellOrStart, tellRunning } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
@@ -125,6 +132,28 @@ function recordRoutes(app: Api): void {
   });
 }
 
+type TopupBody = z.output<typeof topupBody>;
+
+/** A purchase that its checkout session pays: the credits come with the money. spec: wallets-and-payments §2.6, §2.17 */
+async function topUpByCheckout(request: FastifyRequest, topup: TopupRequest, body: TopupBody, readUsage: UsageReader) {
+  const { checkout, ...configuration } = body;
+  const session = checkoutRequestOf(request, checkout!);
+  const { database } = request.server.dependencies;
+  // The answer is kept under a key once the session is open, and not before.
+  const { drafted, owner } = await inTransaction(database, request.scope, async (tx) => {
+    const owner = await walletOwner(tx, topup.walletId);
+    const input = { topup, configuration: { wallet_id: topup.walletId, ...configuration }, owner };
+    return { owner, drafted: await draftTopupCheckout(tx, session, input, readUsage) };
+  });
+  await openAtProvider(request, session.sessionId, owner);
+  return request.transaction(async (tx) => ({
+    wallet_transaction: viewWalletTransaction(await findWalletTransaction(tx, drafted.purchaseId ?? '')),
+    invoice_id: drafted.invoiceId,
+    wallet: viewWallet(await findWallet(tx, topup.walletId)),
+    checkout_session: await viewOpened(request, tx, session.sessionId),
+  }));
+}
+
 function creditRoutes(app: Api): void {
   app.post('/wallets/:id/top-up', {
     schema: {
@@ -140,6 +169,7 @@ function creditRoutes(app: Api): void {
       const { params, body, transaction, idempotencyKey } = request;
       const topup = topupOf(params.id, body, idempotencyKey);
       const readUsage = usageReader(app.dependencies.metering);
+      if (body.checkout) return topUpByCheckout(request, topup, body, readUsage);
       let bought: Awaited<ReturnType<typeof buyCredits>> | null = null;
       // The result of the transaction is the answer that a repeated request gets.
       const answer = await transaction(async (tx) => {
@@ -234,4 +264,14 @@ async function followEnd(request: Asker, ended: TerminatedWallet | null): Promis
     ...invoiceIds.map((id) => tellRunning(request, { kind: 'invoice', id })),
     ...refundIds.map((id) => tellOrStart(request, { kind: 'refund', id, ...owner })),
   ]);
+}
+
+/** Whose a wallet is, and what time it is for them. Throws `not_found`. */
+async function walletOwner(tx: Transaction, walletId: string): Promise<CheckoutOwner> {
+  const { customerId } = await findWallet(tx, walletId);
+  const [customer] = await tx.rows<{ test_clock_id: string | null }>(
+    'select test_clock_id from customer where id = $1',
+    [customerId],
+  );
+  return { customerId, testClockId: customer?.test_clock_id ?? null, at: await customerNow(tx, customerId) };
 }

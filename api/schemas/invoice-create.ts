@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { NewInvoice, NewInvoiceCoupon, NewInvoiceLine, NewInvoiceTax } from '../../billing/invoice-request.ts';
-import { refuse } from '../../billing/refusal.ts';
+import { badField } from '../../db/record.ts';
 import { defaultTaxPriority } from '../../db/stores/invoice/tax-link.ts';
+import { checkoutInput } from './checkout.ts';
 import { billingReason, invoicePaymentStatus, invoiceType } from './invoice.ts';
-import { currencyInput, decimalInput, metadataInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
 const id = z.string().min(1).max(255);
 const name = z.string().max(255);
@@ -112,7 +113,7 @@ export const createInvoiceBody = z
       .boolean()
       .nullish()
       .describe('Sent to connected providers when it is final; none is connected.'),
-    checkout: z.unknown().optional().describe(notInThisRelease),
+    checkout: checkoutInput.nullish().describe('The invoice waits for its payment page, and is final once it is paid.'),
   })
   .meta({
     examples: [
@@ -129,16 +130,26 @@ export const createInvoiceBody = z
 
 type Body = z.output<typeof createInvoiceBody>;
 
-/** The creation as its store takes it. Throws `not_implemented` for a checkout. spec: subscriptions-and-invoicing §1.11.1 */
+/** Members that say how an invoice is paid or numbered, which its session does. design: money-in-checkout §A10 */
+const notWithCheckout = [
+  'invoice_number',
+  'amount_paid',
+  'invoice_pdf_url',
+  'payment_status',
+  'subscription_id',
+] as const;
+
+/**
+ * The creation as its store takes it. Throws `validation_error` for what does not go with a checkout.
+ * spec: subscriptions-and-invoicing §1.11.1
+ */
 export function newInvoiceOf(body: Body, idempotencyKey: string | null): NewInvoice {
-  if (body.checkout !== undefined && body.checkout !== null) {
-    throw refuse(
-      'not_implemented',
-      'checkout is not available yet; leave it out and collect the invoice by a payment',
-      {
-        fields: { checkout: 'not available yet' },
-      },
-    );
+  if (body.checkout) {
+    const field = notWithCheckout.find((name) => body[name] && body[name] !== '0');
+    if (field) throw badField(field, 'must be absent together with checkout, which pays and numbers the invoice');
+    if (body.invoice_type && body.invoice_type !== 'ONE_OFF') {
+      throw badField('invoice_type', 'must be ONE_OFF or absent together with checkout');
+    }
   }
   return {
     customerId: body.customer_id,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type NoTaxReason, taxTotals } from '../../billing/tax.ts';
 import type { InvoiceContent } from '../../db/stores/invoice/invoice-read.ts';
 import { listOf } from '../list.ts';
+import { checkoutSession } from './checkout.ts';
 import { couponApplication, viewCouponApplication } from './coupon.ts';
 import { customer, viewCustomer } from './customer.ts';
 import { type InvoiceUsage, sourceUsage, usageBreakdown, viewLineUsage } from './invoice-usage.ts';
@@ -135,7 +136,7 @@ const invoiceFields = z.object({
   coupon_applications: z.array(couponApplication),
   taxes: z.array(appliedTax),
   tax_summary: taxSummary,
-  checkout_session: z.null(),
+  checkout_session: checkoutSession.nullable().describe('Present in the answer that opened it.'),
   metadata: metadataOutput(),
   version: z.int(),
 });

@@ -3,6 +3,7 @@ import { subscriptionWarnings } from '../../billing/unpriced-time.ts';
 import { subscriptionStatusOnWire } from '../../db/stores/subscription/subscription-event.ts';
 import type { SubscriptionContent } from '../../db/stores/subscription/subscription-read.ts';
 import { listOf } from '../list.ts';
+import { checkoutSession } from './checkout.ts';
 import { couponAssociation, viewCouponAssociation } from './coupon.ts';
 import { creditGrant, viewGrant } from './credit-grant.ts';
 import { customer, viewCustomer } from './customer.ts';
@@ -103,7 +104,7 @@ export const subscription = z
     customer: customer.nullable(),
     plan: z.unknown().nullable(),
     latest_invoice: z.unknown().nullable(),
-    checkout_session: z.null(),
+    checkout_session: checkoutSession.nullable().describe('Present in the answer that opened it.'),
     test_clock_id: z.string().nullable(),
     plan_prices_out_of_sync: z.boolean(),
     warnings: z.array(subscriptionWarning).describe('Allowed, and probably not meant: told of the current period.'),

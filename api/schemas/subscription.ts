@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { NewHierarchy, NewSubscription } from '../../billing/new-subscription.ts';
 import { refuseDraftPhases } from '../../billing/phase.ts';
-import { refuse } from '../../billing/refusal.ts';
 import { badField } from '../../db/record.ts';
 import type { UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import { attachmentInput, newAttachment } from './addon-association.ts';
+import { checkoutInput } from './checkout.ts';
 import { newGrant, subscriptionGrantInput } from './credit-grant.ts';
 import { newOverrides, overridesInput } from './entitlement-override.ts';
 import {
@@ -14,7 +14,6 @@ import {
   idListInput,
   idListQuery,
   metadataInput,
-  notInThisRelease,
   thresholdInput,
   timestampInput,
   timezoneInput,
@@ -30,13 +29,6 @@ const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY'
 const paymentTerms = ['15 NET', '30 NET', '45 NET', '60 NET', '75 NET', '90 NET'] as const;
 const statuses = ['draft', 'trialing', 'incomplete', 'active', 'paused', 'cancelled'] as const;
 const id = z.string().min(1).max(255);
-
-/** Parts of a creation that have no chapter built yet: sent and not empty they are refused, never silently left out. */
-const laterFields = ['checkout'] as const;
-
-const laterShape = Object.fromEntries(
-  laterFields.map((field) => [field, z.unknown().optional().describe(notInThisRelease)]),
-) as Record<(typeof laterFields)[number], z.ZodOptional<z.ZodUnknown>>;
 
 export const createSubscriptionBody = z
   .object({
@@ -92,11 +84,19 @@ export const createSubscriptionBody = z
     override_entitlements: overridesInput.nullish(),
     addons: z.array(attachmentInput).max(100).nullish(),
     phases: phasesInput.nullish(),
-    ...laterShape,
+    checkout: checkoutInput.nullish().describe('The subscription begins when its payment page is paid.'),
   })
   .meta({
     examples: [{ external_customer_id: 'acme', plan_id: 'plan_01JD…', currency: 'usd', billing_period: 'MONTHLY' }],
   });
+
+/** Refuses (validation_error) what does not go with a payment page. spec: subscriptions-and-invoicing §1.2 checkout, error 15 */
+function refuseWithCheckout(body: z.output<typeof createSubscriptionBody>): void {
+  const problem = 'must be absent together with checkout';
+  if (body.subscription_status) throw badField('subscription_status', problem);
+  if (body.phases && body.phases.length > 0) throw badField('phases', problem);
+  if (isGiven(body.inheritance)) throw badField('inheritance', problem);
+}
 
 /**
  * The creation as the workflow takes it. Throws `not_implemented` for parts that are not built, `validation_error` for a
@@ -107,12 +107,7 @@ export function creationOf(
   facts: Pick<NewSubscription, 'subscriptionId' | 'at' | 'customerId'>,
   newId: (prefix: string) => string,
 ): NewSubscription {
-  for (const field of laterFields) {
-    if (isGiven(body[field]))
-      throw refuse('not_implemented', `${field} is not available yet; leave it out or empty`, {
-        fields: { [field]: 'not available yet' },
-      });
-  }
+  if (body.checkout) refuseWithCheckout(body);
   const draft = isDraft(body.subscription_status);
   refuseDraftPhases(draft, body.phases ?? []);
   if (body.proration_behavior === 'create_prorations' && body.override_entitlements?.length) {
@@ -122,7 +117,9 @@ export function creationOf(
     );
   }
   const older = body.collection_method === 'default_incomplete';
-  const collectionMethod = older ? 'charge_automatically' : (body.collection_method ?? 'charge_automatically');
+  const collectionMethod = older
+    ? 'charge_automatically'
+    : (body.collection_method ?? (body.checkout ? 'send_invoice' : 'charge_automatically'));
   const paymentBehavior = older ? 'allow_incomplete' : (body.payment_behavior ?? 'default_active');
   return {
     ...facts,

@@ -9,6 +9,7 @@ import type { WalletChange } from '../../db/stores/wallet/wallet.ts';
 import type { WalletInput } from '../../db/stores/wallet/wallet-open.ts';
 import type { DebitRequest, TopupRequest } from '../../db/stores/wallet/wallet-topup.ts';
 import { alertSettingsInput } from './alert.ts';
+import { checkoutInput } from './checkout.ts';
 import { currencyInput, decimalInput, metadataInput, timestampInput } from './scalars.ts';
 
 const id = z.string().min(1).max(255);
@@ -103,7 +104,7 @@ export const topupBody = z
     idempotency_key: key.nullish(),
     bonus_credits_to_add: credits.nullish(),
     bonus_credits_expiry_date_utc: timestampInput().nullish(),
-    checkout: z.record(z.string(), z.unknown()).nullish(),
+    checkout: checkoutInput.nullish(),
     force_sync_invoice: z.boolean().nullish(),
     description: text(10_000).nullish(),
     metadata: entryMetadata.nullish(),
@@ -203,7 +204,7 @@ export function refuseUnattended(body: {
     throw notBuilt('auto_topup.enabled', 'is not available yet; send false, and top up by hand');
 }
 
-/** A top-up as the store takes it. Throws `validation_error` and, for what waits for a payment, `not_implemented`. */
+/** A top-up as the store takes it. Throws `validation_error`. */
 export function topupOf(walletId: string, body: z.output<typeof topupBody>, headerKey: string | null): TopupRequest {
   const { transaction_reason: reason } = body;
   if (body.checkout && reason !== 'PURCHASED_CREDIT_INVOICED') {
@@ -213,8 +214,6 @@ export function topupOf(walletId: string, body: z.output<typeof topupBody>, head
   if (body.bonus_credits_expiry_date_utc && !body.bonus_credits_to_add) {
     throw badField('bonus_credits_expiry_date_utc', 'goes with bonus_credits_to_add only');
   }
-  if (body.checkout)
-    throw notBuilt('checkout', 'is not available yet; leave it out to get an invoice that is paid later');
   return {
     walletId,
     reason,

@@ -5,6 +5,7 @@ import type { Wallet } from '../../db/entities/wallet.ts';
 import type { WalletTransaction } from '../../db/entities/wallet-transaction.ts';
 import type { WalletTransactionFilters } from '../../db/stores/wallet/wallet-transaction.ts';
 import { listOf, listQuery, searchBody } from '../list.ts';
+import { checkoutSession } from './checkout.ts';
 import {
   decimalInput,
   decimalOutput,
@@ -113,7 +114,7 @@ export const toppedUp = z
     wallet_transaction: walletTransaction,
     invoice_id: z.string().nullable(),
     wallet,
-    checkout_session: z.null(),
+    checkout_session: checkoutSession.nullable().describe('Present in the answer that opened it.'),
   })
   .meta({ id: 'TopUpWalletResponse' });
 

@@ -1,6 +1,7 @@
 import type { Sql } from '../transaction.ts';
 import { alertRules } from './alert-rules.ts';
 import { carriedCreditRules } from './carried-credit-rules.ts';
+import { checkoutRules } from './checkout-rules.ts';
 import { deadlineRules } from './deadline-rules.ts';
 import { environmentCloneRules } from './environment-clone-rules.ts';
 import { historyRules } from './history-rules.ts';
@@ -15,7 +16,7 @@ import { walletRules } from './wallet-rules.ts';
 
 /**
  * Every rule that rows alone decide. Of I4 what is about usage, I5, I9 and I20 need the usage engine, the gateway and Temporal (activities/check.ts).
- * The delivery half of I10 waits for webhooks and I12 for checkouts: nothing of them is stored yet.
+ * The delivery half of I10 waits for webhooks: nothing of them is stored yet.
  */
 export const rowRules: readonly InvariantRule[] = [
   ...invoiceRules,
@@ -30,6 +31,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...lotExpiryRules,
   ...carriedCreditRules,
   ...alertRules,
+  ...checkoutRules,
 ];
 
 /**

@@ -35,9 +35,10 @@ const announced = [
   { table: 'subscription', when: `not ${beganAsDraft}`, event: 'subscription.created' },
   { table: 'subscription', when: beganAsDraft, event: 'subscription.draft.created' },
   { table: 'subscription', when: "o.subscription_status = 'cancelled'", event: 'subscription.cancelled' },
-  { table: 'invoice', when: 'true', event: 'invoice.update' },
+  // Nothing is told of an invoice that waits for its checkout session before it is final.
+  { table: 'invoice', when: "o.source_type <> 'checkout'", event: 'invoice.update' },
   { table: 'invoice', when: 'o.finalized_at is not null', event: 'invoice.update.finalized' },
-  { table: 'invoice', when: 'o.voided_at is not null', event: 'invoice.update.voided' },
+  { table: 'invoice', when: "o.voided_at is not null and o.status = 'published'", event: 'invoice.update.voided' },
   { table: 'payment', when: 'true', event: 'payment.created' },
   { table: 'payment', when: 'o.succeeded_at is not null', event: 'payment.success' },
   { table: 'payment', when: 'o.failed_at is not null', event: 'payment.failed' },

@@ -1,4 +1,5 @@
 import { alertReferences } from './alert-references.ts';
+import { checkoutOtherIds, checkoutReferences } from './checkout-references.ts';
 import type { InvariantRule } from './invariant.ts';
 import { paymentReferences } from './payment-references.ts';
 import type { Reference } from './reference.ts';
@@ -25,7 +26,7 @@ const ofCustomer = [
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
-const objectTypes = ['subscription', 'invoice', 'payment', 'refund', 'wallet'];
+const objectTypes = ['subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session'];
 const auditedTypes = [
   'entitlement_grant',
   'credit_grant',
@@ -212,10 +213,12 @@ export const references: readonly Reference[] = [
   { table: 'document_paper', column: 'document_id', target: 'invoice', where: "t.document_id like 'inv\\_%'" },
   { table: 'document_paper', column: 'document_id', target: 'credit_note', where: "t.document_id like 'cn\\_%'" },
   ...alertReferences,
+  ...checkoutReferences,
 ];
 
 /** Id columns that name no row of the environment: names given by others, and what no table exists for yet. */
 export const otherIdColumns: ReadonlySet<string> = new Set([
+  ...checkoutOtherIds,
   'alert_stream.setting_id',
   'api_key.display_id',
   'api_key.user_id',

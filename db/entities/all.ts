@@ -7,6 +7,7 @@ import { AlertStream } from './alert-stream.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
 import { CarriedCredit } from './carried-credit.ts';
+import { CheckoutSession } from './checkout-session.ts';
 import { Connection } from './connection.ts';
 import { Costsheet } from './costsheet.ts';
 import { Coupon } from './coupon.ts';
@@ -80,6 +81,7 @@ export const entities = [
   ApiKey,
   AuditEntry,
   CarriedCredit,
+  CheckoutSession,
   Connection,
   Costsheet,
   Coupon,

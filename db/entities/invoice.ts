@@ -100,6 +100,8 @@ const schema = defineEntity({
     ownTerms: p.json<OwnTerms>().nullable(),
     /** The purchase of credits that it bills; null for any other. */
     purchaseId: p.text().nullable(),
+    /** The checkout session that made it and alone may move it while it is active. */
+    checkoutSessionId: p.text().nullable(),
     testClockId: p.text().nullable(),
     version: p.integer().default(1),
   },

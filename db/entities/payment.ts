@@ -46,6 +46,8 @@ const schema = defineEntity({
     unapplied: p.boolean().default(false),
     /** The payment that was made already when this money came. */
     duplicateOf: p.text().nullable(),
+    /** The checkout session that made it and alone may move it while it is active. */
+    checkoutSessionId: p.text().nullable(),
     metadata: metadata(),
     testClockId: p.text().nullable(),
     version: p.integer().default(1),

@@ -64,6 +64,7 @@ import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_ch
 import { Migration20261125_81_unapplied_captures } from './20261125_81_unapplied_captures.ts';
 import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
 import { Migration20261125_91_carried_credits } from './20261125_91_carried_credits.ts';
+import { Migration20261125_85_checkout_sessions } from './20261125_85_checkout_sessions.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 
 /** Every migration in the order it runs. */
@@ -135,4 +136,5 @@ export const migrations = [
   { name: '20261125_71_wallets_follow', class: Migration20261125_71_wallets_follow },
   { name: '20261125_90_payment_connections', class: Migration20261125_90_payment_connections },
   { name: '20261125_91_carried_credits', class: Migration20261125_91_carried_credits },
+  { name: '20261125_85_checkout_sessions', class: Migration20261125_85_checkout_sessions },
 ];

@@ -16,7 +16,7 @@ import {
 import type { PaymentLinks } from '../payment-link.ts';
 import { plainBehaviours, sandboxCardOf } from './card.ts';
 import { withFaults } from './fault.ts';
-import { declineClassOf, payLink, playSetup, sandboxLinks } from './link.ts';
+import { attemptUnderWay, declineClassOf, payLink, playSetup, sandboxLinks } from './link.ts';
 import { type SandboxOperator, sandboxOperator } from './operator.ts';
 import { lookUpRefund, refundCharge } from './refund.ts';
 import {
@@ -89,6 +89,7 @@ export function openSandboxGateway(options: { url: string; poolSize?: number }):
     },
     payer: {
       play: async (token, action) => (await playSetup(store, token, action)) ?? operator[action](token),
+      underWay: (intentToken) => attemptUnderWay(store, intentToken),
       payLink: async (intentToken, card) => payLink(store, intentToken, (await own.savePaymentMethod(card)).token),
     },
     operator,

@@ -125,3 +125,12 @@ update sandbox_gateway.fault set remaining = remaining - 1
 where id = (select id from sandbox_gateway.fault where call = $1 and remaining > 0 and (intent_token is null or intent_token = $2)
   order by id limit 1 for update skip locked)
 returning how`;
+
+/** The attempt of a link that is not decided. $1 intent of the link, $2 token of its setup. */
+export const attemptUnderWayText = `
+select c.state as status, c.intent_token as "attemptToken", k.last_four as "cardLastFour"
+from sandbox_gateway.charge c left join sandbox_gateway.card k on k.token = c.card_token
+where c.link_token = $1 and not c.beside and c.state in ('requires_action', 'processing')
+union all
+select 'requires_action', $2, k.last_four from sandbox_gateway.link l join sandbox_gateway.card k on k.token = l.waiting_card
+where l.intent_token = $1 and l.closed_at is null limit 1`;

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayOutcomeUnknown, type GatewayReference, type LinkAttempt } from '../payment-gateway.ts';
+import {
+  type AttemptUnderWay,
+  GatewayOutcomeUnknown,
+  type GatewayReference,
+  type LinkAttempt,
+} from '../payment-gateway.ts';
 import { type LinkRequest, type LinkState, neverOpened, type OpenedLink, type PaymentLinks } from '../payment-link.ts';
 import { withFaults } from './fault.ts';
 import {
+  attemptUnderWayText,
   captureBesideText,
   closeLinkText,
   linkText,
@@ -139,6 +145,15 @@ export async function playSetup(
   if (!attemptToken.endsWith(setupSuffix)) return null;
   const intentToken = attemptToken.slice(0, -setupSuffix.length);
   return (await store.rows(settleSetupText, [intentToken, action === 'confirm'])).length > 0;
+}
+
+/** The attempt of a link that nobody has decided yet. */
+export async function attemptUnderWay(store: SandboxStore, intentToken: string): Promise<AttemptUnderWay | null> {
+  const [attempt] = await store.rows<AttemptUnderWay & { [column: string]: unknown }>(attemptUnderWayText, [
+    intentToken,
+    `${intentToken}${setupSuffix}`,
+  ]);
+  return attempt ?? null;
 }
 
 /** Takes money beside the one payment of a link or after its end; answers the gateway's id of it, null for an unknown link. */

@@ -130,6 +130,7 @@ async function keepServices(
     SHUTDOWN_TIMEOUT_MS: '3000',
     RATE_LIMIT_PER_SECOND: '0',
     OUTGOING_ALLOWED_HOSTS: fileServerHost,
+    PORTAL_SIGNING_KEYS: 'a-key-for-the-payment-pages-of-fault-tests',
   };
   await Promise.all([
     keep({

@@ -9,6 +9,7 @@ import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { cloneCatalogue } from './copies.ts';
 import { type ExpectedBill, subscribeFamily } from './relatives.ts';
 import { actAtStop } from './restless.ts';
+import { goShopping } from './shoppers.ts';
 import { createCustomer, createOtherPlans, type NewSubscriber, type Place, strangersOf } from './strangers.ts';
 
 /** One run of the demo's main job with some of its airports, under names of its own. */
@@ -78,6 +79,7 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
   const relatives = await subscribeFamily(api, place, plans);
   await syncPrices(api, catalogue);
   await Promise.all([cloneCatalogue(api), sendFlights(api, files, flights, new Set(codes), catalogue.suffix)]);
+  await goShopping(api, place, plans);
   const strangers = [...others, ...relatives];
   const subscriptionOf = (code: string) => strangers.find((each) => each.code === code)!.subscriptionId;
   const occasion = { plans, suffix: catalogue.suffix, subscriptionOf };

@@ -1,3 +1,4 @@
+import { checkoutPlantings } from './checkout-invariants.fixture.ts';
 import { historyPlantings } from './history-invariants.fixture.ts';
 import { lotPlantings } from './lot-planting.fixture.ts';
 import { walletPlantings } from './wallet-invariants.fixture.ts';
@@ -14,6 +15,8 @@ export interface World {
   walletId: string;
   /** The debit of `walletId` on an invoice. */
   debitId: string;
+  /** A checkout session that was paid. */
+  sessionId: string;
 }
 
 /** A statement that breaks one invariant of the object `by`, whose id stands for `$1`, and what the report must contain. */
@@ -190,6 +193,7 @@ export const plantings: Planting[] = [
     sql: `update invoice set issue_date = issue_date + interval '1 day' where id = '$1'`,
     by: 'invoiceId',
   },
+  ...checkoutPlantings,
   ...historyPlantings,
   ...walletPlantings,
 ];

@@ -16,9 +16,10 @@ import { openSandboxStore } from '../../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, testPlatform } from '../support/billing.ts';
 import { violationsOf } from '../support/invariants.ts';
+import { invoiceOf, payAtSandbox } from './checkout.fixture.ts';
 import { plantings, type World } from './invariants.fixture.ts';
 
-const { api, base, temporal } = await testPlatform();
+const { api, base, gateway, temporal } = await testPlatform();
 const metering = openPostgresUsageStore(base.database);
 const graceMs = 60_000;
 
@@ -32,6 +33,7 @@ const world: World = {
   meterId: '',
   walletId: '',
   debitId: '',
+  sessionId: '',
 };
 
 beforeAll(async () => {
@@ -62,6 +64,13 @@ beforeAll(async () => {
     at: '2026-01-01T00:00:00.000Z',
   };
   await inSqlTransaction(base.database, base.scope, (tx) => creditPrepaidWallet(tx, base.scope, credited));
+  const gated = await created<{ checkout_session: { id: string; checkout_payment_id: string } }>(
+    api,
+    '/invoices',
+    invoiceOf(other.customerId),
+  );
+  await payAtSandbox(gateway, gated.checkout_session);
+  await api('GET', `/checkout/sessions/${gated.checkout_session.id}`);
   await advanceTo(api, clockId, '2026-03-10T00:00:00Z');
   const [row] = await read<{ invoice: string; payment: string; line: string }>(
     `select i.id as invoice, p.id as payment, l.id as line from invoice i join payment p on p.destination_id = i.id
@@ -80,6 +89,7 @@ beforeAll(async () => {
     paymentId: row?.payment,
     lineId: row?.line,
     meterId,
+    sessionId: gated.checkout_session.id,
   });
 });
 

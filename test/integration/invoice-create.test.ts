@@ -229,17 +229,6 @@ describe('POST /invoices', () => {
     const second = await api<Wire>('POST', '/invoices', twoLines(customerId), headers);
     expect(second).toMatchObject({ status: 201, body: { id: first.body.id } });
   });
-
-  it('refuses a checkout, naming it', async () => {
-    const { customerId } = await customerOf();
-    const { status, body } = await api<Wire>(
-      'POST',
-      '/invoices',
-      twoLines(customerId, { checkout: { mode: 'payment' } }),
-    );
-    expect(status).toBe(501);
-    expect(body.message).toContain('checkout');
-  });
 });
 
 describe('what POST /invoices refuses', () => {

@@ -109,7 +109,7 @@ describe('a top-up', () => {
     ['bonus_credits_to_add', free('1', { bonus_credits_to_add: '1' }), 400],
     ['metadata', free('1', { metadata: { auto_topup: 'true' } }), 400],
     ['checkout', free('1', { checkout: {} }), 400],
-    ['checkout', { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '5', checkout: {} }, 501],
+    ['checkout', { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '5', checkout: {} }, 400],
   ])('is refused for its %s: %j', async (field, body, status) => {
     const { id } = await opened();
     const answer = await topUp(id, body);

@@ -4,6 +4,7 @@ import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
 import { gatewayNotified, paymentWorkflowId, refreshPayment } from '../../workflows/payment.messages.ts';
 import { changeScenarios } from './change-scenarios.ts';
+import { checkoutScenarios } from './checkout-scenarios.ts';
 import { cloneScenarios } from './clone-scenarios.ts';
 import { hierarchyScenarios } from './hierarchy-scenarios.ts';
 import { importScenario } from './import-scenario.ts';
@@ -154,6 +155,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'prices-synced': pricesSynced,
   'price-sync-stopped': priceSyncStopped,
   'price-sync-parked-and-retried': priceSyncParked,
+  ...checkoutScenarios,
   ...cloneScenarios,
   ...changeScenarios,
   ...lifeScenarios,

@@ -218,7 +218,8 @@ function withoutComments(source: string): string {
 
 describe('size', () => {
   const maxLines = 300;
-  const maxBundleKiB = 700;
+  // Source text with its comments, which is compiled when it is first called; about 500 of it are the SDK's. A lifecycle adds ten to fifteen.
+  const maxBundleKiB = 760;
 
   test(`no file but a migration is longer than ${maxLines} lines`, () => {
     const long = files.filter(

@@ -8,6 +8,7 @@ import type { Sql } from '../../transaction.ts';
 import { openPayment } from '../payment/payment.ts';
 import { refreshIncomplete } from '../subscription/subscription-snapshot.ts';
 import { invoiceEvents } from './invoice-event.ts';
+import { refuseGatedInvoice } from './invoice-gate.ts';
 import { type AttendedInvoice, refreshInvoiceAgenda } from './invoice-snapshot.ts';
 
 /** An invoice after an attempt to collect it. */
@@ -81,6 +82,7 @@ export async function openAttempt(
   if (row.invoice_status === 'SKIPPED' || (row.invoice_status === 'FINALIZED' && row.is_free)) {
     return refreshInvoiceAgenda(sql, scope, input.invoiceId);
   }
+  await refuseGatedInvoice(sql, scope, input.invoiceId, 'collected');
   if (row.invoice_status !== 'FINALIZED')
     throw refuse(
       'validation_error',

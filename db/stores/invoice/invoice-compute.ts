@@ -1,4 +1,3 @@
-import { refuseGated } from '../../../billing/gated-invoice.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { type Columns, updateText, writeRows } from '../../bulk.ts';
@@ -12,6 +11,7 @@ import { releaseCarriedCredits } from './carried-credit.ts';
 import { amountColumns } from './invoice-columns.ts';
 import type { DraftInvoice } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
+import { refuseGatedInvoice } from './invoice-gate.ts';
 import { insertLines } from './invoice-line.ts';
 import { type RebuildableRow, rebuildInvoice } from './invoice-rebuild.ts';
 import { recomputeDraft } from './invoice-recompute.ts';
@@ -58,7 +58,7 @@ export async function computeDraft(
 ): Promise<void> {
   const [row] = await sql.rows<ComputableRow>(computableText, [scope.environmentId, invoiceId]);
   if (!row) throw missing('invoice', invoiceId);
-  refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'computed');
+  await refuseGatedInvoice(sql, scope, invoiceId, 'computed');
   if (row.invoice_status !== 'DRAFT' && row.invoice_status !== 'SKIPPED') {
     throw refuse('validation_error', `an invoice that is ${row.invoice_status} cannot be computed; only a DRAFT can`, {
       invoice_status: row.invoice_status,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { oneOffDueDate, subscriptionDueDate } from '../../../billing/due-date.ts';
 import type { InvoiceAmounts } from '../../../billing/invoice.ts';
 import { invoiceConfig } from '../../../billing/invoice-config.ts';
@@ -10,7 +9,6 @@ import {
 } from '../../../billing/invoice-request.ts';
 import { decimal } from '../../../billing/money.ts';
 import type { OwnTerms } from '../../../billing/own-terms.ts';
-import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { type Columns, insertText, writeRows } from '../../bulk.ts';
 import { newId } from '../../id.ts';
@@ -21,7 +19,9 @@ import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { invoiceColumns } from './invoice-columns.ts';
 import { findInvoiceFacts, type InvoiceFacts } from './invoice-create-facts.ts';
-import { invoiceKey, totalsOf } from './invoice-draft.ts';
+import { keyOf, refuseTaken } from './invoice-create-key.ts';
+import { type CreditableInvoice, closePurse, openPurse, payFromPurse, walletsOf } from './invoice-credit.ts';
+import { totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
 import { insertLines } from './invoice-line.ts';
@@ -35,6 +35,8 @@ export interface InvoiceCreation {
   invoice: NewInvoice;
   /** The purchase of credits that it bills. */
   purchaseId?: string;
+  /** The session that collects it: its amounts are frozen, prepaid credits taken, and it waits as a draft without a number. */
+  checkoutSessionId?: string;
 }
 
 type Lines = (CheckedInvoice['lines'][number] & { id: string })[];
@@ -51,6 +53,8 @@ const ownColumns: Columns = {
   attended: 'boolean',
   ownTerms: 'jsonb',
   purchaseId: 'text',
+  sourceType: 'text',
+  checkoutSessionId: 'text',
 };
 const insertOwnInvoice = insertText('invoice', ownColumns);
 
@@ -63,7 +67,7 @@ const insertOwnInvoice = insertText('invoice', ownColumns);
 export async function createInvoice(
   sql: Sql,
   scope: Scope,
-  { invoiceId, at, invoice: request, purchaseId }: InvoiceCreation,
+  { invoiceId, at, invoice: request, purchaseId, checkoutSessionId }: InvoiceCreation,
   readUsage: UsageReader,
 ): Promise<void> {
   const [before] = await sql.rows('select id from invoice where environment_id = $1 and id = $2', [
@@ -83,6 +87,8 @@ export async function createInvoice(
     request,
   );
   const terms = await termsOf(sql, scope, invoiceId, facts, own);
+  const creditable = creditableOf(invoiceId, request);
+  const purse = await openPurse(sql, scope, checkoutSessionId ? [creditable] : []);
   const { amounts, applied } = computeAmounts(
     scope,
     {
@@ -94,6 +100,7 @@ export async function createInvoice(
       planId: facts.subscription?.planId ?? '',
       customerId: facts.subscription?.customerId ?? request.customerId,
       lines: lines.map((line) => ({ ...line, priceType: line.priceType ?? 'FIXED' })),
+      wallets: checkoutSessionId ? walletsOf(purse, creditable) : [],
       at,
     },
     terms,
@@ -105,15 +112,25 @@ export async function createInvoice(
     );
   }
   const made = rowOf(scope, { invoiceId, at, request, checked, facts, key, own, amounts });
-  const row = { ...made, purchaseId: purchaseId ?? null };
+  const gate = checkoutSessionId
+    ? { sourceType: 'checkout', paymentStatus: 'INITIATED', checkoutSessionId }
+    : { sourceType: '' };
+  const row = { ...made, ...gate, purchaseId: purchaseId ?? null };
   await writeRows(sql, insertOwnInvoice, [row]);
   await insertLines(sql, lineRows(scope, { invoiceId, request, lines, amounts }));
   await writeApplied(sql, [applied]);
-  await writeEvents(sql, scope, invoiceEvents('invoice.update', invoiceId, at));
+  payFromPurse(purse, creditable, checkoutSessionId ? amounts.walletUses : []);
+  await closePurse(purse);
+  // Nothing is told of an invoice that may never be one: its first event is that of its finalization.
+  if (!checkoutSessionId) await writeEvents(sql, scope, invoiceEvents('invoice.update', invoiceId, at));
   await writeAudit(sql, scope, [
     { objectType: 'invoice', objectId: invoiceId, action: 'created', version: 1, occurredAt: at },
   ]);
-  if (checked.isFinalizedAtOnce) await issueInvoices(sql, scope, [{ invoiceId, at }], readUsage);
+  if (checked.isFinalizedAtOnce && !checkoutSessionId) await issueInvoices(sql, scope, [{ invoiceId, at }], readUsage);
+}
+
+function creditableOf(id: string, { customerId, currency, periodEnd }: NewInvoice): CreditableInvoice {
+  return { id, customerId, currency, periodEnd };
 }
 
 async function termsOf(
@@ -129,73 +146,6 @@ async function termsOf(
   const draft = { id: invoiceId, customer_id: facts.customerId, subscription_id: subscriptionId, own_terms: own };
   const given = await readOwnTerms(sql, scope.environmentId, [draft], terms);
   return given.get(invoiceId) ?? terms.get(subscriptionId ?? '');
-}
-
-/**
- * The key that refuses the same invoice twice: the caller's, else a hash of whose it is, its period and its reason. Without a
- * period, where that would allow a customer one invoice for ever, the minute of its issue and its lines stand in for the
- * bounds. spec: subscriptions-and-invoicing §2.15.9
- */
-function keyOf(scope: Scope, request: NewInvoice, at: string): string {
-  if (request.idempotencyKey !== null) return request.idempotencyKey;
-  const { periodStart, periodEnd, customerId, subscriptionId, billingReason } = request;
-  if (periodStart !== null && periodEnd !== null) {
-    const owner = { id: subscriptionId ?? '', customerId };
-    return invoiceKey(scope, owner, { start: periodStart, end: periodEnd }, billingReason);
-  }
-  const content = createHash('sha256')
-    .update(JSON.stringify([request.subtotal, request.description, request.lines]))
-    .digest('hex');
-  const issued = request.issueDate ?? at;
-  return invoiceKey(
-    scope,
-    { id: subscriptionId ?? '', customerId },
-    { start: issued, end: issued },
-    `${billingReason} ${content}`,
-  );
-}
-
-/** The draft or skipped invoice of a subscription that has the key of this request already; null when there is none. spec: §2.15.9 */
-export async function draftUnderKey(sql: Sql, scope: Scope, request: NewInvoice, at: string): Promise<string | null> {
-  const [row] = await sql.rows<{ id: string }>(
-    `select id from invoice where environment_id = $1 and idempotency_key = $2 and subscription_id is not null
-       and invoice_status in ('DRAFT', 'SKIPPED')`,
-    [scope.environmentId, keyOf(scope, request, at)],
-  );
-  return row?.id ?? null;
-}
-
-/** Throws `already_exists` for a key, a period of a subscription, or a number that a live invoice has. */
-async function refuseTaken(
-  sql: Sql,
-  scope: Scope,
-  request: NewInvoice,
-  { invoiceType }: CheckedInvoice,
-  key: string,
-): Promise<void> {
-  const [taken] = await sql.rows<{ id: string; number: string | null; by_number: boolean }>(
-    `select id, invoice_number as number, invoice_number is not distinct from $3 and $3 is not null as by_number from invoice
-     where environment_id = $1 and ((invoice_status <> 'VOIDED' and (idempotency_key = $2
-       or ($4 = 'SUBSCRIPTION' and invoice_type = 'SUBSCRIPTION' and subscription_id = $5 and period_start = $6 and period_end = $7
-         and billing_reason = $8))) or invoice_number = $3) limit 1`,
-    [
-      scope.environmentId,
-      key,
-      request.invoiceNumber,
-      invoiceType,
-      request.subscriptionId,
-      request.periodStart,
-      request.periodEnd,
-      request.billingReason,
-    ],
-  );
-  if (!taken) return;
-  const field = taken.by_number ? 'invoice_number' : 'idempotency_key';
-  const remedy = taken.by_number ? 'choose another number' : 'read it, or send another idempotency_key';
-  throw refuse('already_exists', `${field}: invoice ${taken.id} has it already; ${remedy}`, {
-    invoice_id: taken.id,
-    fields: { [field]: 'taken' },
-  });
 }
 
 interface NewRow {

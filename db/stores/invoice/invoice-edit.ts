@@ -18,6 +18,7 @@ import { isCarriedOut } from '../lifecycle/carried-out.ts';
 import { refreshSubscriptions } from '../subscription/subscription-snapshot.ts';
 import { copyLines } from './invoice-copy.ts';
 import { invoiceEvents } from './invoice-event.ts';
+import { refuseGatedInvoice } from './invoice-gate.ts';
 import { insertLines } from './invoice-line.ts';
 import { recomputeDraft } from './invoice-recompute.ts';
 import { replaceInvoice } from './invoice-replace.ts';
@@ -76,6 +77,7 @@ export async function editInvoice(
 ): Promise<string> {
   const row = await lockEdited(sql, scope, invoiceId);
   if (await isCarriedOut(sql, scope, invoiceId, commandId)) return row.recalculated_invoice_id ?? invoiceId;
+  await refuseGatedInvoice(sql, scope, invoiceId, 'edited');
   assertEditable(editableOf(row));
   refuseEditedPurchase(invoiceId, row.purchase_id);
   const lines = row.lines.map((line) => ({
@@ -110,6 +112,7 @@ async function lockEdited(sql: Sql, scope: Scope, invoiceId: string): Promise<Ed
 
 /** Locks an invoice and refuses one that may not be edited. Throws `not_found`, and what `assertEditable` throws. */
 export async function refuseUneditable(sql: Sql, scope: Scope, invoiceId: string): Promise<void> {
+  await refuseGatedInvoice(sql, scope, invoiceId, 'edited');
   assertEditable(editableOf(await lockEdited(sql, scope, invoiceId)));
 }
 

@@ -61,7 +61,7 @@ export async function readPrintedInvoice(tx: Transaction, id: string): Promise<P
     `select trim_scale(p.amount)::text as amount, p.succeeded_at, p.payment_method_type as type, coalesce(m.last_four, '') as last_four
      from payment p left join payment_method m on m.environment_id = p.environment_id and m.id = p.payment_method_id
      where p.environment_id = $1 and p.destination_type = 'INVOICE' and p.destination_id = $2 and p.succeeded_at is not null
-       and p.status = 'published' order by p.succeeded_at, p.id`,
+       and not p.unapplied and p.status = 'published' order by p.succeeded_at, p.id`,
     [tx.scope.environmentId, id],
   );
   return {
@@ -90,7 +90,11 @@ export async function onPaper(tx: Transaction, documentId: string, invoice: Invo
       layout: texts.layout ?? 1,
     };
   }
+  return { invoice, ...(await readSeller(tx)), terms: await readSetting(tx, 'e_invoice_config'), layout: paperLayout };
+}
+
+/** The seller and the look of its documents as they are now. */
+export async function readSeller(tx: Transaction): Promise<Pick<PaperSource, 'seller' | 'config'>> {
   const seller = await tx.em.findOne(Tenant, { id: tx.scope.tenantId });
-  const config = await readSetting(tx, 'invoice_pdf_config');
-  return { invoice, seller, config, terms: await readSetting(tx, 'e_invoice_config'), layout: paperLayout };
+  return { seller, config: await readSetting(tx, 'invoice_pdf_config') };
 }

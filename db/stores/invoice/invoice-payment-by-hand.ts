@@ -1,4 +1,3 @@
-import { refuseGated } from '../../../billing/gated-invoice.ts';
 import { paymentByHand } from '../../../billing/invoice-payment.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
@@ -10,6 +9,7 @@ import type { Sql } from '../../transaction.ts';
 import { settlePurchases } from '../payment/purchase-settlement.ts';
 import { refreshSubscriptions } from '../subscription/subscription-snapshot.ts';
 import { invoiceEvents } from './invoice-event.ts';
+import { refuseGatedInvoice } from './invoice-gate.ts';
 import { refreshInvoiceAgenda } from './invoice-snapshot.ts';
 
 /** What a person writes down about the payment of an invoice. */
@@ -61,7 +61,7 @@ export async function notePayment(sql: Sql, scope: Scope, note: PaymentNote): Pr
   const { invoiceId, at } = note;
   const [row] = await sql.rows<NotedRow>(notedText, [scope.environmentId, invoiceId]);
   if (!row) throw missing('invoice', invoiceId);
-  refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'paid by hand');
+  await refuseGatedInvoice(sql, scope, invoiceId, 'paid by hand');
   if (row.invoice_status === 'DRAFT') {
     throw refuse('invalid_operation', `invoice ${invoiceId} is DRAFT; only a finalized invoice can be paid`, {
       invoice_id: invoiceId,

@@ -25,9 +25,9 @@ export interface InvoiceParts {
   customer: boolean;
 }
 
-/** One invoice of the environment, archived or not. Throws `not_found`. spec: subscriptions-and-invoicing §1.11 */
+/** One invoice of the environment. Throws `not_found`, also for one whose checkout session ended unpaid. spec: subscriptions-and-invoicing §1.11 */
 export async function findInvoice(tx: Transaction, id: string, parts: InvoiceParts): Promise<InvoiceContent> {
-  const row = await tx.em.findOne(Invoice, { id, environmentId: tx.scope.environmentId });
+  const row = await tx.em.findOne(Invoice, { id, environmentId: tx.scope.environmentId, status: 'published' });
   const [content] = await withContent(tx, row ? [row] : [], parts);
   if (!content) throw missing('invoice', id);
   return content;

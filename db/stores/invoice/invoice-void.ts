@@ -1,4 +1,3 @@
-import { refuseGated } from '../../../billing/gated-invoice.ts';
 import { planVoid, type VoidPlan } from '../../../billing/invoice-void.ts';
 import { decimal } from '../../../billing/money.ts';
 import type { OwnTerms } from '../../../billing/own-terms.ts';
@@ -17,6 +16,7 @@ import { failPurchase, takeBackPurchase } from '../wallet/wallet-purchase.ts';
 import { releaseCarriedCredits } from './carried-credit.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
 import { invoiceEvents } from './invoice-event.ts';
+import { refuseGatedInvoice } from './invoice-gate.ts';
 import { releaseRedemptions } from './invoice-redemption.ts';
 
 interface VoidableRow {
@@ -55,7 +55,7 @@ export async function voidInvoice(
     [scope.environmentId, input.invoiceId],
   );
   if (!row) throw missing('invoice', input.invoiceId);
-  refuseGated({ invoiceStatus: row.invoice_status, sourceType: row.source_type }, 'voided');
+  await refuseGatedInvoice(sql, scope, row.id, 'voided');
   const inFlight = await isPaymentInFlight({ ...sql, scope }, row.id);
   const plan = planVoid({
     invoiceStatus: row.invoice_status,

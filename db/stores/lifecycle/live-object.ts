@@ -22,6 +22,8 @@ const liveText = `
        union all
        select 'subscription', id, tenant_id, environment_id, customer_id, test_clock_id, null from subscription
          where status = 'published' and subscription_status <> 'cancelled' and subscription_type <> 'inherited'
+           and not (subscription_status = 'draft' and exists (select from checkout_session h where h.subscription_id = subscription.id
+             and h.action = 'create_subscription' and h.checkout_status in ('initiated', 'pending')))
        union all
        select 'subscription', subscription_id, tenant_id, environment_id, customer_id, test_clock_id, null from opening_charge where charge_status = 'open'
        union all

@@ -14,6 +14,7 @@ import {
   paymentAudit,
   paymentColumns,
   paymentEvent,
+  refuseSessionPayment,
 } from './payment-row.ts';
 
 /** What a person changes of a payment; absent members stay. spec: wallets-and-payments §1.5 PUT */
@@ -50,6 +51,7 @@ export async function changePayment(
   change: PaymentChange,
 ): Promise<ChangedPayment> {
   const { invoice, payment } = await lockPaymentWithInvoice(tx, paymentId);
+  refuseSessionPayment(payment, 'changed');
   const next = change.paymentStatus ?? payment.payment_status;
   checkMove(payment, next);
   if (change.paymentMethodId !== undefined) await checkMethod(tx, payment, change.paymentMethodId);

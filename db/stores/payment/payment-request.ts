@@ -6,6 +6,7 @@ import { writeAudit } from '../../audit.ts';
 import { customerNow } from '../../clock.ts';
 import { writeEvents } from '../../outbox.ts';
 import { badField, missing } from '../../record.ts';
+import { refuseGatedInvoice } from '../invoice/invoice-gate.ts';
 import { chargeableMethod } from './payment.ts';
 import { writeUnansweredAgenda } from './payment-agenda.ts';
 import { insertPayment } from './payment-insert.ts';
@@ -22,6 +23,7 @@ import {
   paymentAudit,
   paymentColumns,
   paymentEvent,
+  refuseSessionPayment,
 } from './payment-row.ts';
 import { atOnce } from './wallet-payment.ts';
 import { takeFromWallet, walletToPayFrom } from './wallet-payment-request.ts';
@@ -64,6 +66,7 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
   const idempotencyKey = input.idempotencyKey ?? hashedKey(input);
   const before = await earlierPayment(tx, input.id, idempotencyKey);
   if (before) return requested(before, input.processPayment && before.payment_status === 'PENDING', at);
+  if (invoice) await refuseGatedInvoice(tx, tx.scope, invoice.id, 'paid');
   if (invoice) checkInvoice(invoice, input);
   const method = await methodOf(tx, destination.customerId, invoice, input);
   const payment = await insertPayment(tx, {
@@ -95,6 +98,7 @@ export async function startProcessing(
   input: { paymentId: string; at: string },
 ): Promise<RecordedPayment> {
   const { invoice, payment } = await lockPaymentWithInvoice(tx, input.paymentId);
+  refuseSessionPayment(payment, 'processed');
   const status = payment.payment_status;
   if (status === 'INITIATED') {
     throw refuse('invalid_operation', `payment ${payment.id} is INITIATED; only a PENDING payment is processed`, {
@@ -123,6 +127,7 @@ export async function startProcessing(
 /** Archives a payment that never moved money. Throws `not_found`, `invalid_operation`. spec: wallets-and-payments §3 row 44 */
 export async function archivePayment(tx: PaymentTransaction, paymentId: string): Promise<void> {
   const { payment } = await lockPaymentWithInvoice(tx, paymentId);
+  refuseSessionPayment(payment, 'deleted');
   if (payment.payment_status !== 'INITIATED' && payment.payment_status !== 'FAILED') {
     throw refuse(
       'invalid_operation',

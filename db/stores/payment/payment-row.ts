@@ -1,5 +1,6 @@
-import type { PaymentStatus } from '../../../billing/payment.ts';
+import { isPaymentSettled, type PaymentStatus } from '../../../billing/payment.ts';
 import type { WalletsFollow } from '../../../billing/postpaid-payment.ts';
+import { refuse } from '../../../billing/refusal.ts';
 import type { AuditRecord } from '../../audit.ts';
 import { anyOf } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
@@ -46,6 +47,8 @@ export interface PaymentRow {
   /** True of money that pays nothing and goes back. */
   unapplied: boolean;
   test_clock_id: string | null;
+  /** The checkout session that alone may settle it while it is open. */
+  checkout_session_id: string | null;
   version: number;
 }
 
@@ -74,7 +77,8 @@ export interface PayableInvoiceRow {
 
 export const paymentColumns = `id, tenant_id, environment_id, status, idempotency_key, destination_type, destination_id, purchase_id,
   customer_id, payment_method_type, payment_method_id, payment_gateway, gateway_payment_id, intent_token, amount, currency, payment_status,
-  track_attempts, wallets_follow, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, unapplied, test_clock_id, version`;
+  track_attempts, wallets_follow, attended, payment_url, awaits_payer_since, error_message, succeeded_at, failed_at, refunded_at, voided_at, unapplied,
+  test_clock_id, checkout_session_id, version`;
 
 const hasPostpaidWallet = `(invoice.purchase_id is null and exists (select from wallet w where w.environment_id = invoice.environment_id
     and w.customer_id = invoice.customer_id and w.currency = lower(invoice.currency) and w.wallet_type = 'POST_PAID'
@@ -179,6 +183,17 @@ export function invoiceAsDestination(invoice: PayableInvoiceRow): PaymentDestina
 export function destinationDetail(row: PaymentRow): Record<string, string> {
   if (row.destination_type === 'INVOICE') return { invoice_id: row.destination_id };
   return row.purchase_id === null ? {} : { wallet_transaction_id: row.purchase_id };
+}
+
+/** Refuses (invalid_operation) what others do to a payment that its checkout session alone settles. design: money-in-checkout §B8 */
+export function refuseSessionPayment(payment: PaymentRow, verb: string): void {
+  const { checkout_session_id: session, payment_status: status } = payment;
+  if (session === null || isPaymentSettled(status)) return;
+  throw refuse(
+    'invalid_operation',
+    `payment ${payment.id} belongs to checkout session ${session} and cannot be ${verb} until that ends; cancel the session first`,
+    { context: { checkout_session_id: session } },
+  );
 }
 
 /** An event of a payment as its row shows it. */

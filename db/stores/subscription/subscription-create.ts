@@ -118,7 +118,7 @@ async function createChildren(
 }
 
 /** Writes a subscription with all that hangs on it, before its opening invoice; `parent` is whose invoices it is on. */
-async function writeSubscription(
+export async function writeSubscription(
   sql: Sql,
   scope: Scope,
   input: NewSubscription,

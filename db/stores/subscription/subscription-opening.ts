@@ -1,5 +1,6 @@
 import type { BillingPeriodInterval } from '../../../billing/calendar.ts';
 import { isPaidWithinCreation } from '../../../billing/collection.ts';
+import { decimal } from '../../../billing/money.ts';
 import { lessCredit } from '../../../billing/replacement.ts';
 import { writeRows } from '../../bulk.ts';
 import { newId } from '../../id.ts';
@@ -8,7 +9,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { readBillingContext } from '../invoice/billing-context.ts';
-import { type BillingReason, draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
+import { type BillingReason, type DraftInvoice, draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
 import { invoiceEvents } from '../invoice/invoice-event.ts';
 import { issueInvoices } from '../invoice/invoice-issue.ts';
 import { type PaidOpening, payOpening } from './opening-charge.ts';
@@ -30,12 +31,57 @@ export interface Opening {
   paid?: PaidOpening | null;
 }
 
+/** The first invoice of a subscription that its checkout session collects. */
+export interface FrozenOpening {
+  row: SubscriptionRow;
+  invoiceId: string;
+  amountDue: string;
+}
+
 /**
  * Makes and issues the first invoice of a subscription: what is paid in advance for its first period, or the trial's start
  * with every amount 0. Nothing to pay makes an incomplete subscription active. Throws `OpeningToPay` when it must be paid before.
  * spec: subscriptions-and-invoicing §2.3.1, §2.10
  */
 export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Promise<SubscriptionRow> {
+  const { draft, opened } = await draftOpening(sql, scope, opening);
+  await insertDrafts(sql, [draft]);
+  await writeRows(sql, updateSubscriptions, [subscriptionRecord(opened, scope.actor, new Date().toISOString())]);
+  await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, opening.at));
+  await issuePaid(sql, scope, opening, draft.row.id);
+  return opened;
+}
+
+/**
+ * Drafts the first invoice of a draft subscription for its checkout session: amounts and period are final, its number and its first event
+ * come with the money. Null when there is nothing to pay. spec: wallets-and-payments §2.18; design: money-in-checkout §A10
+ */
+export async function freezeOpening(
+  sql: Sql,
+  scope: Scope,
+  opening: Opening,
+  checkoutSessionId: string,
+): Promise<FrozenOpening | null> {
+  const { draft, opened } = await draftOpening(sql, scope, opening);
+  const { id } = draft.row;
+  const amountDue = String(draft.row.amountDue);
+  if (draft.row.invoiceStatus === 'SKIPPED' || decimal(amountDue).isZero()) return null;
+  await insertDrafts(sql, [draft]);
+  await sql.rows(
+    `update invoice set source_type = 'checkout', payment_status = 'INITIATED', checkout_session_id = $3, attended = true
+     where environment_id = $1 and id = $2`,
+    [scope.environmentId, id, checkoutSessionId],
+  );
+  await writeRows(sql, updateSubscriptions, [subscriptionRecord(opened, scope.actor, new Date().toISOString())]);
+  return { row: opened, invoiceId: id, amountDue };
+}
+
+/** The first invoice as it would be, and the subscription with it; nothing is written. */
+async function draftOpening(
+  sql: Sql,
+  scope: Scope,
+  opening: Opening,
+): Promise<{ draft: DraftInvoice; opened: SubscriptionRow }> {
   const { row, period } = opening;
   const trial = row.status === 'trialing';
   const first: BillingReason = opening.replaces ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATE';
@@ -71,11 +117,7 @@ export async function issueOpening(sql: Sql, scope: Scope, opening: Opening): Pr
     at: opening.at,
   });
   if (draft.row.invoiceStatus === 'SKIPPED' && opened.status === 'incomplete') opened.status = 'active';
-  await insertDrafts(sql, [draft]);
-  await writeRows(sql, updateSubscriptions, [subscriptionRecord(opened, scope.actor, new Date().toISOString())]);
-  await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, opening.at));
-  await issuePaid(sql, scope, opening, draft.row.id);
-  return opened;
+  return { draft, opened };
 }
 
 /** Issues the opening invoice, and sees to its payment where that belongs to the creation; a subscription in place of another one is no creation. */

@@ -71,7 +71,8 @@ interface PurchaseToBill {
   isPaid: boolean;
 }
 
-function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wallet }: PurchaseToBill): NewInvoice {
+/** The invoice of a purchase of credits. */
+export function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wallet }: PurchaseToBill): NewInvoice {
   return {
     customerId: wallet.customerId,
     subscriptionId: null,

@@ -1,0 +1,217 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isCheckoutActive } from '../billing/checkout.ts';
+import type { LinkOccasion } from '../billing/checkout-link.ts';
+import { refusalIn, refuse } from '../billing/refusal.ts';
+import type { Database } from '../db/orm.ts';
+import { workflowScope } from '../db/scope.ts';
+import type { CheckoutFollowers } from '../db/stores/checkout/checkout-complete.ts';
+import { linkRequestOf, noteUnopened, recordOpened, recordRefused } from '../db/stores/checkout/checkout-open.ts';
+import { type CheckoutState, loadCheckoutState, writeCheckoutAgenda } from '../db/stores/checkout/checkout-row.ts';
+import { endWatch, noteFailedCompletion, recordLink } from '../db/stores/checkout/checkout-settle.ts';
+import { parkObject, unparkObject } from '../db/stores/lifecycle/parked-object.ts';
+import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import { GatewayOutcomeUnknown, type PaymentGateways } from '../integrations/payment-gateway.ts';
+import type { LinkState, PaymentLinks } from '../integrations/payment-link.ts';
+import type { CheckoutSnapshot } from '../workflows/checkout-session.messages.ts';
+import type { Caller } from '../workflows/subscription.messages.ts';
+import { crashPoint } from './crash-points.ts';
+import { isOutage } from './failure.ts';
+
+export interface CheckoutActivityDependencies {
+  database: Database;
+  gateways: PaymentGateways;
+}
+
+interface CheckoutReference {
+  tenantId: string;
+  environmentId: string;
+  sessionId: string;
+}
+
+interface CheckoutMoment extends CheckoutReference {
+  /** On the customer's clock. */
+  at: string;
+  caller?: Caller;
+}
+
+export type CheckoutActivities = ReturnType<typeof createCheckoutActivities>;
+
+/** A caller who cancels waits so long for the provider. design: money-in-checkout §A6 */
+const cancelPatienceMs = 5_000;
+/** Everybody else waits so long, within what a step may take. */
+const patienceMs = 20_000;
+/** Tries of an unreachable provider while a session is opened. spec: wallets-and-payments §2.22 */
+const openingTries = 3;
+const openingPauseMs = 250;
+
+/** What checkout sessions do. spec: wallets-and-payments §2.17 */
+export function createCheckoutActivities({ database, gateways }: CheckoutActivityDependencies) {
+  const inScope = <T>(session: CheckoutReference & { caller?: Caller }, work: (tx: SqlTransaction) => Promise<T>) =>
+    inSqlTransaction(database, { ...workflowScope(session), ...session.caller }, work);
+  const read = (session: CheckoutReference) => inScope(session, (tx) => snapshotOf(tx, session.sessionId));
+
+  return {
+    loadCheckout: async (input: CheckoutMoment): Promise<CheckoutSnapshot | null> =>
+      inScope(input, async (tx) => {
+        const state = await loadCheckoutState(tx, input.sessionId);
+        return state && viewState(state);
+      }),
+
+    /**
+     * Opens the link at the provider and records it. A definite refusal ends the session and is thrown; a provider that cannot be reached
+     * ends it too while its caller waits, with 503, and is tried again when nobody does.
+     */
+    async openLink(input: CheckoutMoment): Promise<CheckoutSnapshot> {
+      const { sessionId, at } = input;
+      const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, 'open'));
+      if (request === null) return read(input);
+      const opened = await openAt(gateways.get(request.provider)?.links, request.link, request.provider);
+      crashPoint('openLink.afterEffect');
+      if (opened.status === 'opened') {
+        await inScope(input, (tx) => recordOpened(tx, { sessionId, link: opened.link, at }));
+        crashPoint('openLink.beforeAnswer');
+        return read(input);
+      }
+      const isAwaited = input.caller !== undefined;
+      if (opened.status === 'refused' || isAwaited) {
+        await inScope(input, (tx) => recordRefused(tx, { sessionId, isDefinite: opened.status === 'refused', at }));
+        if (isAwaited) throw opened.refusal;
+        return read(input);
+      }
+      await inScope(input, (tx) => noteUnopened(tx, { sessionId, at }));
+      return read(input);
+    },
+
+    /** Asks the provider how the link stands, closing it first where the session is to end, and records what follows. */
+    async askLink(input: CheckoutMoment & { occasion: LinkOccasion }): Promise<CheckoutSnapshot> {
+      const { sessionId, occasion, at } = input;
+      const purpose = occasion === 'poll' ? 'read' : 'close';
+      const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, purpose));
+      if (request === null) return read(input);
+      const link = await askAt(gateways.get(request.provider)?.links, request.link, occasion);
+      crashPoint('askLink.afterEffect');
+      const answer = { sessionId, occasion, link, at };
+      const followers = await inScope(input, (tx) =>
+        recordLink(tx, answer).finally(() => crashPoint('askLink.beforeCommit')),
+      ).catch((error: unknown) => {
+        // Of an order that is paid everything but an outage is a completion that failed; it is told, and tried again.
+        if (isOutage(error) || refusalIn(error)?.code === 'not_found' || !link?.captures.length) throw error;
+        if (occasion === 'cancel' && refusalIn(error)) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        return inScope(input, (tx) => noteFailedCompletion(tx, { ...answer, reason }));
+      });
+      return withFollowers(await read(input), followers);
+    },
+
+    /** The last question about a link was asked: it is not watched any more. */
+    endWatch: (input: CheckoutMoment): Promise<CheckoutSnapshot> =>
+      inScope(input, async (tx) => {
+        await endWatch(tx, input.sessionId, input.at);
+        return snapshotOf(tx, input.sessionId);
+      }),
+
+    parkCheckout: (input: CheckoutMoment & { step: string; reason: string }): Promise<CheckoutSnapshot> =>
+      inScope(input, async (tx) => {
+        const { step, reason, sessionId } = input;
+        await parkObject(tx, tx.scope, { objectType: 'checkout_session', objectId: sessionId, step, reason });
+        return snapshotOf(tx, sessionId);
+      }),
+
+    unparkCheckout: (input: CheckoutMoment): Promise<CheckoutSnapshot> =>
+      inScope(input, async (tx) => {
+        await unparkObject(tx, tx.scope, { objectType: 'checkout_session', objectId: input.sessionId });
+        const state = await loadCheckoutState(tx, input.sessionId);
+        if (state) await writeCheckoutAgenda(tx, state.row, input.at);
+        return snapshotOf(tx, input.sessionId);
+      }),
+  };
+}
+
+type Opened =
+  | { status: 'opened'; link: Awaited<ReturnType<PaymentLinks['open']>> }
+  | { status: 'refused' | 'unreachable'; refusal: Error };
+
+async function openAt(
+  links: PaymentLinks | undefined,
+  request: Parameters<PaymentLinks['open']>[0],
+  provider: string,
+): Promise<Opened> {
+  if (!links) {
+    const message = `payment_provider ${provider} opens no payment pages here`;
+    return { status: 'refused', refusal: refuse('invalid_operation', message) };
+  }
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return { status: 'opened', link: await links.open(request) };
+    } catch (error) {
+      const refusal = refusalIn(error);
+      if (refusal) return { status: 'refused', refusal: refuse(refusal.code, refusal.message, refusal.details) };
+      // Anything else is a fault on this side, after which the step is tried again.
+      if (!(error instanceof GatewayOutcomeUnknown)) throw error;
+      if (tried === openingTries) {
+        const message = `payment_provider ${provider} could not be reached; nothing was opened, so try again`;
+        return { status: 'unreachable', refusal: refuse('service_unavailable', message) };
+      }
+      await delay(openingPauseMs * tried);
+    }
+  }
+}
+
+/** How a link stands; null where its provider does not say so in time. */
+async function askAt(
+  links: PaymentLinks | undefined,
+  reference: Parameters<PaymentLinks['read']>[0],
+  occasion: LinkOccasion,
+): Promise<LinkState | null> {
+  if (!links) return null;
+  const late = new AbortController();
+  const patience = occasion === 'cancel' ? cancelPatienceMs : patienceMs;
+  const silence = delay(patience, null, { signal: late.signal }).catch(() => null);
+  const asked = occasion === 'poll' ? links.read(reference) : links.close(reference);
+  return Promise.race([asked.catch(withoutAnswer), silence]).finally(() => late.abort());
+}
+
+function withoutAnswer(error: unknown): null {
+  if (error instanceof GatewayOutcomeUnknown || refusalIn(error)) return null;
+  throw error;
+}
+
+async function snapshotOf(tx: SqlTransaction, sessionId: string): Promise<CheckoutSnapshot> {
+  const state = await loadCheckoutState(tx, sessionId);
+  if (!state) throw new Error(`checkout session ${sessionId} is gone`);
+  return viewState(state);
+}
+
+function withFollowers(snapshot: CheckoutSnapshot, { refundIds, subscriptionId }: CheckoutFollowers): CheckoutSnapshot {
+  return { ...snapshot, refundIds, subscriptionId };
+}
+
+function viewState({ row, agenda, blockedOn, blockedReason }: CheckoutState): CheckoutSnapshot {
+  const isActive = isCheckoutActive(row.checkout_status);
+  return {
+    version: row.version,
+    status: row.checkout_status,
+    agenda,
+    ended: !isActive && agenda.length === 0,
+    details: `${row.action} · ${waitText(row, isActive)}`,
+    spreadMs: 0,
+    blockedOn,
+    blockedReason,
+    checkoutStatus: row.checkout_status,
+    linkState: row.link_state,
+    isLocal: row.payment_provider === 'sandbox',
+    isAnswered: row.asked_at === null || row.asked_at === row.answered_at,
+  };
+}
+
+/** What a session waits for, and since when something is wrong with it. */
+function waitText(row: CheckoutState['row'], isActive: boolean): string {
+  if (!isActive && row.link_state === 'open')
+    return `${row.checkout_status}, its link may still be payable and is watched`;
+  if (!isActive) return row.failure_reason ? `${row.checkout_status}: ${row.failure_reason}` : row.checkout_status;
+  if (row.completion_failed_at !== null)
+    return `paid, but not carried out since ${row.completion_failed_at}; tried again until a day has passed`;
+  if (row.link_state === 'none') return `waits for ${row.payment_provider} to open the payment page`;
+  const silence = row.asked_at !== null && row.asked_at !== row.answered_at ? ', which did not answer last' : '';
+  return `waits for its payer at ${row.payment_provider}${silence}, until ${row.expires_at}`;
+}

@@ -1,0 +1,71 @@
+import { graceSetting, type InvariantRule } from './invariant.ts';
+
+const now = 'coalesce(k.frozen_time, clock_timestamp())';
+const grace = `current_setting('${graceSetting}')::interval`;
+
+/** A session with what it drafted. */
+const drafted = `
+  checkout_session s left join invoice i on i.id = s.checkout_invoice_id left join payment p on p.id = s.checkout_payment_id
+  left join subscription u on u.id = s.subscription_id and s.action = 'create_subscription'
+  left join wallet_transaction t on t.id = s.purchase_id`;
+const problem = `format('%s, its invoice %s %s, its payment %s, its subscription %s %s, its purchase %s', s.checkout_status, i.status,
+  i.invoice_status, p.payment_status, u.status, u.subscription_status, t.transaction_status)`;
+const ends = ['completed', 'failed', 'expired'];
+
+/** I12 and I25: a checkout ends once, in time, with everything it drafted or nothing of it. */
+export const checkoutRules: readonly InvariantRule[] = [
+  {
+    id: 'I12',
+    rule: 'of a completed session everything came: a final invoice, its money, what was bought',
+    examines: 'select count(*) from checkout_session',
+    violations: `
+      select s.id as object, ${problem} as problem from ${drafted}
+      where s.checkout_status = 'completed' and (i.invoice_status = 'DRAFT' or p.succeeded_at is null or p.unapplied
+        or u.subscription_status = 'draft' or t.transaction_status = 'pending')`,
+  },
+  {
+    id: 'I12',
+    rule: 'of a session that ended unpaid nothing is left, and money that came for it pays nothing',
+    examines: 'select count(*) from checkout_session',
+    violations: `
+      select s.id as object, ${problem} as problem from ${drafted}
+      where s.checkout_status in ('failed', 'expired') and (i.invoice_status <> 'VOIDED' or i.status <> 'archived'
+        or i.invoice_number is not null or not (p.payment_status = 'FAILED' or p.unapplied) or u.status <> 'archived'
+        or t.transaction_status <> 'failed')`,
+  },
+  {
+    id: 'I12',
+    rule: 'a session waits with everything it drafted, and ends once',
+    examines: 'select count(*) from checkout_session',
+    violations: `
+      select s.id as object, ${problem} as problem from ${drafted}
+      where s.checkout_status in ('initiated', 'pending') and (i.invoice_status <> 'DRAFT' or i.invoice_number is not null
+        or p.payment_status not in ('INITIATED', 'PENDING') or u.subscription_status <> 'draft' or t.transaction_status <> 'pending')
+      union all
+      select s.id, format('%s, told of %s ends', s.checkout_status, told.ends)
+      from checkout_session s cross join lateral (
+        select count(*) as ends from outbox_event e where e.environment_id = s.environment_id and e.entity_id = s.id
+          and e.event_name in (${ends.map((end) => `'checkout.session.${end}'`).join(', ')})
+      ) told where told.ends <> case when s.checkout_status in ('initiated', 'pending') then 0 else 1 end`,
+  },
+  {
+    id: 'I25',
+    rule: 'no session can be paid a day and a quarter of an hour after its end',
+    examines: 'select count(*) from checkout_session',
+    violations: `
+      select s.id as object, format('%s, it was to end at %s', s.checkout_status, s.expires_at) as problem
+      from checkout_session s left join test_clock k on k.id = s.test_clock_id
+      where s.checkout_status in ('initiated', 'pending') and k.target_time is null and s.completion_failed_at is null
+        and s.expires_at + interval '24 hours 15 minutes' + ${grace} < ${now}`,
+  },
+  {
+    id: 'I25',
+    rule: 'a link that may be payable has somebody who looks after it',
+    examines: 'select count(*) from checkout_session',
+    violations: `
+      select s.id as object, format('%s, its link is %s, and nothing on its agenda says so', s.checkout_status, s.link_state) as problem
+      from checkout_session s left join agenda_entry a on a.environment_id = s.environment_id and a.object_type = 'checkout_session'
+        and a.object_id = s.id
+      where (s.checkout_status in ('initiated', 'pending') or s.link_state = 'open') and a.object_id is null`,
+  },
+];

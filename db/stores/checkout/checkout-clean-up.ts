@@ -1,0 +1,62 @@
+import { type CheckoutMove, failureSentence } from '../../../billing/checkout.ts';
+import { writeAudit } from '../../audit.ts';
+import { writeEvents } from '../../outbox.ts';
+import type { ScopedSql } from '../../transaction.ts';
+import { dropGatedInvoice } from '../invoice/gated-invoice.ts';
+import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment/payment-row.ts';
+import { dropFrozenDraft } from '../subscription/subscription-frozen.ts';
+import { failPurchase } from '../wallet/wallet-purchase.ts';
+import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
+
+const neverPaid = 'the checkout session expired before it was paid';
+
+/**
+ * Ends a session that was not paid and takes back all it had drafted: subscription, invoice with its credits and coupons, purchase with
+ * its bonus, payment. All of it or nothing; whoever comes second finds the session ended and gets null. What the link does meanwhile is
+ * `linkState`. spec: wallets-and-payments §2.17 Clean-up
+ */
+export async function cleanUpCheckout(
+  tx: ScopedSql,
+  row: CheckoutRow,
+  end: { move: CheckoutMove; linkState: CheckoutRow['link_state']; at: string; message?: string },
+): Promise<CheckoutRow | null> {
+  const { move, at, linkState } = end;
+  const isCancelled = move.failureReason === 'cancelled';
+  const ended = await changeCheckout(tx, row, {
+    sets: `checkout_status = $4, failure_reason = $5, failure_message = $6, ended_at = $7, link_state = $8, page_token = null,
+      cancelled_at = case when $9 then $7::timestamptz end, asked_at = $7, completion_failed_at = null`,
+    values: [
+      move.to,
+      move.failureReason,
+      end.message ?? failureSentence(move.failureReason),
+      at,
+      linkState,
+      isCancelled,
+    ],
+    at,
+    condition: `checkout_status in ('initiated', 'pending')`,
+  });
+  if (!ended) return null;
+  if (row.action === 'create_subscription' && row.subscription_id) {
+    await dropFrozenDraft(tx, tx.scope, row.subscription_id, at);
+  }
+  await failPayment(tx, row, failureSentence(move.failureReason) ?? neverPaid, at);
+  if (row.checkout_invoice_id) await dropGatedInvoice(tx, tx.scope, row.checkout_invoice_id, at);
+  if (row.purchase_id) await failPurchase(tx, tx.scope, row.purchase_id, neverPaid);
+  await writeEvents(tx, tx.scope, move.eventName ? [checkoutEvent(move.eventName, ended, at)] : []);
+  await writeAudit(tx, tx.scope, [checkoutAudit(ended, move.to, at, { reason: move.failureReason })]);
+  return ended;
+}
+
+/** The payment of a session that ended: failed, and archived with its invoice. */
+async function failPayment(tx: ScopedSql, row: CheckoutRow, reason: string, at: string): Promise<void> {
+  const [failed] = await tx.rows<PaymentRow & { [column: string]: unknown }>(
+    `update payment set payment_status = 'FAILED', failed_at = $3, error_message = $4, status = 'archived', version = version + 1,
+       updated_at = $5, updated_by = $6
+     where environment_id = $1 and id = $2 and payment_status in ('INITIATED', 'PENDING', 'PROCESSING') returning ${paymentColumns}`,
+    [tx.scope.environmentId, row.checkout_payment_id, at, reason, new Date().toISOString(), tx.scope.actor],
+  );
+  if (!failed) return;
+  await writeEvents(tx, tx.scope, [paymentEvent('payment.failed', failed, null, at)]);
+  await writeAudit(tx, tx.scope, [paymentAudit(failed, 'failed', at, { reason, checkout_session_id: row.id })]);
+}

@@ -1,0 +1,81 @@
+import type { LinkCapture, LinkedMethod } from '../../../billing/checkout-link.ts';
+import { writeAudit } from '../../audit.ts';
+import { newId } from '../../id.ts';
+import { writeEvents } from '../../outbox.ts';
+import type { ScopedSql } from '../../transaction.ts';
+import { issueGatedInvoice } from '../invoice/gated-invoice.ts';
+import { refreshInvoiceAgenda } from '../invoice/invoice-snapshot.ts';
+import { recordPaymentOutcome } from '../payment/payment-outcome.ts';
+import { takeCapturedAmount } from '../payment/unapplied-capture.ts';
+import { activateFrozen } from '../subscription/subscription-frozen.ts';
+import { keepMethod, keepsMethod } from './checkout-method.ts';
+import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
+
+/** Objects whose workflows are to be told of a session's end. */
+export interface CheckoutFollowers {
+  refundIds: string[];
+  subscriptionId: string | null;
+  invoiceId: string | null;
+}
+
+/**
+ * Carries out a paid order in one transaction: the session is claimed, the invoice gets its number and its payment, and what was bought
+ * comes as it was frozen. Null when another had claimed it. What it throws leaves the session as it was.
+ * spec: wallets-and-payments §2.17 Completion per action; design: money-in-checkout §A10, §B8
+ */
+export async function completeCheckout(
+  tx: ScopedSql,
+  row: CheckoutRow,
+  { capture, savedMethod = null, at }: { capture: LinkCapture; savedMethod?: LinkedMethod | null; at: string },
+): Promise<CheckoutFollowers | null> {
+  const methodId = savedMethod !== null && keepsMethod(row) ? newId('pm') : null;
+  const claimed = await changeCheckout(tx, row, {
+    sets: `checkout_status = 'completed', completed_at = $4, ended_at = $4, link_state = 'dead', failure_reason = null, failure_message = null,
+      completion_failed_at = null, asked_at = $4, answered_at = $4, page_token = null, result = $5`,
+    values: [at, JSON.stringify(resultOf(row, methodId))],
+    at,
+    condition: `checkout_status in ('initiated', 'pending')`,
+  });
+  if (!claimed) return null;
+  if (savedMethod !== null && methodId !== null) await keepMethod(tx, row, { id: methodId, method: savedMethod, at });
+  await writeEvents(tx, tx.scope, [checkoutEvent('checkout.session.completed', claimed, at)]);
+  await writeAudit(tx, tx.scope, [checkoutAudit(claimed, 'completed', at, { payment_id: row.checkout_payment_id })]);
+  const { subscription_id: subscriptionId, checkout_invoice_id: invoiceId } = row;
+  const isSubscription = row.action === 'create_subscription' && subscriptionId !== null;
+  // In the order of locks: the subscription before its invoice.
+  if (isSubscription) await activateFrozen(tx, tx.scope, subscriptionId, at);
+  if (invoiceId !== null) await issueGatedInvoice(tx, tx.scope, invoiceId, at);
+  const refundIds = await settle(tx, row, capture, at);
+  if (invoiceId !== null) await refreshInvoiceAgenda(tx, tx.scope, invoiceId);
+  return { refundIds, subscriptionId: isSubscription ? subscriptionId : null, invoiceId };
+}
+
+/** Records the money: as much as came, which may be more than was asked. */
+async function settle(tx: ScopedSql, row: CheckoutRow, capture: LinkCapture, at: string): Promise<string[]> {
+  const paymentId = row.checkout_payment_id;
+  if (paymentId === null) return [];
+  await takeCapturedAmount(tx, paymentId, capture.amount);
+  const outcome = {
+    status: 'succeeded',
+    gatewayPaymentId: capture.chargeProviderId,
+    gatewayMetadata: {},
+    reason: null,
+    actionUrl: null,
+  } as const;
+  const { refundIds = [] } = await recordPaymentOutcome(tx, { paymentId, outcome, at });
+  return refundIds;
+}
+
+/** What a session made, under the name of its action. spec: wallets-and-payments §1.4 result; design: money-in-checkout §B20 */
+function resultOf(row: CheckoutRow, methodId: string | null): Record<string, unknown> {
+  const kept = methodId === null ? {} : { payment_method_id: methodId };
+  const paid = { invoice_id: row.checkout_invoice_id, payment_id: row.checkout_payment_id, ...kept };
+  const own = {
+    create_subscription: { subscription_id: row.subscription_id },
+    add_addon: { subscription_id: row.subscription_id },
+    modify_subscription: { subscription_id: row.subscription_id },
+    wallet_topup: { wallet_id: row.wallet_id, wallet_transaction_id: row.purchase_id },
+    pay_invoice: {},
+  };
+  return { [`${row.action}_result`]: { ...paid, ...own[row.action] } };
+}

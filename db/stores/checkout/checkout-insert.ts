@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { type CheckoutAction, checkoutExpiry, isCheckoutActive } from '../../../billing/checkout.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { writeAudit } from '../../audit.ts';
+import { insertText, recordColumnTypes, writeRowsAndWait } from '../../bulk.ts';
+import { decimalText, instantText } from '../../columns.ts';
+import { writeEvents } from '../../outbox.ts';
+import { type ScopedSql, violatedUniqueIndex } from '../../transaction.ts';
+import { insertPayment } from '../payment/payment-insert.ts';
+import { invoiceAsDestination, lockPayableInvoice, paymentAudit, paymentEvent } from '../payment/payment-row.ts';
+import { type CheckoutRow, checkoutAudit, checkoutColumns, writeCheckoutAgenda } from './checkout-row.ts';
+
+/** A session as its caller asks for it, whatever it is for. Shapes are checked. spec: wallets-and-payments §1.4 */
+export interface CheckoutRequest {
+  sessionId: string;
+  provider: string;
+  /** `collection_method`, `payment_method`, `max_mandate_limit`. */
+  providerConfig: Record<string, string>;
+  successUrl: string | null;
+  failureUrl: string | null;
+  cancelUrl: string | null;
+  idempotencyKey: string | null;
+  metadata: Record<string, string>;
+  /** Token of its page, and the origin under which the caller reached this installation. */
+  pageToken: string;
+  baseUrl: string;
+  /** Address of the page of another session. */
+  urlOf(session: { id: string; tokenHash: string; baseUrl: string; providerUrl: string | null }): string | null;
+}
+
+/** Content of a session: what is paid, for whom, and on which subject no second one may run. */
+export interface CheckoutSubject {
+  action: CheckoutAction;
+  customerId: string;
+  testClockId: string | null;
+  /** The customer's present. */
+  at: string;
+  configuration: Record<string, unknown>;
+  invoiceId: string;
+  amount: string;
+  currency: string;
+  walletId?: string;
+  subscriptionId?: string;
+  purchaseId?: string;
+}
+
+/** SHA-256 of a page's token, by which the page finds its session. design: money-in-checkout §B14 */
+export function hashOfToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** The key of a session without one: the same cart of the same customer meets the session that runs. design: money-in-checkout §A14 */
+export function cartKey(customerId: string, action: string, configuration: unknown): string {
+  const content = JSON.stringify([customerId, action, sorted(configuration)]);
+  return `cart:${createHash('sha256').update(content).digest('hex')}`;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sorted(member)]),
+  );
+}
+
+const insertSession = insertText('checkout_session', {
+  ...recordColumnTypes,
+  idempotencyKey: 'text',
+  tokenHash: 'text',
+  pageToken: 'text',
+  baseUrl: 'text',
+  customerId: 'text',
+  action: 'text',
+  configuration: 'jsonb',
+  paymentProvider: 'text',
+  providerConfig: 'jsonb',
+  amount: 'numeric',
+  currency: 'text',
+  checkoutInvoiceId: 'text',
+  checkoutPaymentId: 'text',
+  walletId: 'text',
+  subscriptionId: 'text',
+  purchaseId: 'text',
+  successUrl: 'text',
+  failureUrl: 'text',
+  cancelUrl: 'text',
+  openedAt: 'timestamptz',
+  expiresAt: 'timestamptz',
+  metadata: 'jsonb',
+  testClockId: 'text',
+});
+
+/** The session of this id, where an earlier try of the same request made it. */
+export async function findMade(tx: ScopedSql, sessionId: string): Promise<CheckoutRow | null> {
+  const [row] = await tx.rows<CheckoutRow>(
+    `select ${checkoutColumns} from checkout_session where environment_id = $1 and id = $2`,
+    [tx.scope.environmentId, sessionId],
+  );
+  return row ?? null;
+}
+
+/**
+ * Refuses (already_exists) what a running session has: its key, or its subject. Asked before anything is drafted; the unique keys of the
+ * table decide between two at once. spec: wallets-and-payments §3 rows 13, 34; design: money-in-checkout §A14
+ */
+export async function refuseRunning(
+  tx: ScopedSql,
+  request: CheckoutRequest,
+  subject: { key: string; walletId?: string; subscriptionId?: string; invoiceId?: string },
+): Promise<void> {
+  const [row] = await tx.rows<RunningRow>(runningText, [
+    tx.scope.environmentId,
+    subject.key,
+    subject.walletId ?? null,
+    subject.subscriptionId ?? null,
+    subject.invoiceId ?? null,
+  ]);
+  if (row) throw running(row, request);
+}
+
+/**
+ * Writes a session with the payment it waits for, INITIATED, and its agenda. The invoice is there already. Throws `already_exists` as
+ * `refuseRunning`. spec: wallets-and-payments §2.17
+ */
+export async function insertCheckout(
+  tx: ScopedSql,
+  request: CheckoutRequest,
+  subject: CheckoutSubject,
+  paymentId: string,
+): Promise<void> {
+  const { sessionId } = request;
+  const key = request.idempotencyKey ?? cartKey(subject.customerId, subject.action, subject.configuration);
+  await insertSessionRow(tx, request, subject, { key, paymentId });
+  const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, subject.invoiceId);
+  if (!invoice) throw new Error(`invoice ${subject.invoiceId} is gone inside the transaction of its session`);
+  const payment = await insertPayment(tx, {
+    id: paymentId,
+    idempotencyKey: `${sessionId}/1`,
+    destination: invoiceAsDestination(invoice),
+    paymentMethodType: 'PAYMENT_LINK',
+    paymentMethodId: null,
+    paymentGateway: request.provider,
+    amount: subject.amount,
+    paymentStatus: 'INITIATED',
+    attended: false,
+    isChargedAlready: true,
+    metadata: {},
+    checkoutSessionId: sessionId,
+  });
+  await writeEvents(tx, tx.scope, [paymentEvent('payment.created', payment, null, subject.at)]);
+  const row = (await findMade(tx, sessionId))!;
+  await writeAudit(tx, tx.scope, [
+    paymentAudit(payment, 'created', subject.at, { invoice_id: invoice.id, checkout_session_id: sessionId }),
+    checkoutAudit(row, 'created', subject.at, { action: subject.action, invoice_id: invoice.id }),
+  ]);
+  await writeCheckoutAgenda(tx, row, subject.at);
+}
+
+async function insertSessionRow(
+  tx: ScopedSql,
+  request: CheckoutRequest,
+  subject: CheckoutSubject,
+  { key, paymentId }: { key: string; paymentId: string },
+): Promise<void> {
+  const now = new Date().toISOString();
+  const { tenantId, environmentId, actor } = tx.scope;
+  const row = {
+    id: request.sessionId,
+    tenantId,
+    environmentId,
+    createdAt: now,
+    createdBy: actor,
+    updatedAt: now,
+    updatedBy: actor,
+    idempotencyKey: key,
+    tokenHash: hashOfToken(request.pageToken),
+    pageToken: request.pageToken,
+    baseUrl: request.baseUrl,
+    customerId: subject.customerId,
+    action: subject.action,
+    configuration: subject.configuration,
+    paymentProvider: request.provider,
+    providerConfig: request.providerConfig,
+    amount: subject.amount,
+    currency: subject.currency,
+    checkoutInvoiceId: subject.invoiceId,
+    checkoutPaymentId: paymentId,
+    walletId: subject.walletId ?? null,
+    subscriptionId: subject.subscriptionId ?? null,
+    purchaseId: subject.purchaseId ?? null,
+    successUrl: request.successUrl,
+    failureUrl: request.failureUrl,
+    cancelUrl: request.cancelUrl,
+    openedAt: subject.at,
+    expiresAt: checkoutExpiry(request.provider, subject.at, null),
+    metadata: request.metadata,
+    testClockId: subject.testClockId,
+  };
+  await tx.rows('savepoint new_checkout');
+  try {
+    await writeRowsAndWait(tx, insertSession, [row]);
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error;
+    await tx.rows('rollback to savepoint new_checkout');
+    await refuseRunning(tx, request, { ...subject, key });
+    throw error;
+  }
+}
+
+interface RunningRow {
+  id: string;
+  checkout_status: string;
+  expires_at: string;
+  token_hash: string;
+  base_url: string;
+  provider_url: string | null;
+  same_key: boolean;
+  amount: string;
+  [column: string]: unknown;
+}
+
+const runningText = `
+select id, checkout_status, expires_at, token_hash, base_url, provider_url, amount, idempotency_key = $2 as same_key
+from checkout_session where environment_id = $1 and status = 'published' and checkout_status in ('initiated', 'pending')
+  and (idempotency_key = $2 or wallet_id = $3 or subscription_id = $4 or checkout_invoice_id = $5) order by same_key desc limit 1`;
+
+function running(row: RunningRow, request: CheckoutRequest): Error {
+  const { id } = row;
+  const what = row.same_key ? 'was opened with the same key or for the same cart' : 'is open for the same subject';
+  const url = request.urlOf({ id, tokenHash: row.token_hash, baseUrl: row.base_url, providerUrl: row.provider_url });
+  return refuse('already_exists', `checkout session ${id} ${what}; pay it, cancel it, or wait until it expires`, {
+    checkout_session: {
+      id,
+      checkout_session_id: id,
+      status: row.checkout_status,
+      amount: decimalText(row.amount),
+      payment_action: url === null || !isCheckoutActive(row.checkout_status) ? null : { type: 'checkout_url', url },
+      expires_at: instantText(row.expires_at),
+    },
+    ...(row.same_key ? { fields: { idempotency_key: 'taken by a running session' } } : {}),
+  });
+}

@@ -1,0 +1,108 @@
+import { invoiceConfig } from '../../../billing/invoice-config.ts';
+import type { OwnTerms } from '../../../billing/own-terms.ts';
+import { writeAudit } from '../../audit.ts';
+import { decimalText, instantText } from '../../columns.ts';
+import { writeEvents } from '../../outbox.ts';
+import { missing } from '../../record.ts';
+import type { Scope } from '../../scope.ts';
+import type { Sql } from '../../transaction.ts';
+import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
+import { recordPapers } from './document-paper.ts';
+import { releaseCoupons } from './invoice-coupon.ts';
+import { invoiceEvents } from './invoice-event.ts';
+import { assignNumbers } from './invoice-numbering.ts';
+import { releaseRedemptions } from './invoice-redemption.ts';
+import { sealDocuments } from './invoice-seal.ts';
+
+interface GatedRow {
+  id: string;
+  customer_id: string;
+  currency: string;
+  invoice_status: string;
+  source_type: string;
+  checkout_session_id: string | null;
+  total_prepaid_credits_applied: string;
+  own_terms: OwnTerms | null;
+  issue_date: string | null;
+  due_date: string | null;
+  config: Record<string, unknown> | null;
+  version: number;
+  [column: string]: unknown;
+}
+
+async function lockGated(sql: Sql, scope: Scope, invoiceId: string): Promise<GatedRow> {
+  const [row] = await sql.rows<GatedRow>(
+    `select i.id, i.customer_id, i.currency, i.invoice_status, i.source_type, i.checkout_session_id, i.total_prepaid_credits_applied, i.own_terms,
+       i.issue_date, i.due_date, i.version,
+       (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config
+     from invoice i where i.environment_id = $1 and i.id = $2 for update of i`,
+    [scope.environmentId, invoiceId],
+    'gated-invoice-locked',
+  );
+  if (!row) throw missing('invoice', invoiceId);
+  return row;
+}
+
+/**
+ * Makes an invoice final whose session was paid, with the amounts it was opened with and the next number of its sequence. One that is
+ * final already stays. Throws `not_found`. spec: wallets-and-payments §2.18; design: money-in-checkout §A10
+ */
+export async function issueGatedInvoice(sql: Sql, scope: Scope, invoiceId: string, at: string): Promise<void> {
+  const draft = await lockGated(sql, scope, invoiceId);
+  if (draft.invoice_status !== 'DRAFT') return;
+  const config = invoiceConfig(draft.config);
+  const row = { id: draft.id, invoiceStatus: 'FINALIZED', invoiceNumber: null as string | null };
+  await assignNumbers(sql, scope, [{ row, at }], config);
+  const due = draft.due_date ? instantText(draft.due_date) : at;
+  await sql.rows(
+    `update invoice set invoice_status = 'FINALIZED', invoice_number = $3, issue_date = coalesce(issue_date, $4), due_date = $5, finalized_at = $4,
+       payment_status = 'PENDING', attended = true, version = version + 1, updated_at = $6, updated_by = $7 where environment_id = $1 and id = $2`,
+    [scope.environmentId, invoiceId, row.invoiceNumber, at, due > at ? due : at, new Date().toISOString(), scope.actor],
+  );
+  await writeEvents(sql, scope, invoiceEvents(['invoice.update.finalized'], invoiceId, at));
+  await recordPapers(sql, scope, [{ documentId: invoiceId, invoiceId }]);
+  const digests = await sealDocuments(sql, scope, [{ row, draft: { invoice_number: null }, at }], config);
+  await writeAudit(sql, scope, [
+    {
+      objectType: 'invoice',
+      objectId: invoiceId,
+      action: 'finalized',
+      version: draft.version + 1,
+      occurredAt: at,
+      detail: { invoice_number: row.invoiceNumber, document: digests.get(invoiceId) },
+    },
+  ]);
+}
+
+/**
+ * Ends an invoice whose session was not paid: the prepaid credits it took go back, coupons can be redeemed again, and it is void
+ * without a number and archived. Nothing is told of it, because nothing was. Throws `not_found`.
+ * spec: wallets-and-payments §2.17 Clean-up, §2.18; design: money-in-checkout §B1
+ */
+export async function dropGatedInvoice(sql: Sql, scope: Scope, invoiceId: string, at: string): Promise<void> {
+  const row = await lockGated(sql, scope, invoiceId);
+  if (row.invoice_status !== 'DRAFT') return;
+  const amount = decimalText(row.total_prepaid_credits_applied);
+  if (amount !== '0') {
+    await creditPrepaidWallet(sql, scope, {
+      customerId: row.customer_id,
+      currency: row.currency,
+      amount,
+      cause: 'invoice_void',
+      causeId: row.id,
+      description: `Prepaid credits of unpaid checkout invoice ${row.id}`,
+      idempotencyKey: `${row.id}_prepaid`,
+      at,
+    });
+  }
+  await sql.rows(
+    `update invoice set invoice_status = 'VOIDED', voided_at = $3, status = 'archived', attended = true, version = version + 1, updated_at = $4, updated_by = $5
+     where environment_id = $1 and id = $2`,
+    [scope.environmentId, row.id, at, new Date().toISOString(), scope.actor],
+  );
+  await releaseCoupons(sql, scope, row.id);
+  await releaseRedemptions(sql, scope, row.own_terms, at);
+  await writeAudit(sql, scope, [
+    { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: at },
+  ]);
+}

@@ -1,0 +1,211 @@
+import { advanceClock, makeCustomer } from '../../bench/account.ts';
+import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import {
+  checkoutProgress,
+  checkoutSessionWorkflowId,
+  openCheckout,
+  providerNotified,
+} from '../../workflows/checkout-session.messages.ts';
+import { retry, rowChanged } from '../../workflows/lifecycle.messages.ts';
+import { asOwner, newExternalId, type Stage, start, until } from './stage.ts';
+
+interface Session {
+  id: string;
+  checkout_payment_id: string;
+  checkout_status: string;
+}
+
+const caller = { actor: 'recorder', requestId: 'recorder' };
+
+/** Checkout sessions in each way that they can go. */
+export const checkoutScenarios: Record<string, (stage: Stage) => Promise<void>> = {
+  /** A subscription, an invoice after a decline, and one whose bank takes its time and which only the provider's news tells of. */
+  'checkout-paid': async (stage) => {
+    const subscribed = await subscriptionSession(stage);
+    await pay(stage, subscribed, 'succeeds');
+    await read(stage, subscribed);
+    const declined = await invoiceSession(stage);
+    await pay(stage, declined, 'declines');
+    await read(stage, declined);
+    await pay(stage, declined, 'succeeds');
+    await read(stage, declined);
+    const late = await invoiceSession(stage);
+    await pay(stage, late, 'never_answers');
+    await read(stage, late);
+    await stage.platform.gateway.operator.confirmLink(linkOf(late));
+    await workflowOf(stage, late).query(checkoutProgress);
+    await workflowOf(stage, late).signal(providerNotified);
+    await endOf(stage, late, 'completed');
+  },
+  /** Cancelled, refused while a bank decides, and refused because it was paid meanwhile. */
+  'checkout-cancelled': async (stage) => {
+    const session = await invoiceSession(stage);
+    await cancel(stage, session);
+    const undecided = await invoiceSession(stage);
+    await pay(stage, undecided, 'never_answers');
+    await cancel(stage, undecided).catch(() => undefined);
+    await stage.platform.gateway.operator.failLink(linkOf(undecided));
+    await cancel(stage, undecided);
+    const paid = await invoiceSession(stage);
+    await pay(stage, paid, 'succeeds');
+    await cancel(stage, paid).catch(() => undefined);
+  },
+  'checkout-expired': async (stage) => {
+    const { clockId, session } = await clocked(stage);
+    await advanceClock(stage.platform.api, clockId, '2026-01-15T01:00:00Z');
+    await endOf(stage, session, 'expired');
+  },
+  /** Paid in the last second: the question at the end completes it. */
+  'checkout-paid-at-its-end': async (stage) => {
+    const { clockId, session } = await clocked(stage);
+    await advanceClock(stage.platform.api, clockId, '2026-01-15T00:29:59Z');
+    await pay(stage, session, 'succeeds');
+    await advanceClock(stage.platform.api, clockId, '2026-01-15T00:30:00Z');
+    await endOf(stage, session, 'completed');
+  },
+  /** Its provider is silent at its end: asked for a day, then given up, and its link watched until that has certainly ended. */
+  'checkout-provider-silent': async (stage) => {
+    const { clockId, session } = await clocked(stage);
+    await stage.platform.gateway.operator.failNext('close', 'unreachable', {
+      times: 10_000,
+      intentToken: linkOf(session),
+    });
+    await advanceClock(stage.platform.api, clockId, '2026-01-18T00:00:00Z');
+    await endOf(stage, session, 'expired');
+  },
+  /** Cancelled without an answer, paid before the link could be closed: the money goes back. */
+  'checkout-paid-late': async (stage) => {
+    const { gateway } = stage.platform;
+    const session = await invoiceSession(stage);
+    await gateway.operator.failNext('close', 'unreachable', { times: 1, intentToken: linkOf(session) });
+    await cancel(stage, session);
+    await pay(stage, session, 'succeeds');
+    await workflowOf(stage, session).signal(providerNotified);
+    await refunded(stage, session);
+  },
+  /** Paid twice, less than asked, and in another currency. */
+  'checkout-paid-otherwise': async (stage) => {
+    const { gateway } = stage.platform;
+    const twice = await invoiceSession(stage);
+    await pay(stage, twice, 'succeeds');
+    const { token } = await gateway.savePaymentMethod({ cardNumber: sandboxCardNumber('succeeds') });
+    await gateway.operator.captureLink(linkOf(twice), token);
+    await read(stage, twice);
+    for (const card of ['captures_less', 'captures_more', 'captures_otherwise'] as const) {
+      const other = await invoiceSession(stage);
+      await pay(stage, other, card);
+      await read(stage, other);
+    }
+  },
+  'checkout-refused': async (stage) => {
+    const { gateway } = stage.platform;
+    await gateway.operator.failNext('open', 'refuses');
+    await invoiceSession(stage).catch(() => undefined);
+    await gateway.operator.failNext('open', 'unreachable', { times: 3 });
+    await invoiceSession(stage).catch(() => undefined);
+    await gateway.operator.failNext('open', 'loses_answer', { times: 1 });
+    await invoiceSession(stage);
+  },
+  /** Paid, and not carried out: tried again until it is; and one that never is, whose money goes back after a day. */
+  'checkout-not-carried-out': async (stage) => {
+    for (const until of ['2026-01-15T00:10:00Z', '2026-01-17T00:00:00Z']) {
+      const { clockId, session } = await clocked(stage);
+      await pay(stage, session, 'succeeds');
+      await withConstraint(stage, "invoice add constraint none_now check (invoice_status <> 'FINALIZED')", async () => {
+        await advanceClock(stage.platform.api, clockId, until);
+      });
+      await advanceClock(stage.platform.api, clockId, '2026-01-17T01:00:00Z');
+    }
+  },
+  'checkout-parked-and-retried': async (stage) => {
+    const { clockId, session } = await clocked(stage);
+    await withConstraint(stage, 'checkout_session add constraint none_now check (version < 0)', async () => {
+      await advanceClock(stage.platform.api, clockId, '2026-01-15T00:20:00Z');
+    });
+    await workflowOf(stage, session).executeUpdate(retry);
+    await advanceClock(stage.platform.api, clockId, '2026-01-15T01:00:00Z');
+  },
+  /** A provider beyond a network, which this worker does not know: what is asked of it goes the long way. */
+  'checkout-elsewhere': async (stage) => {
+    const session = await invoiceSession(stage);
+    const handle = workflowOf(stage, session);
+    await asOwner(stage, `update checkout_session set payment_provider = 'elsewhere' where id = $1`, [session.id]);
+    await handle.signal(rowChanged);
+    await read(stage, session);
+    const unopened = `update checkout_session set checkout_status = 'initiated', link_state = 'none' where id = $1`;
+    await asOwner(stage, unopened, [session.id]);
+    await handle.signal(rowChanged);
+    const at = new Date().toISOString();
+    await handle.executeUpdate(openCheckout, { args: [{ caller, at }] }).catch(() => undefined);
+    await endOf(stage, session, 'failed');
+  },
+};
+
+/** An invoice that its session pays. */
+async function invoiceSession({ platform: { api } }: Stage, clockId?: string): Promise<Session> {
+  const externalId = newExternalId();
+  const customerId = await makeCustomer(api, { externalId, ...(clockId ? { clockId } : {}) });
+  const { checkout_session } = await api<{ checkout_session: Session }>('POST', '/invoices', {
+    customer_id: customerId,
+    currency: 'usd',
+    subtotal: '25',
+    total: '25',
+    amount_due: '25',
+    line_items: [{ display_name: 'Onboarding', quantity: '1', amount: '25' }],
+    checkout: { payment_provider: 'sandbox' },
+  });
+  return checkout_session;
+}
+
+async function subscriptionSession({ platform: { api }, planId }: Stage): Promise<Session> {
+  const externalId = newExternalId();
+  await makeCustomer(api, { externalId });
+  return api<Session>('POST', '/checkout/sessions', {
+    customer_external_id: externalId,
+    action: 'create_subscription',
+    payment_provider: 'sandbox',
+    configuration: { create_subscription_params: { plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' } },
+  });
+}
+
+/** A session of a customer on a clock of its own. */
+async function clocked(stage: Stage): Promise<{ clockId: string; session: Session }> {
+  const { id: clockId } = await stage.platform.api('POST', '/test-clocks', { frozen_time: start });
+  return { clockId, session: await invoiceSession(stage, clockId) };
+}
+
+const linkOf = (session: Session) => `${session.checkout_payment_id}:1`;
+
+async function pay({ platform: { gateway } }: Stage, session: Session, card: SandboxBehaviour): Promise<void> {
+  await gateway.payer.payLink(linkOf(session), { cardNumber: sandboxCardNumber(card) });
+}
+
+const read = ({ platform: { api } }: Stage, { id }: Session) => api<Session>('GET', `/checkout/sessions/${id}`);
+const cancel = ({ platform: { api } }: Stage, { id }: Session) => api('POST', `/checkout/sessions/${id}/cancel`);
+
+function workflowOf({ platform: { temporal } }: Stage, { id }: Session) {
+  return temporal.workflow.getHandle(checkoutSessionWorkflowId(id));
+}
+
+async function endOf(stage: Stage, session: Session, status: string): Promise<void> {
+  await until(async () => ((await read(stage, session)).checkout_status === status ? true : undefined));
+}
+
+async function refunded({ platform: { api } }: Stage, session: Session): Promise<void> {
+  await until(async () => {
+    const path = `/refunds?payment_ids=${session.checkout_payment_id}`;
+    const { items } = await api<{ items: { refund_status: string }[] }>('GET', path);
+    return items.some((refund) => refund.refund_status === 'SUCCEEDED') || undefined;
+  });
+}
+
+/** Does `work` while a statement of every step fails. */
+async function withConstraint(stage: Stage, constraint: string, work: () => Promise<void>): Promise<void> {
+  const [table] = constraint.split(' ');
+  await asOwner(stage, `alter table ${constraint} not valid`);
+  try {
+    await work();
+  } finally {
+    await asOwner(stage, `alter table ${table} drop constraint none_now`);
+  }
+}
