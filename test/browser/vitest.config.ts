@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
+    globalSetup: 'test/support/global-setup.ts',
+    pool: 'forks',
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,
