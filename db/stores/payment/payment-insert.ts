@@ -26,8 +26,6 @@ export interface PaymentToInsert extends PaymentIntent {
   metadata: Record<string, string>;
   /** Condition on which postpaid wallets pay the rest of the invoice. */
   walletsFollow?: WalletsFollow | null;
-  /** Token that the gateway will know the charge by, where the caller has one of its own. */
-  intentToken?: string;
   /** Session that alone may settle the payment. */
   checkoutSessionId?: string;
 }
