@@ -1,6 +1,6 @@
 import type { InvariantRule } from './invariant.ts';
 
-const versioned = { subscription: 1, payment: 1, invoice: 2, credit_note: 1, refund: 1, wallet: 1 };
+const versioned = { subscription: 1, payment: 1, invoice: 2, credit_note: 1, refund: 1, wallet: 1, checkout_session: 1 };
 const recorded = [
   'catalogue_group',
   'price_unit',
@@ -49,11 +49,17 @@ const announced = [
   { table: 'refund', when: 'o.failed_at is not null', event: 'refund.failed' },
   { table: 'wallet', when: 'true', event: 'wallet.created' },
   { table: 'wallet', when: "o.wallet_status = 'closed'", event: 'wallet.terminated' },
+  ...['completed', 'failed', 'expired'].map((end) => ({
+    table: 'checkout_session',
+    when: `o.checkout_status = '${end}'`,
+    event: `checkout.session.${end}`,
+  })),
   { table: 'wallet_transaction', when: "o.transaction_status = 'completed'", event: 'wallet.transaction.created' },
 ];
 
 const answerable = [
   ...recorded,
+  'checkout_session',
   'subscription',
   'invoice',
   'payment',
