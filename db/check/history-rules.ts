@@ -1,6 +1,14 @@
 import type { InvariantRule } from './invariant.ts';
 
-const versioned = { subscription: 1, payment: 1, invoice: 2, credit_note: 1, refund: 1, wallet: 1, checkout_session: 1 };
+const versioned = {
+  subscription: 1,
+  payment: 1,
+  invoice: 2,
+  credit_note: 1,
+  refund: 1,
+  wallet: 1,
+  checkout_session: 1,
+};
 const recorded = [
   'catalogue_group',
   'price_unit',
