@@ -1,4 +1,5 @@
 import { catalogueFields } from './fields-catalogue.ts';
+import { checkoutFields } from './fields-checkout.ts';
 import { fieldsEverywhere } from './fields-everywhere.ts';
 import { invoiceFields } from './fields-invoices.ts';
 import { moneyFields } from './fields-money.ts';
@@ -20,6 +21,7 @@ const descriptions: Descriptions = {
   ...subscriptionFields,
   ...invoiceFields,
   ...moneyFields,
+  ...checkoutFields,
   ...usageFields,
   ...platformFields,
   ...particularFields,

@@ -65,6 +65,15 @@ export const billingOperations: Readonly<Record<string, string>> = {
   deletePaymentMethod:
     'Payments made with it stay. If it was the one that is charged, the newest of the others is from now on.',
 
+  createCheckoutSession:
+    'Drafts the subscription with its first invoice and answers the address of a payment page; both come into force when it is paid, and are gone when it ends unpaid. What costs nothing at once is refused: it needs no page.',
+  listCheckoutSessions: 'Sessions, newest first; filters go into the query.',
+  getCheckoutSession:
+    'The session as the provider has it now, with how long to wait before asking again. `stale` says that the provider could not be asked.',
+  deleteCheckoutSession: 'Cancels a session that can still be paid; archives one that has ended.',
+  cancelCheckoutSession:
+    'The page is closed and what was drafted for it is gone. Money that arrives later goes back. Refused once it is completed; done twice it changes nothing.',
+
   createWallet:
     'A customer has one wallet of a currency and type that is not closed. With `auto_topup` it fills itself.',
   listWallets: 'Wallets of all customers, newest first.',

@@ -86,6 +86,10 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
   WalletBalance: wallet,
   createWallet: wallet,
   updateWallet: wallet,
+  checkout: ['Checkout'],
+  createCheckoutSession: ['Checkout'],
+  CheckoutSessionResponse: ['Checkout'],
+  CheckoutSessionReadResponse: ['Checkout'],
   topUpWallet: ['WalletTransaction'],
   manualBalanceDebit: ['WalletTransaction'],
 

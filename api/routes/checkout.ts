@@ -137,7 +137,14 @@ function parametersOf({ action, configuration }: CreateCheckoutBody) {
   if (!params || given.length !== 1) {
     throw badField('configuration', 'must have exactly one block, create_subscription_params');
   }
-  return params;
+  const { subscription_id: existing, ...created } = params;
+  if (existing !== undefined && existing !== null) {
+    throw badField(
+      'configuration.create_subscription_params.subscription_id',
+      'is not accepted: the session makes a new subscription',
+    );
+  }
+  return created;
 }
 
 /** The customer that pays. Throws `not_found`, and `invalid_operation` for an archived one. spec: wallets-and-payments §3 row 32 */

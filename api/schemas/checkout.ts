@@ -54,17 +54,20 @@ export const checkoutInput = z.object(checkoutShape).meta({
 
 export type CheckoutInput = z.output<typeof checkoutInput>;
 
+/** A member of the published shape that belongs to another operation; the route refuses it by name. */
+const elsewhere = z.unknown().optional();
+
 const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
 const subscriptionParams = z.object({
   plan_id: id,
   currency: currencyInput(),
   billing_period: z.enum(billingPeriods, { error: `must be one of ${billingPeriods.join(', ')}` }),
+  start_date: timestampInput().nullish(),
   end_date: timestampInput().nullish(),
   lookup_key: z.string().max(255).nullish(),
   metadata: metadataInput().nullish(),
+  subscription_id: elsewhere,
 });
-
-const elsewhere = z.unknown().optional();
 
 export const createCheckoutBody = z
   .object({

@@ -88,23 +88,12 @@ test('bought credits and their bonus come with the money', async () => {
 test('a subscription begins as it was frozen when its page is paid', async () => {
   const customer = await customerOf(api);
   const { body: plan } = await api<Body>('POST', '/plans', { name: 'Pro', lookup_key: 'pro' });
-  await api('POST', '/prices', {
-    entity_type: 'PLAN',
-    entity_id: plan.id,
-    type: 'FIXED',
-    amount: '30',
-    currency: 'usd',
-    billing_period: 'MONTHLY',
-    billing_period_count: 1,
-    billing_model: 'FLAT_FEE',
-    billing_cadence: 'RECURRING',
-    invoice_cadence: 'ADVANCE',
-    price_unit_type: 'FIAT',
-  });
+  await api('POST', '/prices', { ...monthlyFee, entity_id: plan.id });
+  const start_date = new Date(Date.now() - 24 * 3_600_000).toISOString();
   const opened = await api<Body>('POST', '/checkout/sessions', {
     customer_external_id: customer.external_id,
     action: 'create_subscription',
-    configuration: { create_subscription_params: { plan_id: plan.id, currency: 'usd', billing_period: 'MONTHLY' } },
+    configuration: { create_subscription_params: { ...subscriptionParams, plan_id: plan.id, start_date } },
     ...checkout,
   });
   expect(opened.status, JSON.stringify(opened.body)).toBe(201);
@@ -112,7 +101,7 @@ test('a subscription begins as it was frozen when its page is paid', async () =>
   const again = await api<Body>('POST', '/checkout/sessions', {
     customer_external_id: customer.external_id,
     action: 'create_subscription',
-    configuration: { create_subscription_params: { plan_id: plan.id, currency: 'usd', billing_period: 'MONTHLY' } },
+    configuration: { create_subscription_params: { ...subscriptionParams, plan_id: plan.id, start_date } },
     ...checkout,
   });
   expect(again.status).toBe(409);
@@ -126,7 +115,7 @@ test('a subscription begins as it was frozen when its page is paid', async () =>
   expect(paid).toMatchObject({ checkout_status: 'completed', payment: { status: 'SUCCEEDED' } });
   const { subscription_id: id } = paid.result.create_subscription_result;
   const { body: subscription } = await api<Body>('GET', `/subscriptions/${id}`);
-  expect(subscription).toMatchObject({ subscription_status: 'active' });
+  expect(subscription).toMatchObject({ subscription_status: 'active', start_date });
   expect(subscription.latest_invoice).toMatchObject({ invoice_status: 'FINALIZED', payment_status: 'SUCCEEDED' });
 });
 
@@ -179,6 +168,22 @@ test.each([
     { configuration: { create_subscription_params: subscriptionParams, wallet_topup_params: { credits: '1' } } },
   ],
   ['plan_id', { configuration: { create_subscription_params: { currency: 'usd', billing_period: 'MONTHLY' } } }],
+  [
+    'subscription_id',
+    { configuration: { create_subscription_params: { ...subscriptionParams, subscription_id: 'subs_1' } } },
+  ],
+  [
+    'end_date',
+    {
+      configuration: {
+        create_subscription_params: {
+          ...subscriptionParams,
+          start_date: '2026-02-01T00:00:00Z',
+          end_date: '2026-01-01T00:00:00Z',
+        },
+      },
+    },
+  ],
   ['max_mandate_limit', { payment_provider_config: { max_mandate_limit: '0' } }],
 ])('a session with a bad %s is refused, and nothing is drafted: %j', async (field, change) => {
   const customer = await customerOf(api);
