@@ -1,3 +1,4 @@
+import type { TouchedParts } from '../billing/planned-change.ts';
 import type {
   AddonChange,
   CouponChange,
@@ -26,6 +27,7 @@ import type { AttendedSubscription } from '../db/stores/subscription/subscriptio
 import type { Transaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type { Caller, KeptCommand, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
+import { superseding } from './superseding.ts';
 
 interface SubscriptionReference {
   tenantId: string;
@@ -44,8 +46,12 @@ type Change = SubscriptionReference & { command: KeptCommand };
 
 /** What people change of a subscription: one transaction each, harmless to do twice by the id of the change. spec: §1.7–§1.9 */
 export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }: ChangeDependencies) {
+  const act = superseding(snapshot);
   const changing =
-    <Input>(work: (tx: Transaction, order: ChangeOrder, input: Input) => Promise<AttendedSubscription>) =>
+    <Input>(
+      work: (tx: Transaction, order: ChangeOrder, input: Input) => Promise<AttendedSubscription>,
+      touchedBy: (input: Input) => TouchedParts = () => 'nothing',
+    ) =>
     ({ command, ...self }: Change): Promise<SubscriptionSnapshot> => {
       const { caller, at, contentId } = command;
       return inRecordScope(
@@ -53,7 +59,7 @@ export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }
         async (tx) => {
           const { input, ...binding } = await readSubscriptionCommand<ChangeContent<Input>>(tx, tx.scope, contentId);
           const order = { ...binding, at, changeId: contentId, subscriptionId: self.subscriptionId };
-          return snapshot(await work(tx, order, input));
+          return act(tx, { ...order, touched: touchedBy(input) }, () => work(tx, order, input));
         },
         caller,
       );
@@ -61,24 +67,38 @@ export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }
 
   return {
     addLineItem: changing<NewLineItem>((tx, order, input) => addLineItem(tx, order, input, readUsage)),
-    updateLineItem: changing<LineItemChange>(updateLineItem),
-    endLineItem: changing<LineItemEnding>(endLineItem),
-    changeQuantities: changing<QuantityChanges>((tx, order, input) => changeQuantities(tx, tx.scope, order, input)),
+    updateLineItem: changing<LineItemChange>(updateLineItem, touchedByItemChange),
+    endLineItem: changing<LineItemEnding>(endLineItem, ({ lineItemId }) => ({ lineItemIds: [lineItemId] })),
+    changeQuantities: changing<QuantityChanges>(
+      (tx, order, input) => changeQuantities(tx, tx.scope, order, input),
+      ({ changes }) => ({ lineItemIds: changes.map(({ lineItemId }) => lineItemId) }),
+    ),
     changeTrialEnd: changing<TrialEndChange>((tx, order, input) =>
       changeTrialEnd(tx, tx.scope, order, input, readUsage),
     ),
     changeCoupon: changing<CouponChange>((tx, order, input) => changeCoupon(tx, tx.scope, order, input)),
     changeTax: changing<TaxChange>(changeTax),
-    changeAddon: changing<AddonChange>((tx, order, input) => changeAddon(tx, tx.scope, order, input, readUsage)),
+    changeAddon: changing<AddonChange>(
+      (tx, order, input) => changeAddon(tx, tx.scope, order, input, readUsage),
+      (input) => (input.action === 'add' ? { addonIds: [input.attachment.addonId] } : 'nothing'),
+    ),
     changeGrouping: changing<GroupingChange>((tx, order, input) =>
       changeGrouping(tx, tx.scope, order, input, readUsage),
     ),
     changeInheritance: changing<InheritanceChange>((tx, order, input) =>
       changeInheritance(tx, tx.scope, order, input, readUsage),
     ),
-    changePlan: changing<PlanChangeOrder>((tx, order, input) => changePlan(tx, tx.scope, order, input)),
-    replaceSubscription: changing<ReplacementOrder>((tx, order, input) =>
-      replaceSubscription(tx, tx.scope, order, input, readUsage),
+    changePlan: changing<PlanChangeOrder>((tx, order, input) => changePlan(tx, tx.scope, order, input), wholly),
+    replaceSubscription: changing<ReplacementOrder>(
+      (tx, order, input) => replaceSubscription(tx, tx.scope, order, input, readUsage),
+      wholly,
     ),
   };
+}
+
+const wholly = (): TouchedParts => 'all';
+
+/** Metadata alone changes nothing that an order is about. */
+function touchedByItemChange({ lineItemId, terms, commitment }: LineItemChange): TouchedParts {
+  return Object.keys(terms).length > 0 || commitment ? { lineItemIds: [lineItemId] } : 'nothing';
 }

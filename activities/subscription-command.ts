@@ -16,6 +16,7 @@ import type {
 } from '../workflows/subscription.messages.ts';
 
 import { type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
+import { superseding } from './superseding.ts';
 
 interface AttachAddonContent {
   attachment: NewAttachment;
@@ -38,6 +39,7 @@ interface SubscriptionReference extends Owner {
 
 /** What people ask of a subscription: one transaction each, in the name of the caller. */
 export function createSubscriptionCommands({ inScope, readUsage, snapshot }: CommandDependencies) {
+  const act = superseding(snapshot);
   return {
     /** Answers what must be paid first instead, and is then called again with how that was paid. */
     createSubscription: ({
@@ -59,7 +61,8 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
         async (tx) => {
           const content = await readSubscriptionCommand<AttachAddonContent>(tx, tx.scope, command.contentId);
           const input = { ...content, at: command.at, subscriptionId: self.subscriptionId };
-          return snapshot(await attachAddon(tx, tx.scope, input, readUsage));
+          const touched = { addonIds: [content.attachment.addonId] };
+          return act(tx, { ...input, touched }, () => attachAddon(tx, tx.scope, input, readUsage));
         },
         command.caller,
       ),
@@ -73,7 +76,7 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
         async (tx) => {
           const input = { ...command, subscriptionId: self.subscriptionId };
           const detach = async () => (await detachAddon(tx, tx.scope, input)).attended;
-          return snapshot(await once(tx, tx.scope, input, 'addon_detached', detach));
+          return act(tx, { ...input, touched: 'nothing' }, () => once(tx, tx.scope, input, 'addon_detached', detach));
         },
         command.caller,
       ),

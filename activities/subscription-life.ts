@@ -1,3 +1,4 @@
+import type { TouchedParts } from '../billing/planned-change.ts';
 import type { Scope } from '../db/scope.ts';
 import { type BoundTransition, boundTransition } from '../db/stores/lifecycle/bound-transition.ts';
 import type { PaidOpening } from '../db/stores/subscription/opening-charge.ts';
@@ -24,6 +25,7 @@ import type {
 } from '../workflows/subscription.messages.ts';
 
 import { type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
+import { superseding } from './superseding.ts';
 
 interface SubscriptionReference {
   tenantId: string;
@@ -41,26 +43,33 @@ type Commanded<Command> = SubscriptionReference & { command: Command };
 
 /** Commands that move a subscription from one status to another: one transaction each, in the name of the caller. */
 export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDependencies) {
+  const act = superseding(snapshot);
   const command =
     <Command extends { caller: Caller; at: string; changeId?: string }>(
       kind: string,
       change: Transition<Command & { subscriptionId: string }>,
+      touchedBy: (command: Command) => TouchedParts = () => 'nothing',
     ) =>
     ({ command, ...self }: Commanded<Command>): Promise<SubscriptionSnapshot> =>
       inScope(
         self,
         async (tx) => {
           const input = { ...command, subscriptionId: self.subscriptionId };
-          return snapshot(await once(tx, tx.scope, input, kind, () => change(tx, tx.scope, input, readUsage)));
+          const touched = touchedBy(command);
+          return act(tx, { ...input, touched }, () =>
+            once(tx, tx.scope, input, kind, () => change(tx, tx.scope, input, readUsage)),
+          );
         },
         command.caller,
       );
 
   return {
-    cancelSubscription: command<CancelSubscriptionCommand>('cancelled', (tx, scope, input, usage) =>
-      cancelSubscription(tx, scope, { prorationBehavior: 'none', ...input }, usage),
+    cancelSubscription: command<CancelSubscriptionCommand>(
+      'cancelled',
+      (tx, scope, input, usage) => cancelSubscription(tx, scope, { prorationBehavior: 'none', ...input }, usage),
+      wholly,
     ),
-    updateSubscription: command<UpdateSubscriptionCommand>('updated', updateSubscription),
+    updateSubscription: command<UpdateSubscriptionCommand>('updated', updateSubscription, touchedByUpdate),
     /** Answers what must be paid first instead, and is then called again with how that was paid. */
     activateDraft: ({
       command,
@@ -72,12 +81,20 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDep
       orOpeningCharge(inScope, self, command.caller, async (tx) => {
         const input = { ...command, subscriptionId: self.subscriptionId };
         const activate = () => activateSubscription(tx, tx.scope, input, readUsage, paid);
-        return snapshot(await once(tx, tx.scope, input, 'activated', activate));
+        const change = { ...input, touched: 'nothing' } as const;
+        return act(tx, change, () => once(tx, tx.scope, input, 'activated', activate));
       }),
-    pauseSubscription: command<PauseSubscriptionCommand>('paused', asPreviewed(pauseSubscription)),
+    pauseSubscription: command<PauseSubscriptionCommand>('paused', asPreviewed(pauseSubscription), wholly),
     cancelSchedule: command<CancelScheduleCommand>('schedule_cancelled', cancelSchedule),
     resumeSubscription: command<ResumeSubscriptionCommand>('resumed', asPreviewed(resumeSubscription)),
   };
+}
+
+const wholly = (): TouchedParts => 'all';
+
+/** An update that ends the subscription touches all of it; texts and links nothing that an order is about. */
+function touchedByUpdate({ cancelAt, cancelAtPeriodEnd, subscriptionStatus }: UpdateSubscriptionCommand): TouchedParts {
+  return cancelAt != null || cancelAtPeriodEnd === true || subscriptionStatus !== undefined ? 'all' : 'nothing';
 }
 
 type Transition<Input> = (

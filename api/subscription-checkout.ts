@@ -1,9 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import type { NewSubscription } from '../billing/new-subscription.ts';
-import { type CheckoutOwner, draftSubscriptionCheckout, NothingToPay } from '../db/stores/checkout/checkout-draft.ts';
+import {
+  type CheckoutOwner,
+  draftChangeCheckout,
+  draftSubscriptionCheckout,
+  NothingToPay,
+  type OrderedChange,
+} from '../db/stores/checkout/checkout-draft.ts';
 import type { CheckoutRequest } from '../db/stores/checkout/checkout-insert.ts';
 import { usageReader } from '../metering/usage-reader.ts';
-import { openAtProvider } from './checkout-workflow.ts';
+import { checkoutRequestOf, openAtProvider } from './checkout-workflow.ts';
+import type { CheckoutInput } from './schemas/checkout.ts';
+import { subscriptionObject } from './subscription-object.ts';
 
 /**
  * Drafts a subscription with the session that pays it, and opens that. False when nothing is to be paid at once: nothing was made then.
@@ -23,4 +31,28 @@ export async function openSubscriptionCheckout(
   }
   await openAtProvider(request, session.sessionId, input.owner);
   return true;
+}
+
+/**
+ * Drafts a change of a subscription with the session that pays it, and opens that; gives the session's id. Null when nothing is to be
+ * paid at once: nothing was made then, and the change is to be made without a session. spec: wallets-and-payments §2.17 Gating
+ */
+export async function openChangeCheckout(
+  request: FastifyRequest,
+  checkout: CheckoutInput,
+  input: { subscriptionId: string; change: OrderedChange; configuration: Record<string, unknown> },
+): Promise<string | null> {
+  const session = checkoutRequestOf(request, checkout, input.change.action === 'add_addon');
+  const readUsage = usageReader(request.server.dependencies.metering);
+  const owner = await request.transaction((tx) => subscriptionObject(tx, input.subscriptionId));
+  const { customerId, testClockId, at } = owner;
+  const order = { ...input, owner: { customerId, testClockId, at } };
+  try {
+    await request.transaction((tx) => draftChangeCheckout(tx, session, order, readUsage));
+  } catch (error) {
+    if (error instanceof NothingToPay) return null;
+    throw error;
+  }
+  await openAtProvider(request, session.sessionId, order.owner);
+  return session.sessionId;
 }

@@ -99,11 +99,12 @@ function activeItems(
   return poll.at < end.at ? [poll, end] : [end];
 }
 
-function endedItems({ linkState, linkExpiresAt, endedAt, expiresAt }: CheckoutStanding, at: string): Item[] {
+function endedItems({ linkState, linkExpiresAt, endedAt, expiresAt, askedAt }: CheckoutStanding, at: string): Item[] {
   if (linkState !== 'open') return [];
   const ended = endedAt ?? expiresAt;
   return [
-    { at: again(ended, at, [shortestRetryMs, longestRetryMs]), kind: 'deactivateLink' },
+    // A session that a command has ended was not asked about before.
+    { at: askedAt === null ? at : again(ended, at, [shortestRetryMs, longestRetryMs]), kind: 'deactivateLink' },
     { at: lastLookAt(ended, linkExpiresAt), kind: 'lastLook' },
   ];
 }

@@ -24,7 +24,8 @@ export function isCheckoutActive(status: string): boolean {
 /**
  * Things that happen to a session: the provider made the link (`opened`) or refused to (`refused`), the payer paid (`paid`) or was
  * declined, somebody cancelled, time ran out (`timer`), the link ended at the provider, a command made the order impossible
- * (`superseded`), other money came than was asked (`mispaid`), or a paid order could not be carried out for a day (`abandoned`).
+ * (`superseded`), what the order changes was found changed when the money came (`overtaken`), other money came than was asked
+ * (`mispaid`), or a paid order could not be carried out for a day (`abandoned`).
  */
 export type CheckoutTrigger =
   | 'opened'
@@ -35,6 +36,7 @@ export type CheckoutTrigger =
   | 'timer'
   | 'link_ended'
   | 'superseded'
+  | 'overtaken'
   | 'mispaid'
   | 'abandoned';
 
@@ -55,6 +57,7 @@ const ends: Partial<Record<CheckoutTrigger, { to: 'failed' | 'expired'; failureR
   timer: { to: 'expired', failureReason: 'expired' },
   link_ended: { to: 'failed', failureReason: 'link_ended' },
   superseded: { to: 'expired', failureReason: 'superseded' },
+  overtaken: { to: 'failed', failureReason: 'order_changed' },
   mispaid: { to: 'failed', failureReason: 'amount_mismatch' },
   abandoned: { to: 'failed', failureReason: 'completion_failed' },
 };
@@ -93,6 +96,8 @@ export function failureSentence(reason: string | null): string | null {
     expired: 'The session expired before it was paid.',
     link_ended: 'The payment provider ended the payment link before it was paid.',
     superseded: 'Another change made this order impossible before it was paid.',
+    order_changed:
+      'What the order was to change had changed before it was paid, so it was not carried out; the money goes back to its payer.',
     amount_mismatch: 'Another amount or currency was paid than was asked; it goes back to its payer.',
     completion_failed: 'The order was paid but could not be carried out; the money goes back to its payer.',
     completion_delayed: 'The order was paid; carrying it out failed and is tried again.',

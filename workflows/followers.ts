@@ -1,5 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { getExternalWorkflowHandle, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import { checkoutSessionWorkflowId } from './checkout-session.messages.ts';
 import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
@@ -88,6 +89,11 @@ function startOf(start: LifecycleStart, objectId: string, clockTime: string | nu
 /** Has the workflow of a subscription read its row again, and hear what the test clock of the change shows. */
 export async function tellSubscription(subscriptionId: string, clockTime: string | null): Promise<void> {
   await nudge(() => getExternalWorkflowHandle(subscriptionWorkflowId(subscriptionId)).signal(rowChanged, clockTime));
+}
+
+/** Has the workflow of a checkout session read its row again: it was ended, and its link is to be closed. */
+export async function tellCheckout(sessionId: string, clockTime: string | null): Promise<void> {
+  await nudge(() => getExternalWorkflowHandle(checkoutSessionWorkflowId(sessionId)).signal(rowChanged, clockTime));
 }
 
 /** A signal fails only when its workflow is not running, and then nobody waits. */

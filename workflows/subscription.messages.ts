@@ -100,6 +100,8 @@ export interface DetachAddonCommand extends Identified {
 export interface SubscriptionSnapshot extends LifecycleSnapshot {
   currentPeriodStart: string;
   currentPeriodEnd: string;
+  /** Checkout sessions that a command has ended, whose workflows are told. */
+  endedCheckoutIds?: string[];
 }
 
 /** The answer of a mutation: ids and version; the route reads the row for the rest. */

@@ -3,7 +3,7 @@ import type { SubscriptionActivities } from '../activities/subscription.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
-import { followInvoice, followSubscription } from './followers.ts';
+import { followInvoice, followSubscription, tellCheckout } from './followers.ts';
 import type { LifecycleResult, LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { commandsOf } from './lifecycle-definition.ts';
@@ -85,7 +85,17 @@ export async function subscription(start: LifecycleStart): Promise<LifecycleResu
     rollOver: (next) => continueAsNew<typeof subscription>(next),
   });
 
-  const accept = commandsOf(lifecycle, ({ version }) => ({ subscriptionId: start.objectId, version }));
+  /** Tells the checkout sessions that a command has ended. */
+  async function told({ endedCheckoutIds = [], ...snapshot }: SubscriptionSnapshot): Promise<SubscriptionSnapshot> {
+    for (const id of endedCheckoutIds) await tellCheckout(id, lifecycle.clock.heardTime);
+    return snapshot;
+  }
+
+  const command = commandsOf(lifecycle, ({ version }: SubscriptionSnapshot) => ({
+    subscriptionId: start.objectId,
+    version,
+  }));
+  const accept: typeof command = (update, act) => command(update, async (message) => told(await act(message)));
   accept(createSubscription, (command) =>
     paidFirst(owner, (paid) => local.createSubscription({ ...owner, command, ...(paid ? { paid } : {}) })),
   );

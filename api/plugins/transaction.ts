@@ -17,14 +17,16 @@ import { inSqlTransaction, inTransaction, type Transaction } from '../../db/tran
 import { AnsweredBefore, errorText } from '../errors.ts';
 import { isMutating } from './authentication.ts';
 
+type Idempotency = 'record' | 'lifecycle' | 'none';
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * How an `Idempotency-Key` is kept. `record` (default): in the transaction of `request.transaction`. `lifecycle`: the
      * key is claimed before the handler, ids come from `request.newId`, the answer is kept after success. `none`: the
-     * operation has its own keys (event ingestion).
+     * operation has its own keys (event ingestion). A function of the body where an operation is the one or the other.
      */
-    idempotency?: 'record' | 'lifecycle' | 'none';
+    idempotency?: Idempotency | ((body: unknown) => Idempotency);
     /** The one success status of the route, taken from its response schema. */
     successStatus?: number;
   }
@@ -80,7 +82,7 @@ export function registerTransactions(app: FastifyInstance): void {
 
   app.addHook('preHandler', async (request, reply) => {
     const key = keys.get(request);
-    const isLifecycle = request.routeOptions.config.idempotency === 'lifecycle';
+    const isLifecycle = idempotencyOf(request) === 'lifecycle';
     void reply.code(request.routeOptions.config.successStatus ?? 200);
     request.transaction = (work) => runTransaction(request, reply, isLifecycle ? undefined : key, work);
     request.newId = idSource(request, key);
@@ -178,10 +180,15 @@ function idSource(request: FastifyRequest, key: KeyInForce | undefined): (prefix
   };
 }
 
+function idempotencyOf({ routeOptions, body }: FastifyRequest): Idempotency {
+  const { idempotency = 'record' } = routeOptions.config;
+  return typeof idempotency === 'function' ? idempotency(body) : idempotency;
+}
+
 /** The header, unless the operation has none or its body's own `idempotency_key` wins. */
 function keyOf(request: FastifyRequest): IdempotencyKey | null {
   const header = request.headers['idempotency-key'];
-  if (header === undefined || !isMutating(request) || request.routeOptions.config.idempotency === 'none') return null;
+  if (header === undefined || !isMutating(request) || idempotencyOf(request) === 'none') return null;
   const own = (request.body as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
   if (typeof own === 'string' && own !== '') return null;
   if (typeof header !== 'string' || header === '' || header.length > maxKeyLength) {

@@ -9,7 +9,8 @@ import { subscriptionOwner } from '../../db/stores/subscription/subscription-rea
 import type { Transaction } from '../../db/transaction.ts';
 import { attachAddon, detachAddon } from '../../workflows/subscription.messages.ts';
 import type { Api } from '../app.ts';
-import { errorResponses, notBuiltResponse } from '../errors.ts';
+import { viewOpened } from '../checkout-workflow.ts';
+import { errorResponses } from '../errors.ts';
 import { updateObject } from '../lifecycle.ts';
 import {
   addonAssociation,
@@ -21,6 +22,7 @@ import {
   viewAttached,
 } from '../schemas/addon-association.ts';
 import { idParams } from '../schemas/scalars.ts';
+import { openChangeCheckout } from '../subscription-checkout.ts';
 import { commandSubscription } from '../subscription-command.ts';
 
 const tags = ['Subscriptions'];
@@ -33,12 +35,23 @@ export async function subscriptionAddonRoutes(app: Api): Promise<void> {
       tags,
       summary: 'Attach an add-on to a subscription',
       body: attachAddonBody,
-      response: { 200: attachedAddon, ...errorResponses, ...notBuiltResponse },
+      response: { 200: attachedAddon, ...errorResponses },
     },
     config: { permission: 'subscription:write', idempotency: 'lifecycle' },
     handler: async (request) => {
       const attachment = newAttachment(request.body, request.newId('addon_assoc'));
-      const object = await request.transaction((tx) => objectOf(tx, request.body.subscription_id));
+      const { checkout, subscription_id: subscriptionId, ...configuration } = request.body;
+      if (checkout) {
+        const change = { action: 'add_addon', attachment } as const;
+        const order = { subscriptionId, change, configuration: { subscription_id: subscriptionId, ...configuration } };
+        const sessionId = await openChangeCheckout(request, checkout, order);
+        if (sessionId) {
+          return request.transaction(async (tx) =>
+            viewAttached(await findAssociation(tx, attachment.associationId), await viewOpened(request, tx, sessionId)),
+          );
+        }
+      }
+      const object = await request.transaction((tx) => objectOf(tx, subscriptionId));
       await commandSubscription(request, object, attachAddon, {
         contentId: attachment.associationId,
         content: { attachment },

@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify';
+import type { OrderedChange } from '../../db/stores/checkout/checkout-draft.ts';
 import { changeQuantities } from '../../db/stores/subscription/quantity-change.ts';
 import { changeAddon } from '../../db/stores/subscription/subscription-addon-change.ts';
-import type { ChangeOrder, ChangeOutcome } from '../../db/stores/subscription/subscription-change.ts';
+import { type ChangeOrder, type ChangeOutcome, nothingMade } from '../../db/stores/subscription/subscription-change.ts';
 import { changeGrouping, changeInheritance } from '../../db/stores/subscription/subscription-hierarchy-modify.ts';
 import { changeCoupon, changeTax, changeTrialEnd } from '../../db/stores/subscription/subscription-modify.ts';
 import { findSubscription } from '../../db/stores/subscription/subscription-read.ts';
@@ -11,7 +13,8 @@ import { usageReader } from '../../metering/usage-reader.ts';
 import type { KeptCommand, SubscriptionChanged } from '../../workflows/subscription.messages.ts';
 import * as messages from '../../workflows/subscription-change.messages.ts';
 import type { Api } from '../app.ts';
-import { errorResponses, notBuiltResponse } from '../errors.ts';
+import { viewOpened } from '../checkout-workflow.ts';
+import { errorResponses } from '../errors.ts';
 import type { LifecycleObject, LifecycleUpdate } from '../lifecycle.ts';
 import { outcomeOf, previewChange } from '../preview.ts';
 import { viewChangedResources } from '../schemas/changed-resources.ts';
@@ -24,11 +27,13 @@ import {
   type ModifyBody,
   modifyAnswer,
   modifyBody,
+  orderedChange,
   quantityChanges,
   taxChange,
   trialEndChange,
 } from '../schemas/subscription-modify.ts';
 import { viewSubscription } from '../schemas/subscription-view.ts';
+import { openChangeCheckout } from '../subscription-checkout.ts';
 import { changeSubscription } from '../subscription-command.ts';
 import { subscriptionObject } from '../subscription-object.ts';
 
@@ -45,12 +50,13 @@ export async function subscriptionModifyRoutes(app: Api): Promise<void> {
       summary: 'Preview a modification of a subscription; nothing is stored',
       params: idParams,
       body: modifyBody,
-      response: { 200: modifyAnswer, ...errorResponses, ...notBuiltResponse },
+      response: { 200: modifyAnswer, ...errorResponses },
     },
     config: { permission: 'subscription:read', idempotency: 'none' },
     handler: async (request) => {
       const { id } = request.params;
       const modification = modificationOf(request, id, readUsage);
+      orderedChange(request.body, id, request.newId);
       const object = await request.transaction((tx) => subscriptionObject(tx, id));
       return previewChange(request, object, modification.apply, (tx, made) => viewModified(tx, id, made, 'preview'));
     },
@@ -63,17 +69,32 @@ export async function subscriptionModifyRoutes(app: Api): Promise<void> {
       summary: 'Modify a subscription: quantities, trial end, coupons, taxes, add-ons',
       params: idParams,
       body: modifyBody,
-      response: { 200: modifyAnswer, ...errorResponses, ...notBuiltResponse },
+      response: { 200: modifyAnswer, ...errorResponses },
     },
     config: { permission: 'subscription:write', idempotency: 'lifecycle' },
     handler: async (request) => {
       const { id } = request.params;
+      const change = orderedChange(request.body, id, request.newId);
+      const ordered = change && (await order(request, id, change));
+      if (ordered) return ordered;
       const modification = modificationOf(request, id, readUsage);
       const object = await request.transaction((tx) => subscriptionObject(tx, id));
       const changeId = request.newId('subs_change');
       await modification.execute(request, object, { changeId, previewDigest: request.body.preview_digest ?? null });
       return request.transaction(async (tx) => viewModified(tx, id, await outcomeOf(tx, changeId), 'issued'));
     },
+  });
+}
+
+/** A change that its payment page pays: the answer shows the invoice which waits. Null when nothing is to be paid at once. */
+async function order(request: FastifyRequest, subscriptionId: string, change: OrderedChange) {
+  const { checkout, ...configuration } = request.body as ModifyBody;
+  const sessionId = await openChangeCheckout(request, checkout!, { subscriptionId, change, configuration });
+  if (sessionId === null) return null;
+  return request.transaction(async (tx) => {
+    const session = await viewOpened(request, tx, sessionId);
+    const outcome = { ...nothingMade(), invoiceIds: [session.checkout_invoice_id!] };
+    return { ...(await viewModified(tx, subscriptionId, outcome, 'preview')), checkout_session: session };
   });
 }
 

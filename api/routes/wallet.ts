@@ -9,7 +9,7 @@ import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { type TerminatedWallet, terminateWallet } from '../../db/stores/wallet/wallet-terminate.ts';
 import { debitWallet, type TopupRequest, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
-import { inTransaction, type Transaction } from '../../db/transaction.ts';
+import type { Transaction } from '../../db/transaction.ts';
 import type { UsageReader } from '../../db/usage-reader.ts';
 import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
@@ -138,9 +138,7 @@ type TopupBody = z.output<typeof topupBody>;
 async function topUpByCheckout(request: FastifyRequest, topup: TopupRequest, body: TopupBody, readUsage: UsageReader) {
   const { checkout, ...configuration } = body;
   const session = checkoutRequestOf(request, checkout!);
-  const { database } = request.server.dependencies;
-  // The answer is kept under a key once the session is open, and not before.
-  const { drafted, owner } = await inTransaction(database, request.scope, async (tx) => {
+  const { drafted, owner } = await request.transaction(async (tx) => {
     const owner = await walletOwner(tx, topup.walletId);
     const input = { topup, configuration: { wallet_id: topup.walletId, ...configuration }, owner };
     return { owner, drafted: await draftTopupCheckout(tx, session, input, readUsage) };
@@ -164,7 +162,11 @@ function creditRoutes(app: Api): void {
       body: topupBody,
       response: { 200: toppedUp, ...errorResponses, ...notBuiltResponse },
     },
-    config: { permission: 'wallet:write' },
+    config: {
+      permission: 'wallet:write',
+      // A payment page is opened at its provider between two transactions.
+      idempotency: (body) => ((body as { checkout?: unknown } | null)?.checkout ? 'lifecycle' : 'record'),
+    },
     handler: async (request) => {
       const { params, body, transaction, idempotencyKey } = request;
       const topup = topupOf(params.id, body, idempotencyKey);

@@ -1,19 +1,22 @@
 import { z } from 'zod';
 import type { NewAttachment } from '../../billing/new-subscription.ts';
-import { refuse } from '../../billing/refusal.ts';
+import { badField } from '../../db/record.ts';
 import type { AssociationContent } from '../../db/stores/subscription/addon-association.ts';
 import { jsonMetadata } from './addon.ts';
 import { addonRecord, viewAddonRecord, viewJson } from './addon-record.ts';
+import { checkoutInput, checkoutSession } from './checkout.ts';
 import { invoice, viewInvoice } from './invoice.ts';
-import { notInThisRelease, recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
+import { isGiven, recordOutput, timestampInput, timestampOutput, viewRecord } from './scalars.ts';
 import { lineItemCommitments, overrideLineItems, pricesOf } from './subscription-item.ts';
 import { subscription, viewSubscription } from './subscription-view.ts';
 
 const id = z.string().min(1).max(255);
 const cadence = z.enum(['recurring', 'onetime']);
 const prorationBehavior = z.enum(['create_prorations', 'none']);
-const later = z.unknown().optional().describe(notInThisRelease);
-const laterFields = ['checkout'] as const;
+const elsewhere = z
+  .unknown()
+  .optional()
+  .describe('Refused when not empty: only POST /subscriptions/addon takes it here.');
 
 /** An add-on to attach, inside the creation of a subscription and by itself. spec: subscriptions-and-invoicing §1.2, §1.10 */
 export const attachmentInput = z.object({
@@ -25,11 +28,14 @@ export const attachmentInput = z.object({
   metadata: jsonMetadata.nullish(),
   line_item_commitments: lineItemCommitments.nullish(),
   override_line_items: overrideLineItems.nullish(),
-  checkout: later,
+  checkout: elsewhere,
 });
 
 export const attachAddonBody = attachmentInput
-  .extend({ subscription_id: id })
+  .extend({
+    subscription_id: id,
+    checkout: checkoutInput.nullish().describe('The add-on begins when its payment page is paid.'),
+  })
   .meta({ examples: [{ subscription_id: 'subs_01JD…', addon_id: 'addon_01JD…', quantity: 5 }] });
 
 export const detachAddonBody = z
@@ -41,19 +47,20 @@ export const detachAddonBody = z
   })
   .meta({ examples: [{ addon_association_id: 'addon_assoc_01JD…', reason: 'fewer seats' }] });
 
-/** The attachment as the workflow takes it. Throws `not_implemented` for parts that are not built. */
+/**
+ * The attachment as the workflow takes it. Throws `validation_error` for a checkout where another one pays the add-on, and for prices of
+ * its own together with a checkout. spec: subscriptions-and-invoicing §1.10
+ */
 export function newAttachment(
   input: z.output<typeof attachmentInput>,
   associationId: string,
   path = '',
 ): NewAttachment {
-  for (const field of laterFields) {
-    const value = input[field];
-    const empty = value == null || (typeof value === 'object' && Object.keys(value).length === 0);
-    if (!empty) {
-      throw refuse('not_implemented', `${path}${field} is not available yet; leave it out or empty`, {
-        fields: { [`${path}${field}`]: 'not available yet' },
-      });
+  if (isGiven(input.checkout)) {
+    if (path !== '')
+      throw badField(`${path}checkout`, 'must be absent here; send checkout beside it, for all that is bought');
+    for (const field of ['override_line_items', 'line_item_commitments'] as const) {
+      if (isGiven(input[field])) throw badField(field, 'must be absent together with checkout');
     }
   }
   return {
@@ -90,7 +97,7 @@ export const addonAssociation = z.object(associationShape).meta({ id: 'AddonAsso
 
 /** The answer to attaching: the attachment and what it charged at once. */
 export const attachedAddon = z
-  .object({ ...associationShape, invoice: invoice.nullable(), checkout_session: z.null() })
+  .object({ ...associationShape, invoice: invoice.nullable(), checkout_session: checkoutSession.nullable() })
   .meta({ id: 'AddAddonToSubscriptionResponse' });
 
 export function viewAssociation(content: AssociationContent): z.output<typeof addonAssociation> {
@@ -113,7 +120,11 @@ export function viewAssociation(content: AssociationContent): z.output<typeof ad
   };
 }
 
-export function viewAttached(content: AssociationContent): z.output<typeof attachedAddon> {
+/** `session` is the one that pays for the add-on, where there is one. */
+export function viewAttached(
+  content: AssociationContent,
+  session: z.output<typeof checkoutSession> | null = null,
+): z.output<typeof attachedAddon> {
   const made = content.invoice ? viewInvoice(content.invoice) : null;
-  return { ...viewAssociation(content), invoice: made, checkout_session: null };
+  return { ...viewAssociation(content), invoice: made, checkout_session: session };
 }

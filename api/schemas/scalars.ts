@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { atStoredScale, canonicalDecimal } from '../decimal.ts';
 
-/** The description of a field whose chapter is not built: whoever reads the reference learns it before sending it. */
-export const notInThisRelease = 'Not in this release: refused with 501 when not empty.';
+/** Present and neither empty, false, zero nor null. */
+export function isGiven(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return false;
+  if (Array.isArray(value)) return value.length > 0;
+  if (JSON.isRawJSON(value)) return Number(value.rawJSON) !== 0;
+  return typeof value === 'object' ? Object.keys(value).length > 0 : value !== 0;
+}
 
 /**
  * A decimal of a request: a JSON string or a JSON number, never through a float; the handler gets its canonical string

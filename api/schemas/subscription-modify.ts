@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { refuse } from '../../billing/refusal.ts';
 import type {
   AddonChange,
   CouponChange,
@@ -10,10 +9,12 @@ import type {
   TrialEndChange,
 } from '../../billing/subscription-change.ts';
 import { badField } from '../../db/record.ts';
+import type { OrderedChange } from '../../db/stores/checkout/checkout-draft.ts';
 import { attachmentInput, detachAddonBody, newAttachment } from './addon-association.ts';
 import { changedResources } from './changed-resources.ts';
+import { checkoutInput, checkoutSession } from './checkout.ts';
 import { optionalDigestOutput, previewDigestInput } from './preview-digest.ts';
-import { decimalInput, notInThisRelease, timestampInput } from './scalars.ts';
+import { decimalInput, isGiven, timestampInput } from './scalars.ts';
 import { externalIdsInput } from './subscription-inheritance.ts';
 import { subscription } from './subscription-view.ts';
 
@@ -92,7 +93,9 @@ export const modifyBody = z
         remove: detachAddonBody.nullish(),
       })
       .nullish(),
-    checkout: z.unknown().optional().describe(notInThisRelease),
+    checkout: checkoutInput
+      .nullish()
+      .describe('With quantity_change and addon add: the change is made when its payment page is paid.'),
     preview_digest: previewDigestInput,
   })
   .meta({
@@ -105,26 +108,45 @@ export const modifyAnswer = z
   .object({
     subscription,
     changed_resources: changedResources,
-    checkout_session: z.null(),
+    checkout_session: checkoutSession.nullable(),
     preview_digest: optionalDigestOutput,
   })
   .meta({ id: 'SubscriptionModifyResponse' });
 
 export type ModifyBody = z.output<typeof modifyBody>;
 
-/** The parameters of the body's type. Throws `validation_error` when they are missing, `not_implemented` for a checkout. */
+/** The parameters of the body's type. Throws `validation_error` when they are missing. */
 export function paramsOf<Type extends ModifyBody['type']>(
   body: ModifyBody,
   type: Type,
 ): NonNullable<ModifyBody[`${Type}_params`]> {
-  if (body.checkout != null) {
-    throw refuse('not_implemented', 'checkout is not available yet; leave it out to change at once', {
-      fields: { checkout: 'not available yet' },
-    });
-  }
   const params = body[`${type}_params`];
   if (params == null) throw badField(`${type}_params`, `is required with type ${type}`);
   return params as NonNullable<ModifyBody[`${Type}_params`]>;
+}
+
+/**
+ * The change that a checkout session is to pay; null without a checkout. Throws `validation_error` where nothing is bought, and for a
+ * digest: the payment page shows the amounts, which stay. spec: subscriptions-and-invoicing §1.8
+ */
+export function orderedChange(
+  body: ModifyBody,
+  subscriptionId: string,
+  newId: (prefix: string) => string,
+): OrderedChange | null {
+  if (!body.checkout) return null;
+  if (body.preview_digest) throw badField('preview_digest', 'must be absent together with checkout');
+  const action = 'modify_subscription';
+  if (body.type === 'quantity_change') return { action, quantities: quantityChanges(body) };
+  const change = body.type === 'addon' ? addonChange(body, subscriptionId, newId) : null;
+  if (change?.action !== 'add') {
+    throw badField('checkout', 'goes with type quantity_change, and with type addon and action add; leave it out');
+  }
+  for (const field of ['override_line_items', 'line_item_commitments'] as const) {
+    const path = `addon_params.add.${field}`;
+    if (isGiven(body.addon_params?.add?.[field])) throw badField(path, 'must be absent together with checkout');
+  }
+  return { action, attachment: change.attachment };
 }
 
 export function quantityChanges(body: ModifyBody): QuantityChanges {

@@ -13,6 +13,7 @@ import {
   currencyInput,
   idListInput,
   idListQuery,
+  isGiven,
   metadataInput,
   thresholdInput,
   timestampInput,
@@ -184,14 +185,6 @@ function isDraft(status: string | null | undefined): boolean {
   if (!status) return false;
   if (status.toLowerCase() === 'draft') return true;
   throw badField('subscription_status', 'may only be draft; leave it out and the status is derived');
-}
-
-/** Present and neither empty, false, zero nor null. */
-function isGiven(value: unknown): boolean {
-  if (value === undefined || value === null || value === false || value === '') return false;
-  if (Array.isArray(value)) return value.length > 0;
-  if (JSON.isRawJSON(value)) return Number(value.rawJSON) !== 0;
-  return typeof value === 'object' ? Object.keys(value).length > 0 : value !== 0;
 }
 
 const statusInput = z

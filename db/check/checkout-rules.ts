@@ -49,6 +49,23 @@ export const checkoutRules: readonly InvariantRule[] = [
       ) told where told.ends <> case when s.checkout_status in ('initiated', 'pending') then 0 else 1 end`,
   },
   {
+    id: 'I12',
+    rule: 'a change of a subscription that its session pays waits until then, and never comes where that ends unpaid',
+    examines: 'select count(*) from checkout_session where planned is not null',
+    violations: `
+      select s.id as object, format('%s, what it changes is %s', s.checkout_status, p.statuses) as problem
+      from checkout_session s cross join lateral (
+        select array_agg(distinct status) as statuses from (
+          select case a.addon_status when 'pending' then 'draft' else a.status end as status from addon_association a where a.environment_id = s.environment_id and a.id = s.planned ->> 'associationId'
+          union all
+          select l.status from subscription_line_item l where l.environment_id = s.environment_id and l.subscription_id = s.subscription_id
+            and (l.addon_association_id = s.planned ->> 'associationId'
+              or l.id in (select i ->> 'copyId' from jsonb_array_elements(coalesce(s.planned -> 'items', '[]')) i))
+        ) parts) p
+      where s.planned is not null and case s.checkout_status when 'completed' then 'draft' = any(p.statuses)
+        when 'failed' then p.statuses <> '{archived}' when 'expired' then p.statuses <> '{archived}' else p.statuses <> '{draft}' end`,
+  },
+  {
     id: 'I25',
     rule: 'no session can be paid a day and a quarter of an hour after its end',
     examines: 'select count(*) from checkout_session',

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { PlannedChange } from '../../billing/planned-change.ts';
 import { instant, metadata, numeric, recordColumns } from '../columns.ts';
 
 const isActive = (c: Record<string, unknown>) =>
@@ -38,6 +39,8 @@ const schema = defineEntity({
     subscriptionId: p.text().nullable(),
     /** The purchase of credits that it pays. */
     purchaseId: p.text().nullable(),
+    /** The change of its subscription that it pays, written down already. */
+    planned: p.json<PlannedChange>().nullable(),
     providerSessionId: p.text().nullable(),
     /** Address of the provider's page; null where the link is our own. */
     providerUrl: p.text().nullable(),

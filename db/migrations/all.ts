@@ -58,6 +58,7 @@ import { Migration20261125_30_document_papers } from './20261125_30_document_pap
 import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_purchases.ts';
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_60_lot_agenda } from './20261125_60_lot_agenda.ts';
+import { Migration20261125_62_planned_changes } from './20261125_62_planned_changes.ts';
 import { Migration20261125_70_payments_without_invoice } from './20261125_70_payments_without_invoice.ts';
 import { Migration20261125_71_wallets_follow } from './20261125_71_wallets_follow.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
@@ -65,6 +66,7 @@ import { Migration20261125_81_unapplied_captures } from './20261125_81_unapplied
 import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
 import { Migration20261125_91_carried_credits } from './20261125_91_carried_credits.ts';
 import { Migration20261125_85_checkout_sessions } from './20261125_85_checkout_sessions.ts';
+import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 
 /** Every migration in the order it runs. */
@@ -137,4 +139,5 @@ export const migrations = [
   { name: '20261125_90_payment_connections', class: Migration20261125_90_payment_connections },
   { name: '20261125_91_carried_credits', class: Migration20261125_91_carried_credits },
   { name: '20261125_85_checkout_sessions', class: Migration20261125_85_checkout_sessions },
+  { name: '20261125_62_planned_changes', class: Migration20261125_62_planned_changes },
 ];

@@ -23,6 +23,16 @@ export const checkoutPlantings: Planting[] = [
     names: /told of 2 ends/,
   },
   {
+    id: 'I12',
+    what: 'a change that was paid and never came',
+    sql: `with planned as (update checkout_session s set subscription_id = l.subscription_id, planned = jsonb_build_object('kind', 'quantity',
+        'items', jsonb_build_array(jsonb_build_object('copyId', l.id)))
+      from (select id, subscription_id from subscription_line_item order by id limit 1) l where s.id = '$1' returning l.id)
+      update subscription_line_item set status = 'draft' where id in (select id from planned)`,
+    by: 'sessionId',
+    names: /what it changes is/,
+  },
+  {
     id: 'I25',
     what: 'a session that outlives its end',
     sql: `update checkout_session set checkout_status = 'pending', expires_at = '2020-01-01' where id = '$1'`,

@@ -1,4 +1,4 @@
-import { advanceClock, makeCustomer } from '../../bench/account.ts';
+import { advanceClock, makeCustomer, makeSubscription } from '../../bench/account.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import {
   checkoutProgress,
@@ -124,6 +124,38 @@ export const checkoutScenarios: Record<string, (stage: Stage) => Promise<void>> 
     });
     await workflowOf(stage, session).executeUpdate(retry);
     await advanceClock(stage.platform.api, clockId, '2026-01-15T01:00:00Z');
+  },
+  /** Changes of a subscription: an add-on that is paid, and new quantities whose order a cancellation makes impossible. */
+  'checkout-changes': async (stage) => {
+    const { api } = stage.platform;
+    const customerId = await makeCustomer(api, { externalId: newExternalId() });
+    const terms = { customer_id: customerId, plan_id: stage.planId, currency: 'usd', billing_period: 'MONTHLY' };
+    const { id } = await makeSubscription(api, { ...terms, collection_method: 'send_invoice' });
+    const { id: addonId } = await api<{ id: string }>('POST', '/addons', {
+      ...{ name: 'Seats', lookup_key: newExternalId(), type: 'multiple_instance' },
+    });
+    await api('POST', '/prices', {
+      ...{ entity_type: 'ADDON', entity_id: addonId, type: 'FIXED', amount: '200', currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', billing_model: 'FLAT_FEE', invoice_cadence: 'ADVANCE' },
+      start_date: '2025-01-01T00:00:00Z',
+    });
+    const checkout = { payment_provider: 'sandbox' };
+    const order = { subscription_id: id, addon_id: addonId, checkout };
+    const addon = await api<{ checkout_session: Session }>('POST', '/subscriptions/addon', order);
+    await pay(stage, addon.checkout_session, 'succeeds');
+    await endOf(stage, addon.checkout_session, 'completed');
+    const { line_items } = await api<{ line_items: { id: string; addon_association_id: string | null }[] }>(
+      'GET',
+      `/subscriptions/${id}`,
+    );
+    const seats = line_items.find((item) => item.addon_association_id)!.id;
+    const more = await api<{ checkout_session: Session }>('POST', `/subscriptions/${id}/modify/execute`, {
+      type: 'quantity_change',
+      quantity_change_params: { line_items: [{ id: seats, quantity: '9' }] },
+      checkout,
+    });
+    await api('POST', `/subscriptions/${id}/cancel`, { cancellation_type: 'immediate' });
+    await endOf(stage, more.checkout_session, 'expired');
   },
   /** A provider beyond a network, which this worker does not know: what is asked of it goes the long way. */
   'checkout-elsewhere': async (stage) => {

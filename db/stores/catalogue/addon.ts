@@ -122,7 +122,7 @@ select a.entity_id from addon_association a join subscription s on s.id = a.enti
 left join test_clock c on c.id = s.test_clock_id
 cross join lateral (select coalesce(c.frozen_time, $3::timestamptz) as instant) present
 where a.environment_id = $1 and a.addon_id = $2 and a.status = 'published' and (
-  (a.addon_status <> 'cancelled' and (a.end_date is null or a.end_date > present.instant))
+  (a.addon_status not in ('cancelled', 'pending') and (a.end_date is null or a.end_date > present.instant))
   or exists (select from subscription_line_item l where l.environment_id = a.environment_id and l.subscription_id = a.entity_id
     and l.addon_association_id = a.id and l.status = 'published' and (l.end_date is null or l.end_date > present.instant)))
 order by a.id limit 1`;

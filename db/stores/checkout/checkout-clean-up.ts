@@ -5,6 +5,7 @@ import type { ScopedSql } from '../../transaction.ts';
 import { dropGatedInvoice } from '../invoice/gated-invoice.ts';
 import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment/payment-row.ts';
 import { dropFrozenDraft } from '../subscription/subscription-frozen.ts';
+import { dropPlan } from '../subscription/subscription-planned.ts';
 import { failPurchase } from '../wallet/wallet-purchase.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
 
@@ -13,18 +14,18 @@ const neverPaid = 'the checkout session expired before it was paid';
 /**
  * Ends a session that was not paid and takes back all it had drafted: subscription, invoice with its credits and coupons, purchase with
  * its bonus, payment. All of it or nothing; whoever comes second finds the session ended and gets null. What the link does meanwhile is
- * `linkState`. spec: wallets-and-payments §2.17 Clean-up
+ * `linkState`; one whose provider was not asked (`isAsked`) is closed at once. spec: wallets-and-payments §2.17 Clean-up
  */
 export async function cleanUpCheckout(
   tx: ScopedSql,
   row: CheckoutRow,
-  end: { move: CheckoutMove; linkState: CheckoutRow['link_state']; at: string; message?: string },
+  end: { move: CheckoutMove; linkState: CheckoutRow['link_state']; at: string; message?: string; isAsked?: boolean },
 ): Promise<CheckoutRow | null> {
-  const { move, at, linkState } = end;
+  const { move, at, linkState, isAsked = true } = end;
   const isCancelled = move.failureReason === 'cancelled';
   const ended = await changeCheckout(tx, row, {
     sets: `checkout_status = $4, failure_reason = $5, failure_message = $6, ended_at = $7, link_state = $8, page_token = null,
-      cancelled_at = case when $9 then $7::timestamptz end, asked_at = $7, completion_failed_at = null`,
+      cancelled_at = case when $9 then $7::timestamptz end, asked_at = $10, completion_failed_at = null`,
     values: [
       move.to,
       move.failureReason,
@@ -32,6 +33,7 @@ export async function cleanUpCheckout(
       at,
       linkState,
       isCancelled,
+      isAsked ? at : null,
     ],
     at,
     condition: `checkout_status in ('initiated', 'pending')`,
@@ -40,6 +42,7 @@ export async function cleanUpCheckout(
   if (row.action === 'create_subscription' && row.subscription_id) {
     await dropFrozenDraft(tx, tx.scope, row.subscription_id, at);
   }
+  if (row.planned) await dropPlan(tx, tx.scope, row.planned);
   await failPayment(tx, row, failureSentence(move.failureReason) ?? neverPaid, at);
   if (row.checkout_invoice_id) await dropGatedInvoice(tx, tx.scope, row.checkout_invoice_id, at);
   if (row.purchase_id) await failPurchase(tx, tx.scope, row.purchase_id, neverPaid);

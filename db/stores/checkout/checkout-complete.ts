@@ -8,6 +8,7 @@ import { refreshInvoiceAgenda } from '../invoice/invoice-snapshot.ts';
 import { recordPaymentOutcome } from '../payment/payment-outcome.ts';
 import { takeCapturedAmount } from '../payment/unapplied-capture.ts';
 import { activateFrozen } from '../subscription/subscription-frozen.ts';
+import { carryOutPlan } from '../subscription/subscription-planned.ts';
 import { keepMethod, keepsMethod } from './checkout-method.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
 
@@ -41,13 +42,22 @@ export async function completeCheckout(
   await writeEvents(tx, tx.scope, [checkoutEvent('checkout.session.completed', claimed, at)]);
   await writeAudit(tx, tx.scope, [checkoutAudit(claimed, 'completed', at, { payment_id: row.checkout_payment_id })]);
   const { subscription_id: subscriptionId, checkout_invoice_id: invoiceId } = row;
-  const isSubscription = row.action === 'create_subscription' && subscriptionId !== null;
   // In the order of locks: the subscription before its invoice.
-  if (isSubscription) await activateFrozen(tx, tx.scope, subscriptionId, at);
+  if (subscriptionId !== null) await carryOutSubscription(tx, row, subscriptionId, at);
   if (invoiceId !== null) await issueGatedInvoice(tx, tx.scope, invoiceId, at);
   const refundIds = await settle(tx, row, capture, at);
   if (invoiceId !== null) await refreshInvoiceAgenda(tx, tx.scope, invoiceId);
-  return { refundIds, subscriptionId: isSubscription ? subscriptionId : null, invoiceId };
+  return { refundIds, subscriptionId, invoiceId };
+}
+
+async function carryOutSubscription(
+  tx: ScopedSql,
+  { action, planned }: CheckoutRow,
+  subscriptionId: string,
+  at: string,
+): Promise<void> {
+  if (action === 'create_subscription') await activateFrozen(tx, tx.scope, subscriptionId, at);
+  else if (planned) await carryOutPlan(tx, tx.scope, { subscriptionId, plan: planned, at });
 }
 
 /** Records the money: as much as came, which may be more than was asked. */
@@ -70,10 +80,11 @@ async function settle(tx: ScopedSql, row: CheckoutRow, capture: LinkCapture, at:
 function resultOf(row: CheckoutRow, methodId: string | null): Record<string, unknown> {
   const kept = methodId === null ? {} : { payment_method_id: methodId };
   const paid = { invoice_id: row.checkout_invoice_id, payment_id: row.checkout_payment_id, ...kept };
+  const addon = row.planned?.kind === 'addon' ? { addon_association_id: row.planned.associationId } : {};
   const own = {
     create_subscription: { subscription_id: row.subscription_id },
-    add_addon: { subscription_id: row.subscription_id },
-    modify_subscription: { subscription_id: row.subscription_id },
+    add_addon: { subscription_id: row.subscription_id, ...addon },
+    modify_subscription: { subscription_id: row.subscription_id, ...addon },
     wallet_topup: { wallet_id: row.wallet_id, wallet_transaction_id: row.purchase_id },
     pay_invoice: {},
   };

@@ -1,7 +1,8 @@
 import { amountToCollect } from '../../../billing/gated-invoice.ts';
 import type { NewInvoice } from '../../../billing/invoice-request.ts';
 import { currencyPrecision, decimal, decimalString } from '../../../billing/money.ts';
-import type { NewSubscription } from '../../../billing/new-subscription.ts';
+import type { NewAttachment, NewSubscription } from '../../../billing/new-subscription.ts';
+import type { QuantityChanges } from '../../../billing/subscription-change.ts';
 import { decimalText } from '../../columns.ts';
 import { newId } from '../../id.ts';
 import { badField } from '../../record.ts';
@@ -9,6 +10,7 @@ import type { Transaction } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { createInvoice } from '../invoice/invoice-create.ts';
 import { freezeSubscription } from '../subscription/subscription-frozen.ts';
+import { freezeAddon, freezeQuantities } from '../subscription/subscription-planned.ts';
 import { purchaseInvoice } from '../wallet/invoiced-topup.ts';
 import { type TopupRequest, topUpWallet } from '../wallet/wallet-topup.ts';
 import { type CheckoutRequest, cartKey, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
@@ -147,6 +149,46 @@ export async function draftSubscriptionCheckout(
     { ...owner, ...subject, invoiceId, amount, currency: subscription.currency, subscriptionId },
     newId('pay'),
   );
+  return { sessionId: request.sessionId, invoiceId, purchaseId: null };
+}
+
+/** A change of a subscription that its session pays: an add-on by its own operation or as a modification, or new quantities. */
+export type OrderedChange =
+  | { action: 'add_addon' | 'modify_subscription'; attachment: NewAttachment }
+  | { action: 'modify_subscription'; quantities: QuantityChanges };
+
+/**
+ * Drafts a change of a subscription that its session pays. Throws `NothingToPay` where nothing is to be paid at once, `already_exists`
+ * while another session of the subscription is active, and what the change throws. spec: wallets-and-payments §2.17 Gating
+ */
+export async function draftChangeCheckout(
+  tx: Transaction,
+  request: CheckoutRequest,
+  input: {
+    subscriptionId: string;
+    change: OrderedChange;
+    configuration: Record<string, unknown>;
+    owner: CheckoutOwner;
+  },
+  readUsage: UsageReader,
+): Promise<DraftedCheckout> {
+  const { subscriptionId, change, owner } = input;
+  const earlier = await findMade(tx, request.sessionId);
+  if (earlier) {
+    return { sessionId: request.sessionId, invoiceId: earlier.checkout_invoice_id ?? '', purchaseId: null };
+  }
+  const { action } = change;
+  const subject = { action, configuration: { [`${action}_params`]: input.configuration } };
+  await refuseRunning(tx, request, { key: keyOf(request, owner, subject), subscriptionId });
+  const waiting = { subscriptionId, checkoutSessionId: request.sessionId, at: owner.at };
+  const frozen =
+    'attachment' in change
+      ? await freezeAddon(tx, tx.scope, { ...waiting, attachment: change.attachment }, readUsage)
+      : await freezeQuantities(tx, tx.scope, { ...waiting, input: change.quantities });
+  if (frozen === null) throw new NothingToPay();
+  const { plan: planned, row, invoiceId, amountDue: amount } = frozen;
+  const asked = { ...owner, ...subject, invoiceId, amount, currency: row.currency, subscriptionId, planned };
+  await insertCheckout(tx, request, { ...asked, notAfter: row.currentPeriodEnd }, newId('pay'));
   return { sessionId: request.sessionId, invoiceId, purchaseId: null };
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CheckoutAction, checkoutExpiry, isCheckoutActive } from '../../../billing/checkout.ts';
+import type { PlannedChange } from '../../../billing/planned-change.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { insertText, recordColumnTypes, writeRowsAndWait } from '../../bulk.ts';
@@ -42,6 +43,9 @@ export interface CheckoutSubject {
   walletId?: string;
   subscriptionId?: string;
   purchaseId?: string;
+  planned?: PlannedChange;
+  /** It ends no later than this. */
+  notAfter?: string;
 }
 
 /** SHA-256 of a page's token, by which the page finds its session. design: money-in-checkout §B14 */
@@ -82,6 +86,7 @@ const insertSession = insertText('checkout_session', {
   walletId: 'text',
   subscriptionId: 'text',
   purchaseId: 'text',
+  planned: 'jsonb',
   successUrl: 'text',
   failureUrl: 'text',
   cancelUrl: 'text',
@@ -189,11 +194,12 @@ async function insertSessionRow(
     walletId: subject.walletId ?? null,
     subscriptionId: subject.subscriptionId ?? null,
     purchaseId: subject.purchaseId ?? null,
+    planned: subject.planned ?? null,
     successUrl: request.successUrl,
     failureUrl: request.failureUrl,
     cancelUrl: request.cancelUrl,
     openedAt: subject.at,
-    expiresAt: checkoutExpiry(request.provider, subject.at, null),
+    expiresAt: checkoutExpiry(request.provider, subject.at, subject.notAfter ?? null),
     metadata: request.metadata,
     testClockId: subject.testClockId,
   };

@@ -1,3 +1,4 @@
+import { earlier } from '../../../billing/calendar.ts';
 import { checkoutExpiry, checkoutMove, isCheckoutActive } from '../../../billing/checkout.ts';
 import { writeAudit } from '../../audit.ts';
 import { decimalText, instantText } from '../../columns.ts';
@@ -109,16 +110,12 @@ export async function recordOpened(
   const move = checkoutMove(row.checkout_status, 'opened');
   // Links of test clocks end at real time, their sessions at the clock's.
   const linkEnd = row.test_clock_id === null ? link.expiresAt : null;
+  const openedAt = instantText(row.opened_at);
+  const expiresAt = earlier(checkoutExpiry(row.payment_provider, openedAt, linkEnd), instantText(row.expires_at));
   const opened = await changeCheckout(tx, row, {
     sets: `checkout_status = $4, link_state = 'open', provider_session_id = $5, provider_url = $6, provider_expires_at = $7, expires_at = $8,
       page_token = null`,
-    values: [
-      move.to,
-      link.providerId,
-      isOurs ? null : link.url,
-      linkEnd,
-      checkoutExpiry(row.payment_provider, instantText(row.opened_at), linkEnd),
-    ],
+    values: [move.to, link.providerId, isOurs ? null : link.url, linkEnd, expiresAt],
     at,
   });
   const [payment] = await tx.rows<PaymentRow & { [column: string]: unknown }>(

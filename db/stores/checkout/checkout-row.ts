@@ -1,6 +1,7 @@
 import { type AgendaItem, sortAgenda } from '../../../billing/agenda.ts';
 import type { CheckoutAction, CheckoutStatus } from '../../../billing/checkout.ts';
 import { checkoutAgenda, checkoutAgendaOrder } from '../../../billing/checkout-agenda.ts';
+import type { PlannedChange } from '../../../billing/planned-change.ts';
 import type { AuditRecord } from '../../audit.ts';
 import { instantText } from '../../columns.ts';
 import type { OutboundEvent } from '../../outbox.ts';
@@ -28,6 +29,7 @@ export interface CheckoutRow {
   wallet_id: string | null;
   subscription_id: string | null;
   purchase_id: string | null;
+  planned: PlannedChange | null;
   page_token: string | null;
   base_url: string;
   provider_session_id: string | null;
@@ -51,7 +53,7 @@ export interface CheckoutRow {
 }
 
 export const checkoutColumns = `id, tenant_id, environment_id, status, customer_id, action, checkout_status, configuration, payment_provider,
-  provider_config, amount, currency, checkout_invoice_id, checkout_payment_id, wallet_id, subscription_id, purchase_id, page_token, base_url,
+  provider_config, amount, currency, checkout_invoice_id, checkout_payment_id, wallet_id, subscription_id, purchase_id, planned, page_token, base_url,
   provider_session_id, provider_url, provider_expires_at, link_state, failure_reason, opened_at, expires_at, asked_at, answered_at,
   completion_failed_at, ended_at, completed_at, cancelled_at, created_at, metadata, test_clock_id, version`;
 

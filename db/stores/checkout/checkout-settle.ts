@@ -3,6 +3,7 @@ import { completionGivenUpAt } from '../../../billing/checkout-agenda.ts';
 import {
   decideByLink,
   type LinkCapture,
+  type LinkDecision,
   type LinkOccasion,
   type LinkStanding,
 } from '../../../billing/checkout-link.ts';
@@ -11,6 +12,7 @@ import { decimalText, instantText } from '../../columns.ts';
 import { newId } from '../../id.ts';
 import type { ScopedSql } from '../../transaction.ts';
 import { giveBackCapture, type UnappliedCapture } from '../payment/unapplied-capture.ts';
+import { isPlanOvertaken } from '../subscription/subscription-planned.ts';
 import { cleanUpCheckout } from './checkout-clean-up.ts';
 import { type CheckoutFollowers, completeCheckout } from './checkout-complete.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, lockCheckout } from './checkout-row.ts';
@@ -41,7 +43,7 @@ export async function recordLink(
     return afterTheEnd(tx, row, link, at);
   }
   await noteDeclines(tx, row, link);
-  const decision = decideByLink(askedOf(row), link, occasion, at);
+  const decision = await decide(tx, row, { link, occasion, at });
   if (decision.trigger === null) return waitOn(tx, row, link, at);
   if (decision.trigger === 'paid') {
     const done = await completeCheckout(tx, row, {
@@ -99,6 +101,18 @@ export async function endWatch(tx: ScopedSql, sessionId: string, at: string): Pr
   await writeAudit(tx, tx.scope, [checkoutAudit(changed!, 'link ended', at)]);
 }
 
+/** What an answer means for a session that waits. An order that is paid, and of which what it changes has changed, is given up. */
+async function decide(
+  tx: ScopedSql,
+  row: CheckoutRow,
+  { link, occasion, at }: Pick<LinkAnswer, 'link' | 'occasion' | 'at'>,
+): Promise<LinkDecision | { trigger: 'overtaken' }> {
+  const decision = decideByLink(askedOf(row), link, occasion, at);
+  if (decision.trigger !== 'paid' || row.planned === null || row.subscription_id === null) return decision;
+  const isOvertaken = await isPlanOvertaken(tx, tx.scope, row.subscription_id, row.planned);
+  return isOvertaken ? { trigger: 'overtaken' } : decision;
+}
+
 function askedOf(row: CheckoutRow) {
   return {
     id: row.id,
@@ -134,8 +148,8 @@ async function afterTheEnd(
   const cause = row.checkout_status === 'completed' ? 'second' : 'late';
   const refundIds = await giveBack(tx, row, { link, at, cause });
   // A step whose answer was lost is asked again, and its followers with it.
-  const hasBegun = row.checkout_status === 'completed' && row.action === 'create_subscription';
-  const followers = { ...nobody, refundIds, subscriptionId: hasBegun ? row.subscription_id : null };
+  const isDone = row.checkout_status === 'completed';
+  const followers = { ...nobody, refundIds, subscriptionId: isDone ? row.subscription_id : null };
   if (row.link_state !== 'open') return followers;
   const isDead = link !== null && link.status !== 'open' && link.status !== 'processing';
   const changed = await changeCheckout(tx, row, {

@@ -1,4 +1,5 @@
 import { invoiceConfig } from '../../../billing/invoice-config.ts';
+import { decimal } from '../../../billing/money.ts';
 import type { OwnTerms } from '../../../billing/own-terms.ts';
 import { writeAudit } from '../../audit.ts';
 import { decimalText, instantText } from '../../columns.ts';
@@ -9,6 +10,7 @@ import type { Sql } from '../../transaction.ts';
 import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
 import { recordPapers } from './document-paper.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
+import { type DraftInvoice, insertDrafts } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { assignNumbers } from './invoice-numbering.ts';
 import { releaseRedemptions } from './invoice-redemption.ts';
@@ -41,6 +43,28 @@ async function lockGated(sql: Sql, scope: Scope, invoiceId: string): Promise<Gat
   );
   if (!row) throw missing('invoice', invoiceId);
   return row;
+}
+
+/**
+ * Writes a draft that its checkout session collects: its amounts are final, its number and its first event come with the money. Gives its
+ * id and what is to be paid; null, with nothing written, when that is nothing. spec: wallets-and-payments §2.18
+ */
+export async function insertGatedDraft(
+  sql: Sql,
+  scope: Scope,
+  draft: DraftInvoice,
+  checkoutSessionId: string,
+): Promise<{ invoiceId: string; amountDue: string } | null> {
+  const { id } = draft.row;
+  const amountDue = String(draft.row.amountDue);
+  if (draft.row.invoiceStatus === 'SKIPPED' || !decimal(amountDue).greaterThan(0)) return null;
+  await insertDrafts(sql, [draft]);
+  await sql.rows(
+    `update invoice set source_type = 'checkout', payment_status = 'INITIATED', checkout_session_id = $3, attended = true
+     where environment_id = $1 and id = $2`,
+    [scope.environmentId, id, checkoutSessionId],
+  );
+  return { invoiceId: id, amountDue };
 }
 
 /**

@@ -150,6 +150,16 @@ function billedThrough(row: SubscriptionRow): string {
   return row.subscriptionType === 'grouped_invoicing' ? (row.parentSubscriptionId ?? row.id) : row.id;
 }
 
+/** Notes a planned change whose invoice is written elsewhere: until that is void, what it credits counts as credited. */
+export async function recordBilledProration(
+  sql: Sql,
+  scope: Scope,
+  planned: PlannedProration,
+  invoiceId: string,
+): Promise<void> {
+  await writeRecords(sql, scope, planned, { key: changeKeyOf(planned), invoiceId, returned: '0' });
+}
+
 /** Notes what a change gave back that is settled elsewhere: on the invoice of a subscription that replaces this one. */
 export async function recordProration(
   sql: Sql,

@@ -7,13 +7,14 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { type ChargedItem, readItems } from './charged-item.ts';
 import { chargedItemOf, copyLineItem, termOf } from './line-item-row.ts';
-import { planProration, settleProration } from './proration.ts';
+import { type PlannedProration, planProration, settleProration } from './proration.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';
 import { endLineItemsAt } from './subscription-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 import type { AttendedSubscription } from './subscription-snapshot.ts';
 
-interface Due {
+/** A change of quantity that is to be made. */
+export interface DueQuantity {
   old: ChargedItem;
   quantity: string;
   effectiveAt: string;
@@ -31,7 +32,7 @@ export async function changeQuantities(
   input: QuantityChanges,
 ): Promise<AttendedSubscription> {
   return carryOut(sql, scope, order, input, async (before, at): Promise<Decided | null> => {
-    const due = await dueChanges(sql, scope, before, input, at);
+    const due = await dueQuantities(sql, scope, before, input, at);
     if (due.length === 0) return null;
     const made = { ...nothingMade(), row: before };
     let [returned, carried] = [decimal('0'), decimal('0')];
@@ -62,16 +63,17 @@ export async function changeQuantities(
   });
 }
 
-async function dueChanges(
+/** Changes of quantity that a request asks for, but for items that have theirs already. Throws as `changeQuantities`. */
+export async function dueQuantities(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
   { changes }: QuantityChanges,
   at: string,
-): Promise<Due[]> {
+): Promise<DueQuantity[]> {
   const items = (await readItems(sql, scope.environmentId, [row.id])).get(row.id) ?? [];
   const seen = new Set<string>();
-  const due: Due[] = [];
+  const due: DueQuantity[] = [];
   for (const [index, change] of changes.entries()) {
     const field = `quantity_change_params.line_items[${index}]`;
     if (seen.has(change.lineItemId)) throw badField(`${field}.id`, `names line item ${change.lineItemId} twice`);
@@ -89,13 +91,14 @@ async function dueChanges(
   return due;
 }
 
-async function changeAt(
+/** Writes a copy of each item with its new quantity, and says what the change comes to; the items before go on for now. */
+export async function planQuantities(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
-  due: readonly Due[],
+  due: readonly DueQuantity[],
   { effectiveAt, at }: { effectiveAt: string; at: string },
-) {
+): Promise<{ copies: string[]; planned: PlannedProration }> {
   const copies: string[] = [];
   for (const { old, quantity } of due) {
     copies.push(await copyLineItem(sql, scope, old.item.id, { start_date: effectiveAt, quantity }));
@@ -110,6 +113,18 @@ async function changeAt(
     ended: due.map(({ old }) => old),
     started: items.filter(({ item }) => copies.includes(item.id)),
   });
+  return { copies, planned };
+}
+
+async function changeAt(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  due: readonly DueQuantity[],
+  moment: { effectiveAt: string; at: string },
+) {
+  const { effectiveAt } = moment;
+  const { copies, planned } = await planQuantities(sql, scope, row, due, moment);
   await endLineItemsAt(
     sql,
     scope,

@@ -48,7 +48,7 @@ export async function detachAddon(sql: Sql, scope: Scope, input: DetachAddonInpu
   const before = (await lockSubscriptions(sql, environmentId, [subscriptionId])).get(subscriptionId);
   const [association] = await sql.rows<AssociationRow>(
     `select addon_id, cadence, start_date, end_date from addon_association
-     where environment_id = $1 and id = $2 and entity_id = $3 for update`,
+     where environment_id = $1 and id = $2 and entity_id = $3 and status = 'published' and addon_status <> 'pending' for update`,
     [environmentId, associationId, subscriptionId],
   );
   if (!before || !association) throw missing('add-on association', associationId, 'addon_association_id');

@@ -254,6 +254,25 @@ const moveGrants = updateText('credit_grant', {
   creditGrantAnchor: 'timestamptz',
 });
 
+/**
+ * Gives the grants of an add-on their first applications, which waited for its checkout session: one that gives a share of the period it
+ * was attached in goes on at that period's end. spec: wallets-and-payments §2.15, §2.17 add_addon
+ */
+export async function startAddonGrants(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  associationId: string,
+): Promise<void> {
+  const grants = await readGrants(sql, scope.environmentId, 'g.addon_association_id = $2', associationId);
+  const applications = grants.map((grant) =>
+    grant.creditGrantAnchor === grant.startDate
+      ? firstApplication(grant, row.timezone)
+      : proratedApplication(grant, row, grant.startDate!),
+  );
+  await insertApplications(sql, scope, applications);
+}
+
 /** What waited for a subscription to begin is due when it does. spec: subscriptions-and-invoicing §2.4 incomplete */
 export async function releaseGrants(sql: Sql, scope: Scope, subscriptionId: string, at: string): Promise<void> {
   await sql.rows(

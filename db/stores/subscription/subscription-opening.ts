@@ -1,6 +1,5 @@
 import type { BillingPeriodInterval } from '../../../billing/calendar.ts';
 import { isPaidWithinCreation } from '../../../billing/collection.ts';
-import { decimal } from '../../../billing/money.ts';
 import { lessCredit } from '../../../billing/replacement.ts';
 import { writeRows } from '../../bulk.ts';
 import { newId } from '../../id.ts';
@@ -9,6 +8,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { readBillingContext } from '../invoice/billing-context.ts';
+import { insertGatedDraft } from '../invoice/gated-invoice.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
 import { invoiceEvents } from '../invoice/invoice-event.ts';
 import { issueInvoices } from '../invoice/invoice-issue.ts';
@@ -63,17 +63,10 @@ export async function freezeOpening(
   checkoutSessionId: string,
 ): Promise<FrozenOpening | null> {
   const { draft, opened } = await draftOpening(sql, scope, opening);
-  const { id } = draft.row;
-  const amountDue = String(draft.row.amountDue);
-  if (draft.row.invoiceStatus === 'SKIPPED' || decimal(amountDue).isZero()) return null;
-  await insertDrafts(sql, [draft]);
-  await sql.rows(
-    `update invoice set source_type = 'checkout', payment_status = 'INITIATED', checkout_session_id = $3, attended = true
-     where environment_id = $1 and id = $2`,
-    [scope.environmentId, id, checkoutSessionId],
-  );
+  const gated = await insertGatedDraft(sql, scope, draft, checkoutSessionId);
+  if (gated === null) return null;
   await writeRows(sql, updateSubscriptions, [subscriptionRecord(opened, scope.actor, new Date().toISOString())]);
-  return { row: opened, invoiceId: id, amountDue };
+  return { row: opened, ...gated };
 }
 
 /** The first invoice as it would be, and the subscription with it; nothing is written. */

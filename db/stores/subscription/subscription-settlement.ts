@@ -6,7 +6,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { readBillingContext } from '../invoice/billing-context.ts';
-import { draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
+import { type DraftInvoice, draftInvoice, insertDrafts } from '../invoice/invoice-draft.ts';
 import { invoiceEvents } from '../invoice/invoice-event.ts';
 import { issueInvoices } from '../invoice/invoice-issue.ts';
 import { computeCharges } from './subscription-charge.ts';
@@ -38,9 +38,26 @@ export async function billAddition(
   addition: Addition,
   readUsage: UsageReader,
 ): Promise<{ row: SubscriptionRow; invoiceId: string | null }> {
+  const { row, at } = addition;
+  const drafted = await draftAddition(sql, scope, addition, readUsage);
+  if (drafted === null) return { row, invoiceId: null };
+  const { billed, draft } = drafted;
+  await insertDrafts(sql, [draft]);
+  await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, at));
+  await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at }], null);
+  return { row: billed, invoiceId: draft.row.id };
+}
+
+/** The invoice of what new line items charge at once, not written, and the subscription with its sequence; null for nothing to charge. */
+export async function draftAddition(
+  sql: Sql,
+  scope: Scope,
+  addition: Addition,
+  readUsage: UsageReader,
+): Promise<{ billed: SubscriptionRow; draft: DraftInvoice } | null> {
   const { row, at, from } = addition;
   const lineItemIds = chargedNow(addition);
-  if (lineItemIds.size === 0) return { row, invoiceId: null };
+  if (lineItemIds.size === 0) return null;
   const period = currentPeriodOf(row);
   const request = {
     key: row.id,
@@ -51,7 +68,7 @@ export async function billAddition(
     lineItemIds,
   };
   const lines = (await computeCharges(sql, scope, [request], readUsage)).get(row.id) ?? [];
-  if (lines.every((line) => decimal(line.amount).isZero())) return { row, invoiceId: null };
+  if (lines.every((line) => decimal(line.amount).isZero())) return null;
   const { config, planNames, terms } = await readBillingContext(sql, scope.environmentId, [row]);
   const billed = { ...row, billingSequence: row.billingSequence + 1 };
   const draft = draftInvoice(scope, {
@@ -66,10 +83,7 @@ export async function billAddition(
     at,
     changeKey: addition.changeKey,
   });
-  await insertDrafts(sql, [draft]);
-  await writeEvents(sql, scope, invoiceEvents('invoice.update', draft.row.id, at));
-  await issueInvoices(sql, scope, [{ invoiceId: draft.row.id, at }], null);
-  return { row: billed, invoiceId: draft.row.id };
+  return { billed, draft };
 }
 
 function chargedNow({ row, items, behavior }: Addition): ReadonlySet<string> {
