@@ -42,7 +42,7 @@ describe('attaching is refused', () => {
         400,
         'line_item_commitments.x',
       ],
-      [{ checkout: { payment_provider: 'x' } }, 501, 'checkout'],
+      [{ checkout: { payment_provider: 'x' } }, 400, 'payment_provider'],
     ];
     for (const [fields, status, word] of cases) {
       const answer = await attachTo(id, addon, fields);
