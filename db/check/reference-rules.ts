@@ -1,5 +1,6 @@
 import { alertReferences } from './alert-references.ts';
 import { checkoutOtherIds, checkoutReferences } from './checkout-references.ts';
+import { documentReferences } from './document-references.ts';
 import type { InvariantRule } from './invariant.ts';
 import { paymentReferences } from './payment-references.ts';
 import type { Reference } from './reference.ts';
@@ -201,17 +202,11 @@ export const references: readonly Reference[] = [
   { table: 'invoice_line_item', column: 'subscription_line_item_id', target: 'subscription_line_item' },
   { table: 'invoice_line_item', column: 'plan_id', target: 'plan' },
   ...paymentReferences,
-  { table: 'credit_note', column: 'invoice_id', target: 'invoice' },
-  { table: 'credit_note', column: 'subscription_id', target: 'subscription' },
-  { table: 'credit_note', column: 'subscription_customer_id', target: 'customer' },
-  { table: 'credit_note_line_item', column: 'credit_note_id', target: 'credit_note' },
-  { table: 'credit_note_line_item', column: 'invoice_line_item_id', target: 'invoice_line_item' },
+  ...documentReferences,
   { table: 'wallet_transaction', column: 'wallet_id', target: 'wallet' },
   { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
   { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },
   { table: 'invoice', column: 'purchase_id', target: 'wallet_transaction' },
-  { table: 'document_paper', column: 'document_id', target: 'invoice', where: "t.document_id like 'inv\\_%'" },
-  { table: 'document_paper', column: 'document_id', target: 'credit_note', where: "t.document_id like 'cn\\_%'" },
   ...alertReferences,
   ...checkoutReferences,
 ];
