@@ -63,10 +63,9 @@ import { Migration20261125_70_payments_without_invoice } from './20261125_70_pay
 import { Migration20261125_71_wallets_follow } from './20261125_71_wallets_follow.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
 import { Migration20261125_81_unapplied_captures } from './20261125_81_unapplied_captures.ts';
-import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
-import { Migration20261125_91_carried_credits } from './20261125_91_carried_credits.ts';
 import { Migration20261125_85_checkout_sessions } from './20261125_85_checkout_sessions.ts';
 import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
+import { Migration20261125_91_carried_credits } from './20261125_91_carried_credits.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 
 /** Every migration in the order it runs. */

@@ -8,6 +8,7 @@ import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
+import { releaseCarriedCredits } from './carried-credit.ts';
 import { recordPapers } from './document-paper.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
 import { type DraftInvoice, insertDrafts } from './invoice-draft.ts';
@@ -19,6 +20,7 @@ import { sealDocuments } from './invoice-seal.ts';
 interface GatedRow {
   id: string;
   customer_id: string;
+  subscription_id: string | null;
   currency: string;
   invoice_status: string;
   source_type: string;
@@ -34,7 +36,7 @@ interface GatedRow {
 
 async function lockGated(sql: Sql, scope: Scope, invoiceId: string): Promise<GatedRow> {
   const [row] = await sql.rows<GatedRow>(
-    `select i.id, i.customer_id, i.currency, i.invoice_status, i.source_type, i.checkout_session_id, i.total_prepaid_credits_applied, i.own_terms,
+    `select i.id, i.customer_id, i.subscription_id, i.currency, i.invoice_status, i.source_type, i.checkout_session_id, i.total_prepaid_credits_applied, i.own_terms,
        i.issue_date, i.due_date, i.version,
        (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config
      from invoice i where i.environment_id = $1 and i.id = $2 for update of i`,
@@ -126,6 +128,7 @@ export async function dropGatedInvoice(sql: Sql, scope: Scope, invoiceId: string
   );
   await releaseCoupons(sql, scope, row.id);
   await releaseRedemptions(sql, scope, row.own_terms, at);
+  if (row.subscription_id) await releaseCarriedCredits(sql, scope, [row.subscription_id], at);
   await writeAudit(sql, scope, [
     { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: at },
   ]);

@@ -157,7 +157,12 @@ export async function recordBilledProration(
   planned: PlannedProration,
   invoiceId: string,
 ): Promise<void> {
-  await writeRecords(sql, scope, planned, { key: changeKeyOf(planned), invoiceId, returned: '0' });
+  await writeRecords(sql, scope, planned, {
+    key: changeKeyOf(planned),
+    invoiceId,
+    returned: '0',
+    settlement: 'invoice',
+  });
 }
 
 /** Notes what a change gave back that is settled elsewhere: on the invoice of a subscription that replaces this one. */
