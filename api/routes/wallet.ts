@@ -258,11 +258,12 @@ async function followPurchase(request: Asker, bought: Awaited<ReturnType<typeof 
   if (bought?.invoiceWaits) await tellOrStart(request, { kind: 'invoice', id: bought.invoiceId, ...bought });
 }
 
-/** After the commit: invoices that were voided are not collected any more, and refunds are sent. */
+/** After the commit: invoices that were voided are not collected any more, links are closed, and refunds are sent. */
 async function followEnd(request: Asker, ended: TerminatedWallet | null): Promise<void> {
   if (ended === null) return;
-  const { invoiceIds, refundIds, ...owner } = ended;
+  const { invoiceIds, refundIds, checkoutIds, ...owner } = ended;
   await Promise.all([
+    ...checkoutIds.map((id) => tellOrStart(request, { kind: 'checkout_session', id, ...owner })),
     ...invoiceIds.map((id) => tellRunning(request, { kind: 'invoice', id })),
     ...refundIds.map((id) => tellOrStart(request, { kind: 'refund', id, ...owner })),
   ]);

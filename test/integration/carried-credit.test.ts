@@ -7,8 +7,10 @@ import {
   invoicesOf,
   monthlyPlan,
   subscribe,
+  subscriptionOf,
   testPlatform,
 } from '../support/billing.ts';
+import { type Body, checkout, readSession } from './checkout.fixture.ts';
 
 const { api } = await testPlatform();
 const card = sandboxCardNumber('succeeds');
@@ -153,6 +155,39 @@ describe("a seat's credit that no wallet could use (decision 50)", () => {
     await advanceTo(api, clockId, '2026-06-01T03:00:00Z');
     expect((await bills(id))[2]).toEqual(['75', '90', '-15']);
     expect(await walletOf(customerId)).toEqual([]);
+  });
+});
+
+describe('an order that its payment page pays', () => {
+  const order = (id: string, seat: string, quantity: string) =>
+    api<Body>('POST', `/subscriptions/${id}/modify/execute`, {
+      type: 'quantity_change',
+      quantity_change_params: { line_items: [{ id: seat, quantity }] },
+      checkout,
+    });
+
+  it('uses the credit, which is free again when the page ends unpaid', async () => {
+    const { id, clockId, seat } = await subscribed();
+    await reduce(id, seat, '3');
+    const [smaller] = (await subscriptionOf(api, id)).line_items.filter((item) => item.end_date === null);
+    const { status, body } = await order(id, smaller!.id, '5');
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body.checkout_session).toMatchObject({ checkout_status: 'pending', amount: '15' });
+    await api('POST', `/checkout/sessions/${body.checkout_session.id}/cancel`);
+    await advanceTo(api, clockId, '2026-05-01T03:00:00Z');
+    expect((await bills(id))[1]).toEqual(['75', '90', '-15']);
+  });
+
+  it('leaves the credit to the wallet when the subscription ends before it is paid', async () => {
+    const { id, customerId, seat } = await subscribed();
+    await reduce(id, seat, '3');
+    const [smaller] = (await subscriptionOf(api, id)).line_items.filter((item) => item.end_date === null);
+    const { body } = await order(id, smaller!.id, '5');
+    await api('POST', `/subscriptions/${id}/cancel`, { cancellation_type: 'immediate' });
+    await expect
+      .poll(async () => (await readSession(api, body.checkout_session.id)).failure_reason, { timeout: 20_000 })
+      .toBe('superseded');
+    expect(await walletOf(customerId)).toEqual(['15']);
   });
 });
 

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { testPlatform } from '../support/billing.ts';
+import { checkout, payAtSandbox, readSession } from './checkout.fixture.ts';
 import type { Wire } from './invoice.fixture.ts';
 
-const { api, base } = await testPlatform();
+const { api, base, gateway } = await testPlatform();
 
 let count = 0;
 const read = async (path: string): Promise<Wire> => (await api<Wire>('GET', path)).body;
@@ -135,6 +136,33 @@ test('a purchase that was refunded before gives back no more than its rest', asy
   expect(await amounts()).toEqual(['30', '70']);
   const settled = async () => (await read(`/invoices/${invoiceId}`)).payment_status;
   await expect.poll(settled, { timeout: 20_000 }).toBe('REFUNDED');
+});
+
+test('pending-purchase-terminate: an open payment page ends with its wallet, and money that comes later goes back', async () => {
+  const { walletId } = await owner();
+  const { body } = await api<Wire>('POST', `/wallets/${walletId}/top-up`, {
+    transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+    credits_to_add: '40',
+    bonus_credits_to_add: '4',
+    checkout,
+  });
+  const session = body.checkout_session;
+  await gateway.operator.failNext('close', 'unreachable', { intentToken: `${session.checkout_payment_id}:1` });
+  const ended = await terminate(walletId);
+  expect(ended.status, JSON.stringify(ended.body)).toBe(200);
+  expect(await readSession(api, session.id)).toMatchObject({
+    checkout_status: 'expired',
+    failure_reason: 'superseded',
+    terminal: true,
+  });
+  const purchases = (await ledgerOf(walletId)).map((one) => one.transaction_status);
+  expect(purchases).toEqual(['failed', 'failed']);
+  expect(await payAtSandbox(gateway, session)).toMatchObject({ status: 'paid' });
+  const back = async () => (await read(`/refunds?payment_ids=${session.checkout_payment_id}`)).items;
+  await expect
+    .poll(back, { timeout: 20_000 })
+    .toMatchObject([{ refund_status: 'SUCCEEDED', refund_target: 'BACK_TO_SOURCE', amount: '40' }]);
+  expect(await read(`/wallets/${walletId}`)).toMatchObject({ wallet_status: 'closed', credit_balance: '0' });
 });
 
 test('finding 35: what was paid in part through a gateway goes back to it; what came elsewhere has to be settled first', async () => {

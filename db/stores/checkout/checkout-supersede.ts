@@ -26,12 +26,7 @@ export async function supersedingCheckouts<T>(
   const endedCheckoutIds: string[] = [];
   for (const row of await conflicting(tx, change, 'for update')) {
     refuseDraft(row);
-    await cleanUpCheckout(tx, row, {
-      move: checkoutMove(row.checkout_status, 'superseded'),
-      linkState: 'open',
-      isAsked: false,
-      at: change.at,
-    });
+    await supersedeCheckouts(tx, [row], change.at);
     endedCheckoutIds.push(row.id);
   }
   const result = await command();
@@ -63,4 +58,26 @@ function refuseDraft({ id, action, subscription_id }: CheckoutRow): void {
     `subscription ${subscription_id} waits for its checkout session ${id} and begins when that is paid; cancel the session first`,
     { context: { checkout_session_id: id } },
   );
+}
+
+const ofWallet = `from checkout_session where environment_id = $1 and wallet_id = $2 and checkout_status in ('initiated', 'pending')
+  and status = 'published' order by id`;
+
+/** Locks the sessions that still can be paid and buy credits of a wallet: before its invoices, as everywhere. */
+export async function lockWalletCheckouts(tx: ScopedSql, walletId: string): Promise<CheckoutRow[]> {
+  return tx.rows<CheckoutRow>(`select ${checkoutColumns} ${ofWallet} for update`, [tx.scope.environmentId, walletId]);
+}
+
+/** Ids of the sessions that still can be paid and buy credits of a wallet, not locked. */
+export async function readWalletCheckouts(tx: ScopedSql, walletId: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(`select id ${ofWallet}`, [tx.scope.environmentId, walletId]);
+  return rows.map(({ id }) => id);
+}
+
+/** Ends locked sessions with all they had drafted; their workflows close the links. spec: wallets-and-payments §2.9 */
+export async function supersedeCheckouts(tx: ScopedSql, rows: readonly CheckoutRow[], at: string): Promise<void> {
+  for (const row of rows) {
+    const move = checkoutMove(row.checkout_status, 'superseded');
+    await cleanUpCheckout(tx, row, { move, linkState: 'open', isAsked: false, at });
+  }
 }

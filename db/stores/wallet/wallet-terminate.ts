@@ -1,6 +1,8 @@
 import { refuse } from '../../../billing/refusal.ts';
 import { guardWallet } from '../../../billing/wallet.ts';
 import type { Transaction } from '../../transaction.ts';
+import type { CheckoutRow } from '../checkout/checkout-row.ts';
+import { lockWalletCheckouts, readWalletCheckouts, supersedeCheckouts } from '../checkout/checkout-supersede.ts';
 import { voidInvoice } from '../invoice/invoice-void.ts';
 import { lockPayableInvoices } from '../payment/payment-row.ts';
 import { readSetting } from '../platform/setting.ts';
@@ -18,10 +20,12 @@ export interface TerminatedWallet {
   invoiceIds: string[];
   /** Refunds to send. */
   refundIds: string[];
+  /** Checkout sessions that ended with it, whose links are to be closed. */
+  checkoutIds: string[];
 }
 
 /**
- * Closes a wallet. Purchases that wait for a payment fail and their invoices are voided, with what was paid of them on its way back,
+ * Closes a wallet. Checkout sessions that buy its credits end. Purchases that wait for a payment fail and their invoices are voided, with what was paid of them on its way back,
  * but for those whose charge is under way, which decides alone. What is left of its credits is taken by one debit: by the policy
  * `forfeit` nothing goes back, by `refund_purchased` the money of bought credits that are not used goes back to where it came from. A
  * negative balance stays. Throws `not_found`, and `invalid_operation` for a closed wallet, and for a purchase that was paid in part
@@ -34,7 +38,8 @@ export async function terminateWallet(
 ): Promise<TerminatedWallet> {
   const { policy } = await readSetting(tx, 'wallet_termination_policy');
   const givesBack = policy === 'refund_purchased';
-  const { invoiceIds, at } = await lockAll(tx, id, givesBack);
+  const { sessions, invoiceIds, at } = await lockAll(tx, id, givesBack);
+  await supersedeCheckouts(tx, sessions, at);
   const voided = await voidPending(tx, id, invoiceIds, at);
   // Purchases that failed gave the wallet another version.
   const { ledger, wallet } = await lockWallet(tx, id);
@@ -50,28 +55,34 @@ export async function terminateWallet(
     at,
     invoiceIds: [...voided, ...(given?.invoiceIds ?? [])],
     refundIds: [...(await refundsOf(tx, voided)), ...(given?.refundIds ?? [])],
+    checkoutIds: sessions.map((session) => session.id),
   };
 }
 
 const mostTries = 5;
 
 /**
- * Locks what the end of a wallet touches, in the order of all: the invoices of its purchases, their payments, the wallet. A purchase
- * that was opened while this waited for the wallet is found when it is read again, and everything is locked anew with it.
+ * Locks what the end of a wallet touches, in the order of all: its checkout sessions, the invoices of its purchases, their payments, the
+ * wallet. A purchase that was opened while this waited for the wallet is found when it is read again, and everything is locked anew with
+ * it.
  */
-async function lockAll(tx: Transaction, id: string, givesBack: boolean): Promise<{ invoiceIds: string[]; at: string }> {
+async function lockAll(
+  tx: Transaction,
+  id: string,
+  givesBack: boolean,
+): Promise<{ sessions: CheckoutRow[]; invoiceIds: string[]; at: string }> {
   const { environmentId } = tx.scope;
   for (let tries = 1; ; tries += 1) {
     await tx.rows('savepoint wallet_ends');
+    const sessions = await lockWalletCheckouts(tx, id);
     const ids = await invoicesToLock(tx, id, givesBack);
     await lockPayableInvoices(tx, environmentId, ids);
     await tx.rows(paymentsText, [environmentId, ids, id]);
     const { wallet } = await lockWallet(tx, id);
     guardWallet(wallet, 'terminate');
-    const known = new Set(ids);
-    if ((await invoicesToLock(tx, id, givesBack)).every((one) => known.has(one))) {
-      return { invoiceIds: ids, at: wallet.now };
-    }
+    const known = new Set([...ids, ...sessions.map((session) => session.id)]);
+    const found = [...(await invoicesToLock(tx, id, givesBack)), ...(await readWalletCheckouts(tx, id))];
+    if (found.every((one) => known.has(one))) return { sessions, invoiceIds: ids, at: wallet.now };
     if (tries === mostTries)
       throw refuse('service_unavailable', `credits of wallet ${id} are being bought all the time; try again`);
     await tx.rows('rollback to savepoint wallet_ends');
