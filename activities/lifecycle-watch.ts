@@ -20,6 +20,7 @@ import {
 } from '../workflows/lifecycle-watch.messages.ts';
 import { lifecycleTaskQueue, workflowTaskTimeout } from '../workflows/start.messages.ts';
 import { beat } from './payment-gateway.ts';
+import { tendProviderInboxes } from './provider-inbox.ts';
 import { startObject } from './reconcile.ts';
 
 /** Visibility may learn of an end a little later than it happened, and clocks of machines differ. */
@@ -47,7 +48,7 @@ export function createLifecycleWatchActivities(dependencies: { database: Databas
   return {
     /**
      * Asks Temporal which lifecycles were closed from outside since `since`, and starts those again, as `reconcile` does, whose rows
-     * still wait for something. Doing it again changes nothing: one that runs is left alone.
+     * still wait for something; and tells those of notifications which nobody told. Doing it again changes nothing: one that runs is left alone.
      */
     async restartClosed({ since }: { since: string | null }): Promise<LifecycleWatchResult> {
       const context = Context.current();
@@ -60,6 +61,7 @@ export function createLifecycleWatchActivities(dependencies: { database: Databas
           found.closed += page.length;
           found.restarted += await restartPage(dependencies, page, context);
         }
+        await tendProviderInboxes(dependencies.database, dependencies.temporal);
         return { until, ...found };
       } finally {
         stopBeating();

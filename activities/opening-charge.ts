@@ -112,7 +112,8 @@ export function createOpeningActivities(access: GatewayAccess) {
 function refundOf(request: PaymentCharge) {
   const refundToken = `${request.intentToken}:back`;
   const { providerId: chargeProviderId } = request;
-  return { ...request, refundToken, token: wireToken(refundToken), providerId: null, chargeProviderId, isFirst: false };
+  const names = { refundToken, token: wireToken(refundToken), providerId: null, chargeProviderId };
+  return { ...request, ...names, metadata: {}, isFirst: false };
 }
 
 /**

@@ -11,6 +11,7 @@ import { inSqlTransaction } from '../db/transaction.ts';
 import { customerOnboardingWorkflowType, onboardingStartOptions } from '../workflows/customer-onboarding.messages.ts';
 import { environmentCloneStartOptions, environmentCloneWorkflowType } from '../workflows/environment-clone.messages.ts';
 import { meterBuildStartOptions, meterBuildWorkflowType } from '../workflows/meter-build.messages.ts';
+import { providerInboxStartOptions, providerInboxWorkflowType } from '../workflows/provider-inbox.messages.ts';
 import {
   type LifecycleKind,
   lifecycleKinds,
@@ -76,6 +77,7 @@ export function startObject(
   if (object.objectType === 'meter_build') return startMeterBuild(temporal, object);
   if (object.objectType === 'environment_clone') return startClone(database, temporal, object);
   if (object.objectType === 'task') return startImport(temporal, object);
+  if (object.objectType === 'provider_inbox') return startProviderInbox(temporal, object);
   return startLifecycle(temporal, object, { restarts, timerSpreadMs });
 }
 
@@ -88,6 +90,15 @@ async function startUsageWatch(temporal: Client, { tenantId, environmentId }: Li
   const options = usageWatchStartOptions({ tenantId, environmentId });
   const workflowIdConflictPolicy = WorkflowIdConflictPolicy.FAIL;
   return unlessRunning(() => temporal.workflow.start(usageWatchWorkflowType, { ...options, workflowIdConflictPolicy }));
+}
+
+async function startProviderInbox(temporal: Client, object: LiveObject): Promise<boolean> {
+  const { tenantId, environmentId, objectId: connectionId } = object;
+  const options = providerInboxStartOptions({ tenantId, environmentId, connectionId });
+  const workflowIdConflictPolicy = WorkflowIdConflictPolicy.FAIL;
+  return unlessRunning(() =>
+    temporal.workflow.start(providerInboxWorkflowType, { ...options, workflowIdConflictPolicy }),
+  );
 }
 
 async function startOnboarding(temporal: Client, object: LiveObject): Promise<boolean> {

@@ -26,6 +26,7 @@ import { createMeterBuildActivities } from './meter-build.ts';
 import { createOpeningActivities } from './opening-charge.ts';
 import { createPaymentActivities } from './payment.ts';
 import { createPriceSyncActivities } from './price-sync.ts';
+import { createProviderInboxActivities } from './provider-inbox.ts';
 import { createRefundActivities } from './refund.ts';
 import { createSubscriptionActivities } from './subscription.ts';
 import { createTaskActivities } from './task.ts';
@@ -100,7 +101,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
-    ...createLifecycleWatchActivities({ database, temporal }),
+    ...watchActivities({ database, temporal }),
     ...createUsageWatchActivities({ database, evaluators }),
     ...createWalletActivities({ database, timerSpreadMs }),
     ...asking,
@@ -178,6 +179,11 @@ function tellWallets(temporal: Client, timerSpreadMs: number): void {
 /** Everything that follows from usage, in the order in which it looks at a customer. */
 function usageEvaluators(dependencies: Parameters<typeof thresholdEvaluator>[0]): UsageEvaluator[] {
   return [thresholdEvaluator(dependencies), grantEvaluator(dependencies), alertEvaluator(dependencies)];
+}
+
+/** Steps of those who see to it that others are told: of lifecycles that were closed, and of notifications. */
+function watchActivities(dependencies: Parameters<typeof createLifecycleWatchActivities>[0]) {
+  return { ...createLifecycleWatchActivities(dependencies), ...createProviderInboxActivities(dependencies) };
 }
 
 /** The steps that go through very many rows. */

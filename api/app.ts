@@ -47,6 +47,7 @@ import { eventRejectedRoutes } from './routes/event-rejected.ts';
 import { featureRoutes } from './routes/feature.ts';
 import { groupRoutes } from './routes/group.ts';
 import { healthRoutes } from './routes/health.ts';
+import { inboundRoutes } from './routes/inbound.ts';
 import { integrationMappingRoutes } from './routes/integration-mapping.ts';
 import { invoiceRoutes } from './routes/invoice.ts';
 import { invoiceCommandRoutes } from './routes/invoice-command.ts';
@@ -250,6 +251,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await app.register(portalRoutes, { prefix: '/v1' });
   await app.register(documentRoutes, { prefix: '/v1' });
   await app.register(checkoutPageRoutes);
+  await app.register(inboundRoutes, { prefix: '/v1' });
   await registerReferencePage(app);
   await app.ready();
   return app as FastifyInstance;

@@ -174,7 +174,7 @@ function outage(code: RefusalCode, message: string, requestId: string): Answer {
 function malformedRequest(error: FastifyError): string | null {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return 'The body is larger than this operation accepts: 5 MiB, or 32 MiB of usage events. Send less at once.';
+      return 'The body is larger than this operation accepts: 5 MiB, 32 MiB of usage events, 1 MiB of a notification. Send less at once.';
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return 'The body must be JSON, with Content-Type: application/json.';
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

@@ -171,6 +171,7 @@ export interface RefundRequest extends GatewayReference {
   refundToken: string;
   amount: string;
   currency: string;
+  metadata: Record<string, string>;
 }
 
 /** A refund as the gateway tells it. `succeeded` and `failed` are final, unless the gateway takes a success back. */

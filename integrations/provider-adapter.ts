@@ -1,4 +1,5 @@
 import type { PaymentGateway, PaymentGateways } from './payment-gateway.ts';
+import type { ProviderNotifications } from './provider-notification.ts';
 
 /** A provider whose gateway is that of an account, reached through a connection and its secrets. */
 export interface ProviderAdapter {
@@ -8,6 +9,8 @@ export interface ProviderAdapter {
   open(secrets: Readonly<Record<string, string>>): PaymentGateway;
   /** Asks the provider whose secrets these are. One call; it throws nothing. */
   account(secrets: Readonly<Record<string, string>>): Promise<ProviderAccount>;
+  /** Notifications of the provider; absent where it sends none. */
+  readonly notifications?: ProviderNotifications;
 }
 
 /** An account as far as its provider tells it; `member` names the secret that the provider refuses. */

@@ -8,6 +8,7 @@ export { lifecycleWatch } from './lifecycle-watch.ts';
 export { meterBuild } from './meter-build.ts';
 export { payment } from './payment.ts';
 export { priceSync } from './price-sync.ts';
+export { providerInbox } from './provider-inbox.ts';
 export { refund } from './refund.ts';
 export { subscription } from './subscription.ts';
 export { importFile } from './task.ts';

@@ -1,6 +1,7 @@
 import { checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
+import { providerInboxWorkflowType } from './provider-inbox.messages.ts';
 import { refundWorkflowType } from './refund.messages.ts';
 import { environmentIdKey, tenantIdKey } from './search-attributes.ts';
 import { subscriptionWorkflowType } from './subscription.messages.ts';
@@ -22,6 +23,7 @@ export const watchedTypes = {
   [walletWorkflowType]: 'wallet',
   [checkoutSessionWorkflowType]: 'checkout_session',
   [testClockWorkflowType]: 'test_clock',
+  [providerInboxWorkflowType]: 'provider_inbox',
 } as const;
 
 /** The search attributes that say whose a workflow is. */

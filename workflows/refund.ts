@@ -1,10 +1,12 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { RefundActivities } from '../activities/refund.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, externalStep } from './activity-options.ts';
+import { described } from './handler-descriptions.ts';
 import type { LifecycleResult, LifecycleStart } from './lifecycle.messages.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { commandsOf, type Lifecycle } from './lifecycle-definition.ts';
+import { gatewayNotified } from './payment.messages.ts';
 import { type RefundSnapshot, type RetryRefundCommand, retryRefund } from './refund.messages.ts';
 
 const local = proxyLocalActivities<RefundActivities>(databaseStep);
@@ -65,6 +67,19 @@ export async function refund(start: LifecycleStart): Promise<LifecycleResult> {
 
   const accept = commandsOf(lifecycle, ({ refundStatus }) => ({ refundId: start.objectId, refundStatus }));
   accept(retryRefund, tryAgain);
+  /** Asks about a refund that is under way; one that is not sent or failed would be sent by the question. */
+  const hearGateway = async () => {
+    const at = lifecycle.clock.present();
+    return askIfSent(await local.loadRefund({ ...self, at }), at);
+  };
+  setHandler(
+    gatewayNotified,
+    async () => {
+      // A question that failed is asked again by the agenda; nobody waits for the answer of a signal.
+      await lifecycle.command('gatewayNotified', {}, hearGateway).catch(() => undefined);
+    },
+    described(gatewayNotified),
+  );
 
   return lifecycle.run();
 }

@@ -21,6 +21,8 @@ export interface CallerLimits {
    * `too_many_requests` with Retry-After when one of them has had its share.
    */
   prove(request: FastifyRequest, reply: FastifyReply, caller: { subject: string; tenantId: string }): Promise<void>;
+  /** The request showed who sent it by other means than a credential, and counts for nobody. */
+  spare(request: FastifyRequest): Promise<void>;
   /** The credential is not, or no longer, good: its next request counts for its address. */
   disprove(request: FastifyRequest): void;
   /** Brings what was counted to the other processes now. */
@@ -56,13 +58,17 @@ export function registerRateLimit(app: FastifyInstance, isExempt: (request: Fast
     refuseWhenUsedUp(reply, await limits.address.take(address), 'from this address without a valid credential');
     request.chargedAddress = address;
   });
+  const spare = async (request: FastifyRequest): Promise<void> => {
+    if (request.chargedAddress !== '') await limits.address?.giveBack(request.chargedAddress);
+    request.chargedAddress = '';
+  };
   app.decorate('callerLimits', {
+    spare,
     async prove(request, reply, { subject, tenantId }) {
       const name = credentialName(request);
       if (proven.size >= provenCredentials) proven.clear();
       if (name !== null) proven.set(name, Date.now());
-      if (request.chargedAddress !== '') await limits.address?.giveBack(request.chargedAddress);
-      request.chargedAddress = '';
+      await spare(request);
       if (limits.caller) {
         const allowance = await limits.caller.take(subject);
         tellAllowance(reply, allowance);

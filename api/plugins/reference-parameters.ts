@@ -23,6 +23,8 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   payment_method_id: 'Id of the payment method.',
   object_type: 'Kind of the parked object, such as `subscription`.',
   object_id: 'Id of the parked object.',
+  tenant_id: 'Id of the tenant.',
+  environment_id: 'Id of the environment.',
   target_environment_id: 'Id of the environment that is copied to.',
   subscription_ids: ids('subscriptions'),
   feature_ids: ids('features'),

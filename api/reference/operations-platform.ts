@@ -33,6 +33,8 @@ export const platformOperations: Readonly<Record<string, string>> = {
     'Changes the members that are sent and keeps the others; what is not a member, or has no such value, is refused by name.',
   deleteSettingByKey: 'Every member is as usual again.',
 
+  handleStripeWebhook:
+    'Takes no API key: the signature over the bytes says who sent it. It is stored once and answered; after that the workflow of the payment or refund it is about asks Stripe. One that is nothing to us is stored and answered with 200 too, so that Stripe does not repeat it.',
   createConnection:
     'Secrets are encrypted with the key of the installation. One of a kind may be connected in an environment.',
   listConnections: 'Connections without their secrets.',

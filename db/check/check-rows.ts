@@ -5,6 +5,7 @@ import { checkoutRules } from './checkout-rules.ts';
 import { deadlineRules } from './deadline-rules.ts';
 import { environmentCloneRules } from './environment-clone-rules.ts';
 import { historyRules } from './history-rules.ts';
+import { inboundRules } from './inbound-rules.ts';
 import { type Finding, graceSetting, type InvariantRule, maxViolations, type Violation } from './invariant.ts';
 import { invoiceCountRules } from './invoice-count-rules.ts';
 import { invoiceRules } from './invoice-rules.ts';
@@ -32,6 +33,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...carriedCreditRules,
   ...alertRules,
   ...checkoutRules,
+  ...inboundRules,
 ];
 
 /**

@@ -9,6 +9,13 @@ export const paymentReferences: readonly Reference[] = [
   { table: 'payment', column: 'payment_method_id', target: 'wallet', where: "t.payment_method_type = 'CREDITS'" },
   { table: 'payment', column: 'connection_id', target: 'connection' },
   { table: 'payment_method', column: 'connection_id', target: 'connection' },
+  { table: 'inbound_event', column: 'connection_id', target: 'connection' },
+  ...['payment', 'refund'].map((target) => ({
+    table: 'inbound_event',
+    column: 'object_id',
+    target,
+    where: `t.object_type = '${target}'`,
+  })),
   { table: 'refund', column: 'payment_id', target: 'payment' },
   { table: 'refund', column: 'invoice_id', target: 'invoice' },
   { table: 'refund', column: 'credit_note_id', target: 'credit_note' },

@@ -224,6 +224,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'environment_clone.after_id',
   'environment_clone.source_environment_id',
   'meter.source_environment_meter_id',
+  'inbound_event.provider_event_id',
   'integration_mapping.provider_entity_id',
   // The command of a creation that was refused names an invoice that was never made.
   'invoice_command.invoice_id',

@@ -27,6 +27,7 @@ import { EnvironmentClone } from './environment-clone.ts';
 import { Feature } from './feature.ts';
 import { Group } from './group.ts';
 import { IdempotentRequest } from './idempotent-request.ts';
+import { InboundEvent } from './inbound-event.ts';
 import { IntegrationMapping } from './integration-mapping.ts';
 import { Invoice } from './invoice.ts';
 import { InvoiceCommand } from './invoice-command.ts';
@@ -102,6 +103,7 @@ export const entities = [
   Feature,
   Group,
   IdempotentRequest,
+  InboundEvent,
   IntegrationMapping,
   Invoice,
   InvoiceCommand,

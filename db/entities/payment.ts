@@ -70,7 +70,15 @@ const schema = defineEntity({
         `create unique index "${n}" on ${t} (${c.environmentId}, ${c.idempotencyKey}) where ${c.paymentStatus} <> 'FAILED' and ${c.status} = 'published'`,
     },
   ],
-  indexes: [{ properties: ['environmentId', 'createdAt', 'id'] }, { properties: ['environmentId', 'destinationId'] }],
+  indexes: [
+    { properties: ['environmentId', 'createdAt', 'id'] },
+    { properties: ['environmentId', 'destinationId'] },
+    {
+      name: 'payment_provider_object_index',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.paymentGateway}, ${c.providerObjectId}) where ${c.providerObjectId} is not null`,
+    },
+  ],
 });
 export class Payment extends schema.class {}
 schema.setClass(Payment);

@@ -45,6 +45,11 @@ const schema = defineEntity({
     { properties: ['environmentId', 'paymentId'] },
     { properties: ['environmentId', 'invoiceId'] },
     { properties: ['environmentId', 'creditNoteId'] },
+    {
+      name: 'refund_gateway_refund_index',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.paymentGateway}, ${c.gatewayRefundId}) where ${c.gatewayRefundId} is not null`,
+    },
   ],
 });
 export class Refund extends schema.class {}

@@ -63,6 +63,7 @@ import { Migration20261125_70_payments_without_invoice } from './20261125_70_pay
 import { Migration20261125_71_wallets_follow } from './20261125_71_wallets_follow.ts';
 import { Migration20261125_80_prepared_charges } from './20261125_80_prepared_charges.ts';
 import { Migration20261125_81_unapplied_captures } from './20261125_81_unapplied_captures.ts';
+import { Migration20261125_82_inbound_events } from './20261125_82_inbound_events.ts';
 import { Migration20261125_85_checkout_sessions } from './20261125_85_checkout_sessions.ts';
 import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
 import { Migration20261125_91_carried_credits } from './20261125_91_carried_credits.ts';
@@ -139,4 +140,5 @@ export const migrations = [
   { name: '20261125_91_carried_credits', class: Migration20261125_91_carried_credits },
   { name: '20261125_85_checkout_sessions', class: Migration20261125_85_checkout_sessions },
   { name: '20261125_62_planned_changes', class: Migration20261125_62_planned_changes },
+  { name: '20261125_82_inbound_events', class: Migration20261125_82_inbound_events },
 ];

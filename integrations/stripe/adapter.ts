@@ -1,6 +1,7 @@
 import type { ProviderAdapter } from '../provider-adapter.ts';
 import { stripeAccount } from './account.ts';
 import { openStripeGateway } from './gateway.ts';
+import { stripeNotifications } from './notification.ts';
 
 /** Stripe as a provider; `baseUrl` is another address than its own: that of a fake. */
 export function stripeAdapter(baseUrl?: string): ProviderAdapter {
@@ -10,5 +11,6 @@ export function stripeAdapter(baseUrl?: string): ProviderAdapter {
     open: ({ secret_key = '', account_id = null }) =>
       openStripeGateway({ secretKey: secret_key, accountId: account_id, baseUrl }),
     account: (secrets) => stripeAccount(secrets, baseUrl),
+    notifications: stripeNotifications,
   };
 }

@@ -28,7 +28,7 @@ async function refund(client: StripeClient, request: RefundRequest): Promise<Gat
     {
       payment_intent: chargeOf(request),
       amount: stripeAmount(request.amount, request.currency),
-      metadata: { perennial_token: request.token, perennial_refund: request.refundToken },
+      metadata: { ...request.metadata, perennial_token: request.token, perennial_refund: request.refundToken },
     },
     request.token,
   );

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import { startStripeFake } from '../../dev/provider-fakes/stripe/server.ts';
+import { providerAdapters } from '../../integrations/connect.ts';
 import { testPlatform } from '../support/billing.ts';
 import { testFileServer } from '../support/file-server.ts';
 import { accountCalls } from './areas/account.ts';
@@ -30,7 +32,9 @@ import { conversation, legible } from './conversation.ts';
 import { implementedOperations, operations } from './operations.ts';
 import { pythonFetcher } from './python/client.ts';
 
-const { api, app, base } = await testPlatform();
+const stripe = await startStripeFake();
+afterAll(() => stripe.close());
+const { api, app, base } = await testPlatform({ providers: providerAdapters({ stripe: stripe.url }) });
 const address = await app.listen({ port: 0, host: '127.0.0.1' });
 // The published Python client takes the place of `fetch` in `npm run conformance:python`.
 const python = process.env.CONFORMANCE_PYTHON;
@@ -46,7 +50,7 @@ const areas = {
   ...accountCalls(talk),
   ...customerCalls(talk),
   ...integrationCalls(talk),
-  ...connectionCalls(talk),
+  ...connectionCalls(talk, base.scope),
   ...taxCalls(talk),
   ...couponCalls(talk),
   ...catalogueCalls(talk),

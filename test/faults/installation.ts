@@ -16,6 +16,8 @@ import { keepRunning, type Part, type PartName, type PartOptions } from './part.
 
 export interface InstallationOptions {
   directory: string;
+  /** Address of a server that plays Stripe. */
+  stripeUrl?: string;
   /** PERENNIAL_CRASH_POINTS of the next worker. */
   armedPoints(): string;
   onSurprise(problem: string): void;
@@ -30,6 +32,8 @@ export interface Installation {
   parts: Record<PartName, Part>;
   apiUrl: string;
   apiKey: string;
+  /** Address to which a provider sends its notifications. */
+  notificationsUrl: string;
   applicationUrl: string;
   ownerUrl: string;
   temporalAddress: string;
@@ -53,7 +57,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
   try {
     const database = await keepDatabase(directory, keep);
     const temporalAddress = await keepTemporal(options, keep);
-    const { apiKey } = await makeTenant(database.applicationUrl, 'Fault test');
+    const { apiKey, tenantId, environmentId } = await makeTenant(database.applicationUrl, 'Fault test');
     const apiUrl = await keepServices(options, keep, { ...database, temporalAddress });
     const workerLog = join(directory, 'worker.log');
     return {
@@ -62,6 +66,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
       temporalAddress,
       apiUrl,
       apiKey,
+      notificationsUrl: `${apiUrl}/v1/webhooks/stripe/${tenantId}/${environmentId}`,
       workerLog,
       stop,
     };
@@ -110,7 +115,7 @@ async function keepTemporal({ directory, say }: InstallationOptions, keep: Keep)
 }
 
 async function keepServices(
-  { directory, armedPoints, onWorkerEnd }: InstallationOptions,
+  { directory, stripeUrl, armedPoints, onWorkerEnd }: InstallationOptions,
   keep: Keep,
   addresses: { applicationUrl: string; temporalAddress: string },
 ): Promise<string> {
@@ -131,6 +136,8 @@ async function keepServices(
     RATE_LIMIT_PER_SECOND: '0',
     OUTGOING_ALLOWED_HOSTS: fileServerHost,
     PORTAL_SIGNING_KEYS: 'a-key-for-the-payment-pages-of-fault-tests',
+    SECRET_ENCRYPTION_KEYS: `faults:${'0'.repeat(64)}`,
+    ...(stripeUrl === undefined ? {} : { STRIPE_API_URL: stripeUrl }),
   };
   await Promise.all([
     keep({

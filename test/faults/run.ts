@@ -5,11 +5,13 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { serveFiles } from '../../bench/file-server.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
+import { startStripeFake } from '../../dev/provider-fakes/stripe/server.ts';
 import { faultClient } from './client.ts';
 import { miscopied } from './copies.ts';
 import { crashPointsOfActivities, reachedCrashPoints } from './crash-points.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import { killInTurn } from './killer.ts';
+import { connectNotifying, lostNotifications, notifyInTurn } from './notifications.ts';
 import { type PartName, partNames, waitUntil } from './part.ts';
 import { seededRandom } from './random.ts';
 import { standingWorkflows } from './standing.ts';
@@ -41,6 +43,7 @@ const startedMs = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
 const random = seededRandom(seed);
 const points = crashPointsOfActivities();
+const stripe = await startStripeFake();
 const unreached = new Set(values.points ? points : []);
 const results: { name: string; problem: string }[] = [];
 const surprises: string[] = [];
@@ -99,12 +102,13 @@ async function progressOf(pool: pg.Pool): Promise<number | undefined> {
 }
 
 /** Two lanes of waves of the main job until enough was killed; the last ones are finished in peace. */
-async function billThroughFaults(running: Installation): Promise<Wave[]> {
+async function billThroughFaults(running: Installation): Promise<{ waves: Wave[]; notified: string[] }> {
   const api = faultClient(running.apiUrl, running.apiKey, seededRandom(seed + 1));
   const pool = new pg.Pool({ connectionString: running.ownerUrl, max: 1 });
   pool.on('error', () => undefined);
   const files = await serveFiles();
   const waves: Wave[] = [];
+  let notified: string[] = [];
   let begun = 0;
   const billInTurn = async () => {
     do {
@@ -132,7 +136,8 @@ async function billThroughFaults(running: Installation): Promise<Wave[]> {
   }).catch((error: Error) => fail(error.message));
   try {
     // While what one wave waits for is away the other goes on.
-    await Promise.all([billInTurn(), billInTurn()]);
+    await connectNotifying(api);
+    [notified] = await Promise.all([notifyInTurn(running, isWanted), billInTurn(), billInTurn()]);
   } catch (error) {
     failure ??= error as Error;
   } finally {
@@ -148,7 +153,7 @@ async function billThroughFaults(running: Installation): Promise<Wave[]> {
       wrong.map(([reason, count]) => `${count} times ${reason}`).join(),
     );
   }
-  return waves;
+  return { waves, notified };
 }
 
 async function heal({ parts }: Installation): Promise<void> {
@@ -169,6 +174,7 @@ async function run(): Promise<void> {
   );
   installation = await startInstallation({
     directory,
+    stripeUrl: stripe.url,
     armedPoints,
     onSurprise: (problem) => {
       surprises.push(problem);
@@ -179,7 +185,7 @@ async function run(): Promise<void> {
     say,
   });
   say('everything runs');
-  const waves = await billThroughFaults(installation);
+  const { waves, notified } = await billThroughFaults(installation);
   if (failure) throw failure;
   record(
     `${killsSoFar()} kills, every crash point among them`,
@@ -190,6 +196,8 @@ async function run(): Promise<void> {
   record('the installation becomes quiet', '');
   const broken = await brokenInvariants(installation);
   record('all invariants hold', broken.slice(0, 3).join('; '));
+  const lost = await lostNotifications(installation.ownerUrl, notified);
+  record(`${notified.length} notifications are kept once and through`, lost.slice(0, 3).join('; '));
   const api = faultClient(installation.apiUrl, installation.apiKey, seededRandom(seed));
   const { invoices, problems } = await differencesFromOracle(api, waves);
   record(
@@ -203,6 +211,7 @@ async function run(): Promise<void> {
 
 async function end(code: number): Promise<never> {
   await installation?.stop();
+  await stripe.close();
   if (code === 0) {
     removeDirectory(join(directory, 'postgres'));
     rmSync(directory, { recursive: true, force: true });

@@ -38,6 +38,7 @@ const unfinishedText = `
 select format('%s %s is parked at %s: %s', object_type, object_id, step, reason) as what from parked_object
 union all select format('clock %s advances to %s', id, target_time) from test_clock where target_time is not null
 union all select format('price sync of %s runs', plan_id) from price_sync where sync_status = 'running'
+union all select format('notification %s is to be passed on since %s', id, due_at) from inbound_event where due_at <= clock_timestamp()
 union all select format('%s %s waits for %s since %s', a.object_type, a.object_id, a.kind, a.due_at)
   from agenda_entry a join test_clock c on c.id = a.test_clock_id where a.due_at <= c.frozen_time
 limit 10`;

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findConnection } from '../../db/stores/platform/connection.ts';
 import { openSecrets } from '../../db/stores/platform/connection-secret.ts';
+import { withoutFormerSecrets } from '../../db/stores/platform/webhook-secret.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { testApi } from '../support/api.ts';
 import { testSecretKeys } from '../support/secret-keys.ts';
@@ -17,9 +18,10 @@ const send = (provider: string, secrets: unknown, more: object = {}) =>
   });
 
 const kept = (id: string) =>
-  inTransaction(database, scope, async (tx) =>
-    openSecrets(testSecretKeys.secretEncryptionKeys, await findConnection(tx, id)),
-  );
+  inTransaction(database, scope, async (tx) => {
+    const secrets = openSecrets(testSecretKeys.secretEncryptionKeys, await findConnection(tx, id));
+    return secrets && withoutFormerSecrets(secrets);
+  });
 
 const providers = Object.entries(examples);
 const defaults: Record<string, object> = { quickbooks: { income_account_id: '79' } };

@@ -1,5 +1,6 @@
 import { checkoutPlantings } from './checkout-invariants.fixture.ts';
 import { historyPlantings } from './history-invariants.fixture.ts';
+import { inboundPlantings } from './inbound-invariants.fixture.ts';
 import { lotPlantings } from './lot-planting.fixture.ts';
 import { walletPlantings } from './wallet-invariants.fixture.ts';
 
@@ -17,6 +18,8 @@ export interface World {
   debitId: string;
   /** A checkout session that was paid. */
   sessionId: string;
+  /** A notification of a provider that nobody needs to hear of. */
+  notificationId: string;
 }
 
 /** A statement that breaks one invariant of the object `by`, whose id stands for `$1`, and what the report must contain. */
@@ -194,6 +197,7 @@ export const plantings: Planting[] = [
     by: 'invoiceId',
   },
   ...checkoutPlantings,
+  ...inboundPlantings,
   ...historyPlantings,
   ...walletPlantings,
 ];

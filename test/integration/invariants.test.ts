@@ -17,6 +17,7 @@ import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, testPlatform } from '../support/billing.ts';
 import { violationsOf } from '../support/invariants.ts';
 import { invoiceOf, payAtSandbox } from './checkout.fixture.ts';
+import { keptNotification } from './inbound-invariants.fixture.ts';
 import { plantings, type World } from './invariants.fixture.ts';
 
 const { api, base, gateway, temporal } = await testPlatform();
@@ -34,6 +35,7 @@ const world: World = {
   walletId: '',
   debitId: '',
   sessionId: '',
+  notificationId: '',
 };
 
 beforeAll(async () => {
@@ -90,6 +92,7 @@ beforeAll(async () => {
     lineId: row?.line,
     meterId,
     sessionId: gated.checkout_session.id,
+    notificationId: await keptNotification(base, api),
   });
 });
 

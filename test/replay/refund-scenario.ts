@@ -2,9 +2,10 @@ import { advanceClock, makeCustomer, makeSubscription } from '../../bench/accoun
 import { poll } from '../../dev/processes.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
+import { gatewayNotified } from '../../workflows/payment.messages.ts';
 import { refundWorkflowId } from '../../workflows/refund.messages.ts';
 import { personal } from './personal.ts';
-import type { Stage } from './stage.ts';
+import { newExternalId, type Stage, until } from './stage.ts';
 
 const start = '2026-01-15T00:00:00Z';
 
@@ -26,10 +27,19 @@ export async function refundScenario(stage: Stage): Promise<void> {
   await temporal.workflow.getHandle(refundWorkflowId(silent.id)).executeUpdate(retry);
 }
 
+/** A refund that its gateway has not decided, until a notification says that it has. */
+export async function refundNotified(stage: Stage): Promise<void> {
+  const { temporal, gateway } = stage.platform;
+  const undecided = await refundOf(stage, 'refund_never_answers');
+  await until(async () => (await gateway.operator.settleRefund(undecided.id, 'succeeded')) || undefined);
+  await temporal.workflow.getHandle(refundWorkflowId(undecided.id)).signal(gatewayNotified);
+  await statusOf(stage, undecided.id, 'SUCCEEDED');
+}
+
 async function refundOf({ platform: { api }, planId }: Stage, card: SandboxBehaviour, count = 0) {
   const { id: clockId } = await api('POST', '/test-clocks', { frozen_time: start });
   const customerId = await makeCustomer(api, {
-    externalId: `refunded-${card}`,
+    externalId: newExternalId(),
     name: personal.name,
     email: personal.email,
     clockId,

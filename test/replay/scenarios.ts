@@ -8,13 +8,14 @@ import { checkoutScenarios } from './checkout-scenarios.ts';
 import { cloneScenarios } from './clone-scenarios.ts';
 import { hierarchyScenarios } from './hierarchy-scenarios.ts';
 import { importScenario } from './import-scenario.ts';
+import { notificationsScenario } from './inbox-scenario.ts';
 import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { clockParked, invoiceParked, periodParked } from './parked-scenarios.ts';
 import { payerTookTime } from './payer-scenario.ts';
 import { priceSyncParked, priceSyncStopped, pricesSynced } from './price-sync-scenarios.ts';
 import { creditsBought, walletPays } from './purchase-scenario.ts';
-import { refundScenario } from './refund-scenario.ts';
+import { refundNotified, refundScenario } from './refund-scenario.ts';
 import {
   daysAgo,
   draftOf,
@@ -173,6 +174,8 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'usage-watched': thresholdScenario,
   'customer-onboarded': onboardingScenario,
   'refunds-refused-and-silent': refundScenario,
+  'refund-notified': refundNotified,
+  'notifications-passed-on': notificationsScenario,
   'credits-bought': creditsBought,
   'wallet-pays': walletPays,
 };

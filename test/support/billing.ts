@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
+import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { type Api, type TestApp, testApp } from './app.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { assertWorkflowsAgree } from './invariants.ts';
@@ -13,11 +14,11 @@ export interface TestPlatform extends TestApp {
   workers: TestWorkers;
 }
 
-export async function testPlatform(): Promise<TestPlatform> {
+export async function testPlatform(more: { providers?: ProviderAdapters } = {}): Promise<TestPlatform> {
   const base = await testDatabase();
   const temporal = await testTemporal();
-  const app = await testApp(base, temporal);
-  const workers = await startWorkers(base, temporal, app);
+  const app = await testApp(base, temporal, more);
+  const workers = await startWorkers(base, temporal, { ...app, ...more });
   // Registered last, so it runs first: workflows can be asked only as long as there are workers.
   afterAll(async () => {
     if (workers.isRunning()) await assertWorkflowsAgree(base, temporal);

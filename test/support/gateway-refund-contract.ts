@@ -29,7 +29,7 @@ export function refundContract(under: () => GatewayUnderTest): void {
   const refundOf = (of: GatewayReference, chargeProviderId: string, amount: string): RefundRequest => {
     const refundToken = `re_${randomUUID()}`;
     const reference = { ...referenceOf(of.intentToken), token: wireToken(refundToken), chargeProviderId };
-    return { ...reference, refundToken, amount, currency: 'usd' };
+    return { ...reference, refundToken, amount, currency: 'usd', metadata: {} };
   };
 
   test('refund twice: one token gives money back once', async () => {

@@ -40,6 +40,9 @@ const liveText = `
        union all
        select 'environment_clone', id, tenant_id, environment_id, '', null, null from environment_clone where clone_status = 'running'
        union all
+       select 'provider_inbox', c.id, c.tenant_id, c.environment_id, '', null, null from connection c
+         where exists (select from inbound_event e where e.environment_id = c.environment_id and e.connection_id = c.id and e.done_at is null)
+       union all
        select 'test_clock', id, tenant_id, environment_id, '', null, null from test_clock where target_time is not null and status = 'published'
      ) o left join test_clock c on c.id = o.test_clock_id`;
 
@@ -48,7 +51,8 @@ type LiveRow = LiveObject & Record<string, unknown>;
 /**
  * Objects with something to wait for, by id and type after `after`: whatever has an agenda, subscriptions that wait for messages only (not
  * inherited ones, which follow their parents) or are being paid before they exist,
- * clocks that move, imports, builds of meters, onboardings and clones of environments that are not through, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
+ * clocks that move, imports, builds of meters, onboardings and clones of environments that are not through, connections with notifications that
+ * are to be passed on, and environments with customers whose usage is to be looked at. spec of use: `npm run reconcile`
  */
 export async function liveObjects(sql: Sql, after: LiveObject | null, limit: number): Promise<LiveObject[]> {
   const next = 'where (o.object_id, o.object_type) > ($1, $2) order by o.object_id, o.object_type, o.due_at limit $3';

@@ -1,7 +1,7 @@
 import { decimalText, instantText } from '../../columns.ts';
 import { missing } from '../../record.ts';
 import type { PaymentTransaction } from './payment-row.ts';
-import { wireToken } from './wire-token.ts';
+import { markerOf, wireToken } from './wire-token.ts';
 
 /** What the gateway is asked to charge for a payment. */
 export interface PaymentCharge {
@@ -58,6 +58,7 @@ function chargeOf(row: ChargeRow): PaymentCharge {
     paymentMethodToken: row.gateway_token,
     description: purchaseId === null ? description : 'Credits',
     metadata: {
+      ...markerOf('payment', row.id, row.environment_id),
       payment_id: row.id,
       ...(isOfInvoice ? { invoice_id: destinationId } : { customer_id: destinationId }),
       ...(purchaseId === null ? {} : { wallet_transaction_id: purchaseId }),
@@ -85,6 +86,7 @@ export async function keepPreparedCharge(
 
 interface ChargeRow {
   id: string;
+  environment_id: string;
   gateway: string;
   intent_token: string;
   amount: string;
@@ -102,7 +104,7 @@ interface ChargeRow {
 
 // The method may have been archived since: a charge that was sent is still asked about.
 const chargesText = `
-select p.id, m.gateway, m.gateway_token, m.customer_token, p.intent_token, p.provider_object_id, p.gateway_payment_id, p.created_at,
+select p.id, p.environment_id, m.gateway, m.gateway_token, m.customer_token, p.intent_token, p.provider_object_id, p.gateway_payment_id, p.created_at,
   p.amount, p.currency, p.destination_type, p.destination_id, p.purchase_id, i.invoice_number
 from payment p join payment_method m on m.id = p.payment_method_id left join invoice i on i.id = p.destination_id
 where p.environment_id = $1 and p.id = any($2)`;

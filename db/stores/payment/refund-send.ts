@@ -25,7 +25,7 @@ import {
   writeRefundAgenda,
 } from './refund-row.ts';
 import { changeRefund, creditRefundToWallet } from './refund-settle.ts';
-import { wireToken } from './wire-token.ts';
+import { markerOf, wireToken } from './wire-token.ts';
 
 /** A refund as its workflow sees it between two activities. */
 export interface RefundState {
@@ -70,6 +70,7 @@ export interface RefundOfCharge {
   isFirst: boolean;
   amount: string;
   currency: string;
+  metadata: Record<string, string>;
 }
 
 /**
@@ -95,6 +96,7 @@ export async function refundOfCharge(tx: PaymentTransaction, refundId: string): 
     isFirst: row.is_first,
     amount: decimalText(row.amount),
     currency: row.currency,
+    metadata: markerOf('refund', refundId, tx.scope.environmentId),
   };
 }
 

@@ -14,3 +14,11 @@ export function wireToken(token: string): string {
   const characters = Array.from({ length }, (_, n) => alphabet[Number.parseInt(bits.slice(n * 5, n * 5 + 5), 2)]);
   return `pn_${characters.join('')}`;
 }
+
+/**
+ * Name of an object of ours that is left with it at its provider, so that a notification of it finds its way and one of another environment, or
+ * of somebody else's object in the same account, is told apart. design: money-in-checkout §A13
+ */
+export function markerOf(kind: 'payment' | 'refund', id: string, environmentId: string) {
+  return { environment: environmentId, kind, id };
+}

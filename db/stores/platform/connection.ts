@@ -10,6 +10,7 @@ import { openThroughConnection } from '../payment/payment-connection.ts';
 import { capabilities, type Provider, type SyncConfig } from './connection-config.ts';
 import { refuseOtherMode } from './connection-mode.ts';
 import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
+import { withFormerSecrets, withoutFormerSecrets } from './webhook-secret.ts';
 
 export interface NewConnection {
   name: string;
@@ -152,7 +153,7 @@ export async function updateConnection(
     const isOtherAccount =
       providerAccount !== undefined && (providerAccount === null || providerAccount !== row.providerAccount);
     if (isOtherAccount) await refuseWhileOpen(tx, row, 'take the key of another account');
-    putSecrets(keys, row, secrets);
+    putSecrets(keys, row, secrets && withFormerSecrets(readable(keys, row), secrets, new Date().toISOString()));
     if (providerAccount !== undefined) row.providerAccount = providerAccount;
   }
   if (changed.length > 0) {
@@ -206,8 +207,13 @@ function asCurrent(keys: EnvelopeKeys, row: Connection): CurrentConnection {
     providerType: row.providerType as Provider,
     syncConfig: row.syncConfig,
     hasSecrets: row.secretKeyId !== null,
-    secrets: () => openSecrets(keys, row) ?? {},
+    secrets: () => withoutFormerSecrets(openSecrets(keys, row) ?? {}),
   };
+}
+
+/** The secrets of a row; none where their key is not configured any more, so that all of them can be sent anew. */
+function readable(keys: EnvelopeKeys, row: Connection): ConnectionSecrets {
+  return keys.some(({ id }) => id === row.secretKeyId) ? (openSecrets(keys, row) ?? {}) : {};
 }
 
 function wireName(member: string): string {

@@ -6,7 +6,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { PaymentCharge } from '../payment/payment-charge.ts';
 import { recordPaymentOutcome } from '../payment/payment-outcome.ts';
-import { wireToken } from '../payment/wire-token.ts';
+import { markerOf, wireToken } from '../payment/wire-token.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** The charge that succeeded before its subscription was made. */
@@ -200,7 +200,12 @@ export async function chargeOfOpening(sql: Sql, scope: Scope, chargeId: string):
     currency: row.currency,
     paymentMethodToken: row.gateway_token,
     description: `Subscription ${row.subscription_id}`,
-    metadata: { payment_id: chargeId, subscription_id: row.subscription_id },
+    // Its payment is made with the subscription; until then whoever opened it asks.
+    metadata: {
+      ...markerOf('payment', chargeId, scope.environmentId),
+      payment_id: chargeId,
+      subscription_id: row.subscription_id,
+    },
   };
 }
 

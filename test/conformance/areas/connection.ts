@@ -1,12 +1,14 @@
 import { expect } from 'vitest';
+import type { Scope } from '../../../db/scope.ts';
+import { signedNotification } from '../../../dev/provider-fakes/stripe/notification.ts';
 import { type AreaCalls, type Conversation, present } from '../conversation.ts';
 
 /** Connections to providers, as the published client knows them. */
-export function connectionCalls({ client, api }: Conversation): Record<string, AreaCalls> {
+export function connectionCalls({ client, api }: Conversation, scope: Scope): Record<string, AreaCalls> {
   let connectionId = '';
   const secrets: AreaCalls = {
     async createOrUpdateIntegration() {
-      const credentials = { publishable_key: 'pk_1', secret_key: 'sk_1' };
+      const credentials = { publishable_key: 'pk_test_1', secret_key: 'sk_test_1', webhook_secret: 'whsec_1' };
       const body = { name: 'Stripe', provider: 'stripe', credentials } as const;
       const secret = await client.integrations.createOrUpdateIntegration('stripe', body);
       expect(secret).toMatchObject({ name: 'Stripe', provider: 'stripe', type: 'integration', status: 'published' });
@@ -21,6 +23,13 @@ export function connectionCalls({ client, api }: Conversation): Record<string, A
     },
     async listLinkedIntegrations() {
       expect((await client.integrations.listLinkedIntegrations()).providers).toEqual(['stripe']);
+    },
+    async handleStripeWebhook() {
+      // The client sends no body, which is taken in and says nothing.
+      const { headers } = signedNotification('', 'whsec_1');
+      const { tenantId, environmentId } = scope;
+      const answer = await client.webhooks.handleStripeWebhook(tenantId, environmentId, headers['stripe-signature']);
+      expect(answer).toEqual({ status: 'success', message: 'stored' });
     },
     async deleteIntegration() {
       await client.integrations.deleteIntegration(connectionId);

@@ -1,0 +1,43 @@
+/**
+ * Verdict on a notification: `clock` is signed rightly and too old or too new, which is told apart because it means that a clock is
+ * wrong, here or there. design: money-in-checkout §B16
+ */
+export type SignatureVerdict = 'valid' | 'missing' | 'bad' | 'clock';
+
+/** A notification as it came in. */
+export interface RawNotification {
+  /** By lower-case names; a header that came twice is joined by commas. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Uint8Array;
+}
+
+/**
+ * A notification as far as it says what it is about. It is a hint and no truth: where it leads to an object of ours, the provider is asked.
+ * spec: platform §16; design: money-in §6
+ */
+export interface ProviderNotification {
+  /** The provider's own id of the event, the same each time that it is sent. */
+  eventId: string;
+  eventType: string;
+  /** Our name of the object, as it was left with the provider; null where it has none. */
+  marker: NotificationMarker | null;
+  /** The provider's ids of the object and of those it belongs to, the object's own first. */
+  objectIds: string[];
+}
+
+/** An object of ours, and its environment. design: money-in-checkout §A13 */
+export interface NotificationMarker {
+  environment: string;
+  kind: string;
+  id: string;
+}
+
+/** How notifications of a provider are verified and read. */
+export interface ProviderNotifications {
+  /** Verifies who sent a notification, by one of the secrets. Only over the raw bytes, before anything of them is read. */
+  verify(notification: RawNotification, secrets: readonly string[], nowMs: number): SignatureVerdict;
+  /** Reads a notification; null for bytes that are none. It throws nothing. */
+  read(body: Uint8Array): ProviderNotification | null;
+  /** Whether events of a type may be about money or methods of ours; the others are kept and passed on to nobody. */
+  concerns(eventType: string): boolean;
+}

@@ -1,0 +1,68 @@
+import type { NotificationMarker, ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
+import { verifyStripeSignature } from './signature.ts';
+
+const longestName = 255;
+/** Members by which Stripe's objects name those they belong to, the nearest first. */
+const parents = ['payment_intent', 'setup_intent', 'charge'] as const;
+/** Types of events that are passed on. Those of an intent that is merely made say nothing that its maker does not know. docs: providers.md */
+const passedOn =
+  /^(checkout\.session\.|payment_intent\.(succeeded|payment_failed|processing|canceled|requires_action|amount_capturable_updated)$|setup_intent\.(succeeded|setup_failed)$|refund\.|charge\.(refunded|refund\.updated|dispute\.))/;
+
+/** Notifications of Stripe: an event whose `data.object` is the object as it was then. design: money-in-checkout §C stripe */
+export const stripeNotifications: ProviderNotifications = {
+  verify({ headers, body }, secrets, nowMs) {
+    const header = headers['stripe-signature'];
+    return verifyStripeSignature(Array.isArray(header) ? header.join(',') : header, body, secrets, nowMs);
+  },
+  read(body) {
+    const event = jsonObject(body);
+    return event === null ? null : readStripeEvent(event);
+  },
+  concerns: (eventType) => passedOn.test(eventType),
+};
+
+/** An event of Stripe, sent or listed; null for what has no id and type of its own. */
+export function readStripeEvent(event: Readonly<Record<string, unknown>>): ProviderNotification | null {
+  const eventId = name(event.id);
+  const eventType = name(event.type);
+  if (eventId === null || eventType === null) return null;
+  const object = objectMember(objectMember(event.data)?.object) ?? {};
+  const metadata = objectMember(object.metadata) ?? {};
+  const ids = [object.id, ...parents.map((parent) => object[parent])].map(idOf);
+  return {
+    eventId,
+    eventType,
+    marker: markerOf(metadata),
+    objectIds: [...new Set(ids.filter((id) => id !== null))],
+  };
+}
+
+function markerOf(metadata: Readonly<Record<string, unknown>>): NotificationMarker | null {
+  const [environment, kind, id] = [metadata.environment, metadata.kind, metadata.id].map(name);
+  return environment && kind && id ? { environment, kind, id } : null;
+}
+
+/** An id, also of an object that is there as a whole. */
+function idOf(member: unknown): string | null {
+  return name(objectMember(member)?.id ?? member);
+}
+
+function name(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= longestName ? value : null;
+}
+
+function objectMember(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+/** The JSON object that the bytes are; null for other JSON, no JSON, no UTF-8, and text with NUL, which no column takes. */
+function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return text.includes('\\u0000') ? null : objectMember(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
