@@ -14,6 +14,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   freshness: () => import('./freshness.ts'),
   growth: () => import('./growth.ts'),
   import: () => import('./import.ts'),
+  inbound: () => import('./inbound.ts'),
   'ingest-bulk': () => import('./ingest-bulk.ts'),
   'ingest-duplicates': () => import('./ingest-duplicates.ts'),
   'ingest-single': () => import('./ingest-single.ts'),

@@ -2,14 +2,15 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
 import { buildApp } from '../api/app.ts';
+import { connectTemporal } from '../api/temporal.ts';
 import { type Database, openDatabase } from '../db/orm.ts';
 import { prepareDatabase } from '../db/prepare.ts';
 import { createSandbox, type Sandbox } from '../db/stores/platform/tenant.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { removeDirectory } from '../dev/postgres-account.ts';
+import { providerAdapters } from '../integrations/connect.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 
@@ -33,8 +34,11 @@ export const benchSettings = {
   fsync: 'on',
 };
 
-/** Starts everything a bench of the API needs; Temporal is not there, so only records and streams work. */
-export async function startBenchServer(): Promise<BenchServer> {
+/**
+ * Starts everything a bench of the API needs; Temporal is not there, so only records and streams work. `stripeUrl` is the address of a server
+ * that plays Stripe.
+ */
+export async function startBenchServer({ stripeUrl }: { stripeUrl?: string } = {}): Promise<BenchServer> {
   const directory = mkdtempSync(join(tmpdir(), 'perennial-bench-'));
   chmodSync(directory, 0o711);
   const postgres = await startPostgres({
@@ -49,11 +53,17 @@ export async function startBenchServer(): Promise<BenchServer> {
   const database = await openDatabase({ url: applicationUrl, poolSize: 10 });
   const sandbox = await createSandbox(database, { tenantName: 'Bench' });
   const store = openPostgresUsageStore(database);
-  const connection = Connection.lazy({ address: '127.0.0.1:1', connectTimeout: '200ms' });
+  const temporal = connectTemporal({ address: '127.0.0.1:1', connectTimeout: '200ms', namespace: 'default' });
   const app = await buildApp({
-    config: { rateLimitPerSecond: 0, maxEventLoopDelayMs: 0, trustProxy: false },
+    config: {
+      rateLimitPerSecond: 0,
+      maxEventLoopDelayMs: 0,
+      trustProxy: false,
+      secretEncryptionKeys: [{ id: 'bench', key: 'b0'.repeat(32) }],
+    },
+    providers: providerAdapters({ stripe: stripeUrl }),
     database,
-    temporal: new Client({ connection }),
+    temporal: temporal.client,
     metering: store,
     gateways: new Map(),
     logger: false,
@@ -68,7 +78,7 @@ export async function startBenchServer(): Promise<BenchServer> {
     async stop() {
       await app.close();
       await store.close();
-      await connection.close();
+      await temporal.close();
       await database.close();
       await postgres.stop();
       removeDirectory(directory);
