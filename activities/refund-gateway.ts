@@ -24,6 +24,22 @@ export async function askRefundAgain(
   } catch (error) {
     return unknownRefund(reasonOf(error));
   }
+  return outcomeOf(answer, request);
+}
+
+/**
+ * Asks about a refund that had succeeded, which a bank may have sent back since. Nothing is sent. Throws an outage where the gateway gives no
+ * answer, so that the question is repeated: nobody else asks. design: money-in-checkout §A11
+ */
+export async function askSettledRefund(gateway: PaymentGateway, request: RefundRequest): Promise<RefundOutcome> {
+  if (!gateway.refunds) return unknownRefund(`the gateway ${gateway.name} gives no money back`);
+  const known = await gateway.refunds.lookUp(request).catch((error: unknown) => {
+    throw Object.assign(new Error(reasonOf(error), { cause: error }), { code: 'ETIMEDOUT' });
+  });
+  return known.status === 'not_found' ? unknownRefund('the gateway does not know it') : outcomeOf(known, request);
+}
+
+function outcomeOf(answer: GatewayRefund, request: RefundRequest): RefundOutcome {
   if (answer.amount !== request.amount || answer.currency !== request.currency) {
     return unknownRefund('the gateway answered for another amount or currency');
   }

@@ -17,7 +17,7 @@ import type { RefundSnapshot, RetryRefundCommand } from '../workflows/refund.mes
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
-import { askRefundAgain, unknownRefund } from './refund-gateway.ts';
+import { askRefundAgain, askSettledRefund, unknownRefund } from './refund-gateway.ts';
 
 interface RefundReference {
   tenantId: string;
@@ -53,22 +53,10 @@ export function createRefundActivities(access: GatewayAccess) {
       }),
 
     /** Asks the gateway about a refund that was sent, and sends it with the same token if it never arrived. One external call. */
-    async askRefund(refund: RefundReference): Promise<RefundOutcome> {
-      const request = await inScope(refund, (tx) => refundOfCharge(tx, refund.refundId));
-      const object = { kind: 'refund', id: refund.refundId, provider: request.gateway } as const;
-      const { gateway, absent } = await openGateway(access, refund, object);
-      if (!gateway) return unknownRefund(absent);
-      const context = Context.current();
-      const beating = setInterval(() => context.heartbeat(), heartbeatMs);
-      try {
-        crashPoint('askRefund.beforeEffect');
-        const outcome = await askRefundAgain(gateway, request);
-        crashPoint('askRefund.afterEffect');
-        return outcome;
-      } finally {
-        clearInterval(beating);
-      }
-    },
+    askRefund: (refund: RefundReference): Promise<RefundOutcome> => askGateway(access, refund, askRefundAgain),
+
+    /** Asks the gateway about a refund that had succeeded, until it answers. One external call, which sends nothing. */
+    askSettledRefund: (refund: RefundReference): Promise<RefundOutcome> => askGateway(access, refund, askSettledRefund),
 
     /** Records what the gateway said, any number of times. */
     recordRefund: (input: RefundMoment & { outcome: RefundOutcome }): Promise<RefundSnapshot> =>
@@ -101,6 +89,29 @@ export function createRefundActivities(access: GatewayAccess) {
         return snapshot(tx, input.refundId);
       }),
   };
+}
+
+async function askGateway(
+  access: GatewayAccess,
+  refund: RefundReference,
+  question: typeof askRefundAgain,
+): Promise<RefundOutcome> {
+  const request = await inSqlTransaction(access.database, workflowScope(refund), (tx) =>
+    refundOfCharge(tx, refund.refundId),
+  );
+  const object = { kind: 'refund', id: refund.refundId, provider: request.gateway } as const;
+  const { gateway, absent } = await openGateway(access, refund, object);
+  if (!gateway) return unknownRefund(absent);
+  const context = Context.current();
+  const beating = setInterval(() => context.heartbeat(), heartbeatMs);
+  try {
+    crashPoint('askRefund.beforeEffect');
+    const outcome = await question(gateway, request);
+    crashPoint('askRefund.afterEffect');
+    return outcome;
+  } finally {
+    clearInterval(beating);
+  }
 }
 
 function snapshotOf(state: RefundState): RefundSnapshot {

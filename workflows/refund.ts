@@ -67,10 +67,13 @@ export async function refund(start: LifecycleStart): Promise<LifecycleResult> {
 
   const accept = commandsOf(lifecycle, ({ refundStatus }) => ({ refundId: start.objectId, refundStatus }));
   accept(retryRefund, tryAgain);
-  /** Asks about a refund that is under way; one that is not sent or failed would be sent by the question. */
+  /** Asks about a refund that is under way, or had succeeded; one that is not sent or failed would be sent by the question. */
   const hearGateway = async () => {
     const at = lifecycle.clock.present();
-    return askIfSent(await local.loadRefund({ ...self, at }), at);
+    const heard = await local.loadRefund({ ...self, at });
+    if (heard.refundStatus !== 'SUCCEEDED') return askIfSent(heard, at);
+    const outcome = await external.askSettledRefund(self);
+    return local.recordRefund({ ...self, outcome, at: lifecycle.clock.present() });
   };
   setHandler(
     gatewayNotified,

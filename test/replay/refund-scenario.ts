@@ -3,11 +3,12 @@ import { poll } from '../../dev/processes.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
 import { gatewayNotified } from '../../workflows/payment.messages.ts';
-import { refundWorkflowId } from '../../workflows/refund.messages.ts';
+import { refundWorkflowId, refundWorkflowType } from '../../workflows/refund.messages.ts';
+import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { personal } from './personal.ts';
 import { newExternalId, type Stage, until } from './stage.ts';
 
-const start = '2026-01-15T00:00:00Z';
+const frozenAt = '2026-01-15T00:00:00Z';
 
 /**
  * Refunds of a gateway that refuses: sent again by time and by a person, who may not retry what is under way. And of one that
@@ -36,8 +37,33 @@ export async function refundNotified(stage: Stage): Promise<void> {
   await statusOf(stage, undecided.id, 'SUCCEEDED');
 }
 
+/** A refund that had succeeded and that the bank sends back: a notification has its gateway asked, and a person sends it once more. */
+export async function refundTakenBack(stage: Stage): Promise<void> {
+  const { api, temporal, gateway, scope } = stage.platform;
+  const { id, clockId } = await refundOf(stage, 'succeeds');
+  await statusOf(stage, id, 'SUCCEEDED');
+  await gateway.operator.reverseRefund(id);
+  const { customer_id: customerId } = await api<{ customer_id: string }>('GET', `/refunds/${id}`);
+  const { tenantId, environmentId } = scope;
+  const start = {
+    tenantId,
+    environmentId,
+    objectId: id,
+    customerId,
+    testClockId: clockId,
+    clockTime: frozenAt,
+    creating: false,
+  };
+  const options = lifecycleStartOptions('refund', start, lifecycleTaskQueue);
+  await temporal.workflow.signalWithStart(refundWorkflowType, { ...options, signal: gatewayNotified });
+  await statusOf(stage, id, 'FAILED');
+  await temporal.workflow.getHandle(refundWorkflowId(id)).executeUpdate(retry);
+  await advanceClock(api, clockId, '2026-01-15T00:10:00Z');
+  await statusOf(stage, id, 'SUCCEEDED');
+}
+
 async function refundOf({ platform: { api }, planId }: Stage, card: SandboxBehaviour, count = 0) {
-  const { id: clockId } = await api('POST', '/test-clocks', { frozen_time: start });
+  const { id: clockId } = await api('POST', '/test-clocks', { frozen_time: frozenAt });
   const customerId = await makeCustomer(api, {
     externalId: newExternalId(),
     name: personal.name,

@@ -15,7 +15,7 @@ import { clockParked, invoiceParked, periodParked } from './parked-scenarios.ts'
 import { payerTookTime } from './payer-scenario.ts';
 import { priceSyncParked, priceSyncStopped, pricesSynced } from './price-sync-scenarios.ts';
 import { creditsBought, walletPays } from './purchase-scenario.ts';
-import { refundNotified, refundScenario } from './refund-scenario.ts';
+import { refundNotified, refundScenario, refundTakenBack } from './refund-scenario.ts';
 import {
   daysAgo,
   draftOf,
@@ -175,6 +175,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'customer-onboarded': onboardingScenario,
   'refunds-refused-and-silent': refundScenario,
   'refund-notified': refundNotified,
+  'refund-taken-back': refundTakenBack,
   'notifications-passed-on': notificationsScenario,
   'credits-bought': creditsBought,
   'wallet-pays': walletPays,

@@ -118,8 +118,9 @@ const rest = (kind: RecipientKind) => `from ${kind} o left join test_clock c on 
 const paymentColumns = `${columns('payment', 'o.payment_gateway')},
   case when o.payment_status <> 'PROCESSING' then 'settled' when o.attended then 'told' else 'opened' end as standing,
   array_remove(array[o.gateway_payment_id, o.provider_object_id], null) as "providerIds"`;
+// One that succeeded may be taken back by a bank, days later.
 const refundColumns = `${columns('refund', 'o.payment_gateway')},
-  case when o.refund_destination = 'GATEWAY' and o.refund_status = 'PROCESSING' then 'told' else 'settled' end as standing,
+  case when o.refund_destination = 'GATEWAY' and o.refund_status in ('PROCESSING', 'SUCCEEDED') then 'told' else 'settled' end as standing,
   array_remove(array[o.gateway_refund_id], null) as "providerIds"`;
 
 // Each by a key of its own: an `or` of them would read the table.

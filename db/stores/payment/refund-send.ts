@@ -138,6 +138,7 @@ export async function retryRefund(
 ): Promise<void> {
   const row = await lockRefund(tx, input.refundId);
   assertRetryable({ refundStatus: row.refund_status, replacedBy: replacedBy(row) });
+  const unparkText = `delete from parked_object where environment_id = $1 and object_type = 'refund' and object_id = $2`;
   if (input.target === 'PREPAID_WALLET') {
     if (await isOfUnapplied(tx, row)) {
       throw refuse(
@@ -146,6 +147,7 @@ export async function retryRefund(
         { fields: { refund_target: 'accepted is BACK_TO_SOURCE' } },
       );
     }
+    await tx.rows(unparkText, [tx.scope.environmentId, row.id]);
     await creditRefundToWallet(tx, row, { at: input.at, isWholeNote: false });
     return;
   }
@@ -156,10 +158,7 @@ export async function retryRefund(
       { fields: { refund_target: 'accepted is PREPAID_WALLET' } },
     );
   }
-  await tx.rows(`delete from parked_object where environment_id = $1 and object_type = 'refund' and object_id = $2`, [
-    tx.scope.environmentId,
-    row.id,
-  ]);
+  await tx.rows(unparkText, [tx.scope.environmentId, row.id]);
   await handToGateway(tx, row, input.at);
 }
 
@@ -167,7 +166,9 @@ export async function retryRefund(
 export async function restartRefund(tx: PaymentTransaction, refundId: string, at: string): Promise<void> {
   const row = await lockRefund(tx, refundId);
   await unparkObject(tx, tx.scope, { objectType: 'refund', objectId: refundId });
-  if (row.refund_status === 'FAILED' && (await isOfUnapplied(tx, row))) return handToGateway(tx, row, at);
+  const waitsForPerson =
+    row.refund_status === 'FAILED' && (row.succeeded_at !== null || (await isOfUnapplied(tx, row)));
+  if (waitsForPerson) return handToGateway(tx, row, at);
   if (row.refund_status !== 'PROCESSING') return writeRefundAgenda(tx, row, at);
   const restarted = await changeRefund(tx, refundId, 'sent_at = $4', [at]);
   await writeRefundAgenda(tx, restarted, at);

@@ -5,6 +5,7 @@ import { writeAudit } from '../../audit.ts';
 import { decimalText } from '../../columns.ts';
 import { writeEvents } from '../../outbox.ts';
 import { invoiceEvents } from '../invoice/invoice-event.ts';
+import { parkObject } from '../lifecycle/parked-object.ts';
 import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
 import {
   destinationDetail,
@@ -22,6 +23,9 @@ import {
   refundEvent,
   writeRefundAgenda,
 } from './refund-row.ts';
+
+/** Statuses of a payment that show what was given back. */
+const refundedStatuses: ReadonlySet<string> = new Set(['PARTIALLY_REFUNDED', 'REFUNDED']);
 
 const changeText = (sets: string) => `
 update refund set ${sets}, version = version + 1, updated_at = $2, updated_by = $3 where id = $1 returning ${refundColumns}`;
@@ -45,8 +49,8 @@ export async function changeRefund(
 
 /**
  * Records what a gateway said of a refund. Success settles it once and moves its payment; a refusal frees its room and is tried
- * again later; anything else is asked about again. Any number of times with the same effect.
- * spec: wallets-and-payments §2.21; subscriptions-and-invoicing §2.20
+ * again later; anything else is asked about again. A success that the gateway takes back is undone. Any number of times with the same
+ * effect. spec: wallets-and-payments §2.21; subscriptions-and-invoicing §2.20; design: money-in-checkout §A11
  */
 export async function recordRefund(
   tx: PaymentTransaction,
@@ -54,6 +58,8 @@ export async function recordRefund(
 ): Promise<void> {
   const row = await lockRefund(tx, input.refundId);
   const { outcome, at } = input;
+  const wasPaidBack = row.refund_status === 'SUCCEEDED' && row.refund_destination === 'GATEWAY';
+  if (wasPaidBack && outcome.status === 'failed') return undo(tx, row, outcome, at);
   if (row.refund_status !== 'PROCESSING') return;
   if (outcome.status === 'succeeded') {
     await settle(tx, row, { at, gatewayRefundId: outcome.gatewayRefundId });
@@ -64,11 +70,24 @@ export async function recordRefund(
   }
 }
 
+/**
+ * The money of a refund that had succeeded came back: it counts as given back no longer, and waits for a person, because a bank that returned
+ * it once would do so again. Whoever retries it chooses the way.
+ */
+async function undo(tx: PaymentTransaction, row: RefundRow, outcome: RefundOutcome, at: string): Promise<void> {
+  const settled = { ...outcome, reason: outcome.reason ?? 'the gateway took it back' };
+  await fail(tx, row, settled, at);
+  if (row.payment_id) await movePayment(tx, row.payment_id, at);
+  if (row.invoice_id) await writeEvents(tx, tx.scope, invoiceEvents('invoice.update.payment', row.invoice_id, at));
+  const reason = `the gateway gave the money back and got it returned (${settled.reason}); retry sends it once more`;
+  await parkObject(tx, tx.scope, { objectType: 'refund', objectId: row.id, step: 'retryRefund', reason });
+}
+
 async function fail(tx: PaymentTransaction, row: RefundRow, outcome: RefundOutcome, at: string): Promise<void> {
   const failed = await changeRefund(
     tx,
     row.id,
-    `refund_status = 'FAILED', failed_at = $4, failure_reason = $5, attempt = attempt + 1, gateway_refund_id = coalesce($6, gateway_refund_id)`,
+    `refund_status = 'FAILED', failed_at = $4, failure_reason = $5, settled_amount = null, attempt = attempt + 1, gateway_refund_id = coalesce($6, gateway_refund_id)`,
     [at, outcome.reason ?? 'refused by the gateway', outcome.gatewayRefundId],
   );
   await writeRefundAgenda(tx, failed, at);
@@ -101,7 +120,7 @@ async function settle(
     await writeEvents(tx, tx.scope, invoiceEvents('invoice.update.payment', settled.invoice_id, how.at));
 }
 
-/** A payment follows its succeeded refunds. spec: wallets-and-payments §2.21 */
+/** A payment follows its succeeded refunds, also where one of them is undone. spec: wallets-and-payments §2.21 */
 async function movePayment(tx: PaymentTransaction, paymentId: string, at: string): Promise<void> {
   const values = [tx.scope.environmentId, paymentId];
   const [payment] = await tx.rows<PaymentRow & Record<string, unknown>>(
@@ -113,17 +132,20 @@ async function movePayment(tx: PaymentTransaction, paymentId: string, at: string
     `select amount, refund_status as "refundStatus" from refund where environment_id = $1 and payment_id = $2`,
     values,
   );
-  const { paymentStatus } = rollUpRefunds(
+  const { refunded, paymentStatus } = rollUpRefunds(
     decimalText(payment.amount),
     refunds.map(({ amount, refundStatus }) => ({ amount: decimalText(amount), refundStatus })),
-    payment.payment_status,
+    refundedStatuses.has(payment.payment_status) ? 'SUCCEEDED' : payment.payment_status,
   );
-  if (payment.payment_status === 'REFUNDED') return;
-  assertPaymentMove(payment.payment_status, paymentStatus as PaymentStatus);
+  if (payment.payment_status === paymentStatus && paymentStatus === 'REFUNDED') return;
+  // Back from a status that shows refunds is no move that anybody else may make.
+  if (!refundedStatuses.has(payment.payment_status)) {
+    assertPaymentMove(payment.payment_status, paymentStatus as PaymentStatus);
+  }
   const [moved] = await tx.rows<PaymentRow & Record<string, unknown>>(
-    `update payment set payment_status = $3, refunded_at = $4, version = version + 1, updated_at = $5, updated_by = $6
+    `update payment set payment_status = $3, refunded_at = $4::timestamptz, version = version + 1, updated_at = $5, updated_by = $6
      where environment_id = $1 and id = $2 returning ${paymentColumns}`,
-    [...values, paymentStatus, at, new Date().toISOString(), tx.scope.actor],
+    [...values, paymentStatus, refunded === '0' ? null : at, new Date().toISOString(), tx.scope.actor],
   );
   if (!moved) throw new Error(`payment ${paymentId} changed under its lock`);
   await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', moved, await invoiceNumber(tx, moved), at)]);

@@ -125,6 +125,14 @@ export function decide(books: StripeBooks, intentId: string, how: 'capture' | 'f
   return true;
 }
 
+/** The bank sends the money of a refund back, days after it succeeded. */
+export function returnRefund(books: StripeBooks, refundId: string): void {
+  const refund = books.refunds.get(refundId);
+  if (!refund) throw missing('refund', refundId);
+  Object.assign(refund, { status: 'failed', failure_reason: 'lost_or_stolen_card' });
+  books.tell('refund.failed', refund);
+}
+
 export function sessionOf(books: StripeBooks, intentId: string): FakeSession | null {
   return [...books.sessions.values()].find(({ payment_intent }) => payment_intent === intentId) ?? null;
 }
