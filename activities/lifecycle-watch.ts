@@ -19,6 +19,7 @@ import {
   watchedTypes,
 } from '../workflows/lifecycle-watch.messages.ts';
 import { lifecycleTaskQueue, workflowTaskTimeout } from '../workflows/start.messages.ts';
+import { tellLate } from './late-signals.ts';
 import { beat } from './payment-gateway.ts';
 import { tendProviderInboxes } from './provider-inbox.ts';
 import { startObject } from './reconcile.ts';
@@ -48,7 +49,8 @@ export function createLifecycleWatchActivities(dependencies: { database: Databas
   return {
     /**
      * Asks Temporal which lifecycles were closed from outside since `since`, and starts those again, as `reconcile` does, whose rows
-     * still wait for something; and tells those of notifications which nobody told. Doing it again changes nothing: one that runs is left alone.
+     * still wait for something, and tells again where a signal or a notification may have been lost. Doing it again changes nothing: one
+     * that runs is left alone.
      */
     async restartClosed({ since }: { since: string | null }): Promise<LifecycleWatchResult> {
       const context = Context.current();
@@ -62,7 +64,7 @@ export function createLifecycleWatchActivities(dependencies: { database: Databas
           found.restarted += await restartPage(dependencies, page, context);
         }
         await tendProviderInboxes(dependencies.database, dependencies.temporal);
-        return { until, ...found };
+        return { until, ...found, told: await tellLate(dependencies) };
       } finally {
         stopBeating();
       }

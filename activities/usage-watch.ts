@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/orm.ts';
-import { type Scope, workflowScope } from '../db/scope.ts';
+import { workflowScope } from '../db/scope.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { dueMarks, settleMarks } from '../metering/postgres/dirty-customer.ts';
 import {
@@ -51,7 +51,7 @@ export function createUsageWatchActivities(dependencies: {
 }
 
 /** Begins the watch of an environment, or tells the running one that customers were marked. */
-export async function signalUsageWatch(temporal: Client, scope: Scope): Promise<void> {
+export async function signalUsageWatch(temporal: Client, scope: UsageWatchStart): Promise<void> {
   await temporal.workflow.signalWithStart(usageWatchWorkflowType, {
     ...usageWatchStartOptions(scope),
     signal: usageArrived,

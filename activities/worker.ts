@@ -25,7 +25,7 @@ const database = await openDatabase({ url: config.databaseUrl, poolSize: config.
 const connection = await NativeConnection.connect(config.temporal.connection);
 const clientConnection = await Connection.connect({ ...config.temporal.connection, interceptors: callInterceptors() });
 const temporal = new Client({ connection: clientConnection, namespace: config.temporal.namespace });
-// Whoever is not told now is found by the next event, or by the next start.
+// Whoever is not told now is found by the next event, or by the look of every 30 seconds.
 const { metering, clickhouse } = openUsageStore({
   database,
   clickhouseUrl: config.clickhouseUrl,

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { type NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { realNow } from '../db/clock.ts';
 import type { Database } from '../db/orm.ts';
+import { onTopUpsChanged } from '../db/stores/wallet/auto-topup-told.ts';
 import { onWalletsWoken } from '../db/stores/wallet/wallet-agenda.ts';
 import { timerSpread } from '../db/timer-spread.ts';
 import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
@@ -9,9 +10,12 @@ import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { ClickHouse } from '../metering/clickhouse/connection.ts';
 import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
+import { autoTopUpWorkflowId } from '../workflows/auto-top-up.messages.ts';
+import { topUpTeller } from '../workflows/auto-top-up-start.messages.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import { alertEvaluator } from './alert-evaluator.ts';
+import { createAutoTopUpActivities } from './auto-top-up.ts';
 import { createCheckoutActivities } from './checkout.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';
 import { createCustomerOnboardingActivities } from './customer-onboarding.ts';
@@ -24,6 +28,7 @@ import { createInvoiceActivities } from './invoice.ts';
 import { createLifecycleWatchActivities } from './lifecycle-watch.ts';
 import { createMeterBuildActivities } from './meter-build.ts';
 import { createOpeningActivities } from './opening-charge.ts';
+import { isStepOf } from './own-step.ts';
 import { createPaymentActivities } from './payment.ts';
 import { createPriceSyncActivities } from './price-sync.ts';
 import { createProviderInboxActivities } from './provider-inbox.ts';
@@ -32,6 +37,7 @@ import { createSubscriptionActivities } from './subscription.ts';
 import { createTaskActivities } from './task.ts';
 import { createTestClockActivities } from './test-clock.ts';
 import { thresholdEvaluator } from './threshold-evaluator.ts';
+import { topUpEvaluator } from './top-up-evaluator.ts';
 import type { UsageEvaluator } from './usage-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
@@ -74,6 +80,9 @@ export interface Workers {
  */
 const stickyQueueScheduleToStartTimeout = '3s';
 
+/** Time for what runs to end before it is given up. */
+const grace = { shutdownGraceTime: '3s', shutdownForceTime: '15s' } as const;
+
 /**
  * The workers of one process: `lifecycle` for workflows and their database work, `external` for gateways, `bulk` for what
  * goes through very many rows.
@@ -99,6 +108,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
+    ...createAutoTopUpActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
     ...watchActivities({ database, temporal }),
@@ -124,8 +134,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     maxConcurrentLocalActivityExecutions: 200,
     // A task lasts as long as its local activities: those of a crowd wait together, and leave room for others.
     maxConcurrentWorkflowTaskExecutions: 120,
-    shutdownGraceTime: '3s',
-    shutdownForceTime: '15s',
+    ...grace,
   });
   const external = await Worker.create({
     connection,
@@ -134,8 +143,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     activities: asking,
     interceptors,
     maxConcurrentActivityTaskExecutions: 100,
-    shutdownGraceTime: '3s',
-    shutdownForceTime: '15s',
+    ...grace,
   });
   const bulk = await createWorkflowWorker({
     connection,
@@ -151,8 +159,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     maxConcurrentActivityTaskExecutions: 4,
     // A cancelled import hears of it with its next heartbeat.
     maxHeartbeatThrottleInterval: '1s',
-    shutdownGraceTime: '3s',
-    shutdownForceTime: '15s',
+    ...grace,
   });
   const workers = [lifecycle, external, bulk];
   return {
@@ -174,11 +181,22 @@ function tellWallets(temporal: Client, timerSpreadMs: number): void {
       Runtime.instance().logger.warn('the workflow of a wallet was not told of its agenda', { walletId, error }),
   });
   onWalletsWoken(waker);
+  const teller = topUpTeller(temporal.workflow, (error, walletId) =>
+    Runtime.instance().logger.warn('the top-ups of a wallet were not told of a change', { walletId, error }),
+  );
+  onTopUpsChanged((owner, changed) => {
+    if (!isStepOf(autoTopUpWorkflowId(changed.id))) teller(owner, changed);
+  });
 }
 
 /** Everything that follows from usage, in the order in which it looks at a customer. */
 function usageEvaluators(dependencies: Parameters<typeof thresholdEvaluator>[0]): UsageEvaluator[] {
-  return [thresholdEvaluator(dependencies), grantEvaluator(dependencies), alertEvaluator(dependencies)];
+  return [
+    thresholdEvaluator(dependencies),
+    grantEvaluator(dependencies),
+    alertEvaluator(dependencies),
+    topUpEvaluator(dependencies),
+  ];
 }
 
 /** Steps of those who see to it that others are told: of lifecycles that were closed, and of notifications. */

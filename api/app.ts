@@ -4,8 +4,10 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fa
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
 import { realNow } from '../db/clock.ts';
+import { onTopUpsChanged } from '../db/stores/wallet/auto-topup-told.ts';
 import { onWalletsWoken } from '../db/stores/wallet/wallet-agenda.ts';
 import { timerSpread } from '../db/timer-spread.ts';
+import { topUpTeller } from '../workflows/auto-top-up-start.messages.ts';
 import { walletWaker } from '../workflows/wallet-start.messages.ts';
 import type { AppDependencies } from './dependencies.ts';
 import { handleError, refuseBrokenRequest } from './errors.ts';
@@ -200,6 +202,9 @@ function tellWallets(app: FastifyInstance, { config: { timerSpreadMs = 0 }, temp
       app.log.warn({ err, id }, 'the workflow of a wallet was not told of its agenda'),
   };
   onWalletsWoken((owner, wallets) => walletWaker(temporal.workflow, teller)(owner, wallets));
+  const warn = (err: unknown, id: string) =>
+    app.log.warn({ err, id }, 'the top-ups of a wallet were not told of a change');
+  onTopUpsChanged((owner, changed) => topUpTeller(temporal.workflow, warn)(owner, changed));
 }
 
 /**

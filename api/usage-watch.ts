@@ -6,7 +6,7 @@ const signalTimeoutMs = 5_000;
 
 /**
  * Tells the watch of an environment that customers were marked, beginning it when none runs. It never fails a request that
- * is done: the marks stay, and the next event, or the next start of a worker, tells of them again.
+ * is done: the marks stay, and the next event, or the look of every 30 seconds, tells of them again.
  */
 export function usageWatchSignal(
   temporal: Client,

@@ -96,6 +96,11 @@ export async function tellCheckout(sessionId: string, clockTime: string | null):
   await nudge(() => getExternalWorkflowHandle(checkoutSessionWorkflowId(sessionId)).signal(rowChanged, clockTime));
 }
 
+/** Has the workflow of a payment read its row again: another has recorded what became of the charge. */
+export async function tellPayment(paymentId: string, clockTime: string | null): Promise<void> {
+  await nudge(() => getExternalWorkflowHandle(paymentWorkflowId(paymentId)).signal(rowChanged, clockTime));
+}
+
 /** A signal fails only when its workflow is not running, and then nobody waits. */
 export async function nudge(send: () => Promise<void>): Promise<void> {
   await send().catch(() => undefined);

@@ -1,3 +1,4 @@
+export { autoTopUp } from './auto-top-up.ts';
 export { checkoutSession } from './checkout-session.ts';
 export { customerOnboarding } from './customer-onboarding.ts';
 export { environmentClone } from './environment-clone.ts';

@@ -1,3 +1,4 @@
+import { autoTopUpWorkflowType } from './auto-top-up.messages.ts';
 import { checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowType } from './invoice.messages.ts';
 import { paymentWorkflowType } from './payment.messages.ts';
@@ -22,6 +23,7 @@ export const watchedTypes = {
   [refundWorkflowType]: 'refund',
   [walletWorkflowType]: 'wallet',
   [checkoutSessionWorkflowType]: 'checkout_session',
+  [autoTopUpWorkflowType]: 'auto_top_up',
   [testClockWorkflowType]: 'test_clock',
   [providerInboxWorkflowType]: 'provider_inbox',
 } as const;
@@ -35,4 +37,6 @@ export interface LifecycleWatchResult {
   /** Workflows that were closed from outside, also those that run again or have nothing left to wait for. */
   closed: number;
   restarted: number;
+  /** Wallets whose automatic top-ups were told again of what they should have done. */
+  told: number;
 }

@@ -44,13 +44,15 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
   /** Records what the gateway said, tells those who wait for it, and answers how the payment stands. */
   async function record(outcome: PaymentOutcome, at: string, caller?: Caller): Promise<PaymentSnapshot> {
     const recorded = await local.recordPayment({ ...self, outcome, at, ...(caller ? { caller } : {}) });
-    if (!recorded.awaitsGateway) await follow(recorded);
+    if (!recorded.awaitsGateway) await follow(recorded, at);
     return load(at);
   }
 
   /** Tells those who wait for the payment, and has the refunds sent that follow from it. */
-  async function follow(recorded: RecordedPayment): Promise<void> {
-    const clockTime = lifecycle.clock.heardTime;
+  async function follow(recorded: RecordedPayment, at: string): Promise<void> {
+    const { heardTime } = lifecycle.clock;
+    // The test clock may have gone on since this workflow last heard of it.
+    const clockTime = heardTime !== null && heardTime < at ? at : heardTime;
     await tellThoseWaiting(recorded, clockTime);
     for (const id of recorded.refundIds ?? []) await followRefund(start, id, clockTime);
   }
@@ -58,7 +60,7 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
   async function startPayment(command: PaymentCommand): Promise<PaymentSnapshot> {
     const started = await local.startProcessing({ ...self, ...command });
     if (started.awaitsGateway) return record(await external.chargePayment(self), command.at, command.caller);
-    await follow(started);
+    await follow(started, command.at);
     return load(command.at);
   }
 

@@ -1,4 +1,5 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { autoTopUpWorkflowId, autoTopUpWorkflowType } from './auto-top-up.messages.ts';
 import { checkoutSessionWorkflowId, checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
@@ -19,6 +20,11 @@ export const lifecycleKinds = {
     workflowType: checkoutSessionWorkflowType,
     workflowId: checkoutSessionWorkflowId,
     noun: 'Checkout session',
+  },
+  auto_top_up: {
+    workflowType: autoTopUpWorkflowType,
+    workflowId: autoTopUpWorkflowId,
+    noun: 'Automatic top-up of wallet',
   },
 } as const;
 

@@ -85,6 +85,11 @@ export const billingOperations: Readonly<Record<string, string>> = {
     'Adds credits as `transaction_reason` says: given, bought and paid elsewhere, or bought with an invoice, in which case they come when it is paid. Repeats with the same `idempotency_key` add once.',
   manualBalanceDebit:
     'Takes credits, those that expire first before others. Repeats with the same `idempotency_key` take once.',
+  listAutoTopupAttempts: 'Every charge by which the wallet filled itself or tried to, newest first, with how it ended.',
+  retryAutoTopup:
+    'Looks now whether to charge, passing over a pause between top-ups but over no limit; a silent gateway is asked again.',
+  resumeAutoTopup:
+    'Ends a pause after declines. With `give_up` it closes an attempt whose gateway never answers; money that comes later goes back.',
   terminateWallet:
     'Nothing can be added or taken afterwards. Purchases that wait for their payment are given up, or paid back when it comes.',
   modifyWallet:

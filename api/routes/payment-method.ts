@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { badField } from '../../db/record.ts';
 import { findCustomer } from '../../db/stores/customer/customer.ts';
 import {
@@ -8,7 +9,8 @@ import {
   savePaymentMethod,
 } from '../../db/stores/payment/payment-method.ts';
 import { refusePlayedMoney } from '../../db/stores/platform/connection-mode.ts';
-import { inTransaction } from '../../db/transaction.ts';
+import { followMethods } from '../../db/stores/wallet/auto-topup-switch.ts';
+import { inTransaction, type Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses } from '../errors.ts';
 import {
@@ -56,7 +58,9 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
         setDefault: set_default ?? false,
         metadata: metadata ?? {},
       };
-      return request.transaction(async (tx) => viewPaymentMethod(await savePaymentMethod(tx, input)));
+      return changed(request, customerId, { isNew: true }, async (tx) =>
+        viewPaymentMethod(await savePaymentMethod(tx, input)),
+      );
     },
   });
 
@@ -87,7 +91,7 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
     config: { permission: 'payment:write' },
     handler: async (request) => {
       const { id, payment_method_id } = request.params;
-      return request.transaction(async (tx) =>
+      return changed(request, id, { isNew: false }, async (tx) =>
         viewPaymentMethod(await makeDefaultPaymentMethod(tx, id, payment_method_id)),
       );
     },
@@ -104,7 +108,21 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
     config: { permission: 'payment:write' },
     handler: async (request) => {
       const { id, payment_method_id } = request.params;
-      await request.transaction((tx) => archivePaymentMethod(tx, id, payment_method_id));
+      await changed(request, id, { isNew: false }, (tx) => archivePaymentMethod(tx, id, payment_method_id));
     },
+  });
+}
+
+/** Changes the methods of a customer; its wallets that fill themselves are told. */
+async function changed<Answer>(
+  request: FastifyRequest,
+  customerId: string,
+  { isNew }: { isNew: boolean },
+  change: (tx: Transaction) => Promise<Answer>,
+): Promise<Answer> {
+  return request.transaction(async (tx) => {
+    const answer = await change(tx);
+    await followMethods(tx, tx.scope, customerId, { isNew });
+    return answer;
   });
 }

@@ -4,6 +4,7 @@ import { watchAlertDefaults } from '../../db/stores/alert/alert-watch.ts';
 import { refreshLatePayers } from '../../db/stores/payment/late-payers.ts';
 import { deleteSetting, storedSetting, writeSetting } from '../../db/stores/platform/setting.ts';
 import type { SettingKey } from '../../db/stores/platform/setting-defaults.ts';
+import { followLimits } from '../../db/stores/wallet/auto-topup-switch.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
@@ -20,6 +21,11 @@ import {
 
 const tags = ['Settings'];
 const aboutLatePayment: ReadonlySet<SettingKey> = new Set(['subscription_config', 'dunning_config']);
+const aboutTopUps: ReadonlySet<SettingKey> = new Set<SettingKey>([
+  'auto_topup_limits',
+  'min_topup_amount_per_currency',
+  'wallet_topup_config',
+]);
 const aboutAlerts: ReadonlySet<SettingKey> = new Set([
   'wallet_balance_alert_config',
   'subscription_alert_config',
@@ -98,6 +104,7 @@ async function changeSetting<Answer>(
     const changed = await change(tx);
     if (aboutAlerts.has(key)) await watchAlertDefaults(tx);
     if (aboutLatePayment.has(key)) payers = await refreshLatePayers(tx, tx.scope);
+    if (aboutTopUps.has(key)) await followLimits(tx, tx.scope);
     return changed;
   });
   const waiting = payers.values();

@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { isPurchase } from '../../billing/topup.ts';
 import { customerNow } from '../../db/clock.ts';
 import { type CheckoutOwner, draftTopupCheckout } from '../../db/stores/checkout/checkout-draft.ts';
+import { evaluateAutoTopup } from '../../db/stores/wallet/auto-topup-open.ts';
+import { refuseBesideAutomatic } from '../../db/stores/wallet/auto-topup-switch.ts';
 import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
 import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
 import { convertToPostpaid } from '../../db/stores/wallet/wallet-close.ts';
@@ -35,13 +38,13 @@ import {
   debitOf,
   modifyBody,
   newWallet,
-  refuseUnattended,
   topupBody,
   topupOf,
   updateWalletBody,
   walletChange,
 } from '../schemas/wallet-input.ts';
 import { toppedUp, viewWalletTransaction } from '../schemas/wallet-transaction.ts';
+import { autoTopupRoutes, walletWithStanding } from './auto-topup.ts';
 import { walletReadRoutes } from './wallet-read.ts';
 
 const tags = ['Wallets'];
@@ -51,10 +54,12 @@ const invoiced = 'PURCHASED_CREDIT_INVOICED';
 export async function walletRoutes(app: Api): Promise<void> {
   recordRoutes(app);
   creditRoutes(app);
+  autoTopupRoutes(app);
   walletReadRoutes(app);
 }
 
 function recordRoutes(app: Api): void {
+  const lookedAt = lookingAt(app);
   app.post('/wallets', {
     schema: {
       operationId: 'createWallet',
@@ -66,8 +71,7 @@ function recordRoutes(app: Api): void {
     config: { permission: 'wallet:write' },
     handler: async ({ body, transaction }) => {
       const input = newWallet(body);
-      refuseUnattended(body);
-      return transaction(async (tx) => viewWallet(await findWallet(tx, await openWallet(tx, input))));
+      return transaction(async (tx) => lookedAt(tx, await openWallet(tx, input)));
     },
   });
 
@@ -83,7 +87,7 @@ function recordRoutes(app: Api): void {
     handler: async ({ query, transaction }) =>
       transaction(async (tx) => {
         const page = await listWallets(tx, toListQuery({ ...query, status: null }), walletFilters(query));
-        return viewList(page, viewWallet, 'next');
+        return viewList(page, (row) => viewWallet(row), 'next');
       }),
   });
 
@@ -99,7 +103,7 @@ function recordRoutes(app: Api): void {
     handler: async ({ body, transaction }) =>
       transaction(async (tx) => {
         const page = await listWallets(tx, toListQuery({ ...body, status: null }), walletFilters(body));
-        return viewList(page, viewWallet, 'next');
+        return viewList(page, (row) => viewWallet(row), 'next');
       }),
   });
 
@@ -112,7 +116,7 @@ function recordRoutes(app: Api): void {
       response: { 200: wallet, ...errorResponses },
     },
     config: { permission: 'wallet:read' },
-    handler: async ({ params, transaction }) => transaction(async (tx) => viewWallet(await findWallet(tx, params.id))),
+    handler: async ({ params, transaction }) => transaction((tx) => walletWithStanding(tx, params.id)),
   });
 
   app.put('/wallets/:id', {
@@ -125,10 +129,12 @@ function recordRoutes(app: Api): void {
       response: { 200: wallet, ...errorResponses, ...notBuiltResponse },
     },
     config: { permission: 'wallet:write' },
-    handler: async ({ params, body, transaction }) => {
-      refuseUnattended(body);
-      return transaction(async (tx) => viewWallet(await updateWallet(tx, params.id, walletChange(body))));
-    },
+    handler: async ({ params, body, transaction }) =>
+      transaction(async (tx) => {
+        await updateWallet(tx, params.id, walletChange(body));
+        const isSwitched = body.auto_topup != null || body.wallet_status != null;
+        return isSwitched ? lookedAt(tx, params.id) : walletWithStanding(tx, params.id);
+      }),
   });
 }
 
@@ -139,6 +145,7 @@ async function topUpByCheckout(request: FastifyRequest, topup: TopupRequest, bod
   const { checkout, ...configuration } = body;
   const session = checkoutRequestOf(request, checkout!);
   const { drafted, owner } = await request.transaction(async (tx) => {
+    await refuseBesideAutomatic(tx, tx.scope, topup.walletId);
     const owner = await walletOwner(tx, topup.walletId);
     const input = { topup, configuration: { wallet_id: topup.walletId, ...configuration }, owner };
     return { owner, drafted: await draftTopupCheckout(tx, session, input, readUsage) };
@@ -152,7 +159,19 @@ async function topUpByCheckout(request: FastifyRequest, topup: TopupRequest, bod
   }));
 }
 
+/**
+ * Has the top-ups of a changed wallet looked at in the transaction of the change, and answers the wallet as it is then: below its
+ * threshold a charge is opened at once. design: money-in-wallets finding 30
+ */
+function lookingAt(app: Api) {
+  return async (tx: Transaction, walletId: string) => {
+    await evaluateAutoTopup(tx, { walletId, readUsage: usageReader(app.dependencies.metering) });
+    return walletWithStanding(tx, walletId);
+  };
+}
+
 function creditRoutes(app: Api): void {
+  const lookedAt = lookingAt(app);
   app.post('/wallets/:id/top-up', {
     schema: {
       operationId: 'topUpWallet',
@@ -175,6 +194,7 @@ function creditRoutes(app: Api): void {
       let bought: Awaited<ReturnType<typeof buyCredits>> | null = null;
       // The result of the transaction is the answer that a repeated request gets.
       const answer = await transaction(async (tx) => {
+        if (isPurchase(topup.reason)) await refuseBesideAutomatic(tx, tx.scope, params.id);
         bought = topup.reason === invoiced ? await buyCredits(tx, topup, readUsage) : null;
         const id = bought?.transactionId ?? (await topUpWallet(tx, topup)).entry.id;
         return {
@@ -223,7 +243,7 @@ function creditRoutes(app: Api): void {
       let ended: TerminatedWallet | null = null;
       const answer = await request.transaction(async (tx) => {
         ended = await terminateWallet(tx, id, gateways);
-        return { ...viewWallet(await findWallet(tx, id)), message: `Wallet ${id} is closed.` };
+        return { ...(await walletWithStanding(tx, id)), message: `Wallet ${id} is closed.` };
       });
       await followEnd(request, ended);
       return answer;
@@ -243,10 +263,7 @@ function creditRoutes(app: Api): void {
     handler: async ({ params, transaction }) =>
       transaction(async (tx) => {
         const newId = await convertToPostpaid(tx, params.id);
-        return {
-          original_wallet: viewWallet(await findWallet(tx, params.id)),
-          new_wallet: viewWallet(await findWallet(tx, newId)),
-        };
+        return { original_wallet: await walletWithStanding(tx, params.id), new_wallet: await lookedAt(tx, newId) };
       }),
   });
 }

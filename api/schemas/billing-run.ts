@@ -18,8 +18,8 @@ export const billingRunQuery = z.object({
 });
 
 export const retryParams = z.object({
-  object_type: z.enum(['subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session'], {
-    error: 'must be subscription, invoice, payment, refund, wallet or checkout_session',
+  object_type: z.enum(['subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session', 'auto_top_up'], {
+    error: 'must be subscription, invoice, payment, refund, wallet, checkout_session or auto_top_up',
   }),
   object_id: z.string().min(1).max(255),
 });

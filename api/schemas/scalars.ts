@@ -15,10 +15,13 @@ export function isGiven(value: unknown): boolean {
  *
  * Use as `amount: decimalInput()`, `quantity: decimalInput({ min: '0' }).nullish()`.
  */
-export function decimalInput(bounds: { min?: '0'; above?: '0' } = {}) {
+export function decimalInput(bounds: { min?: '0'; above?: '0'; exactNumbers?: true } = {}) {
   return z
     .custom<string | number | RawJson>((value) => decimalOf(value) !== null, {
       message: 'must be a decimal, as a string or a number',
+    })
+    .refine((value) => bounds.exactNumbers === undefined || isExact(value), {
+      message: `has more than ${exactDigits} significant digits as a number; send it as a string`,
     })
     .meta({ type: ['string', 'number'], format: 'decimal', examples: ['12.50'] })
     .transform((value) => atStoredScale(decimalOf(value) ?? '0'))
@@ -38,6 +41,15 @@ export function thresholdInput() {
     .transform((value) => (value === '' ? '' : atStoredScale(decimalOf(value) ?? '0')))
     .refine((text) => !text.startsWith('-'), { message: 'must not be negative' })
     .nullish();
+}
+
+/** Digits that a JSON number keeps wherever it is read. */
+const exactDigits = 15;
+
+function isExact(value: string | number | RawJson): boolean {
+  if (typeof value === 'string') return true;
+  const digits = (decimalOf(value) ?? '0').replace(/^-?0*\.?0*|\./g, '');
+  return digits.replace(/0+$/, '').length <= exactDigits;
 }
 
 function decimalOf(value: unknown): string | null {

@@ -78,6 +78,13 @@ const shapes: Record<SettingKey, z.ZodType> = {
     policy: z.enum(terminationPolicies, { error: `must be ${terminationPolicies.join(' or ')}` }),
   }),
   min_topup_amount_per_currency: z.record(z.string().regex(/^[a-z]{3}$/), decimal()),
+  auto_topup_limits: z.strictObject({
+    declined_per_day: count(1),
+    declined_per_30_days: count(1),
+    succeeded_per_day: count(1),
+    most_times_amount: z.int().min(1).max(10, 'must be at most 10'),
+    monthly_amount: z.record(z.string().regex(/^[a-z]{3}$/), decimal()),
+  }),
   custom_analytics_config: z.strictObject({
     rules: z.array(
       z.strictObject({

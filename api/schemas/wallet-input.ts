@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { alertConfig } from '../../billing/alert/alert-config.ts';
-import { refuse } from '../../billing/refusal.ts';
+import { parseCooldown, refuseLongCooldown } from '../../billing/auto-topup/auto-topup-cooldown.ts';
 import { topupReasons } from '../../billing/topup.ts';
 import { creditScale, priceTypes, walletTypes } from '../../billing/wallet.ts';
 import type { AutoTopup } from '../../db/entities/wallet.ts';
@@ -26,32 +26,25 @@ const entryMetadata = metadataInput().refine((map) => reserved.every((name) => !
   message: `must not contain ${reserved.join(', ')}, which are reserved`,
 });
 
-const durationUnits = {
-  second: 1_000_000_000n,
-  minute: 60_000_000_000n,
-  hour: 3_600_000_000_000n,
-  day: 86_400_000_000_000n,
-};
 /** Nanoseconds, or a value with its unit; the handler gets nanoseconds, null for 0. spec: wallets-and-payments §2.11 */
 const cooldown = z
-  .union([
-    z
-      .string()
-      .regex(/^\d{1,18}$/, 'must be whole nanoseconds')
-      .transform(BigInt),
-    z.int().min(0).transform(BigInt),
-    z
-      .object({ value: z.int().min(0).max(100_000), unit: z.enum(['second', 'minute', 'hour', 'day']) })
-      .transform(({ value, unit }) => BigInt(value) * durationUnits[unit]),
-  ])
-  .transform((nanoseconds) => (nanoseconds === 0n ? null : String(nanoseconds)));
+  .union([z.string(), z.number(), z.object({ value: z.union([z.number(), z.string()]), unit: z.string() })])
+  .transform((given) => {
+    const nanoseconds = parseCooldown(given);
+    refuseLongCooldown(nanoseconds);
+    return nanoseconds;
+  });
 
 const autoTopup = z.object({
   enabled: z.boolean().nullish(),
-  amount: decimalInput({ above: '0' }).nullish(),
-  threshold: decimalInput({ min: '0' }).nullish(),
+  amount: decimalInput({ above: '0', exactNumbers: true }).refine(atMost(creditScale), nineDecimals).nullish(),
+  threshold: decimalInput({ min: '0', exactNumbers: true }).refine(atMost(creditScale), nineDecimals).nullish(),
   invoicing: z.boolean().nullish(),
   cooldown: cooldown.nullish(),
+  cover_shortfall: z.boolean().nullish().describe('Own: one top-up covers the whole shortfall, in whole amounts.'),
+  invoice_lifetime_days: z.int().min(1).max(90).nullish().describe('Own: days that an invoice waits for its payer.'),
+  allow_concurrent: z.boolean().nullish().describe('Own: takes top-ups by hand while an automatic one is charged.'),
+  collection: z.enum(['charge', 'invoice', 'elsewhere']).nullish().describe('Read-only; what is sent is passed over.'),
 });
 
 export const createWalletBody = z
@@ -172,12 +165,27 @@ function newAutoTopup(given: z.output<typeof autoTopup>): AutoTopup {
     threshold: below ?? null,
     invoicing: invoicing ?? false,
     cooldown: pause ?? null,
+    ...ownTerms(given),
   };
+}
+
+/** Own members of the terms of top-ups that were sent. */
+function ownTerms({
+  cover_shortfall,
+  invoice_lifetime_days,
+  allow_concurrent,
+}: z.output<typeof autoTopup>): Partial<AutoTopup> {
+  const own = { cover_shortfall, invoice_lifetime_days, allow_concurrent };
+  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** A change as the store takes it. spec: wallets-and-payments §1.1 PUT */
 export function walletChange(body: z.output<typeof updateWalletBody>): WalletChange {
-  const autoTopupChange = Object.entries(body.auto_topup ?? {}).filter(([, value]) => value !== undefined);
+  const { amount, threshold, enabled, invoicing, cooldown: pause } = body.auto_topup ?? {};
+  // A pause of null is one that was cleared.
+  const given = { amount: amount ?? undefined, threshold: threshold ?? undefined, enabled: enabled ?? undefined };
+  const terms = { ...given, invoicing: invoicing ?? undefined, cooldown: pause, ...ownTerms(body.auto_topup ?? {}) };
+  const autoTopupChange = Object.entries(terms).filter(([, value]) => value !== undefined);
   return {
     name: body.name ?? undefined,
     description: body.description ?? undefined,
@@ -194,14 +202,6 @@ export function walletChange(body: z.output<typeof updateWalletBody>): WalletCha
       topup_conversion_rate: body.topup_conversion_rate ?? undefined,
     },
   };
-}
-
-/** Refuses what nothing would act on: wallets that fill themselves come with their own chapter. */
-export function refuseUnattended(body: {
-  auto_topup?: { enabled?: boolean | null | undefined } | null | undefined;
-}): void {
-  if (body.auto_topup?.enabled)
-    throw notBuilt('auto_topup.enabled', 'is not available yet; send false, and top up by hand');
 }
 
 /** A top-up as the store takes it. Throws `validation_error`. */
@@ -239,8 +239,4 @@ export function debitOf(walletId: string, body: z.output<typeof debitBody>): Deb
     description: description ?? '',
     metadata: metadata ?? {},
   };
-}
-
-function notBuilt(field: string, problem: string): Error {
-  return refuse('not_implemented', `${field} ${problem}`, { fields: { [field]: problem } });
 }

@@ -6,6 +6,7 @@ import type { WalletFilters } from '../../db/stores/wallet/wallet.ts';
 import type { WalletBalance } from '../../db/stores/wallet/wallet-balance.ts';
 import { jsonNumber } from '../decimal.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
+import { autoTopupStanding } from './auto-topup.ts';
 import {
   booleanQuery,
   decimalOutput,
@@ -63,6 +64,10 @@ const autoTopup = z.object({
   threshold: numberOutput().nullable(),
   invoicing: z.boolean(),
   cooldown: z.string().nullable(),
+  collection: z.enum(['charge', 'invoice', 'elsewhere']).nullable().describe('Own: how top-ups are paid.'),
+  cover_shortfall: z.boolean(),
+  invoice_lifetime_days: z.int(),
+  allow_concurrent: z.boolean(),
 });
 
 const breakdown = z.object({ free: decimalOutput(), purchased: decimalOutput() });
@@ -84,6 +89,7 @@ const walletFields = {
   topup_conversion_rate: decimalOutput(),
   config: z.object({ allowed_price_types: z.array(z.enum(priceTypes)) }),
   auto_topup: autoTopup.nullable(),
+  auto_topup_standing: autoTopupStanding.nullable(),
   alert_settings: z.record(z.string(), z.unknown()).nullable(),
   alert_state: alertState,
   metadata: metadataOutput(),
@@ -116,8 +122,11 @@ export function walletFilters(input: Record<string, unknown> | null | undefined)
   };
 }
 
-/** A wallet; the figures that only some reads compute are null elsewhere. */
-export function viewWallet(row: Wallet): z.output<typeof wallet> {
+/** A wallet; the figures and the standing of its top-ups, which only some reads compute, are null elsewhere. */
+export function viewWallet(
+  row: Wallet,
+  standing: z.output<typeof autoTopupStanding> | null = null,
+): z.output<typeof wallet> {
   return {
     ...viewRecord(row),
     customer_id: row.customerId,
@@ -135,6 +144,7 @@ export function viewWallet(row: Wallet): z.output<typeof wallet> {
     topup_conversion_rate: row.topupConversionRate,
     config: { allowed_price_types: row.allowedPriceTypes as z.output<typeof wallet>['config']['allowed_price_types'] },
     auto_topup: row.autoTopup ? viewAutoTopup(row.autoTopup) : null,
+    auto_topup_standing: standing,
     alert_settings: row.alertSettings ?? null,
     alert_state: row.alertState as z.output<typeof alertState>,
     metadata: row.metadata,
@@ -149,6 +159,10 @@ function viewAutoTopup(given: NonNullable<Wallet['autoTopup']>): z.output<typeof
     threshold: threshold === null ? null : jsonNumber(threshold),
     invoicing,
     cooldown,
+    collection: given.collection ?? null,
+    cover_shortfall: given.cover_shortfall ?? false,
+    invoice_lifetime_days: given.invoice_lifetime_days ?? 7,
+    allow_concurrent: given.allow_concurrent ?? false,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Sql } from '../transaction.ts';
 import { alertRules } from './alert-rules.ts';
+import { autoTopupRules } from './auto-topup-rules.ts';
 import { carriedCreditRules } from './carried-credit-rules.ts';
 import { checkoutRules } from './checkout-rules.ts';
 import { deadlineRules } from './deadline-rules.ts';
@@ -31,6 +32,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...walletRules,
   ...lotExpiryRules,
   ...carriedCreditRules,
+  ...autoTopupRules,
   ...alertRules,
   ...checkoutRules,
   ...inboundRules,

@@ -4,8 +4,18 @@ import { documentReferences } from './document-references.ts';
 import type { InvariantRule } from './invariant.ts';
 import { paymentReferences } from './payment-references.ts';
 import type { Reference } from './reference.ts';
+import { creditTables, topUpTables, walletReferences } from './wallet-references.ts';
 
-const clocked = ['agenda_entry', 'customer', 'invoice', 'opening_charge', 'payment', 'refund', 'subscription'];
+const clocked = [
+  'agenda_entry',
+  'customer',
+  'invoice',
+  'opening_charge',
+  'payment',
+  'refund',
+  'subscription',
+  ...topUpTables,
+];
 const ofCustomer = [
   'agenda_entry',
   'credit_note',
@@ -18,12 +28,10 @@ const ofCustomer = [
   'refund',
   'subscription',
   'subscription_line_item',
-  'wallet',
-  'wallet_transaction',
+  ...creditTables,
   'customer_onboarding',
   'alert_log',
   'alert_stream',
-  'carried_credit',
 ];
 const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
@@ -177,11 +185,7 @@ export const references: readonly Reference[] = [
   { table: 'subscription_change', column: 'successor_subscription_id', target: 'subscription' },
   { table: 'subscription_change', column: 'from_plan_id', target: 'plan' },
   { table: 'subscription_change', column: 'to_plan_id', target: 'plan' },
-  ...['subscription_proration', 'carried_credit'].map((table) => ({
-    table,
-    column: 'subscription_id',
-    target: 'subscription',
-  })),
+  { table: 'subscription_proration', column: 'subscription_id', target: 'subscription' },
   { table: 'subscription_proration', column: 'subscription_line_item_id', target: 'subscription_line_item' },
   { table: 'subscription_proration', column: 'invoice_id', target: 'invoice' },
   ...['subscription_schedule', 'subscription_pause', 'subscription_phase'].map((table) => ({
@@ -203,10 +207,7 @@ export const references: readonly Reference[] = [
   { table: 'invoice_line_item', column: 'plan_id', target: 'plan' },
   ...paymentReferences,
   ...documentReferences,
-  { table: 'wallet_transaction', column: 'wallet_id', target: 'wallet' },
-  { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
-  { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },
-  { table: 'invoice', column: 'purchase_id', target: 'wallet_transaction' },
+  ...walletReferences,
   ...alertReferences,
   ...checkoutReferences,
 ];

@@ -3,7 +3,7 @@ import { instant } from '../columns.ts';
 
 /**
  * Something time will bring to an object: written by the transaction that changes the object, read by test clocks,
- * operators and reconcile, never polled to make things happen. design: architecture §4
+ * operators and reconcile, never polled but for lost signals of top-ups. design: architecture §4
  */
 const schema = defineEntity({
   name: 'AgendaEntry',
@@ -26,6 +26,11 @@ const schema = defineEntity({
       name: 'agenda_entry_lot_index',
       expression: (c, t, n) =>
         `create index "${n}" on ${t} (${c.environmentId}, ${c.customerId}) where ${c.objectType} = 'wallet'`,
+    },
+    {
+      name: 'agenda_entry_top_up_index',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.dueAt}) where ${c.objectType} = 'auto_top_up' and ${c.testClockId} is null`,
     },
   ],
 });

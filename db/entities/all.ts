@@ -6,6 +6,7 @@ import { AlertSetting } from './alert-setting.ts';
 import { AlertStream } from './alert-stream.ts';
 import { ApiKey } from './api-key.ts';
 import { AuditEntry } from './audit-entry.ts';
+import { AutoTopupAttempt } from './auto-topup-attempt.ts';
 import { CarriedCredit } from './carried-credit.ts';
 import { CheckoutSession } from './checkout-session.ts';
 import { Connection } from './connection.ts';
@@ -69,6 +70,7 @@ import { Tenant } from './tenant.ts';
 import { TestClock } from './test-clock.ts';
 import { UserAccount } from './user-account.ts';
 import { Wallet } from './wallet.ts';
+import { WalletAutoTopup } from './wallet-auto-topup.ts';
 import { WalletTransaction } from './wallet-transaction.ts';
 
 /** Every mapped table. The usage tables are not here: they are named SQL (metering/postgres). */
@@ -83,6 +85,7 @@ export const entities = [
   AuditEntry,
   CarriedCredit,
   CheckoutSession,
+  AutoTopupAttempt,
   Connection,
   Costsheet,
   Coupon,
@@ -145,5 +148,6 @@ export const entities = [
   TestClock,
   UserAccount,
   Wallet,
+  WalletAutoTopup,
   WalletTransaction,
 ];

@@ -8,6 +8,14 @@ export interface AutoTopup {
   threshold: string | null;
   invoicing: boolean;
   cooldown: string | null;
+  /** Own: how top-ups are paid, decided when they are switched on. design: money-in-wallets finding 3 */
+  collection?: 'charge' | 'invoice' | 'elsewhere';
+  /** Own: one top-up covers the whole shortfall. */
+  cover_shortfall?: boolean;
+  /** Own: days that an invoice waits for its payer. */
+  invoice_lifetime_days?: number;
+  /** Own: top-ups by hand are taken while an automatic one is being charged. */
+  allow_concurrent?: boolean;
 }
 
 /**

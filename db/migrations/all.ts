@@ -56,6 +56,7 @@ import { Migration20261125_10_awaiting_payer } from './20261125_10_awaiting_paye
 import { Migration20261125_20_credit_grant_pays } from './20261125_20_credit_grant_pays.ts';
 import { Migration20261125_30_document_papers } from './20261125_30_document_papers.ts';
 import { Migration20261125_35_invoiced_purchases } from './20261125_35_invoiced_purchases.ts';
+import { Migration20261125_40_auto_topup } from './20261125_40_auto_topup.ts';
 import { Migration20261125_50_alerts } from './20261125_50_alerts.ts';
 import { Migration20261125_60_lot_agenda } from './20261125_60_lot_agenda.ts';
 import { Migration20261125_62_planned_changes } from './20261125_62_planned_changes.ts';
@@ -141,4 +142,5 @@ export const migrations = [
   { name: '20261125_85_checkout_sessions', class: Migration20261125_85_checkout_sessions },
   { name: '20261125_62_planned_changes', class: Migration20261125_62_planned_changes },
   { name: '20261125_82_inbound_events', class: Migration20261125_82_inbound_events },
+  { name: '20261125_40_auto_topup', class: Migration20261125_40_auto_topup },
 ];

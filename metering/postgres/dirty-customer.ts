@@ -68,6 +68,14 @@ export async function dueMarks(sql: Sql, scope: Scope, limit: number): Promise<D
   }));
 }
 
+/** Environments with customers that are to be looked at now. */
+export function environmentsWithDueMarks(sql: Sql): Promise<{ tenantId: string; environmentId: string }[]> {
+  return sql.rows(
+    `select e.tenant_id as "tenantId", e.id as "environmentId" from usage.watched_environment w join environment e on e.number = w.env
+     where exists (select from usage.dirty_customer d where d.env = w.env and d.due_at <= now()) order by e.id`,
+  );
+}
+
 /**
  * Takes marks away that were looked at; one that was set again meanwhile stays. Customers to be looked at again are marked for then.
  * Answers when the next mark is due, null when there is none.

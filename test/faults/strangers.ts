@@ -76,6 +76,21 @@ export async function createCustomer(
   return id;
 }
 
+/**
+ * Makes customers whose wallets fill themselves from the first use on: a card whose answer is lost is charged once, and invoices that
+ * nobody pays lapse every two days, until the limits hold.
+ */
+export async function fillWallets(api: DemoClient, place: Place): Promise<void> {
+  const terms = { enabled: true, threshold: 20, amount: 50, invoicing: true, invoice_lifetime_days: 2 };
+  for (const [code, card] of [['FILLED', sandboxCardNumber('loses_answer')], ['LAPSING']] as const) {
+    const customer_id = await createCustomer(api, place, { code, zone: 'UTC', ...(card ? { card } : {}) });
+    const wallet = { customer_id, currency: 'usd', initial_credits_to_load: '15', auto_topup: terms };
+    const { id } = await api.send<{ id: string }>('POST', '/wallets', wallet);
+    const debit = { credits: '1', transaction_reason: 'MANUAL_BALANCE_DEBIT', idempotency_key: `use-${id}` };
+    await api.send('POST', `/wallets/${id}/debit`, debit);
+  }
+}
+
 /** Credits that nothing uses: each month's leave the wallet as expired. */
 const monthlyGrant = {
   name: 'Monthly credits',

@@ -10,7 +10,14 @@ import { cloneCatalogue } from './copies.ts';
 import { type ExpectedBill, subscribeFamily } from './relatives.ts';
 import { actAtStop } from './restless.ts';
 import { goShopping } from './shoppers.ts';
-import { createCustomer, createOtherPlans, type NewSubscriber, type Place, strangersOf } from './strangers.ts';
+import {
+  createCustomer,
+  createOtherPlans,
+  fillWallets,
+  type NewSubscriber,
+  type Place,
+  strangersOf,
+} from './strangers.ts';
 
 /** One run of the demo's main job with some of its airports, under names of its own. */
 export interface Wave extends Place {
@@ -77,6 +84,7 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
   await api.send('PUT', '/settings/dunning_config', { value: { after_last_attempt: 'pause' } });
   const others = await inParallel(strangersOf(plans), lanes, (stranger) => subscribe(api, place, stranger));
   const relatives = await subscribeFamily(api, place, plans);
+  await fillWallets(api, place);
   await syncPrices(api, catalogue);
   await Promise.all([cloneCatalogue(api), sendFlights(api, files, flights, new Set(codes), catalogue.suffix)]);
   await goShopping(api, place, plans);

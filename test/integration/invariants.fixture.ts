@@ -1,3 +1,4 @@
+import { topupPlantings } from './auto-top-up-invariants.fixture.ts';
 import { checkoutPlantings } from './checkout-invariants.fixture.ts';
 import { historyPlantings } from './history-invariants.fixture.ts';
 import { inboundPlantings } from './inbound-invariants.fixture.ts';
@@ -20,6 +21,8 @@ export interface World {
   sessionId: string;
   /** A notification of a provider that nobody needs to hear of. */
   notificationId: string;
+  /** An automatic top-up that succeeded. */
+  attemptId: string;
 }
 
 /** A statement that breaks one invariant of the object `by`, whose id stands for `$1`, and what the report must contain. */
@@ -200,4 +203,5 @@ export const plantings: Planting[] = [
   ...inboundPlantings,
   ...historyPlantings,
   ...walletPlantings,
+  ...topupPlantings,
 ];

@@ -16,6 +16,7 @@ import { openSandboxStore } from '../../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, testPlatform } from '../support/billing.ts';
 import { violationsOf } from '../support/invariants.ts';
+import { filledWallet } from './auto-top-up-invariants.fixture.ts';
 import { invoiceOf, payAtSandbox } from './checkout.fixture.ts';
 import { keptNotification } from './inbound-invariants.fixture.ts';
 import { plantings, type World } from './invariants.fixture.ts';
@@ -36,6 +37,7 @@ const world: World = {
   debitId: '',
   sessionId: '',
   notificationId: '',
+  attemptId: '',
 };
 
 beforeAll(async () => {
@@ -58,6 +60,7 @@ beforeAll(async () => {
       timestamp: `2026-01-${day}T10:00:00Z`,
     });
   }
+  world.attemptId = await filledWallet(api);
   const credit = { currency: 'usd', amount: '5', cause: 'refund', causeId: 'refund_1', description: '' } as const;
   const credited = {
     ...credit,
@@ -81,7 +84,7 @@ beforeAll(async () => {
     [subscription.id],
   );
   const [debit] = await read<{ id: string; wallet_id: string }>(
-    `select id, wallet_id from wallet_transaction where type = 'debit'`,
+    `select id, wallet_id from wallet_transaction where type = 'debit' and reference_type = 'INVOICE'`,
   );
   Object.assign(world, {
     walletId: debit?.wallet_id,

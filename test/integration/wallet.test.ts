@@ -101,7 +101,8 @@ describe('a wallet', () => {
     ['initial_credits_expiry_date_utc', { initial_credits_expiry_date_utc: '2020-01-01T00:00:00Z' }, 400],
     ['auto_topup.invoicing', { auto_topup: { enabled: true, amount: '10', threshold: '1' } }, 400],
     ['auto_topup.amount', { auto_topup: { enabled: true, amount: 0, threshold: 0, invoicing: true } }, 400],
-    ['auto_topup.enabled', { auto_topup: { enabled: true, amount: 10, threshold: 0, invoicing: false } }, 501],
+    ['auto_topup.cooldown', { auto_topup: { enabled: false, cooldown: { value: 1, unit: 'week' } } }, 400],
+    ['auto_topup.cooldown', { auto_topup: { enabled: false, cooldown: { value: 366, unit: 'day' } } }, 400],
     ['alert_settings.alert_enabled', { alert_settings: { alert_enabled: true } }, 400],
   ])('is refused for its %s: %j', async (field, fields, status) => {
     const answer = await call('POST', '/v1/wallets', {
@@ -142,7 +143,8 @@ describe('a wallet', () => {
     [{ config: { allowed_price_types: [] } }, 400],
     [{ config: { allowed_price_types: ['OTHER'] } }, 400],
     [{ wallet_status: 'closed' }, 400],
-    [{ auto_topup: { enabled: true } }, 501],
+    [{ auto_topup: { enabled: true } }, 400],
+    [{ auto_topup: { amount: '-1' } }, 400],
   ])('refuses the change %j', async (body, status) => {
     const { id } = await opened();
     expect((await call('PUT', `/v1/wallets/${id}`, { body })).status).toBe(status);

@@ -35,6 +35,7 @@ import {
   workflowOf,
 } from './stage.ts';
 import { stoppedScenarios } from './stopped-scenarios.ts';
+import { topUpGivenUp, walletsFilled } from './top-up-scenario.ts';
 import { heldBackScenario, usageFeedScenario } from './usage-feed-scenario.ts';
 import { meterBuildScenario, rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
 import { lotsExpired } from './wallet-scenario.ts';
@@ -179,6 +180,8 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'notifications-passed-on': notificationsScenario,
   'credits-bought': creditsBought,
   'wallet-pays': walletPays,
+  'wallets-filled': walletsFilled,
+  'top-up-given-up': topUpGivenUp,
 };
 
 function cancelled(cancellation: Record<string, unknown>): (stage: Stage) => Promise<void> {

@@ -84,6 +84,7 @@ export async function draftTopupCheckout(
     ...wallet,
     amount: decimalString(amount),
     isPaid: false,
+    automatic: null,
     credits: entry.creditAmount,
     transactionId: entry.id,
   };

@@ -3,7 +3,7 @@ import { Wallet } from '../../entities/wallet.ts';
 import type { Transaction } from '../../transaction.ts';
 
 /**
- * Refuses to archive a customer with a wallet that is not closed, or of whom money is still on its way: a charge, or a refund. Throws
+ * Refuses to archive a customer with a wallet that is not closed, or of whom money is still on its way: a charge, an automatic top-up, or a refund. Throws
  * `invalid_operation`. spec: platform §10.2; design: money-in-wallets finding 41
  */
 export async function refuseUnsettled(tx: Transaction, customerId: string): Promise<void> {
@@ -29,6 +29,8 @@ async function refuseOpenWallets(tx: Transaction, customerId: string): Promise<v
 async function refuseMovingMoney(tx: Transaction, customerId: string): Promise<void> {
   const [moving] = await tx.rows<{ noun: string; id: string }>(
     `select 'payment' as noun, id from payment where environment_id = $1 and customer_id = $2 and payment_status = 'PROCESSING'
+     union all
+     select 'attempt', id from auto_topup_attempt where environment_id = $1 and customer_id = $2 and outcome is null
      union all
      select 'refund', id from refund where environment_id = $1 and customer_id = $2 and not metadata ? 'replaced_by'
        and refund_status in ('PENDING', 'PROCESSING', 'FAILED')

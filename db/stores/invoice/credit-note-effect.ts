@@ -13,7 +13,7 @@ import { missing } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { openRefunds } from '../payment/refund-plan.ts';
 import { refreshIncomplete } from '../subscription/subscription-snapshot.ts';
-import { takeBackPurchase } from '../wallet/wallet-purchase.ts';
+import { takeBackPurchase } from '../wallet/purchase-taken-back.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { refreshInvoiceAgenda } from './invoice-snapshot.ts';
 

@@ -219,7 +219,10 @@ function finalAmounts(
   };
 }
 
-/** Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. */
+/**
+ * Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. Automatic
+ * top-ups open their payments themselves.
+ */
 async function openAutomaticPayments(
   sql: Sql,
   scope: Scope,
@@ -228,7 +231,10 @@ async function openAutomaticPayments(
 ): Promise<void> {
   const automatic = issued.filter(
     ({ draft, row }) =>
-      row.invoiceStatus === 'FINALIZED' && !row.attended && draft.collection_method === 'charge_automatically',
+      row.invoiceStatus === 'FINALIZED' &&
+      !row.attended &&
+      draft.collection_method === 'charge_automatically' &&
+      draft.billing_reason !== 'WALLET_AUTO_TOPUP',
   );
   await openPayments(
     { ...sql, scope },

@@ -44,6 +44,7 @@ interface SnapshotRow {
   payment_status: string;
   remains: boolean;
   collection_method: 'charge_automatically' | 'send_invoice';
+  billing_reason: string;
   collection_attempts: number;
   finalized_at: string | null;
   due_date: string | null;
@@ -60,11 +61,12 @@ interface SnapshotRow {
 
 const snapshotText = `
 select i.id, i.tenant_id, i.environment_id, i.customer_id, i.subscription_id, i.test_clock_id, i.version, i.invoice_status, i.payment_status,
-  i.amount_remaining > 0 as remains, i.collection_method, i.collection_attempts, i.finalized_at, i.due_date, i.overdue_noted_at, i.attended,
+  i.amount_remaining > 0 as remains, i.collection_method, i.billing_reason, i.collection_attempts, i.finalized_at, i.due_date, i.overdue_noted_at, i.attended,
   (select value -> 'retry_after_days' from setting where environment_id = i.environment_id and key = 'dunning_config'
      and status = 'published') as retry_after_days,
   (select p.id from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
-     and p.payment_status = 'PROCESSING' and not p.attended limit 1) as open_payment_id,
+     and p.payment_status = 'PROCESSING' and not p.attended and (i.billing_reason <> 'WALLET_AUTO_TOPUP' or not exists (
+       select from auto_topup_attempt a where a.environment_id = i.environment_id and a.payment_id = p.id)) limit 1) as open_payment_id,
   exists(select 1 from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
      and p.payment_status = 'PROCESSING' and p.attended) as awaits_gateway,
   (select array[o.step, o.reason] from parked_object o where o.environment_id = i.environment_id and o.object_type = 'invoice' and o.object_id = i.id) as parked,
@@ -77,14 +79,16 @@ from invoice i where i.environment_id = $1 and i.id = $2`;
 export async function readAttendedInvoice(sql: Sql, scope: Scope, invoiceId: string): Promise<AttendedInvoice> {
   const [row] = await sql.rows<SnapshotRow>(snapshotText, [scope.environmentId, invoiceId]);
   if (!row) throw missing('invoice', invoiceId);
+  // Dunning never touches an automatic top-up: its wallet decides when anything is charged or given up. README decision 25
+  const isTopUp = row.billing_reason === 'WALLET_AUTO_TOPUP';
   const agenda = invoiceAgenda({
     status: row.invoice_status,
     paymentStatus: row.payment_status,
     remains: row.remains,
-    collectionMethod: row.collection_method,
+    collectionMethod: isTopUp ? 'send_invoice' : row.collection_method,
     collectionAttempts: row.collection_attempts,
     finalizedAt: row.finalized_at ? instantText(row.finalized_at) : null,
-    dueDate: row.due_date ? instantText(row.due_date) : null,
+    dueDate: row.due_date && !isTopUp ? instantText(row.due_date) : null,
     overdueNotedAt: row.overdue_noted_at ? instantText(row.overdue_noted_at) : null,
     openPaymentId: row.open_payment_id,
     awaitsGateway: row.awaits_gateway,

@@ -27,6 +27,8 @@ const liveText = `
        union all
        select 'subscription', subscription_id, tenant_id, environment_id, customer_id, test_clock_id, null from opening_charge where charge_status = 'open'
        union all
+       select 'auto_top_up', id, tenant_id, environment_id, customer_id, test_clock_id, null from wallet_auto_topup where state <> 'disabled'
+       union all
        select 'task', id, tenant_id, environment_id, '', null, null from task
          where task_status in ('PENDING', 'PROCESSING') and status = 'published'
        union all

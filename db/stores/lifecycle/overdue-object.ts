@@ -38,7 +38,7 @@ export async function overdueObjects(
      from agenda_entry a left join test_clock c on c.id = a.test_clock_id
      where a.environment_id = $1 and a.due_at <= coalesce(c.frozen_time, $2::timestamptz)
        and ($3::text is null or a.object_type = $3) and ($4::text is null or a.object_id = $4) and ($5::text is null or a.kind = $5)
-       and a.object_type in ('subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session')
+       and a.object_type in ('subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session', 'auto_top_up')
        and not exists (
          select 1 from parked_object o where o.environment_id = a.environment_id and o.object_type = a.object_type and o.object_id = a.object_id)
      group by a.object_type, a.object_id, a.customer_id, a.test_clock_id, c.frozen_time

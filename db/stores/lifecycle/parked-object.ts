@@ -42,3 +42,16 @@ export async function parkedAt(sql: Sql, { environmentId }: Scope, parked: Parke
   );
   return row?.step ?? null;
 }
+
+/** The step an object stopped at, and why; null where it goes on. */
+export async function parkedReason(
+  sql: Sql,
+  { environmentId }: Scope,
+  parked: ParkedReference,
+): Promise<{ step: string; reason: string } | null> {
+  const [row] = await sql.rows<{ step: string; reason: string }>(
+    'select step, reason from parked_object where environment_id = $1 and object_type = $2 and object_id = $3',
+    [environmentId, parked.objectType, parked.objectId],
+  );
+  return row ?? null;
+}

@@ -19,15 +19,15 @@ type Debt = { invoiceId: string; debt: string; charges: number };
  * Tokens by which gateways will know payments, by payment id: the debt of the invoice, and the number of this charge of it. A period that
  * is billed again, from a backup that does not know its payment, meets the charge that was made. An invoice that takes the place of a
  * void one is the same debt; one without a subscription is a debt of its own. A payment that no gateway is asked for, or that has no
- * invoice, has a token of its id, unless its opener brings one. Call it with the invoices locked. spec: wallets-and-payments §2.19
+ * invoice, has a token of its id, unless its opener brings one, as top-ups do. Call it with the invoices locked. spec: wallets-and-payments §2.19
  */
 export async function intentTokens(
   tx: PaymentTransaction,
   payments: readonly PaymentIntent[],
 ): Promise<Map<string, string>> {
   const charging = payments.filter(
-    ({ destination, paymentGateway, isChargedAlready }) =>
-      destination.type === 'INVOICE' && paymentGateway !== null && !isChargedAlready,
+    ({ destination, paymentGateway, isChargedAlready, intentToken }) =>
+      destination.type === 'INVOICE' && paymentGateway !== null && !isChargedAlready && intentToken === undefined,
   );
   const debts = new Map((await debtsOf(tx, charging)).map((debt) => [debt.invoiceId, debt]));
   const charged = new Set(charging);

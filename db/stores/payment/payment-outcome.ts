@@ -30,6 +30,7 @@ import { isPaid, type PaymentToSettle, settlePayments, withPayment, writePaidInv
 import { keepWaiting } from './payment-waiting.ts';
 import { lockWalletsToSettle, openPostpaidPurse } from './postpaid-purse.ts';
 import { settleDirectPurchase, settlePurchases, walletsOfPurchases } from './purchase-settlement.ts';
+import { endDeclinedTopUp, noteLateTopUp } from './top-up-outcome.ts';
 import { payByWallets } from './wallet-payment.ts';
 
 /** What a recorded outcome means for the one who waits for it. */
@@ -113,6 +114,7 @@ async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly 
       continue;
     }
     if (next === 'SUCCEEDED' && payment.payment_status === 'FAILED' && !(await isStillNeeded(tx, each))) {
+      await noteLateTopUp(tx, payment);
       late.set(payment.id, await giveBackLate(tx, each));
       continue;
     }
@@ -219,6 +221,7 @@ async function followByWallets(
 /** Settles the purchase that a payment was for, where it was for one; answers the refunds to send. */
 async function settlePurchaseOf(tx: PaymentTransaction, settling: Settling): Promise<string[]> {
   const { payment, paidInvoice, next, outcome, at } = settling;
+  if (next === 'FAILED') await endDeclinedTopUp(tx, settling);
   if (paidInvoice) return isPaid(paidInvoice.payment_status) ? settlePurchases(tx, [paidInvoice], at) : [];
   const { purchase_id: purchaseId } = payment;
   if (purchaseId === null) return [];

@@ -5,7 +5,7 @@ import { refuse } from '../../../billing/refusal.ts';
 import { customerNow } from '../../clock.ts';
 import { decimalText } from '../../columns.ts';
 import { badField } from '../../record.ts';
-import { takeBackPurchase } from '../wallet/wallet-purchase.ts';
+import { takeBackPurchase } from '../wallet/purchase-taken-back.ts';
 import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from './payment-row.ts';
 import { openRefunds } from './refund-plan.ts';
 

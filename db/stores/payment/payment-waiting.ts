@@ -2,6 +2,8 @@ import type { PaymentOutcome } from '../../../billing/payment.ts';
 import { writeAudit } from '../../audit.ts';
 import { instantText } from '../../columns.ts';
 import { writeEvents } from '../../outbox.ts';
+import { attemptOfPayment } from '../wallet/auto-topup-end.ts';
+import { followTopUp } from '../wallet/auto-topup-standing.ts';
 import { gatewaySilentSince, writePayerAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
 import {
   destinationDetail,
@@ -29,6 +31,7 @@ export async function keepWaiting(
     (outcome.actionUrl ?? null) !== payment.payment_url ||
     (outcome.gatewayPaymentId ?? payment.gateway_payment_id) !== payment.gateway_payment_id;
   if (outcome.status === 'unknown' || !isNews) return;
+  const attempt = await attemptOfPayment(tx, tx.scope, payment.id);
   const [changed] = await tx.rows<PaymentRow>(waitingText, [
     payment.id,
     payment.version,
@@ -40,6 +43,7 @@ export async function keepWaiting(
     since,
   ]);
   if (!changed) throw new Error(`payment ${payment.id} changed under its lock`);
+  if (attempt) await followTopUp(tx, tx.scope, attempt.wallet_id, 'paymentSettled');
   await writeEvents(tx, tx.scope, [paymentEvent('payment.updated', changed, invoice?.invoice_number ?? null, at)]);
   await writeAudit(tx, tx.scope, [paymentAudit(changed, outcome.status, at, destinationDetail(payment))]);
 }

@@ -24,6 +24,8 @@ export interface PaymentToOpen {
   paymentMethodId?: string | null;
   /** Where the charge comes before the invoice is kept: the id it was made under. */
   paymentId?: string;
+  /** Token that the gateway will know the charge by, where the caller has one of its own. */
+  intentToken?: string;
   metadata?: Record<string, string>;
   /** A person collects: wallets pay their part whatever becomes of the card's. */
   isByHand?: boolean;
@@ -134,6 +136,7 @@ function collectionPayment(
     attended: false,
     isChargedAlready: input.paymentId !== undefined,
     metadata: input.metadata ?? {},
+    ...(input.intentToken === undefined ? {} : { intentToken: input.intentToken }),
   };
 }
 

@@ -39,13 +39,23 @@ export async function settlePurchases(
   for (const invoice of bought) {
     const outcome = outcomes.get(invoice.purchase_id!);
     if (outcome === undefined || outcome === 'completed') continue;
+    const isAutomatic = await isAutoTopup(tx, invoice.purchase_id!);
     await tx.rows(
       `update invoice set metadata = metadata || '{"orphan_payment": "true"}' where environment_id = $1 and id = $2`,
       [tx.scope.environmentId, invoice.id],
     );
-    if (outcome === 'wallet_closed') refundIds.push(...(await giveBackAndVoid(tx, invoice, at)));
+    if (outcome === 'wallet_closed' || isAutomatic) refundIds.push(...(await giveBackAndVoid(tx, invoice, at)));
   }
   return refundIds;
+}
+
+/** Whether a purchase was an automatic top-up: money that comes after it failed goes back by itself, for nobody asked for it. */
+async function isAutoTopup(tx: PaymentTransaction, purchaseId: string): Promise<boolean> {
+  const rows = await tx.rows('select id from auto_topup_attempt where environment_id = $1 and purchase_id = $2', [
+    tx.scope.environmentId,
+    purchaseId,
+  ]);
+  return rows.length > 0;
 }
 
 /** A locked payment without an invoice whose money has just been captured. */

@@ -72,6 +72,14 @@ export const settingDefaults = {
   // Bought credits of a terminated wallet: `forfeit`, or `refund_purchased`. spec: wallets-and-payments §2.9
   wallet_termination_policy: { policy: 'forfeit' },
   min_topup_amount_per_currency: { usd: '1' } as Record<string, string>,
+  // Own: how often and how much wallets are charged by themselves. design: money-in-wallets finding 8
+  auto_topup_limits: {
+    declined_per_day: 4,
+    declined_per_30_days: 15,
+    succeeded_per_day: 24,
+    most_times_amount: 10,
+    monthly_amount: { usd: '10000', eur: '10000', gbp: '10000' } as Record<string, string>,
+  },
   custom_analytics_config: { rules: [] as unknown[] },
   customer_portal_config: {
     version: '1.0',

@@ -24,16 +24,18 @@ export interface InvoicedPurchase {
 /**
  * Opens a purchase that its invoice pays: credits and bonus wait for the payment, the invoice is final at once and bears no tax, for
  * what credits pay is taxed when they are used. With the setting `auto_complete_purchased_credit_transaction` the credits come at
- * once and the invoice counts as paid. Throws what `topUpWallet` and `createInvoice` throw, and `validation_error` for an amount below
- * the smallest unit of its currency. spec: wallets-and-payments §2.6; design: money-in-wallets finding 6
+ * once and the invoice counts as paid; not so an `automatic` purchase, which nobody pays elsewhere. Throws what `topUpWallet` and
+ * `createInvoice` throw, and `validation_error` for an amount below the smallest unit of its currency.
+ * spec: wallets-and-payments §2.6; design: money-in-wallets findings 3, 6
  */
 export async function buyCredits(
   tx: Transaction,
   request: TopupRequest,
   readUsage: UsageReader,
+  automatic: { dueAt: string | null } | null = null,
 ): Promise<InvoicedPurchase> {
   const config = await readSetting(tx, 'invoice_config');
-  const isPaid = config.auto_complete_purchased_credit_transaction === true;
+  const isPaid = config.auto_complete_purchased_credit_transaction === true && automatic === null;
   const { entry, wallet } = await topUpWallet(tx, request, { isPending: !isPaid });
   const amount = decimal(entry.amount as string).toDecimalPlaces(currencyPrecision(wallet.currency));
   if (amount.isZero()) throw badField('credits_to_add', `costs less than the smallest amount of ${wallet.currency}`);
@@ -49,6 +51,7 @@ export async function buyCredits(
         ...wallet,
         amount: decimalString(amount),
         isPaid,
+        automatic,
         credits: entry.creditAmount,
         transactionId: entry.id,
       }),
@@ -69,10 +72,19 @@ interface PurchaseToBill {
   credits: string;
   transactionId: string;
   isPaid: boolean;
+  /** An automatic top-up, and until when its invoice may be paid, null for one that is charged now; null for a purchase by hand. */
+  automatic: { dueAt: string | null } | null;
 }
 
 /** The invoice of a purchase of credits. */
-export function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wallet }: PurchaseToBill): NewInvoice {
+export function purchaseInvoice({
+  amount,
+  credits,
+  transactionId,
+  isPaid,
+  automatic,
+  ...wallet
+}: PurchaseToBill): NewInvoice {
   return {
     customerId: wallet.customerId,
     subscriptionId: null,
@@ -83,12 +95,12 @@ export function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wal
     amountPaid: isPaid ? amount : '0',
     lines: [plainLine(`Purchase ${credits} Credits`, amount)],
     invoiceType: 'ONE_OFF',
-    billingReason: 'MANUAL',
+    billingReason: automatic ? 'WALLET_AUTO_TOPUP' : 'MANUAL',
     billingPeriod: null,
     periodStart: null,
     periodEnd: null,
     issueDate: null,
-    dueDate: wallet.now,
+    dueDate: automatic?.dueAt ?? wallet.now,
     idempotencyKey: `${transactionId}_invoice`,
     invoiceNumber: null,
     staysDraft: false,
@@ -99,6 +111,11 @@ export function purchaseInvoice({ amount, credits, transactionId, isPaid, ...wal
     totalPrepaidApplied: '0',
     invoicePdfUrl: null,
     description: '',
-    metadata: { wallet_id: wallet.id, wallet_transaction_id: transactionId, credits_amount: credits },
+    metadata: {
+      wallet_id: wallet.id,
+      wallet_transaction_id: transactionId,
+      credits_amount: credits,
+      ...(automatic ? { auto_topup: 'true' } : {}),
+    },
   };
 }

@@ -8,6 +8,7 @@ import { refuseInvalid } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
 import { closeStreams } from '../alert/alert-stream.ts';
+import { switchAutoTopup } from './auto-topup-switch.ts';
 import { findWallet } from './wallet.ts';
 import { noteLots } from './wallet-agenda.ts';
 import { createWallet, takenWallet } from './wallet-create.ts';
@@ -99,6 +100,7 @@ export async function closeWallet(tx: Transaction, ledger: Ledger, wallet: Ledge
     [tx.scope.environmentId, id, version, new Date().toISOString(), tx.scope.actor],
   );
   noteLots(tx, tx.scope, [id]);
+  await switchAutoTopup(tx, tx.scope, { ...wallet, autoTopup: null });
   const audit: AuditRecord = { objectType: 'wallet', objectId: id, action: 'terminated', version, occurredAt };
   await writeEvents(tx, tx.scope, [walletEvent('wallet.terminated', await findWallet(tx, id), occurredAt)]);
   await writeAudit(tx, tx.scope, [audit]);

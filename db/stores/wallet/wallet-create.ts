@@ -12,6 +12,7 @@ import type { AutoTopup } from '../../entities/wallet.ts';
 import { newId } from '../../id.ts';
 import type { Scope } from '../../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
+import { switchAutoTopup, withCollection } from './auto-topup-switch.ts';
 import { walletEvent } from './wallet-event.ts';
 import { type CreditFacts, enterCredit, openLedger } from './wallet-ledger.ts';
 import { writeLedger } from './wallet-ledger-write.ts';
@@ -78,7 +79,7 @@ export async function createWallet(sql: Sql, scope: Scope, input: NewWallet): Pr
     creditBalance: '0',
     ...rates,
     allowedPriceTypes: defaultPriceTypes(walletType),
-    autoTopup: input.autoTopup ?? undefined,
+    autoTopup: input.autoTopup ? await withCollection(sql, scope, input.customerId, input.autoTopup) : undefined,
     alertSettings: input.alertSettings ?? undefined,
     metadata: input.metadata ?? {},
   };
@@ -97,6 +98,7 @@ export async function createWallet(sql: Sql, scope: Scope, input: NewWallet): Pr
     events: [walletEvent('wallet.created', filled, occurredAt)],
     audit: [{ objectType: 'wallet', objectId: wallet.id, action: 'created', version: 1, occurredAt }],
   });
+  if (wallet.autoTopup?.enabled) await switchAutoTopup(sql, scope, wallet);
   return wallet.id;
 }
 

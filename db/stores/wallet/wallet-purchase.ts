@@ -1,6 +1,4 @@
-import { type Decimal, decimal, decimalString, sum } from '../../../billing/money.ts';
-import { refuse } from '../../../billing/refusal.ts';
-import { creditValue } from '../../../billing/wallet.ts';
+import { decimal, decimalString } from '../../../billing/money.ts';
 import { planCredit } from '../../../billing/wallet-ledger.ts';
 import { writeAudit } from '../../audit.ts';
 import { type Columns, updateText, writeRows } from '../../bulk.ts';
@@ -9,9 +7,10 @@ import { writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { followLedger } from '../alert/ledger-alert.ts';
+import { endAttempts } from './auto-topup-end.ts';
 import { noteLots } from './wallet-agenda.ts';
-import { enterDebitOf, type Ledger, type LedgerWallet, lotOf, openLedger } from './wallet-ledger.ts';
-import { entryEvent, writeLedger, writeWallets } from './wallet-ledger-write.ts';
+import { type Ledger, lotOf, openLedger } from './wallet-ledger.ts';
+import { entryEvent, writeWallets } from './wallet-ledger-write.ts';
 
 /** A bought lot or its bonus, as named SQL reads it. */
 export interface PurchaseRow {
@@ -97,101 +96,6 @@ export async function failPurchase(sql: Sql, scope: Scope, purchaseId: string, r
   );
 }
 
-/** Money of a paid purchase that leaves. */
-export interface TakenBack {
-  purchaseId: string;
-  /** The part of what was paid that leaves; `paid` is above zero. */
-  amount: string;
-  paid: string;
-  /** The id of the refund, note or dispute: the same takes credits once. */
-  key: string;
-  description: string;
-  /** Refuses more than is left of what was bought, where a person decides; otherwise the balance falls below zero. */
-  refusesBeyondLot: boolean;
-}
-
-/**
- * Takes the credits of a purchase back with the money that leaves: its lot, then its bonus pro rata, then the balance below zero. A
- * purchase that did not complete has none. Throws `invalid_operation` for more than is left, where that is refused.
- * spec: wallets-and-payments §2.14; design: money-in-wallets finding 5
- */
-export async function takeBackPurchase(sql: Sql, scope: Scope, taken: TakenBack): Promise<void> {
-  const { ledger, rows } = await lockPurchases(sql, scope, [taken.purchaseId]);
-  const lots = rows.filter((row) => row.transaction_status === 'completed');
-  const [lot] = lots;
-  if (!lot) return;
-  const before = await takenBefore(sql, scope, lot);
-  const upTo = (credits: string, amount: Decimal) =>
-    decimal(credits).times(amount).dividedBy(taken.paid).toDecimalPlaces(9);
-  // Rounded as a whole and not each by itself, so that several parts of the money take what all of it takes.
-  const wanted = lots.map((row) => ({
-    row,
-    credits: upTo(row.credit_amount, before.plus(taken.amount)).minus(upTo(row.credit_amount, before)),
-  }));
-  if (taken.refusesBeyondLot && wanted[0]!.credits.greaterThan(lot.credits_available)) {
-    const left = decimalText(lot.credits_available);
-    throw refuse(
-      'invalid_operation',
-      `only ${left} of the ${decimalText(lot.credit_amount)} credits of this purchase are left; give back the money of those at most`,
-      { credits_available: left },
-    );
-  }
-  enterTakenBack(ledger, ledger.wallets.get(lot.wallet_id)!, wanted, taken);
-  await writeLedger(ledger);
-}
-
-/** Money of a purchase that has left before, as the debits say that took its credits back. */
-async function takenBefore(sql: Sql, scope: Scope, lot: PurchaseRow): Promise<Decimal> {
-  const [row] = await sql.rows<{ amount: string }>(
-    `select coalesce(sum((metadata->>'taken_back_amount')::numeric), 0) as amount from wallet_transaction
-     where environment_id = $1 and wallet_id = $2 and type = 'debit' and metadata->>'taken_back' = $3`,
-    [scope.environmentId, lot.wallet_id, lot.id],
-  );
-  return decimal(row!.amount);
-}
-
-function enterTakenBack(
-  ledger: Ledger,
-  wallet: LedgerWallet,
-  wanted: readonly { row: PurchaseRow; credits: Decimal }[],
-  { key, purchaseId, description, amount }: TakenBack,
-): void {
-  const uses = wanted
-    .map(({ row, credits }) => {
-      const available = decimal(row.credits_available);
-      const taken = credits.lessThan(available) ? credits : available;
-      return { id: row.id, taken, left: available.minus(taken) };
-    })
-    .filter(({ taken }) => taken.greaterThan(0));
-  const credits = sum(wanted.map((each) => each.credits));
-  const creditBalanceAfter = wallet.creditBalance.minus(credits);
-  // The losses of the lots are written with the entry.
-  for (const use of uses) {
-    const lot = wallet.lots.find((one) => one.id === use.id);
-    if (lot) lot.creditsAvailable = use.left;
-  }
-  enterDebitOf(
-    ledger,
-    wallet,
-    {
-      reason: 'CREDIT_ADJUSTMENT',
-      referenceType: 'REQUEST',
-      referenceId: key,
-      idempotencyKey: key,
-      description,
-      metadata: { taken_back: purchaseId, taken_back_amount: amount },
-      quantity: { credits },
-    },
-    {
-      credits,
-      amount: creditValue(credits, wallet.conversionRate),
-      creditBalanceAfter,
-      balanceAfter: creditValue(creditBalanceAfter, wallet.conversionRate),
-      uses,
-    },
-  );
-}
-
 async function writeCompleted(ledger: Ledger, rows: readonly PurchaseRow[]): Promise<void> {
   const { sql, scope } = ledger;
   if (rows.length === 0) return;
@@ -222,6 +126,19 @@ async function writeCompleted(ledger: Ledger, rows: readonly PurchaseRow[]): Pro
   await report(ledger, written, 'purchase completed');
   await followLedger(sql, scope, wallets, credited);
   if (written.some(({ expiryDate }) => expiryDate !== null)) noteLots(sql, scope, [...credited]);
+  await endAttempts(sql, scope, endedOf(ledger, rows, true));
+}
+
+/** Purchases, without their bonuses, as the attempts that opened them hear of it. */
+function endedOf(ledger: Ledger, rows: readonly PurchaseRow[], isCompleted: boolean) {
+  return rows
+    .filter((row) => row.parent_transaction_id === null)
+    .map((row) => ({
+      purchaseId: row.id,
+      walletId: row.wallet_id,
+      isCompleted,
+      at: ledger.wallets.get(row.wallet_id)!.now,
+    }));
 }
 
 async function writeFailed(ledger: Ledger, rows: readonly PurchaseRow[], reason: string): Promise<void> {
@@ -240,6 +157,7 @@ async function writeFailed(ledger: Ledger, rows: readonly PurchaseRow[], reason:
   });
   await writeWallets(ledger, new Set(rows.map((row) => row.wallet_id)));
   await report(ledger, failed, 'purchase failed');
+  await endAttempts(sql, scope, endedOf(ledger, rows, false));
 }
 
 type Reported = ReturnType<typeof entryOf> & { occurredAt: string; version: number };

@@ -11,6 +11,8 @@ import { badField, missing, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { markCustomers } from '../../usage-mark.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
+import { noAutoTopup } from './auto-topup-read.ts';
+import { switchAutoTopup, withCollection } from './auto-topup-switch.ts';
 import { noteLots } from './wallet-agenda.ts';
 import { walletEvent } from './wallet-event.ts';
 
@@ -97,7 +99,8 @@ export async function updateWallet(tx: Transaction, id: string, change: WalletCh
   refuseFixed(wallet, change.fixed);
   const before = changeable(wallet);
   const alerts = change.alertSettings && walletAlertsOf(wallet, change.alertSettings);
-  const after = { ...before, ...definedOf(change), ...autoTopupOf(wallet, change.autoTopup), ...alerts };
+  const terms = await autoTopupOf(tx, wallet, change.autoTopup);
+  const after = { ...before, ...definedOf(change), ...terms, ...alerts };
   if (alerts && !alerts.alertSettings.alert_enabled) after.alertState = 'ok';
   if (isDeepStrictEqual(before, after)) return wallet;
   Object.assign(wallet, after);
@@ -106,6 +109,7 @@ export async function updateWallet(tx: Transaction, id: string, change: WalletCh
   await tx.em.flush();
   if (alerts) await keepAlertSetting(tx, 'wallet', id, alerts.alertSettings);
   if (after.walletStatus !== before.walletStatus) noteLots(tx, tx.scope, [id]);
+  if (change.autoTopup || change.walletStatus) await switchAutoTopup(tx, tx.scope, wallet);
   markCustomers(tx, tx.scope, [wallet.customerId]);
   const occurredAt = await customerNow(tx, wallet.customerId);
   await writeEvents(tx, tx.scope, [walletEvent('wallet.updated', wallet, occurredAt)]);
@@ -138,10 +142,19 @@ function definedOf({
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
-function autoTopupOf(wallet: Wallet, change: Partial<AutoTopup> | undefined): { autoTopup?: AutoTopup } {
+/** Terms of top-ups merged member by member. Throws `validation_error` for terms that are on and not whole. spec: §1.1 PUT */
+async function autoTopupOf(
+  tx: Transaction,
+  wallet: Wallet,
+  change: Partial<AutoTopup> | undefined,
+): Promise<{ autoTopup?: AutoTopup }> {
   if (!change) return {};
-  const none = { enabled: false, amount: null, threshold: null, invoicing: false, cooldown: null };
-  return { autoTopup: { ...none, ...wallet.autoTopup, ...change } };
+  const merged: AutoTopup = { ...noAutoTopup, ...wallet.autoTopup, ...change };
+  for (const member of ['amount', 'threshold'] as const) {
+    if (!merged.enabled || merged[member] !== null) continue;
+    throw badField(`auto_topup.${member}`, 'is required while auto_topup is enabled');
+  }
+  return { autoTopup: await withCollection(tx, tx.scope, wallet.customerId, merged) };
 }
 
 function refuseFixed(wallet: Wallet, fixed: WalletChange['fixed']): void {

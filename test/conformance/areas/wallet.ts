@@ -27,7 +27,9 @@ export function walletCalls({ client, api, made }: Conversation): Record<string,
       expect(await client.wallets.getWallet(walletId)).toMatchObject({ id: walletId, name: 'Prepaid Wallet - EUR' });
     },
     async updateWallet() {
-      expect(await client.wallets.updateWallet(walletId, { name: 'Growth' })).toMatchObject({ name: 'Growth' });
+      const autoTopup = { enabled: true, threshold: 5, amount: 10.5, invoicing: true };
+      const updated = await client.wallets.updateWallet(walletId, { name: 'Growth', autoTopup });
+      expect(updated).toMatchObject({ name: 'Growth', autoTopup });
     },
     async topUpWallet() {
       const answer = await client.wallets.topUpWallet(walletId, {

@@ -1,0 +1,98 @@
+import { refuse } from '../../billing/refusal.ts';
+import { customerNow } from '../../db/clock.ts';
+import { listAttempts } from '../../db/stores/wallet/auto-topup-attempt.ts';
+import { type AutoTopupState, findAutoTopup } from '../../db/stores/wallet/auto-topup-standing.ts';
+import { findWallet } from '../../db/stores/wallet/wallet.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { resume, retryNow } from '../../workflows/auto-top-up.messages.ts';
+import { refreshPayment } from '../../workflows/payment.messages.ts';
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { updateObject, updateRunning } from '../lifecycle.ts';
+import { toListQuery, viewList } from '../list.ts';
+import { attemptList, attemptListQuery, resumeBody, viewAttempt, viewStanding } from '../schemas/auto-topup.ts';
+import { idParams, optionalBody } from '../schemas/scalars.ts';
+import { viewWallet, wallet } from '../schemas/wallet.ts';
+
+const tags = ['Wallets'];
+
+/** Automatic top-ups of a wallet: what was tried, and what people may do about it. Own. design: money-in-wallets findings 34, 42 */
+export function autoTopupRoutes(app: Api): void {
+  app.get('/wallets/:id/auto-topup/attempts', {
+    schema: {
+      operationId: 'listAutoTopupAttempts',
+      tags,
+      summary: 'List the automatic top-ups of a wallet, what became of each and why',
+      params: idParams,
+      querystring: attemptListQuery,
+      response: { 200: attemptList, ...errorResponses },
+    },
+    config: { permission: 'wallet:read' },
+    handler: async ({ params, query, transaction }) =>
+      transaction(async (tx) => {
+        const { id } = await findWallet(tx, params.id);
+        return viewList(await listAttempts(tx, toListQuery(query), id, query.outcome ?? null), viewAttempt, 'next');
+      }),
+  });
+
+  app.post('/wallets/:id/auto-topup/retry', {
+    schema: {
+      operationId: 'retryAutoTopup',
+      tags,
+      summary:
+        'Look at the wallet now: a pause between top-ups is passed over, limits hold; a silent gateway is asked again',
+      params: idParams,
+      body: optionalBody,
+      response: { 200: wallet, ...errorResponses },
+    },
+    config: { permission: 'wallet:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { params, transaction, temporal } = request;
+      const { state, at } = await transaction((tx) => automatic(tx, params.id));
+      await updateObject(request, { ...ownerOf(state), at }, retryNow, { isForced: true });
+      const paymentId = state.read.openAttempt?.paymentId ?? null;
+      if (paymentId !== null) {
+        await updateRunning(temporal, { kind: 'payment', id: paymentId }, (workflow) =>
+          workflow.executeUpdate(refreshPayment),
+        );
+      }
+      return transaction((tx) => walletWithStanding(tx, params.id));
+    },
+  });
+
+  app.post('/wallets/:id/auto-topup/resume', {
+    schema: {
+      operationId: 'resumeAutoTopup',
+      tags,
+      summary: 'End a pause of automatic top-ups, or give up an attempt that its gateway never answers',
+      params: idParams,
+      body: resumeBody,
+      response: { 200: wallet, ...errorResponses },
+    },
+    config: { permission: 'wallet:write', idempotency: 'lifecycle' },
+    handler: async (request) => {
+      const { params, body, transaction } = request;
+      const { state, at } = await transaction((tx) => automatic(tx, params.id));
+      await updateObject(request, { ...ownerOf(state), at }, resume, { givesUp: body?.give_up ?? false });
+      return transaction((tx) => walletWithStanding(tx, params.id));
+    },
+  });
+}
+
+/** A wallet that fills itself, or did, and its customer's present. Throws `not_found`, `invalid_operation` for any other wallet. */
+async function automatic(tx: Transaction, walletId: string): Promise<{ state: AutoTopupState; at: string }> {
+  const { id, customerId } = await findWallet(tx, walletId);
+  const state = await findAutoTopup(tx, tx.scope, id);
+  if (!state) throw refuse('invalid_operation', `wallet ${id} has never had automatic top-ups; set auto_topup first`);
+  return { state, at: await customerNow(tx, customerId) };
+}
+
+function ownerOf({ walletId: id, read: { customerId, testClockId } }: AutoTopupState) {
+  return { kind: 'auto_top_up', id, customerId, testClockId } as const;
+}
+
+/** A wallet as it is answered where its top-ups matter: with how they stand. design: money-in-wallets finding 42 */
+export async function walletWithStanding(tx: Transaction, walletId: string) {
+  const standing = viewStanding(await findAutoTopup(tx, tx.scope, walletId));
+  return viewWallet(await findWallet(tx, walletId), standing);
+}
