@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'close-sql': () => import('./close-sql.ts'),
   'close-temporal': () => import('./close-temporal.ts'),
   'cold-start': () => import('./cold-start.ts'),
+  commands: () => import('./commands.ts'),
   'entitlement-read': () => import('./entitlement-read.ts'),
   'event-bytes': () => import('./event-bytes.ts'),
   'finalize-drafts': () => import('./finalize-drafts.ts'),
