@@ -2,25 +2,26 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isCheckoutActive } from '../billing/checkout.ts';
 import type { LinkOccasion } from '../billing/checkout-link.ts';
 import { refusalIn, refuse } from '../billing/refusal.ts';
-import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import type { CheckoutFollowers } from '../db/stores/checkout/checkout-complete.ts';
-import { linkRequestOf, noteUnopened, recordOpened, recordRefused } from '../db/stores/checkout/checkout-open.ts';
+import {
+  type AskedLink,
+  linkRequestOf,
+  noteUnopened,
+  recordOpened,
+  recordRefused,
+} from '../db/stores/checkout/checkout-open.ts';
 import { type CheckoutState, loadCheckoutState, writeCheckoutAgenda } from '../db/stores/checkout/checkout-row.ts';
 import { endWatch, noteFailedCompletion, recordLink } from '../db/stores/checkout/checkout-settle.ts';
 import { parkObject, unparkObject } from '../db/stores/lifecycle/parked-object.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
-import { GatewayOutcomeUnknown, type PaymentGateways } from '../integrations/payment-gateway.ts';
+import { GatewayOutcomeUnknown } from '../integrations/payment-gateway.ts';
 import type { LinkState, PaymentLinks } from '../integrations/payment-link.ts';
 import type { CheckoutSnapshot } from '../workflows/checkout-session.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
+import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
 import { isOutage } from './failure.ts';
-
-export interface CheckoutActivityDependencies {
-  database: Database;
-  gateways: PaymentGateways;
-}
 
 interface CheckoutReference {
   tenantId: string;
@@ -45,10 +46,15 @@ const openingTries = 3;
 const openingPauseMs = 250;
 
 /** What checkout sessions do. spec: wallets-and-payments §2.17 */
-export function createCheckoutActivities({ database, gateways }: CheckoutActivityDependencies) {
+export function createCheckoutActivities(access: GatewayAccess) {
   const inScope = <T>(session: CheckoutReference & { caller?: Caller }, work: (tx: SqlTransaction) => Promise<T>) =>
-    inSqlTransaction(database, { ...workflowScope(session), ...session.caller }, work);
+    inSqlTransaction(access.database, { ...workflowScope(session), ...session.caller }, work);
   const read = (session: CheckoutReference) => inScope(session, (tx) => snapshotOf(tx, session.sessionId));
+  /** Pages of the provider of a link, through the connection its payment is bound to. */
+  const linksOf = async (owner: CheckoutReference, { provider, paymentId: id }: AskedLink) => {
+    const { gateway } = await openGateway(access, owner, { kind: 'payment', id, provider });
+    return gateway?.links;
+  };
 
   return {
     loadCheckout: async (input: CheckoutMoment): Promise<CheckoutSnapshot | null> =>
@@ -65,7 +71,7 @@ export function createCheckoutActivities({ database, gateways }: CheckoutActivit
       const { sessionId, at } = input;
       const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, 'open'));
       if (request === null) return read(input);
-      const opened = await openAt(gateways.get(request.provider)?.links, request.link, request.provider);
+      const opened = await openAt(await linksOf(input, request), request.link, request.provider);
       crashPoint('openLink.afterEffect');
       if (opened.status === 'opened') {
         await inScope(input, (tx) => recordOpened(tx, { sessionId, link: opened.link, at }));
@@ -88,7 +94,7 @@ export function createCheckoutActivities({ database, gateways }: CheckoutActivit
       const purpose = occasion === 'poll' ? 'read' : 'close';
       const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, purpose));
       if (request === null) return read(input);
-      const link = await askAt(gateways.get(request.provider)?.links, request.link, occasion);
+      const link = await askAt(await linksOf(input, request), request.link, occasion);
       crashPoint('askLink.afterEffect');
       const answer = { sessionId, occasion, link, at };
       const followers = await inScope(input, (tx) =>

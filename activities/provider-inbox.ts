@@ -12,6 +12,7 @@ import {
 } from '../db/stores/inbound/inbound-event.ts';
 import { addressNotifications, type Recipient } from '../db/stores/inbound/inbound-recipient.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
+import { providerNotified } from '../workflows/checkout-session.messages.ts';
 import { gatewayNotified } from '../workflows/payment.messages.ts';
 import {
   notificationStored,
@@ -90,7 +91,8 @@ async function tellRecipient(temporal: Client, owner: ProviderInboxStart, object
     { tenantId, environmentId, objectId: id, customerId, testClockId, clockTime, creating: false },
     lifecycleTaskQueue,
   );
-  await temporal.workflow.signalWithStart(lifecycleKinds[kind].workflowType, { ...options, signal: gatewayNotified });
+  const signal = kind === 'checkout_session' ? providerNotified : gatewayNotified;
+  await temporal.workflow.signalWithStart(lifecycleKinds[kind].workflowType, { ...options, signal });
 }
 
 /** Time within which whoever keeps a notification tells its workflow. */

@@ -5,6 +5,7 @@ import { customerNow } from '../db/clock.ts';
 import type { CheckoutSession } from '../db/entities/checkout-session.ts';
 import type { CheckoutRequest } from '../db/stores/checkout/checkout-insert.ts';
 import { findCheckout } from '../db/stores/checkout/checkout-read.ts';
+import { linkedProviders } from '../db/stores/platform/connection.ts';
 import type { Transaction } from '../db/transaction.ts';
 import {
   type CheckoutChanged,
@@ -25,20 +26,21 @@ export const checkoutPath = '/checkout';
  * A session as its store opens it. Refuses (invalid_operation) a provider that is not connected or opens no payment pages.
  * spec: wallets-and-payments §1.4, §3 row 32
  */
-export function checkoutRequestOf(request: FastifyRequest, input: CheckoutInput, saveMethod = false): CheckoutRequest {
+export async function checkoutRequestOf(
+  request: FastifyRequest,
+  input: CheckoutInput,
+  saveMethod = false,
+): Promise<CheckoutRequest> {
   const { gateways, config } = request.server.dependencies;
   const provider = input.payment_provider;
-  if (!gateways.get(provider)?.links) {
-    const able = [...gateways.values()].filter((gateway) => gateway.links).map((gateway) => gateway.name);
-    const problem = `${provider} is not connected or opens no payment pages; ${able.join(', ') || 'none'} can`;
-    throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
-  }
+  await refuseUnable(request, provider);
   const sessionId = request.newId('cs');
   const wanted = input.payment_provider_config ?? {};
   const isAutomatic = wanted.collection_method === 'charge_automatically';
   return {
     sessionId,
     provider,
+    isConnected: !gateways.has(provider),
     providerConfig: {
       collection_method: wanted.collection_method ?? 'send_invoice',
       payment_method: wanted.payment_method ?? 'CARD',
@@ -54,6 +56,19 @@ export function checkoutRequestOf(request: FastifyRequest, input: CheckoutInput,
     baseUrl: `${request.protocol}://${request.host}`,
     urlOf: (session) => urlOf(request, session),
   };
+}
+
+async function refuseUnable(request: FastifyRequest, provider: string): Promise<void> {
+  const { gateways, providers } = request.server.dependencies;
+  if (gateways.get(provider)?.links) return;
+  const connected = await request.transaction(linkedProviders);
+  const able = [
+    ...[...gateways.values()].filter((gateway) => gateway.links).map((gateway) => gateway.name),
+    ...connected.filter((name) => providers?.get(name)?.links),
+  ];
+  if (able.includes(provider)) return;
+  const problem = `${provider} is not connected or opens no payment pages; ${able.join(', ') || 'none'} can`;
+  throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
 }
 
 /** Has a drafted session opened at its provider; answers when that did. Throws its refusal, or `service_unavailable`. */

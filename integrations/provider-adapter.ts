@@ -5,6 +5,8 @@ import type { ProviderNotifications } from './provider-notification.ts';
 export interface ProviderAdapter {
   readonly name: string;
   readonly refunds: boolean;
+  /** Whether it opens payment pages. */
+  readonly links: boolean;
   /** The gateway of the account that the secrets are of. It keeps nothing open, so it is made anew for each conversation. */
   open(secrets: Readonly<Record<string, string>>): PaymentGateway;
   /** Asks the provider whose secrets these are. One call; it throws nothing. */

@@ -109,7 +109,7 @@ type CreateBody = z.output<typeof createInvoiceBody>;
 /** An invoice that its checkout session pays. spec: wallets-and-payments §2.18 */
 async function createGated(request: FastifyRequest, invoiceId: string, invoice: NewInvoice, body: CreateBody) {
   const { checkout, ...configuration } = body;
-  const session = checkoutRequestOf(request, checkout!);
+  const session = await checkoutRequestOf(request, checkout!);
   const readUsage = usageReader(request.server.dependencies.metering);
   const owner = await request.transaction(async (tx) => {
     const owner = { ...(await invoiceCustomer(tx, invoice.customerId)), customerId: invoice.customerId };

@@ -140,7 +140,7 @@ async function byCheckout(
 ) {
   const { checkout, ...configuration } = request.body;
   if (!checkout) return null;
-  const session = checkoutRequestOf(request, checkout, true);
+  const session = await checkoutRequestOf(request, checkout, true);
   const input = { subscription, configuration, owner: { customerId, testClockId, at } };
   if (!(await openSubscriptionCheckout(request, session, input))) return null;
   return request.transaction((tx) => viewOpened(request, tx, session.sessionId));

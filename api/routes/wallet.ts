@@ -143,7 +143,7 @@ type TopupBody = z.output<typeof topupBody>;
 /** A purchase that its checkout session pays: the credits come with the money. spec: wallets-and-payments §2.6, §2.17 */
 async function topUpByCheckout(request: FastifyRequest, topup: TopupRequest, body: TopupBody, readUsage: UsageReader) {
   const { checkout, ...configuration } = body;
-  const session = checkoutRequestOf(request, checkout!);
+  const session = await checkoutRequestOf(request, checkout!);
   const { drafted, owner } = await request.transaction(async (tx) => {
     await refuseBesideAutomatic(tx, tx.scope, topup.walletId);
     const owner = await walletOwner(tx, topup.walletId);

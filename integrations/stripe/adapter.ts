@@ -8,6 +8,7 @@ export function stripeAdapter(baseUrl?: string): ProviderAdapter {
   return {
     name: 'stripe',
     refunds: true,
+    links: true,
     open: ({ secret_key = '', account_id = null }) =>
       openStripeGateway({ secretKey: secret_key, accountId: account_id, baseUrl }),
     account: (secrets) => stripeAccount(secrets, baseUrl),

@@ -15,6 +15,8 @@ import { type CheckoutRow, checkoutAudit, checkoutColumns, writeCheckoutAgenda }
 export interface CheckoutRequest {
   sessionId: string;
   provider: string;
+  /** A provider of its own account, which knows real time and real money alone. */
+  isConnected: boolean;
   /** `collection_method`, `payment_method`, `max_mandate_limit`. */
   providerConfig: Record<string, string>;
   successUrl: string | null;
@@ -126,7 +128,8 @@ export async function refuseRunning(
 
 /**
  * Writes a session with the payment it waits for, INITIATED, and its agenda. The invoice is there already. Throws `already_exists` as
- * `refuseRunning`. spec: wallets-and-payments §2.17
+ * `refuseRunning`, and `invalid_operation` for a connected provider and a customer on a test clock.
+ * spec: wallets-and-payments §2.17; design: money-in-checkout §A12
  */
 export async function insertCheckout(
   tx: ScopedSql,
@@ -135,6 +138,10 @@ export async function insertCheckout(
   paymentId: string,
 ): Promise<void> {
   const { sessionId } = request;
+  if (request.isConnected && subject.testClockId !== null) {
+    const problem = `${request.provider} knows real time alone; a customer on a test clock pays at the sandbox`;
+    throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
+  }
   const key = request.idempotencyKey ?? cartKey(subject.customerId, subject.action, subject.configuration);
   await insertSessionRow(tx, request, subject, { key, paymentId });
   const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, subject.invoiceId);

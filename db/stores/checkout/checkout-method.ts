@@ -30,8 +30,9 @@ export async function keepMethod(
   );
   await tx.rows(
     `insert into payment_method (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, customer_id, gateway,
-       gateway_token, customer_token, type, brand, last_four, is_default, metadata)
-     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, true, '{}')`,
+       gateway_token, customer_token, type, brand, last_four, is_default, metadata, connection_id)
+     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, true, '{}',
+       (select p.connection_id from payment p where p.environment_id = $3 and p.id = $12))`,
     [
       id,
       row.tenant_id,
@@ -44,6 +45,7 @@ export async function keepMethod(
       method.customerToken,
       method.brand,
       method.lastFour,
+      row.checkout_payment_id,
     ],
   );
   const detail = { customer_id: row.customer_id, gateway: row.payment_provider, is_default: true };

@@ -35,6 +35,13 @@ export interface LinkToOpen {
   metadata: Record<string, string>;
 }
 
+/** A link, its provider, and the payment whose connection leads there. */
+export interface AskedLink {
+  provider: string;
+  paymentId: string;
+  link: LinkToOpen;
+}
+
 interface RequestRow extends CheckoutRow {
   intent_token: string;
   gateway_payment_id: string | null;
@@ -52,7 +59,7 @@ export async function linkRequestOf(
   tx: ScopedSql,
   sessionId: string,
   purpose: 'open' | 'read' | 'close',
-): Promise<{ provider: string; link: LinkToOpen } | null> {
+): Promise<AskedLink | null> {
   const columns = checkoutColumns
     .split(',')
     .map((column) => `s.${column.trim()}`)
@@ -68,7 +75,7 @@ export async function linkRequestOf(
   if (!row) return null;
   const isUnopened = row.link_state === 'none' && isCheckoutActive(row.checkout_status);
   if ((purpose === 'open' && !isUnopened) || (purpose === 'read' && isUnopened)) return null;
-  return { provider: row.payment_provider, link: linkOf(row) };
+  return { provider: row.payment_provider, paymentId: row.checkout_payment_id ?? '', link: linkOf(row) };
 }
 
 function linkOf(row: RequestRow): LinkToOpen {

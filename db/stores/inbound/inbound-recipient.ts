@@ -14,7 +14,7 @@ export interface Recipient {
   standing: 'told' | 'opened' | 'settled';
 }
 
-export type RecipientKind = 'payment' | 'refund';
+export type RecipientKind = 'payment' | 'refund' | 'checkout_session';
 
 interface RecipientRow extends Recipient {
   provider: string;
@@ -56,6 +56,7 @@ export async function addressNotifications(
     idsOf('refund'),
     providers,
     providerIds,
+    idsOf('checkout_session'),
   ]);
   return notifications.map((notification) => addressed(notification, rows, tx.scope.environmentId, now));
 }
@@ -89,7 +90,7 @@ function addressed(
 }
 
 function isKind(kind: string): kind is RecipientKind {
-  return kind === 'payment' || kind === 'refund';
+  return kind === 'payment' || kind === 'refund' || kind === 'checkout_session';
 }
 
 function done(
@@ -122,6 +123,13 @@ const paymentColumns = `${columns('payment', 'o.payment_gateway')},
 const refundColumns = `${columns('refund', 'o.payment_gateway')},
   case when o.refund_destination = 'GATEWAY' and o.refund_status in ('PROCESSING', 'SUCCEEDED') then 'told' else 'settled' end as standing,
   array_remove(array[o.gateway_refund_id], null) as "providerIds"`;
+const sessionText = `
+select ${columns('checkout_session', 'o.payment_provider')},
+  case when o.checkout_status in ('initiated', 'pending') and o.link_state = 'none' then 'opened'
+    when o.checkout_status in ('initiated', 'pending') or o.link_state = 'open' then 'told' else 'settled' end as standing,
+  array_remove(array[o.provider_session_id], null) as "providerIds"
+from checkout_session o left join test_clock c on c.id = o.test_clock_id
+where o.environment_id = $1 and o.payment_provider = any($4) and o.id = any($6)`;
 
 // Each by a key of its own: an `or` of them would read the table.
 const recipientsText = `
@@ -129,4 +137,5 @@ select ${paymentColumns} ${rest('payment')} and o.id = any($2)
 union all select ${refundColumns} ${rest('refund')} and o.id = any($3)
 union all select ${refundColumns} ${rest('refund')} and o.gateway_refund_id = any($5)
 union all select ${paymentColumns} ${rest('payment')} and o.gateway_payment_id = any($5)
-union all select ${paymentColumns} ${rest('payment')} and o.provider_object_id = any($5)`;
+union all select ${paymentColumns} ${rest('payment')} and o.provider_object_id = any($5)
+union all ${sessionText}`;

@@ -78,6 +78,8 @@ export interface OpenThroughConnection {
   payments: number;
   opening_charges: number;
   refunds: number;
+  /** Sessions that can be paid, and those whose page may still be payable. */
+  checkout_sessions: number;
 }
 
 /** Counts what is under way at the provider of a connection. An object that is not bound yet counts, because the next question binds it. */
@@ -90,7 +92,7 @@ export async function openThroughConnection(
     connection.id,
     connection.provider,
   ]);
-  return counts ?? { payments: 0, opening_charges: 0, refunds: 0 };
+  return counts ?? { payments: 0, opening_charges: 0, refunds: 0, checkout_sessions: 0 };
 }
 
 const ofConnection = (column: string) => `(${column} = $2 or ${column} is null)`;
@@ -101,4 +103,7 @@ select (select count(*) from payment p where p.environment_id = $1 and p.payment
     as opening_charges,
   (select count(*) from refund r join payment p on p.id = r.payment_id and p.environment_id = r.environment_id
     where r.environment_id = $1 and r.payment_gateway = $3 and r.refund_status in ('PENDING', 'PROCESSING')
-      and ${ofConnection('p.connection_id')})::int as refunds`;
+      and ${ofConnection('p.connection_id')})::int as refunds,
+  (select count(*) from checkout_session s join payment p on p.id = s.checkout_payment_id and p.environment_id = s.environment_id
+    where s.environment_id = $1 and s.payment_provider = $3 and ${ofConnection('p.connection_id')}
+      and (s.checkout_status in ('initiated', 'pending') or s.link_state = 'open'))::int as checkout_sessions`;

@@ -138,10 +138,10 @@ async function insertSecond(
 const insertSecondText = `
 insert into payment (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, idempotency_key, destination_type,
   destination_id, customer_id, payment_method_type, payment_gateway, gateway_payment_id, intent_token, amount, currency,
-  payment_status, track_attempts, attended, succeeded_at, metadata, test_clock_id, checkout_session_id, unapplied, duplicate_of)
+  payment_status, track_attempts, attended, succeeded_at, metadata, test_clock_id, checkout_session_id, unapplied, duplicate_of, connection_id)
 select $1, tenant_id, environment_id, $7, $8, $7, $8, 'unapplied/' || $1, destination_type, destination_id, customer_id, payment_method_type,
   payment_gateway, $3, 'unapplied/' || $1, $4, $5, 'SUCCEEDED', true, true, $6,
-  jsonb_build_object('unapplied', $9::text, 'duplicate_of', id), test_clock_id, checkout_session_id, true, id
+  jsonb_build_object('unapplied', $9::text, 'duplicate_of', id), test_clock_id, checkout_session_id, true, id, connection_id
 from payment where id = $2 returning ${paymentColumns}`;
 
 /**
