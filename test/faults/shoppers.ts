@@ -35,7 +35,6 @@ export async function goShopping(api: DemoClient, place: Place, plans: OtherPlan
   const topUp = await api.send<{ checkout_session: Session }>('POST', `/wallets/${wallet.id}/top-up`, {
     transaction_reason: 'PURCHASED_CREDIT_INVOICED',
     credits_to_add: '10',
-    idempotency_key: `shopping${suffix}`,
     checkout: { payment_provider: 'sandbox' },
   });
   await pay(topUp.checkout_session, sandboxCardNumber('loses_answer'));
