@@ -52,14 +52,29 @@ export async function registerProtection(app: FastifyInstance): Promise<void> {
   await limitLoad(app);
 }
 
+/** The event loop is measured over this long. */
+const sampleMs = 1_000;
+
+/** Tells whether a measurement can still hold the loading of the program, which is no load that callers made. */
+function startWatch(app: FastifyInstance): () => boolean {
+  let listeningAt = Number.POSITIVE_INFINITY;
+  app.addHook('onListen', async () => {
+    listeningAt = performance.now();
+  });
+  // The sample that was under way when listening began ends within one length, and counts for another.
+  return () => performance.now() < listeningAt + 2 * sampleMs;
+}
+
 async function limitLoad(app: FastifyInstance): Promise<void> {
   const { maxEventLoopDelayMs } = app.dependencies.config;
   if (maxEventLoopDelayMs > 0) {
+    const isStarting = startWatch(app);
     await app.register(underPressure, {
       maxEventLoopDelay: maxEventLoopDelayMs,
+      sampleInterval: sampleMs,
       // Asynchronous, because the plugin does not catch what a synchronous handler throws.
       pressureHandler: async (request) => {
-        if (isWatch(request)) return;
+        if (isWatch(request) || isStarting()) return;
         throw refuse('service_unavailable', 'The service is at its limit; try again in a moment.');
       },
     });
