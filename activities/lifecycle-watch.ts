@@ -9,6 +9,7 @@ import { writeAudit } from '../db/audit.ts';
 import type { Database } from '../db/orm.ts';
 import { systemScope, workflowScope } from '../db/scope.ts';
 import { type LiveObject, liveAmong, restartIsAudited } from '../db/stores/lifecycle/live-object.ts';
+import { eraseDeletedSecrets } from '../db/stores/platform/connection-secret.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import {
   type LifecycleWatchResult,
@@ -49,8 +50,8 @@ export function createLifecycleWatchActivities(dependencies: { database: Databas
   return {
     /**
      * Asks Temporal which lifecycles were closed from outside since `since`, and starts those again, as `reconcile` does, whose rows
-     * still wait for something, and tells again where a signal or a notification may have been lost. Doing it again changes nothing: one
-     * that runs is left alone.
+     * still wait for something, tells again where a signal or a notification may have been lost, and erases secrets that were kept long enough.
+     * Doing it again changes nothing: one that runs is left alone.
      */
     async restartClosed({ since }: { since: string | null }): Promise<LifecycleWatchResult> {
       const context = Context.current();
@@ -64,6 +65,7 @@ export function createLifecycleWatchActivities(dependencies: { database: Databas
           found.restarted += await restartPage(dependencies, page, context);
         }
         await tendProviderInboxes(dependencies.database, dependencies.temporal);
+        await inSqlTransaction(dependencies.database, systemScope, (tx) => eraseDeletedSecrets(tx, until));
         return { until, ...found, told: await tellLate(dependencies) };
       } finally {
         stopBeating();

@@ -12,7 +12,8 @@ export interface ProvidersObject {
 /**
  * The connection that an object's questions go to, written down with the first one: that of its payment, else of its saved method, else the
  * published one of the environment. From then on no other connection answers for it, because another account would not know what
- * was sent to the first. Null where there is none. design: money-in-checkout §A1
+ * was sent to the first. A deleted one answers for what was sent through it, and is sent no new charge. Null where there is none.
+ * design: money-in-checkout §A1
  */
 export async function bindConnection(tx: PaymentTransaction, object: ProvidersObject): Promise<SealedRow | null> {
   const [row] = await tx.rows<ConnectionRow>(bindTexts[object.kind], [
@@ -22,6 +23,8 @@ export async function bindConnection(tx: PaymentTransaction, object: ProvidersOb
   ]);
   if (!row) throw missing(object.kind.replace('_', ' '), object.id);
   if (row.id === null) return null;
+  const wasSent = object.kind === 'refund' || (object.kind === 'payment' && row.bound_id !== null);
+  if (row.connection_status !== 'published' && !wasSent) return null;
   const { id, tenant_id, secret_key_id, secret_nonce, secret_ciphertext } = row;
   if (object.kind === 'payment' && row.bound_id === null) {
     await tx.rows(
@@ -42,6 +45,7 @@ export async function bindConnection(tx: PaymentTransaction, object: ProvidersOb
 interface ConnectionRow {
   bound_id: string | null;
   id: string | null;
+  connection_status: string;
   tenant_id: string;
   secret_key_id: string | null;
   secret_nonce: Buffer | null;
@@ -50,7 +54,7 @@ interface ConnectionRow {
 
 /** The connection of a row `o` whose own is `bound` and whose method is `m`; its row is kept from being archived meanwhile. */
 const bindText = (from: string, bound: string, objectId: string) => `
-select ${bound} as bound_id, c.id, c.tenant_id, c.secret_key_id, c.secret_nonce, c.secret_ciphertext
+select ${bound} as bound_id, c.id, c.status as connection_status, c.tenant_id, c.secret_key_id, c.secret_nonce, c.secret_ciphertext
 from ${from} left join lateral (
   select * from connection c where c.environment_id = $1
     and c.id = coalesce(${bound}, m.connection_id,
@@ -93,6 +97,15 @@ export async function openThroughConnection(
     connection.provider,
   ]);
   return counts ?? { payments: 0, opening_charges: 0, refunds: 0, checkout_sessions: 0 };
+}
+
+/** Whether money was taken through a connection, which may have to go back through it. */
+export async function tookMoney(tx: PaymentTransaction, connectionId: string): Promise<boolean> {
+  const [row] = await tx.rows<{ took: boolean }>(
+    'select exists (select from payment where environment_id = $1 and connection_id = $2 and succeeded_at is not null) as took',
+    [tx.scope.environmentId, connectionId],
+  );
+  return row?.took ?? false;
 }
 
 const ofConnection = (column: string) => `(${column} = $2 or ${column} is null)`;

@@ -2,7 +2,7 @@ import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import type { Connection } from '../../entities/connection.ts';
 import { type EnvelopeKey, openSecret, sealSecret, UnknownEnvelopeKey } from '../../sealed-secret.ts';
-import type { Transaction } from '../../transaction.ts';
+import type { Sql, Transaction } from '../../transaction.ts';
 
 /** The secret members of a connection by their wire names. They are in memory only while something is done with them. */
 export type ConnectionSecrets = Readonly<Record<string, string>>;
@@ -78,4 +78,16 @@ export async function renewSeal(tx: Transaction, keys: EnvelopeKeys, row: Connec
 /** Ciphertext that is copied to another row cannot be opened there. */
 function placeOf({ tenantId, environmentId, id }: SealedRow): string[] {
   return [tenantId, environmentId, id];
+}
+
+/** Days for which a deleted connection that took money can give it back. design: money-in-checkout §A1 */
+const keptAfterDeletionDays = 180;
+
+/** Erases for good the secrets of connections of every environment that were deleted 180 days before `now`. */
+export async function eraseDeletedSecrets(sql: Sql, now: string): Promise<void> {
+  await sql.send(
+    `update connection set secret_key_id = null, secret_nonce = null, secret_ciphertext = null
+     where status = 'archived' and secret_ciphertext is not null and updated_at < $1::timestamptz - make_interval(days => $2)`,
+    [now, keptAfterDeletionDays],
+  );
 }

@@ -6,7 +6,7 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
-import { openThroughConnection } from '../payment/payment-connection.ts';
+import { openThroughConnection, tookMoney } from '../payment/payment-connection.ts';
 import { capabilities, type Provider, type SyncConfig } from './connection-config.ts';
 import { refuseOtherMode } from './connection-mode.ts';
 import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
@@ -167,7 +167,8 @@ export async function updateConnection(
 }
 
 /**
- * Archives a connection and forgets its secrets for good. Throws `not_found` for an unknown or archived one, and `invalid_operation` with
+ * Archives a connection and forgets its secrets for good; those of one that took money are kept for half a year, so that it can go
+ * back. Throws `not_found` for an unknown or archived one, and `invalid_operation` with
  * counts while money moves through it, because without its secrets nobody could ask what became of it.
  * spec: platform §13; design: money-in-checkout §A1
  */
@@ -175,7 +176,7 @@ export async function deleteConnection(tx: Transaction, id: string): Promise<voi
   const row = await lockConnection(tx, id);
   await refuseWhileOpen(tx, row, 'be deleted');
   row.status = 'archived';
-  putSecrets([], row, null);
+  if (!(await tookMoney(tx, id))) putSecrets([], row, null);
   touch(tx, row);
   await tx.em.flush();
   await audit(tx, row, 'deleted');
