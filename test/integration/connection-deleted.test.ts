@@ -43,8 +43,8 @@ async function hasSecrets(connectionId: string): Promise<boolean | undefined> {
 const erase = (now: number) =>
   inSqlTransaction(base.database, systemScope, (tx) => eraseDeletedSecrets(tx, new Date(now).toISOString()));
 
-function pay({ customerId, methodId }: { customerId: string; methodId: string }, amount: string) {
-  return created<Wire>(api, '/payments', {
+function charge({ customerId, methodId }: { customerId: string; methodId: string | null }, amount: string) {
+  return api<Wire>('POST', '/payments', {
     destination_type: 'CUSTOMER',
     destination_id: customerId,
     payment_method_type: 'CARD',
@@ -52,6 +52,12 @@ function pay({ customerId, methodId }: { customerId: string; methodId: string },
     amount,
     currency: 'usd',
   });
+}
+
+async function pay(payer: { customerId: string; methodId: string }, amount: string) {
+  const { status, body } = await charge(payer, amount);
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body;
 }
 
 describe('money: a payment knows a gateway’s name, not the account it was sent to', () => {
@@ -76,8 +82,15 @@ describe('money: a payment knows a gateway’s name, not the account it was sent
       .toMatchObject({ object_type: 'refund', object_id: refund.id, connection_id: connection.id });
 
     const captures = books.captures().length;
-    const again = await pay(payer, '13');
-    await statusOf(`/payments/${again.id}`, 'payment_status').toBe('PROCESSING');
+    for (const methodId of [payer.methodId, null]) {
+      const refused = await charge({ ...payer, methodId }, '13');
+      expect(refused.status).toBe(400);
+      expect(refused.body).toMatchObject({
+        code: 'invalid_operation',
+        message: expect.stringContaining('an account of stripe that is not connected any more'),
+        details: { context: { payment_method_id: payer.methodId } },
+      });
+    }
     expect(books.captures()).toHaveLength(captures);
     expect(fake.booksOf('sk_test_second').captures()).toHaveLength(0);
 
@@ -88,5 +101,12 @@ describe('money: a payment knows a gateway’s name, not the account it was sent
     expect(await hasSecrets(other.id)).toBe(true);
     expect((await notify(world, { ...event, id: 'evt_later' }, 'whsec_2')).status).toBe(200);
     await expect.poll(async () => (await notify(world, { ...event, id: 'evt_too_late' })).status).toBe(400);
+
+    // The same account once more: its cards are charged as before.
+    expect((await api('DELETE', `/connections/${other.id}`)).status).toBe(204);
+    await connectStripe(world);
+    const paid = await pay(payer, '13');
+    await statusOf(`/payments/${paid.id}`, 'payment_status').toBe('SUCCEEDED');
+    expect(books.captures()).toHaveLength(captures + 1);
   });
 });

@@ -10,6 +10,26 @@ export interface ProvidersObject {
 }
 
 /**
+ * Condition of saved methods `m` that can be charged: the account that keeps them is still connected. Those of a deleted connection
+ * stay listed, and can be charged again once the same account is connected. design: money-in-checkout §A1
+ */
+export const accountIsConnected = `not exists (select from connection k where k.id = m.connection_id and k.status <> 'published')`;
+
+/** Gives the saved methods of an account's deleted connections to its new one; none where the account is not known. */
+export async function adoptMethods(
+  tx: PaymentTransaction,
+  connection: { id: string; provider: string; account: string | null },
+): Promise<void> {
+  if (connection.account === null) return;
+  await tx.rows(
+    `update payment_method m set connection_id = $2, updated_at = now(), updated_by = $5 from connection k
+     where m.environment_id = $1 and k.environment_id = $1 and k.id = m.connection_id and k.status <> 'published'
+       and k.provider_type = $3 and k.provider_account = $4`,
+    [tx.scope.environmentId, connection.id, connection.provider, connection.account, tx.scope.actor],
+  );
+}
+
+/**
  * The connection that an object's questions go to, written down with the first one: that of its payment, else of its saved method, else the
  * published one of the environment. From then on no other connection answers for it, because another account would not know what
  * was sent to the first. A deleted one answers for what was sent through it, and is sent no new charge. Null where there is none.

@@ -113,6 +113,9 @@ export async function startProcessing(
     const outcome = reason === null ? atOnce : { ...atOnce, status: 'declined' as const, reason };
     return recordPaymentOutcome(tx, { ...input, outcome });
   }
+  if (status === 'PENDING' && payment.payment_method_id !== null) {
+    await chargeableMethod(tx, payment.customer_id, payment.payment_method_id);
+  }
   if (status === 'PENDING') await moveToProcessing(tx, payment, invoice?.invoice_number ?? null, input.at);
   return {
     paymentId: payment.id,

@@ -6,7 +6,7 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
-import { openThroughConnection, tookMoney } from '../payment/payment-connection.ts';
+import { adoptMethods, openThroughConnection, tookMoney } from '../payment/payment-connection.ts';
 import { capabilities, type Provider, type SyncConfig } from './connection-config.ts';
 import { refuseOtherMode } from './connection-mode.ts';
 import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
@@ -54,6 +54,7 @@ export async function createConnection(
   const row = tx.em.create(Connection, { ...newRecord(tx, 'conn', id), ...members });
   putSecrets(keys, row, secrets);
   await flushUnique(tx, { connection_provider_unique: () => taken(input.providerType) });
+  await adoptMethods(tx, { id, provider: input.providerType, account: input.providerAccount ?? null });
   await audit(tx, row, 'created');
   return row;
 }

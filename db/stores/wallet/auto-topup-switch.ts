@@ -5,6 +5,7 @@ import type { AutoTopup } from '../../entities/wallet.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { watchEnvironment } from '../alert/alert-watch.ts';
+import { accountIsConnected } from '../payment/payment-connection.ts';
 import { followTopUp } from './auto-topup-standing.ts';
 
 /** A wallet whose top-ups may have been switched on, off or changed. */
@@ -27,7 +28,8 @@ export async function withCollection(
 ): Promise<AutoTopup> {
   if (!autoTopup.enabled) return autoTopup;
   const [method] = await sql.rows(
-    `select id from payment_method where environment_id = $1 and customer_id = $2 and status = 'published' and is_default`,
+    `select id from payment_method m where environment_id = $1 and customer_id = $2 and status = 'published' and is_default
+       and ${accountIsConnected}`,
     [scope.environmentId, customerId],
   );
   if (method || autoTopup.collection === 'charge') return { ...autoTopup, collection: 'charge' };
