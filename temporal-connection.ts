@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { type ConnectionOptions, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import {
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  type GrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 
 /** Settings that lead to no Temporal, said in a sentence that holds no secret. */
@@ -32,7 +37,28 @@ type Call = ReturnType<CallInterceptor>;
  * begins the next attempt in a timer, on the closed channel, where what it throws reaches nobody but the process.)
  */
 export function callInterceptors(maxAttempts = 10): CallInterceptor[] {
-  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts })), endOnClosedConnection];
+  return [makeGrpcRetryInterceptor(callRetry(maxAttempts)), endOnClosedConnection];
+}
+
+/**
+ * Retries of a call: those of the SDK, which waits seconds where the server is out of resources. A workflow whose run is just rolling
+ * over is reported in the same way, although it takes the call some milliseconds later: that is tried again at once, and twice as often.
+ */
+export function callRetry(maxAttempts: number): GrpcRetryOptions {
+  const usual = defaultGrpcRetryOptions({ maxAttempts });
+  const soon = defaultGrpcRetryOptions({ maxAttempts: 2 * maxAttempts, initialIntervalMs: () => rolloverMs });
+  return {
+    delayFunction: (attempt, status) => (isRollover(status) ? soon : usual).delayFunction(attempt, status),
+    retryableDecider: (attempt, status) => (isRollover(status) ? soon : usual).retryableDecider(attempt, status),
+  };
+}
+
+const rolloverMs = 30;
+const resourceExhausted = 8;
+
+/** An Update that starts its workflow says no more than this of its parts. */
+function isRollover({ code, details }: { code: number; details: string }): boolean {
+  return code === resourceExhausted && /workflow is (closing|busy)|Update-with-Start could not be/i.test(details);
 }
 
 const cancelled = 1;

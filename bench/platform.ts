@@ -27,6 +27,7 @@ import { installSandboxGateway, openSandboxStore } from '../integrations/sandbox
 import { feedRound } from '../metering/clickhouse/feed.ts';
 import { openUsageStore } from '../metering/open-usage-store.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
+import { callInterceptors } from '../temporal-connection.ts';
 import { fileServerHost } from './file-server.ts';
 import { benchSettings } from './server.ts';
 
@@ -164,7 +165,7 @@ async function openPlatform(onClose: OnClose): Promise<BenchPlatform> {
   onClose(server.stop);
   const namespace = 'default';
   await prepareNamespace(server.address, namespace);
-  const clientConnection = await Connection.connect({ address: server.address });
+  const clientConnection = await Connection.connect({ address: server.address, interceptors: callInterceptors() });
   onClose(() => clientConnection.close());
   const temporal = new Client({ connection: clientConnection, namespace });
   const connection = await NativeConnection.connect({ address: server.address });

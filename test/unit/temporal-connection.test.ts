@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../config.ts';
-import { temporalSettings } from '../../temporal-connection.ts';
+import { callRetry, temporalSettings } from '../../temporal-connection.ts';
 import { testAuthority } from '../support/certificates.ts';
 
 const authority = testAuthority('CA of Temporal');
@@ -73,5 +73,25 @@ describe('the settings of Temporal', () => {
     expect(start).toThrow('The configuration is not usable. ');
     expect(start).toThrow(sentence);
     expect(start).not.toThrow(/s3cret/);
+  });
+});
+
+describe('a call that the server refuses', () => {
+  const { delayFunction, retryableDecider } = callRetry(4);
+  const status = (details: string) => ({ code: 8, details }) as Parameters<typeof delayFunction>[1];
+
+  it.each([
+    'Update-with-Start could not be executed.',
+    'Workflow operation can not be applied because workflow is closing.',
+  ])('for a workflow whose run rolls over is sent again within milliseconds: %s', (details) => {
+    const waits = [1, 2, 3].map((attempt) => delayFunction(attempt, status(details)));
+    expect(Math.max(...waits)).toBeLessThan(200);
+    expect(retryableDecider(7, status(details))).toBe(true);
+    expect(retryableDecider(8, status(details))).toBe(false);
+  });
+
+  it('for want of resources waits for seconds', () => {
+    expect(delayFunction(1, status('namespace rate limit exceeded'))).toBeGreaterThan(1_000);
+    expect(retryableDecider(4, status('namespace rate limit exceeded'))).toBe(false);
   });
 });
