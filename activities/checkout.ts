@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isCheckoutActive } from '../billing/checkout.ts';
+import { isAskedLately, isCheckoutActive } from '../billing/checkout.ts';
 import type { LinkOccasion } from '../billing/checkout-link.ts';
 import { refusalIn, refuse } from '../billing/refusal.ts';
+import { instantText } from '../db/columns.ts';
 import { workflowScope } from '../db/scope.ts';
 import type { CheckoutFollowers } from '../db/stores/checkout/checkout-complete.ts';
 import {
@@ -88,9 +89,16 @@ export function createCheckoutActivities(access: GatewayAccess) {
       return read(input);
     },
 
-    /** Asks the provider how the link stands, closing it first where the session is to end, and records what follows. */
+    /**
+     * Asks the provider how the link stands, closing it first where the session is to end, and records what follows. Readers have a
+     * provider behind a network asked every two seconds at most.
+     */
     async askLink(input: CheckoutMoment & { occasion: LinkOccasion }): Promise<CheckoutSnapshot> {
       const { sessionId, occasion, at } = input;
+      const isRead = occasion === 'poll' && input.caller !== undefined;
+      if (isRead && (await inScope(input, (tx) => wasAskedLately(tx, sessionId, at)))) {
+        return { ...(await read(input)), isAnswered: false };
+      }
       const purpose = occasion === 'poll' ? 'read' : 'close';
       const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, purpose));
       if (request === null) return read(input);
@@ -182,6 +190,16 @@ function withoutAnswer(error: unknown): null {
   throw error;
 }
 
+async function wasAskedLately(tx: SqlTransaction, sessionId: string, at: string): Promise<boolean> {
+  const state = await loadCheckoutState(tx, sessionId);
+  if (!state || isLocal(state.row)) return false;
+  return isAskedLately(state.row.asked_at && instantText(state.row.asked_at), at);
+}
+
+function isLocal(row: CheckoutState['row']): boolean {
+  return row.payment_provider === 'sandbox';
+}
+
 async function snapshotOf(tx: SqlTransaction, sessionId: string): Promise<CheckoutSnapshot> {
   const state = await loadCheckoutState(tx, sessionId);
   if (!state) throw new Error(`checkout session ${sessionId} is gone`);
@@ -205,7 +223,7 @@ function viewState({ row, agenda, blockedOn, blockedReason }: CheckoutState): Ch
     blockedReason,
     checkoutStatus: row.checkout_status,
     linkState: row.link_state,
-    isLocal: row.payment_provider === 'sandbox',
+    isLocal: isLocal(row),
     isAnswered: row.asked_at === null || row.asked_at === row.answered_at,
   };
 }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
-import { isCheckoutActive } from '../billing/checkout.ts';
+import { askAgainAfterMs, isCheckoutActive } from '../billing/checkout.ts';
 import { refusalIn } from '../billing/refusal.ts';
 import { systemScope } from '../db/scope.ts';
 import { hashOfToken } from '../db/stores/checkout/checkout-insert.ts';
@@ -63,6 +64,17 @@ function isOver({ endedAt, now }: CheckoutPage): boolean {
 export async function askedPage(request: FastifyRequest, token: string, before: OpenedPage): Promise<OpenedPage> {
   await readCheckout(before.asker, before.page.id).catch(() => undefined);
   return (await openPage(request, token)) ?? before;
+}
+
+/**
+ * The page of a payer who comes back, which goes on to the seller with what is true: where the provider was asked too lately to be asked
+ * again, that moment is waited for. design: money-in-checkout §B13
+ */
+export async function returnedPage(request: FastifyRequest, token: string, before: OpenedPage): Promise<OpenedPage> {
+  const read = await readCheckout(before.asker, before.page.id).catch(() => null);
+  if (read?.terminal || !read?.stale) return (await openPage(request, token)) ?? before;
+  await delay(askAgainAfterMs);
+  return askedPage(request, token, before);
 }
 
 /** Everything a page's view needs beside its session. */

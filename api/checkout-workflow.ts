@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { isCheckoutActive } from '../billing/checkout.ts';
+import { isAskedLately, isCheckoutActive } from '../billing/checkout.ts';
 import { refuse } from '../billing/refusal.ts';
 import { customerNow } from '../db/clock.ts';
 import type { CheckoutSession } from '../db/entities/checkout-session.ts';
@@ -24,12 +24,12 @@ export const checkoutPath = '/checkout';
 
 /**
  * A session as its store opens it. Refuses (invalid_operation) a provider that is not connected or opens no payment pages.
- * spec: wallets-and-payments §1.4, §3 row 32
+ * The payer's method is kept where what is bought is charged again. spec: wallets-and-payments §1.4, §3 row 32; design: money-in-checkout §B12
  */
 export async function checkoutRequestOf(
   request: FastifyRequest,
   input: CheckoutInput,
-  saveMethod = false,
+  savesMethod: 'never' | 'if_automatic' | 'always' = 'never',
 ): Promise<CheckoutRequest> {
   const { gateways, config } = request.server.dependencies;
   const provider = input.payment_provider;
@@ -37,6 +37,7 @@ export async function checkoutRequestOf(
   const sessionId = request.newId('cs');
   const wanted = input.payment_provider_config ?? {};
   const isAutomatic = wanted.collection_method === 'charge_automatically';
+  const keepsMethod = savesMethod === 'always' || (isAutomatic && savesMethod === 'if_automatic');
   return {
     sessionId,
     provider,
@@ -45,7 +46,7 @@ export async function checkoutRequestOf(
       collection_method: wanted.collection_method ?? 'send_invoice',
       payment_method: wanted.payment_method ?? 'CARD',
       ...(wanted.max_mandate_limit ? { max_mandate_limit: wanted.max_mandate_limit } : {}),
-      ...(isAutomatic && saveMethod ? { save_method: 'true' } : {}),
+      ...(keepsMethod ? { save_method: 'true' } : {}),
     },
     successUrl: input.success_url ?? null,
     failureUrl: input.failure_url ?? null,
@@ -107,9 +108,11 @@ export async function cancelAtWorkflow(request: Asker, sessionId: string) {
   return viewRead(request, sessionId, true);
 }
 
-/** Has the provider asked now. False when it did not answer. */
+/** Has the provider asked now. False when it did not answer, and when it was asked lately. */
 async function isAnswered(request: Asker, row: CheckoutSession): Promise<boolean> {
   const at = await request.transaction((tx) => customerNow(tx, row.customerId));
+  const isLocal = request.server.dependencies.gateways.has(row.paymentProvider);
+  if (!isLocal && isAskedLately(row.askedAt ?? null, at)) return false;
   const args: [{ caller: ReturnType<typeof callerOf>; at: string }] = [{ caller: callerOf(request.scope), at }];
   const object = { kind: 'checkout_session', id: row.id } as const;
   try {

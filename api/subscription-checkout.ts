@@ -42,7 +42,11 @@ export async function openChangeCheckout(
   checkout: CheckoutInput,
   input: { subscriptionId: string; change: OrderedChange; configuration: Record<string, unknown> },
 ): Promise<string | null> {
-  const session = await checkoutRequestOf(request, checkout, input.change.action === 'add_addon');
+  const session = await checkoutRequestOf(
+    request,
+    checkout,
+    input.change.action === 'add_addon' ? 'if_automatic' : 'never',
+  );
   const readUsage = usageReader(request.server.dependencies.metering);
   const owner = await request.transaction((tx) => subscriptionObject(tx, input.subscriptionId));
   const { customerId, testClockId, at } = owner;

@@ -129,3 +129,11 @@ export function checkoutPoll(
   const ageMs = Date.parse(now) - Date.parse(createdAt);
   return { terminal: false, nextPollAfterMs: ageMs < minuteMs ? 2000 : ageMs < 5 * minuteMs ? 5000 : 10_000 };
 }
+
+/** A read asks a provider again only after so long. spec: wallets-and-payments §4 poll-by-many */
+export const askAgainAfterMs = 2_000;
+
+/** Whether a provider was asked so lately that a read does not ask it again. spec: wallets-and-payments §2.17 Read and poll */
+export function isAskedLately(askedAt: string | null, at: string): boolean {
+  return askedAt !== null && Date.parse(at) - Date.parse(askedAt) < askAgainAfterMs;
+}

@@ -17,6 +17,7 @@ import {
   openPage,
   performForm,
   progressOf,
+  returnedPage,
 } from '../checkout-payer.ts';
 import { checkoutView, returnTarget } from '../checkout-view.ts';
 import { checkoutPath } from '../checkout-workflow.ts';
@@ -63,7 +64,7 @@ export async function checkoutPageRoutes(app: Api): Promise<void> {
     handler: async (request, reply) => {
       const before = await openPage(request, request.params.token);
       if (!before) return showNothing(request, reply);
-      const opened = await askedPage(request, request.params.token, before);
+      const opened = await returnedPage(request, request.params.token, before);
       const target = returnTarget(opened.page) ?? `${opened.address}?returned=1`;
       return reply.redirect(target, 303);
     },

@@ -112,7 +112,7 @@ const startedAt: Record<string, string> = {
 async function createSession(request: FastifyRequest, body: CreateCheckoutBody) {
   const params = parametersOf(body);
   const owner = await request.transaction((tx) => ownerOf(tx, body.customer_external_id));
-  const session = await checkoutRequestOf(request, body, true);
+  const session = await checkoutRequestOf(request, body, 'if_automatic');
   const asked = createSubscriptionBody.parse({
     ...params,
     external_customer_id: body.customer_external_id,

@@ -140,7 +140,8 @@ async function byCheckout(
 ) {
   const { checkout, ...configuration } = request.body;
   if (!checkout) return null;
-  const session = await checkoutRequestOf(request, checkout, true);
+  const isAutomatic = configuration.collection_method === 'charge_automatically';
+  const session = await checkoutRequestOf(request, checkout, isAutomatic ? 'always' : 'if_automatic');
   const input = { subscription, configuration, owner: { customerId, testClockId, at } };
   if (!(await openSubscriptionCheckout(request, session, input))) return null;
   return request.transaction((tx) => viewOpened(request, tx, session.sessionId));

@@ -58,11 +58,23 @@ test('an invoice is paid on the page of Stripe, and its payment is that of the a
   expect(pay(session, 'declines')).toBe('requires_payment_method');
   expect(await readSession(api, session.id)).toMatchObject({ checkout_status: 'pending', terminal: false });
   expect(pay(session)).toBe('succeeded');
-  expect(await readSession(api, session.id)).toMatchObject({ checkout_status: 'completed', terminal: true });
+  await becomes(session, 'completed');
   const { body: payment } = await api<Body>('GET', `/payments/${session.checkout_payment_id}`);
   expect(payment).toMatchObject({ payment_status: 'SUCCEEDED', payment_gateway: 'stripe', amount: '25' });
   const { body: invoice } = await api<Body>('GET', `/invoices/${session.checkout_invoice_id}`);
   expect(invoice).toMatchObject({ invoice_status: 'FINALIZED', payment_status: 'SUCCEEDED' });
+});
+
+test('a hundred clients that poll one session have Stripe asked once in two seconds; the others are told so', async () => {
+  const session = await opened();
+  const { provider_session_id } = session.provider_result;
+  const asked = () => books.requests.filter(({ method, path }) => method === 'GET' && path.includes(provider_session_id));
+  const reads = await Promise.all(Array.from({ length: 100 }, () => readSession(api, session.id)));
+  expect(asked()).toHaveLength(1);
+  expect(reads.map(({ checkout_status }) => checkout_status)).toEqual(reads.map(() => 'pending'));
+  expect(reads.filter(({ stale }) => !stale)).toHaveLength(1);
+  await expect.poll(async () => (await readSession(api, session.id)).stale, { timeout: 20_000 }).toBe(false);
+  expect(asked()).toHaveLength(2);
 });
 
 test('what Stripe tells completes the session without anybody asking', async () => {

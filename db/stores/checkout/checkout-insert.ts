@@ -127,9 +127,10 @@ export async function refuseRunning(
 }
 
 /**
- * Writes a session with the payment it waits for, INITIATED, and its agenda. The invoice is there already. Throws `already_exists` as
- * `refuseRunning`, and `invalid_operation` for a connected provider and a customer on a test clock.
- * spec: wallets-and-payments §2.17; design: money-in-checkout §A12
+ * Writes a session with the payment it waits for, INITIATED, and its agenda. The invoice is there already, and the session belongs to
+ * its customer, who may be another than the subscriber. Throws `already_exists` as `refuseRunning`, and `invalid_operation` for a
+ * connected provider and a customer on a test clock, or a payer who is archived.
+ * spec: wallets-and-payments §2.17; design: money-in-checkout §A12, §B17
  */
 export async function insertCheckout(
   tx: ScopedSql,
@@ -143,9 +144,10 @@ export async function insertCheckout(
     throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
   }
   const key = request.idempotencyKey ?? cartKey(subject.customerId, subject.action, subject.configuration);
-  await insertSessionRow(tx, request, subject, { key, paymentId });
   const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, subject.invoiceId);
   if (!invoice) throw new Error(`invoice ${subject.invoiceId} is gone inside the transaction of its session`);
+  await keepPayer(tx, invoice.customer_id);
+  await insertSessionRow(tx, request, { ...subject, customerId: invoice.customer_id }, { key, paymentId });
   const payment = await insertPayment(tx, {
     id: paymentId,
     idempotencyKey: `${sessionId}/1`,
@@ -167,6 +169,16 @@ export async function insertCheckout(
     checkoutAudit(row, 'created', subject.at, { action: subject.action, invoice_id: invoice.id }),
   ]);
   await writeCheckoutAgenda(tx, row, subject.at);
+}
+
+/** Keeps the payer from being archived while the session is written. */
+async function keepPayer(tx: ScopedSql, customerId: string): Promise<void> {
+  const [payer] = await tx.rows<{ status: string }>(
+    'select status from customer where environment_id = $1 and id = $2 for share',
+    [tx.scope.environmentId, customerId],
+  );
+  if (payer?.status === 'published') return;
+  throw refuse('invalid_operation', `customer ${customerId}, who is to pay, is ${payer?.status ?? 'unknown'}`);
 }
 
 async function insertSessionRow(

@@ -1,6 +1,7 @@
 import type { LinkedMethod } from '../../../billing/checkout-link.ts';
 import { writeAudit } from '../../audit.ts';
 import type { ScopedSql } from '../../transaction.ts';
+import { followMethods } from '../wallet/auto-topup-switch.ts';
 import type { CheckoutRow } from './checkout-row.ts';
 
 /** Whether the payer's method is kept, as the page has told it. design: money-in-checkout §B12 */
@@ -9,8 +10,8 @@ export function keepsMethod(row: CheckoutRow): boolean {
 }
 
 /**
- * Keeps the method that paid a session, so that renewals are charged to it. It becomes the customer's default: subscriptions have no
- * method of their own, and the payer has just agreed to this one. design: money-in-checkout §B12
+ * Keeps the method that paid a session for its payer, so that renewals are charged to it: the subscription it was for names it from now
+ * on, and a payer who has no default method gets it as such. design: money-in-checkout §B12
  */
 export async function keepMethod(
   tx: ScopedSql,
@@ -23,16 +24,13 @@ export async function keepMethod(
     environmentId,
     row.customer_id,
   ]);
-  await tx.rows(
-    `update payment_method set is_default = false, updated_at = $3, updated_by = $4
-     where environment_id = $1 and customer_id = $2 and is_default`,
-    [environmentId, row.customer_id, now, actor],
-  );
-  await tx.rows(
+  const [kept] = await tx.rows<{ is_default: boolean }>(
     `insert into payment_method (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, customer_id, gateway,
-       gateway_token, customer_token, type, brand, last_four, is_default, metadata, connection_id)
-     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, true, '{}',
-       (select p.connection_id from payment p where p.environment_id = $3 and p.id = $12))`,
+       gateway_token, customer_token, type, brand, last_four, metadata, connection_id, is_default)
+     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, '{}',
+       (select p.connection_id from payment p where p.environment_id = $3 and p.id = $12),
+       not exists (select from payment_method m where m.environment_id = $3 and m.customer_id = $6 and m.status = 'published' and m.is_default))
+     returning is_default`,
     [
       id,
       row.tenant_id,
@@ -48,8 +46,14 @@ export async function keepMethod(
       row.checkout_payment_id,
     ],
   );
-  const detail = { customer_id: row.customer_id, gateway: row.payment_provider, is_default: true };
+  await tx.rows('update subscription set gateway_payment_method_id = $3 where environment_id = $1 and id = $2', [
+    environmentId,
+    row.subscription_id,
+    id,
+  ]);
+  const detail = { customer_id: row.customer_id, gateway: row.payment_provider, is_default: kept!.is_default };
   await writeAudit(tx, tx.scope, [
     { objectType: 'payment_method', objectId: id, action: 'created', occurredAt: at, detail },
   ]);
+  await followMethods(tx, tx.scope, row.customer_id, { isNew: true });
 }

@@ -3,11 +3,13 @@ import { Wallet } from '../../entities/wallet.ts';
 import type { Transaction } from '../../transaction.ts';
 
 /**
- * Refuses to archive a customer with a wallet that is not closed, or of whom money is still on its way: a charge, an automatic top-up, or a refund. Throws
- * `invalid_operation`. spec: platform §10.2; design: money-in-wallets finding 41
+ * Refuses to archive a customer with a wallet that is not closed or a payment page that is open, or of whom money is still on its way: a
+ * charge, an automatic top-up, or a refund. Throws `invalid_operation`.
+ * spec: platform §10.2; design: money-in-wallets finding 41, money-in-checkout §B17
  */
 export async function refuseUnsettled(tx: Transaction, customerId: string): Promise<void> {
   await refuseOpenWallets(tx, customerId);
+  await refuseOpenCheckouts(tx, customerId);
   await refuseMovingMoney(tx, customerId);
 }
 
@@ -23,6 +25,20 @@ async function refuseOpenWallets(tx: Transaction, customerId: string): Promise<v
   throw refuse(
     'invalid_operation',
     `customer ${customerId} has ${open} wallets that are not closed; terminate them first`,
+  );
+}
+
+async function refuseOpenCheckouts(tx: Transaction, customerId: string): Promise<void> {
+  const [open] = await tx.rows<{ id: string }>(
+    `select id from checkout_session where environment_id = $1 and customer_id = $2 and status = 'published'
+       and checkout_status in ('initiated', 'pending') order by id limit 1`,
+    [tx.scope.environmentId, customerId],
+  );
+  if (!open) return;
+  throw refuse(
+    'invalid_operation',
+    `checkout session ${open.id} of customer ${customerId} can still be paid; cancel it, or wait until it ends`,
+    { context: { checkout_session_id: open.id } },
   );
 }
 

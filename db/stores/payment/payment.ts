@@ -22,7 +22,7 @@ export interface PaymentToOpen {
   idempotencyKey: string;
   /** The customer's present. */
   at: string;
-  /** The method to charge; the customer's default when null. */
+  /** The method to charge; the customer's default when null, and when it cannot be charged any more. */
   paymentMethodId?: string | null;
   /** Where the charge comes before the invoice is kept: the id it was made under. */
   paymentId?: string;
@@ -75,10 +75,8 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
     if (known) return known;
     if (invoice.invoice_status !== 'FINALIZED') return { kind: 'not_payable' };
     if (decimalText(invoice.amount_remaining) === '0') return { kind: 'nothing_due' };
-    const wanted = input.paymentMethodId ?? null;
-    const method = methods.find(
-      (one) => one.customer_id === invoice.customer_id && (wanted === null ? one.is_default : one.id === wanted),
-    );
+    const own = methods.filter((one) => one.customer_id === invoice.customer_id);
+    const method = own.find(({ id }) => id === input.paymentMethodId) ?? own.find((one) => one.is_default);
     const share = shareOf(purse, invoice, input);
     const byWallets = { kind: 'paid_by_wallets' } as const;
     if (!method || share.byCard === '0') {
