@@ -52,8 +52,8 @@ export function createCheckoutActivities(access: GatewayAccess) {
     inSqlTransaction(access.database, { ...workflowScope(session), ...session.caller }, work);
   const read = (session: CheckoutReference) => inScope(session, (tx) => snapshotOf(tx, session.sessionId));
   /** Pages of the provider of a link, through the connection its payment is bound to. */
-  const linksOf = async (owner: CheckoutReference, { provider, paymentId: id }: AskedLink) => {
-    const { gateway } = await openGateway(access, owner, { kind: 'payment', id, provider });
+  const linksOf = async (owner: CheckoutReference, { object }: AskedLink) => {
+    const { gateway } = await openGateway(access, owner, object);
     return gateway?.links;
   };
 
@@ -72,7 +72,7 @@ export function createCheckoutActivities(access: GatewayAccess) {
       const { sessionId, at } = input;
       const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, 'open'));
       if (request === null) return read(input);
-      const opened = await openAt(await linksOf(input, request), request.link, request.provider);
+      const opened = await openAt(await linksOf(input, request), request.link, request.object.provider);
       crashPoint('openLink.afterEffect');
       if (opened.status === 'opened') {
         await inScope(input, (tx) => recordOpened(tx, { sessionId, link: opened.link, at }));

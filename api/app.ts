@@ -73,6 +73,7 @@ import { priceUnitRoutes } from './routes/price-unit.ts';
 import { rawEventRoutes } from './routes/raw-event.ts';
 import { rbacRoutes } from './routes/rbac.ts';
 import { refundRoutes } from './routes/refund.ts';
+import { savedMethodRoutes } from './routes/saved-method.ts';
 import { secretIntegrationRoutes } from './routes/secret-integration.ts';
 import { settingRoutes } from './routes/setting.ts';
 import { subscriptionRoutes } from './routes/subscription.ts';
@@ -149,6 +150,7 @@ async function registerResources(v1: Api): Promise<void> {
   await v1.register(meterUsageRoutes);
   await v1.register(outboundEventRoutes);
   await v1.register(paymentMethodRoutes);
+  await v1.register(savedMethodRoutes);
   await v1.register(paymentRoutes);
   await v1.register(planRoutes);
   await v1.register(planSimulationRoutes);

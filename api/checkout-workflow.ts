@@ -55,7 +55,7 @@ export async function checkoutRequestOf(
     metadata: input.metadata ?? {},
     pageToken: checkoutToken(config, sessionId),
     baseUrl: `${request.protocol}://${request.host}`,
-    urlOf: (session) => urlOf(request, session),
+    urlOf: (session) => pageUrlOf(request, session),
   };
 }
 
@@ -85,7 +85,7 @@ export async function openAtProvider(
 /** A session as the answer of the operation that opened it carries it. */
 export async function viewOpened(request: Asker, tx: Transaction, sessionId: string) {
   const row = await findCheckout(tx, sessionId);
-  return viewCheckout(row, urlOf(request, row));
+  return viewCheckout(row, pageUrlOf(request, row));
 }
 
 /** A session with what a poller needs; an active one is asked about at its provider first. spec: wallets-and-payments §2.17 Read and poll */
@@ -134,12 +134,12 @@ async function viewRead(request: Asker, sessionId: string, isConfirmed: boolean)
       [tx.scope.environmentId, row.checkoutPaymentId],
     );
     const now = await customerNow(tx, row.customerId);
-    return viewCheckoutRead(row, { url: urlOf(request, row), now, isConfirmed, payment: payment ?? null });
+    return viewCheckoutRead(row, { url: pageUrlOf(request, row), now, isConfirmed, payment: payment ?? null });
   });
 }
 
 /** The address at which a session is paid: its provider's, else our own page; null once no key tells its token. */
-function urlOf(
+export function pageUrlOf(
   { server }: Pick<FastifyRequest, 'server'>,
   session: { id: string; tokenHash: string; baseUrl: string; providerUrl?: string | null | undefined },
 ): string | null {

@@ -33,6 +33,7 @@ export type LinkOccasion = 'poll' | 'timer' | 'cancel' | 'superseded';
 /** A session as a link's answer is weighed for it. */
 export interface AskedSession {
   id: string;
+  /** Null in setup mode, in which a method is saved and no money is taken. */
   paymentId: string | null;
   amount: string;
   currency: string;
@@ -41,6 +42,7 @@ export interface AskedSession {
 
 export type LinkDecision =
   | { trigger: 'paid' | 'mispaid'; capture: LinkCapture }
+  | { trigger: 'saved' }
   | { trigger: 'timer' | 'cancel' | 'superseded' | 'link_ended' | null };
 
 /**
@@ -55,6 +57,7 @@ export function decideByLink(
   occasion: LinkOccasion,
   at: string,
 ): LinkDecision {
+  if (session.paymentId === null && link?.savedMethod) return { trigger: 'saved' };
   const [first] = link?.captures ?? [];
   if (link && first) {
     const capture = link.captures.find((one) => pays(session, one)) ?? first;

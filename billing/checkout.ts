@@ -8,7 +8,9 @@ export const checkoutActions = [
   'wallet_topup',
   'pay_invoice',
 ] as const;
-export type CheckoutAction = (typeof checkoutActions)[number];
+export type PaidCheckoutAction = (typeof checkoutActions)[number];
+/** In setup mode nothing is bought: the payer's method is saved. */
+export type CheckoutAction = PaidCheckoutAction | 'save_method';
 
 export const checkoutStatuses = ['initiated', 'pending', 'completed', 'failed', 'expired'] as const;
 export type CheckoutStatus = (typeof checkoutStatuses)[number];
@@ -22,7 +24,8 @@ export function isCheckoutActive(status: string): boolean {
 }
 
 /**
- * Things that happen to a session: the provider made the link (`opened`) or refused to (`refused`), the payer paid (`paid`) or was
+ * Things that happen to a session: the provider made the link (`opened`) or refused to (`refused`), the payer paid (`paid`; in setup mode the
+ * method was saved) or was
  * declined, somebody cancelled, time ran out (`timer`), the link ended at the provider, a command made the order impossible
  * (`superseded`), what the order changes was found changed when the money came (`overtaken`), other money came than was asked
  * (`mispaid`), or a paid order could not be carried out for a day (`abandoned`).

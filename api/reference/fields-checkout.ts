@@ -50,5 +50,27 @@ export const checkoutFields: Descriptions = {
   next_poll_after_ms: 'Milliseconds to wait before asking again; 0 when it has ended.',
   'Checkout.payment': 'The payment of the session; null before it is begun.',
   checkout: 'Opens a payment page: what is ordered comes when it is paid.',
+  setup_intent_id: 'Id of the page at the provider.',
+  'SetupIntentResponse.checkout_session_id': 'Id of the session, which is read as every other.',
+  checkout_url: 'Address of the page, for the payer alone; null once it has ended.',
+  'SetupIntentResponse.status':
+    '`requires_payment_method` until a method is saved, `succeeded` then, and `canceled` when it ended before.',
+  'SetupIntentResponse.usage': 'Whether the method may be charged without its payer.',
+  'SetupIntentResponse.created_at': 'When the page was opened, in Unix seconds.',
+  'SetupIntentResponse.expires_at': 'When the page ends, in Unix seconds.',
+  'createSetupIntentSession.usage':
+    '`off_session`, when absent, may be charged without its payer; `on_session` on a payment page alone.',
+  payment_method_types: 'Kinds of methods that the page takes: `card`.',
+  'createSetupIntentSession.success_url': 'Where the payer is sent after saving: https, or http on localhost.',
+  'createSetupIntentSession.cancel_url': 'Where the payer is sent after leaving the page: https, or http on localhost.',
+  'CustomerPaymentMethodsResponse.data': 'Methods of the provider, the newest first.',
+  'CustomerPaymentMethodsResponse.total_count': 'Methods of the provider, on all pages.',
+  'CustomerPaymentMethodsResponse.status':
+    '`ACTIVE`, or `INACTIVE` once it was detached; an `EXPIRED` one has passed its date.',
+  card: 'The part of a card that may be shown.',
+  last4: 'The last four digits.',
+  exp_month: 'Month in which it expires; null where its provider does not say.',
+  exp_year: 'Year in which it expires; null where its provider does not say.',
+  can_auto_charge: 'Whether it may be charged without its payer.',
   checkout_session: 'The session to be paid; null when nothing is.',
 };

@@ -61,6 +61,10 @@ export const billingOperations: Readonly<Record<string, string>> = {
   createPaymentMethod:
     'Saves what the provider gave for a card, so that invoices can be charged to it. No card numbers are taken, except test cards of the sandbox.',
   listPaymentMethods: 'Brand and last four digits of each, and which one is charged.',
+  listCustomerPaymentMethods:
+    'A page of methods for each provider, the newest first. Detached ones are shown as `INACTIVE`, and can be charged no more.',
+  createSetupIntentSession:
+    'Answers the address of a page on which the customer saves a card; nothing is charged. Read `checkout_session_id` as a checkout session to see when that is done.',
   makeDefaultPaymentMethod: 'Invoices made from now on are charged to it, where their subscription names no other.',
   deletePaymentMethod:
     'Payments made with it stay. If it was the one that is charged, the newest of the others is from now on.',

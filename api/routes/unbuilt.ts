@@ -19,8 +19,6 @@ export const unbuiltOperations: readonly [
   ['POST', '/marketplace/agreements', 'createMarketplaceAgreement'],
   ['POST', '/oauth/complete', 'completeOAuth'],
   ['POST', '/oauth/init', 'initiateOAuth'],
-  ['GET', '/payments/customers/{id}/methods', 'listCustomerPaymentMethods'],
-  ['POST', '/payments/customers/{id}/setup/intent', 'createSetupIntentSession'],
   ['POST', '/portal/onboarding/events', 'generateEvents'],
   ['POST', '/portal/onboarding/setup', 'setupDemo'],
   ['GET', '/tasks/scheduled', 'listScheduledTasks'],

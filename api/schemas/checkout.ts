@@ -19,7 +19,7 @@ import {
 const id = z.string().min(1).max(255);
 
 /** An address the payer is sent back to: https, or http of the caller's own machine. spec: wallets-and-payments §1.4 */
-const returnUrl = z
+export const returnUrl = z
   .string()
   .max(2_048)
   .refine(isReturnUrl, { message: 'must be an absolute https address, or http on localhost' });
@@ -121,6 +121,7 @@ export function checkoutFiltersOf(query: z.output<typeof checkoutListQuery>): Ch
   };
 }
 
+const answeredActions = [...checkoutActions, 'save_method'] as const;
 const paymentAction = z.object({ type: z.literal('checkout_url'), url: z.string() }).nullable();
 const block = z.record(z.string(), z.unknown());
 
@@ -129,7 +130,7 @@ export const checkoutSession = z
     ...recordOutput,
     idempotency_key: z.string(),
     customer_id: z.string(),
-    action: z.enum(checkoutActions),
+    action: z.enum(answeredActions),
     checkout_status: z.enum(checkoutStatuses),
     configuration: block,
     payment_action: paymentAction,

@@ -8,6 +8,7 @@ export const checkoutReferences: readonly Reference[] = [
   { table, column: 'test_clock_id', target: 'test_clock' },
   { table, column: 'checkout_invoice_id', target: 'invoice' },
   { table, column: 'checkout_payment_id', target: 'payment' },
+  { table, column: 'connection_id', target: 'connection' },
   { table, column: 'wallet_id', target: 'wallet' },
   { table, column: 'subscription_id', target: 'subscription' },
   { table, column: 'purchase_id', target: 'wallet_transaction' },

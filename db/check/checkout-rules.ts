@@ -20,7 +20,8 @@ export const checkoutRules: readonly InvariantRule[] = [
     examines: 'select count(*) from checkout_session',
     violations: `
       select s.id as object, ${problem} as problem from ${drafted}
-      where s.checkout_status = 'completed' and (i.invoice_status = 'DRAFT' or p.succeeded_at is null or p.unapplied
+      where s.checkout_status = 'completed' and (i.invoice_status = 'DRAFT' or (s.action <> 'save_method' and p.succeeded_at is null) or p.unapplied
+        or (s.action = 'save_method' and not s.result -> 'save_method_result' ? 'payment_method_id')
         or u.subscription_status = 'draft' or t.transaction_status = 'pending')`,
   },
   {

@@ -35,6 +35,8 @@ const schema = defineEntity({
     currency: p.text(),
     checkoutInvoiceId: p.text().nullable(),
     checkoutPaymentId: p.text().nullable(),
+    /** The connection of one that saves a method; that of others is their payment's. */
+    connectionId: p.text().nullable(),
     walletId: p.text().nullable(),
     subscriptionId: p.text().nullable(),
     /** The purchase of credits that it pays. */

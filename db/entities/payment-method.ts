@@ -15,6 +15,8 @@ const schema = defineEntity({
     /** The gateway's own customer that the method belongs to; null where it needs none. */
     customerToken: p.text().nullable(),
     type: p.text().default('CARD'),
+    /** `on_session` is charged with its payer there, and never automatically. */
+    usage: p.text().default('off_session'),
     brand: p.text().default(''),
     lastFour: p.text().default(''),
     isDefault: p.boolean().default(false),

@@ -69,6 +69,7 @@ import { Migration20261125_85_checkout_sessions } from './20261125_85_checkout_s
 import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
 import { Migration20261125_91_carried_credits } from './20261125_91_carried_credits.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
+import { Migration20261126_40_saved_methods } from './20261126_40_saved_methods.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -143,4 +144,5 @@ export const migrations = [
   { name: '20261125_62_planned_changes', class: Migration20261125_62_planned_changes },
   { name: '20261125_82_inbound_events', class: Migration20261125_82_inbound_events },
   { name: '20261125_40_auto_topup', class: Migration20261125_40_auto_topup },
+  { name: '20261126_40_saved_methods', class: Migration20261126_40_saved_methods },
 ];

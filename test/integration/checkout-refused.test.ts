@@ -6,14 +6,22 @@ import { type Body, checkout, customerOf, invoiceOf, payAtSandbox, readSession, 
 
 const { api, base, gateway } = await testPlatform();
 
+const drafted =
+  /^public\.(checkout_session|invoice|payment|refund|subscription|wallet|wallet_transaction|outbox_event) /;
+
+/** Rows that a checkout would write; open sessions of other tests are asked about meanwhile, which is noted elsewhere. */
+async function draftedRows(): Promise<string[]> {
+  return (await rowCounts(base)).split('\n').filter((line) => drafted.test(line));
+}
+
 type Answer = { status: number; body: Body };
 
 async function refused(asked: () => Promise<Answer>, status: number, code: string, ...words: string[]): Promise<void> {
-  const before = await rowCounts(base);
+  const before = await draftedRows();
   const answer = await asked();
   expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([status, code]);
   for (const word of words) expect(answer.body.message).toContain(word);
-  expect(await rowCounts(base)).toBe(before);
+  expect(await draftedRows()).toEqual(before);
 }
 
 const topUp = (walletId: string, more: object = {}, headers: Record<string, string> = {}) =>

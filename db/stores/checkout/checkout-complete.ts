@@ -21,13 +21,13 @@ export interface CheckoutFollowers {
 
 /**
  * Carries out a paid order in one transaction: the session is claimed, the invoice gets its number and its payment, and what was bought
- * comes as it was frozen. Null when another had claimed it. What it throws leaves the session as it was.
+ * comes as it was frozen; in setup mode, without a capture, the payer's method is saved. Null when another had claimed it. What it throws leaves the session as it was.
  * spec: wallets-and-payments §2.17 Completion per action; design: money-in-checkout §A10, §B8
  */
 export async function completeCheckout(
   tx: ScopedSql,
   row: CheckoutRow,
-  { capture, savedMethod = null, at }: { capture: LinkCapture; savedMethod?: LinkedMethod | null; at: string },
+  { capture, savedMethod = null, at }: { capture: LinkCapture | null; savedMethod?: LinkedMethod | null; at: string },
 ): Promise<CheckoutFollowers | null> {
   const methodId = savedMethod !== null && keepsMethod(row) ? newId('pm') : null;
   const claimed = await changeCheckout(tx, row, {
@@ -45,7 +45,7 @@ export async function completeCheckout(
   // In the order of locks: the subscription before its invoice.
   if (subscriptionId !== null) await carryOutSubscription(tx, row, subscriptionId, at);
   if (invoiceId !== null) await issueGatedInvoice(tx, tx.scope, invoiceId, at);
-  const refundIds = await settle(tx, row, capture, at);
+  const refundIds = capture === null ? [] : await settle(tx, row, capture, at);
   if (invoiceId !== null) await refreshInvoiceAgenda(tx, tx.scope, invoiceId);
   return { refundIds, subscriptionId, invoiceId };
 }
@@ -78,6 +78,7 @@ async function settle(tx: ScopedSql, row: CheckoutRow, capture: LinkCapture, at:
 
 /** What a session made, under the name of its action. spec: wallets-and-payments §1.4 result; design: money-in-checkout §B20 */
 function resultOf(row: CheckoutRow, methodId: string | null): Record<string, unknown> {
+  if (row.action === 'save_method') return { save_method_result: { payment_method_id: methodId } };
   const kept = methodId === null ? {} : { payment_method_id: methodId };
   const paid = { invoice_id: row.checkout_invoice_id, payment_id: row.checkout_payment_id, ...kept };
   const addon = row.planned?.kind === 'addon' ? { addon_association_id: row.planned.associationId } : {};

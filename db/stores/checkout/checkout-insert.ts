@@ -114,7 +114,12 @@ export async function findMade(tx: ScopedSql, sessionId: string): Promise<Checko
 export async function refuseRunning(
   tx: ScopedSql,
   request: CheckoutRequest,
-  subject: { key: string; walletId?: string; subscriptionId?: string; invoiceId?: string },
+  subject: {
+    key: string;
+    walletId?: string | undefined;
+    subscriptionId?: string | undefined;
+    invoiceId?: string | null;
+  },
 ): Promise<void> {
   const [row] = await tx.rows<RunningRow>(runningText, [
     tx.scope.environmentId,
@@ -139,10 +144,7 @@ export async function insertCheckout(
   paymentId: string,
 ): Promise<void> {
   const { sessionId } = request;
-  if (request.isConnected && subject.testClockId !== null) {
-    const problem = `${request.provider} knows real time alone; a customer on a test clock pays at the sandbox`;
-    throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
-  }
+  refusePlayedTime(request, subject.testClockId);
   const key = request.idempotencyKey ?? cartKey(subject.customerId, subject.action, subject.configuration);
   const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, subject.invoiceId);
   if (!invoice) throw new Error(`invoice ${subject.invoiceId} is gone inside the transaction of its session`);
@@ -171,8 +173,15 @@ export async function insertCheckout(
   await writeCheckoutAgenda(tx, row, subject.at);
 }
 
-/** Keeps the payer from being archived while the session is written. */
-async function keepPayer(tx: ScopedSql, customerId: string): Promise<void> {
+/** Refuses (invalid_operation) a provider of real money to a customer whose time is played. design: money-in-checkout §A12 */
+export function refusePlayedTime({ provider, isConnected }: CheckoutRequest, testClockId: string | null): void {
+  if (!isConnected || testClockId === null) return;
+  const problem = `${provider} knows real time alone; a customer on a test clock pays at the sandbox`;
+  throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
+}
+
+/** Keeps the payer from being archived while the session is written. Refuses (invalid_operation) one who is. */
+export async function keepPayer(tx: ScopedSql, customerId: string): Promise<void> {
   const [payer] = await tx.rows<{ status: string }>(
     'select status from customer where environment_id = $1 and id = $2 for share',
     [tx.scope.environmentId, customerId],
@@ -181,11 +190,12 @@ async function keepPayer(tx: ScopedSql, customerId: string): Promise<void> {
   throw refuse('invalid_operation', `customer ${customerId}, who is to pay, is ${payer?.status ?? 'unknown'}`);
 }
 
-async function insertSessionRow(
+/** Writes the row of a session; one in setup mode has neither invoice nor payment. Throws `already_exists` as `refuseRunning`. */
+export async function insertSessionRow(
   tx: ScopedSql,
   request: CheckoutRequest,
-  subject: CheckoutSubject,
-  { key, paymentId }: { key: string; paymentId: string },
+  subject: Omit<CheckoutSubject, 'invoiceId'> & { invoiceId: string | null },
+  { key, paymentId }: { key: string; paymentId: string | null },
 ): Promise<void> {
   const now = new Date().toISOString();
   const { tenantId, environmentId, actor } = tx.scope;
@@ -228,7 +238,8 @@ async function insertSessionRow(
   } catch (error) {
     if (violatedUniqueIndex(error) === null) throw error;
     await tx.rows('rollback to savepoint new_checkout');
-    await refuseRunning(tx, request, { ...subject, key });
+    const { walletId, subscriptionId, invoiceId } = subject;
+    await refuseRunning(tx, request, { key, walletId, subscriptionId, invoiceId });
     throw error;
   }
 }

@@ -11,7 +11,7 @@ export function keepsMethod(row: CheckoutRow): boolean {
 
 /**
  * Keeps the method that paid a session for its payer, so that renewals are charged to it: the subscription it was for names it from now
- * on, and a payer who has no default method gets it as such. design: money-in-checkout §B12
+ * on, and a payer who has no default method, or wants it so, gets it as such. design: money-in-checkout §B12
  */
 export async function keepMethod(
   tx: ScopedSql,
@@ -24,11 +24,19 @@ export async function keepMethod(
     environmentId,
     row.customer_id,
   ]);
+  const isDefault = row.provider_config.set_default === 'true';
+  if (isDefault) {
+    await tx.rows(
+      `update payment_method set is_default = false, updated_at = $3, updated_by = $4
+       where environment_id = $1 and customer_id = $2 and is_default`,
+      [environmentId, row.customer_id, now, actor],
+    );
+  }
   const [kept] = await tx.rows<{ is_default: boolean }>(
     `insert into payment_method (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, customer_id, gateway,
-       gateway_token, customer_token, type, brand, last_four, metadata, connection_id, is_default)
-     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, '{}',
-       (select p.connection_id from payment p where p.environment_id = $3 and p.id = $12),
+       gateway_token, customer_token, type, brand, last_four, metadata, usage, connection_id, is_default)
+     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, $12, $13,
+       coalesce($14, (select p.connection_id from payment p where p.environment_id = $3 and p.id = $15)),
        not exists (select from payment_method m where m.environment_id = $3 and m.customer_id = $6 and m.status = 'published' and m.is_default))
      returning is_default`,
     [
@@ -43,6 +51,9 @@ export async function keepMethod(
       method.customerToken,
       method.brand,
       method.lastFour,
+      row.action === 'save_method' ? row.metadata : {},
+      row.provider_config.usage ?? 'off_session',
+      row.connection_id,
       row.checkout_payment_id,
     ],
   );

@@ -4,6 +4,7 @@ import { writeAudit } from '../../audit.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import { writeEvents } from '../../outbox.ts';
 import type { ScopedSql } from '../../transaction.ts';
+import type { ProvidersObject } from '../payment/payment-connection.ts';
 import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment/payment-row.ts';
 import { wireToken } from '../payment/wire-token.ts';
 import { cleanUpCheckout } from './checkout-clean-up.ts';
@@ -35,15 +36,14 @@ export interface LinkToOpen {
   metadata: Record<string, string>;
 }
 
-/** A link, its provider, and the payment whose connection leads there. */
+/** A link, and the payment or, in setup mode, session whose connection leads to its provider. */
 export interface AskedLink {
-  provider: string;
-  paymentId: string;
+  object: ProvidersObject;
   link: LinkToOpen;
 }
 
 interface RequestRow extends CheckoutRow {
-  intent_token: string;
+  intent_token: string | null;
   gateway_payment_id: string | null;
   customer_name: string;
   customer_email: string | null;
@@ -75,18 +75,27 @@ export async function linkRequestOf(
   if (!row) return null;
   const isUnopened = row.link_state === 'none' && isCheckoutActive(row.checkout_status);
   if ((purpose === 'open' && !isUnopened) || (purpose === 'read' && isUnopened)) return null;
-  return { provider: row.payment_provider, paymentId: row.checkout_payment_id ?? '', link: linkOf(row) };
+  const { id, checkout_payment_id: paymentId, payment_provider: provider } = row;
+  const object =
+    paymentId === null ? { kind: 'checkout_session' as const, id } : { kind: 'payment' as const, id: paymentId };
+  return { object: { ...object, provider }, link: linkOf(row) };
+}
+
+/** Name by which the gateway knows the link of a session without a payment. */
+export function setupIntentToken(sessionId: string): string {
+  return `${sessionId}:1`;
 }
 
 function linkOf(row: RequestRow): LinkToOpen {
   const page = `${row.base_url}/checkout/${row.page_token ?? ''}`;
+  const intentToken = row.intent_token ?? setupIntentToken(row.id);
   return {
-    intentToken: row.intent_token,
-    token: wireToken(row.intent_token),
+    intentToken,
+    token: wireToken(intentToken),
     providerId: row.provider_session_id,
     chargeProviderId: row.gateway_payment_id,
     createdAt: instantText(row.created_at),
-    mode: 'payment',
+    mode: row.checkout_payment_id === null ? 'setup' : 'payment',
     amount: decimalText(row.amount),
     currency: row.currency,
     expiresAt: instantText(row.expires_at),

@@ -4,6 +4,7 @@ import { decimalText, instantText } from '../../columns.ts';
 import type { Transaction } from '../../transaction.ts';
 import { type InvoicePageSource, readInvoicePage } from '../invoice/invoice-page.ts';
 import { instantOrNull } from '../payment/payment-row.ts';
+import { setupIntentToken } from './checkout-open.ts';
 
 /** A session as its page shows it: facts only. design: money-in-checkout §B13, §B14 */
 export interface CheckoutPage {
@@ -47,7 +48,7 @@ interface PageRow {
   customer_name: string;
   timezone: string;
   payment_provider: string;
-  intent_token: string;
+  intent_token: string | null;
   action: CheckoutAction;
   checkout_status: string;
   checkout_invoice_id: string | null;
@@ -95,7 +96,7 @@ export async function readCheckoutPage(tx: Transaction, sessionId: string): Prom
     customerName: row.customer_name,
     timezone: row.timezone,
     paymentProvider: row.payment_provider,
-    intentToken: row.intent_token,
+    intentToken: row.intent_token ?? setupIntentToken(row.id),
     action: row.action,
     checkoutStatus: row.checkout_status,
     failureReason: row.failure_reason,

@@ -26,6 +26,7 @@ export interface CheckoutRow {
   currency: string;
   checkout_invoice_id: string | null;
   checkout_payment_id: string | null;
+  connection_id: string | null;
   wallet_id: string | null;
   subscription_id: string | null;
   purchase_id: string | null;
@@ -53,7 +54,7 @@ export interface CheckoutRow {
 }
 
 export const checkoutColumns = `id, tenant_id, environment_id, status, customer_id, action, checkout_status, configuration, payment_provider,
-  provider_config, amount, currency, checkout_invoice_id, checkout_payment_id, wallet_id, subscription_id, purchase_id, planned, page_token, base_url,
+  provider_config, amount, currency, checkout_invoice_id, checkout_payment_id, connection_id, wallet_id, subscription_id, purchase_id, planned, page_token, base_url,
   provider_session_id, provider_url, provider_expires_at, link_state, failure_reason, opened_at, expires_at, asked_at, answered_at,
   completion_failed_at, ended_at, completed_at, cancelled_at, created_at, metadata, test_clock_id, version`;
 

@@ -45,13 +45,14 @@ export async function recordLink(
   await noteDeclines(tx, row, link);
   const decision = await decide(tx, row, { link, occasion, at });
   if (decision.trigger === null) return waitOn(tx, row, link, at);
-  if (decision.trigger === 'paid') {
+  if (decision.trigger === 'paid' || decision.trigger === 'saved') {
+    const capture = 'capture' in decision ? decision.capture : null;
     const done = await completeCheckout(tx, row, {
-      capture: decision.capture,
+      capture,
       savedMethod: link?.savedMethod ?? null,
       at,
     });
-    return withRefunds(done ?? nobody, await giveBack(tx, row, { link, at, cause: 'second', paid: decision.capture }));
+    return withRefunds(done ?? nobody, await giveBack(tx, row, { link, at, cause: 'second', paid: capture }));
   }
   const isDead = link !== null && (link.status === 'dead' || link.status === 'paid');
   const refusal = decision.trigger === 'mispaid' ? mispaidMessage(row, decision.capture) : undefined;
@@ -168,7 +169,7 @@ interface MoneyBack {
   at: string;
   cause: UnappliedCapture['cause'];
   /** The capture that pays the session. */
-  paid?: LinkCapture;
+  paid?: LinkCapture | null;
 }
 
 /** Money of a link that no payment of the session stands for yet, but for `paid`: recorded and given back. */

@@ -2,9 +2,9 @@ import { missing } from '../../record.ts';
 import type { SealedRow } from '../platform/connection-secret.ts';
 import type { PaymentTransaction } from './payment-row.ts';
 
-/** An object whose money a provider moves, and the provider. */
+/** An object whose money a provider moves, or whose method it saves, and the provider. */
 export interface ProvidersObject {
-  kind: 'payment' | 'opening_charge' | 'refund';
+  kind: 'payment' | 'opening_charge' | 'refund' | 'checkout_session';
   id: string;
   provider: string;
 }
@@ -14,6 +14,9 @@ export interface ProvidersObject {
  * stay listed, and can be charged again once the same account is connected. design: money-in-checkout §A1
  */
 export const accountIsConnected = `not exists (select from connection k where k.id = m.connection_id and k.status <> 'published')`;
+
+/** Condition of saved methods `m` that are charged automatically: without their payer, and at an account that is connected. */
+export const isChargedAlone = `m.usage = 'off_session' and ${accountIsConnected}`;
 
 /** Gives the saved methods of an account's deleted connections to its new one; none where the account is not known. */
 export async function adoptMethods(
@@ -43,12 +46,13 @@ export async function bindConnection(tx: PaymentTransaction, object: ProvidersOb
   ]);
   if (!row) throw missing(object.kind.replace('_', ' '), object.id);
   if (row.id === null) return null;
-  const wasSent = object.kind === 'refund' || (object.kind === 'payment' && row.bound_id !== null);
+  const isBound = object.kind === 'payment' || object.kind === 'checkout_session';
+  const wasSent = object.kind === 'refund' || (isBound && row.bound_id !== null);
   if (row.connection_status !== 'published' && !wasSent) return null;
   const { id, tenant_id, secret_key_id, secret_nonce, secret_ciphertext } = row;
-  if (object.kind === 'payment' && row.bound_id === null) {
+  if (isBound && row.bound_id === null) {
     await tx.rows(
-      `update payment set connection_id = $3 where environment_id = $1 and id = $2 and connection_id is null`,
+      `update ${object.kind} set connection_id = $3 where environment_id = $1 and id = $2 and connection_id is null`,
       [tx.scope.environmentId, object.id, id],
     );
   }
@@ -95,6 +99,7 @@ const bindTexts: Record<ProvidersObject['kind'], string> = {
     'o.connection_id',
     'r.id',
   ),
+  checkout_session: bindText('checkout_session o left join payment_method m on false', 'o.connection_id', 'o.id'),
 };
 
 /** Objects whose money still moves through a connection. */
@@ -137,6 +142,6 @@ select (select count(*) from payment p where p.environment_id = $1 and p.payment
   (select count(*) from refund r join payment p on p.id = r.payment_id and p.environment_id = r.environment_id
     where r.environment_id = $1 and r.payment_gateway = $3 and r.refund_status in ('PENDING', 'PROCESSING')
       and ${ofConnection('p.connection_id')})::int as refunds,
-  (select count(*) from checkout_session s join payment p on p.id = s.checkout_payment_id and p.environment_id = s.environment_id
-    where s.environment_id = $1 and s.payment_provider = $3 and ${ofConnection('p.connection_id')}
+  (select count(*) from checkout_session s left join payment p on p.id = s.checkout_payment_id and p.environment_id = s.environment_id
+    where s.environment_id = $1 and s.payment_provider = $3 and ${ofConnection('coalesce(p.connection_id, s.connection_id)')}
       and (s.checkout_status in ('initiated', 'pending') or s.link_state = 'open'))::int as checkout_sessions`;

@@ -1,7 +1,7 @@
 import { writeAudit } from '../../audit.ts';
 import { customerNow } from '../../clock.ts';
 import { PaymentMethod } from '../../entities/payment-method.ts';
-import { missing, newRecord, touch } from '../../record.ts';
+import { badField, missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { publishedConnectionId } from '../platform/connection.ts';
 
@@ -57,6 +57,44 @@ export async function listPaymentMethods(tx: Transaction, customerId: string): P
     PaymentMethod,
     { environmentId: tx.scope.environmentId, customerId, status: 'published' },
     { orderBy: { isDefault: 'desc', createdAt: 'desc', id: 'desc' } },
+  );
+}
+
+/** Narrowing of a list of methods; with a cursor it goes on after that method, or ends before it. */
+export interface MethodPage {
+  provider?: string | undefined;
+  limit: number;
+  startingAfter?: string | undefined;
+  endingBefore?: string | undefined;
+}
+
+/**
+ * The methods of a customer by gateway, the newest first, detached ones included. Throws `validation_error` for a cursor that names none of
+ * them. spec: wallets-and-payments §1.5; design: money-in-checkout §B22
+ */
+export async function pageOfMethods(
+  tx: Transaction,
+  customerId: string,
+  { provider, limit, startingAfter, endingBefore }: MethodPage,
+): Promise<Map<string, { methods: PaymentMethod[]; hasMore: boolean; total: number }>> {
+  const where = { environmentId: tx.scope.environmentId, customerId, ...(provider ? { gateway: provider } : {}) };
+  const all = await tx.em.find(PaymentMethod, where, { orderBy: { createdAt: 'desc', id: 'desc' } });
+  const placeOf = (field: string, id: string) => {
+    const place = all.findIndex((method) => method.id === id);
+    if (place < 0) throw badField(field, `names no payment method of customer ${customerId}`);
+    return place;
+  };
+  const from = startingAfter === undefined ? 0 : placeOf('starting_after', startingAfter) + 1;
+  const to = endingBefore === undefined ? all.length : placeOf('ending_before', endingBefore);
+  const totals = Map.groupBy(all, ({ gateway }) => gateway);
+  const inside = Map.groupBy(all.slice(from, to), ({ gateway }) => gateway);
+  return new Map(
+    [...totals].map(([gateway, { length: total }]) => {
+      const found = inside.get(gateway) ?? [];
+      const backwards = endingBefore !== undefined && startingAfter === undefined;
+      const methods = backwards ? found.slice(-limit) : found.slice(0, limit);
+      return [gateway, { methods, hasMore: found.length > methods.length, total }];
+    }),
   );
 }
 

@@ -4,7 +4,7 @@ import { refuse } from '../../../billing/refusal.ts';
 import { decimalText } from '../../columns.ts';
 import { newId } from '../../id.ts';
 import { missing } from '../../record.ts';
-import { accountIsConnected } from './payment-connection.ts';
+import { accountIsConnected, isChargedAlone } from './payment-connection.ts';
 import { insertOpened, type Opening, type PaymentToInsert } from './payment-insert.ts';
 import {
   invoiceAsDestination,
@@ -163,7 +163,7 @@ async function methodsOf(
 ): Promise<{ id: string; gateway: string; customer_id: string; is_default: boolean }[]> {
   return tx.rows(
     `select id, gateway, customer_id, is_default from payment_method m
-     where environment_id = $1 and customer_id = any($2) and status = 'published' and (is_default or id = any($3)) and ${accountIsConnected}`,
+     where environment_id = $1 and customer_id = any($2) and status = 'published' and (is_default or id = any($3)) and ${isChargedAlone}`,
     [
       tx.scope.environmentId,
       invoices.map((invoice) => invoice.customer_id),
@@ -184,23 +184,23 @@ export async function isPaymentInFlight(tx: PaymentTransaction, invoiceId: strin
 
 /**
  * The saved method to charge: the one named, or the customer's default; null when there is none. Throws `invalid_operation` for one whose
- * account is not connected any more. spec: wallets-and-payments §1.5; design: money-in-checkout §A1
+ * account is not connected any more, and for one that is charged with its payer there alone.
+ * spec: wallets-and-payments §1.5; design: money-in-checkout §A1, §B22
  */
 export async function chargeableMethod(
   tx: PaymentTransaction,
   customerId: string,
   paymentMethodId: string | null,
 ): Promise<{ id: string; gateway: string } | null> {
-  const [method] = await tx.rows<{ id: string; gateway: string; is_connected: boolean }>(
-    `select id, gateway, ${accountIsConnected} as is_connected from payment_method m
+  const [method] = await tx.rows<{ id: string; gateway: string; usage: string; is_connected: boolean }>(
+    `select id, gateway, usage, ${accountIsConnected} as is_connected from payment_method m
      where environment_id = $1 and customer_id = $2 and status = 'published' and case when $3::text is null then is_default else id = $3 end`,
     [tx.scope.environmentId, customerId, paymentMethodId],
   );
   if (!method) return null;
-  if (method.is_connected) return { id: method.id, gateway: method.gateway };
-  throw refuse(
-    'invalid_operation',
-    `payment method ${method.id} is kept by an account of ${method.gateway} that is not connected any more; connect it again, or save the card anew`,
-    { payment_method_id: method.id },
-  );
+  if (method.is_connected && method.usage === 'off_session') return { id: method.id, gateway: method.gateway };
+  const problem = method.is_connected
+    ? 'was saved with usage on_session: it is charged on a payment page with its payer there, never automatically'
+    : `is kept by an account of ${method.gateway} that is not connected any more; connect it again, or save the card anew`;
+  throw refuse('invalid_operation', `payment method ${method.id} ${problem}`, { payment_method_id: method.id });
 }

@@ -19,7 +19,7 @@ import { decimalText, instantText } from '../../columns.ts';
 import type { AutoTopup } from '../../entities/wallet.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
-import { accountIsConnected } from '../payment/payment-connection.ts';
+import { isChargedAlone } from '../payment/payment-connection.ts';
 import { settingDefaults } from '../platform/setting-defaults.ts';
 
 /** Everything that is read of a wallet's automatic top-ups, and what the pure functions are asked with. */
@@ -110,7 +110,7 @@ select w.tenant_id, w.customer_id, w.currency, w.wallet_status, w.topup_conversi
   r.evaluated_at, r.version,
   (select jsonb_build_object('id', m.id, 'card', m.gateway || '/' || m.gateway_token) from payment_method m
     where m.environment_id = $1 and m.customer_id = w.customer_id and m.status = 'published' and m.is_default
-      and ${accountIsConnected}) as method,
+      and ${isChargedAlone}) as method,
   (select ${attemptColumns} from auto_topup_attempt a left join payment p on p.id = a.payment_id
     where a.environment_id = $1 and a.wallet_id = w.id and a.outcome is null) as open,
   (select jsonb_build_object('is_pending', a.outcome is null, 'opened_at', a.opened_at, 'ended_at', a.ended_at, 'outcome', a.outcome)

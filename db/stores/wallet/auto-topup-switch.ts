@@ -5,7 +5,7 @@ import type { AutoTopup } from '../../entities/wallet.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { watchEnvironment } from '../alert/alert-watch.ts';
-import { accountIsConnected } from '../payment/payment-connection.ts';
+import { isChargedAlone } from '../payment/payment-connection.ts';
 import { followTopUp } from './auto-topup-standing.ts';
 
 /** A wallet whose top-ups may have been switched on, off or changed. */
@@ -29,7 +29,7 @@ export async function withCollection(
   if (!autoTopup.enabled) return autoTopup;
   const [method] = await sql.rows(
     `select id from payment_method m where environment_id = $1 and customer_id = $2 and status = 'published' and is_default
-       and ${accountIsConnected}`,
+       and ${isChargedAlone}`,
     [scope.environmentId, customerId],
   );
   if (method || autoTopup.collection === 'charge') return { ...autoTopup, collection: 'charge' };

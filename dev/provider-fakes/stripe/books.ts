@@ -102,8 +102,6 @@ export class StripeBooks {
   readonly events = new Map<string, FakeEvent>();
   /** Answers by idempotency key. */
   readonly answers = new Map<string, { asked: string; status: number; body: unknown }>();
-  /** Every call in its order, without its parameters. */
-  readonly requests: { method: string; path: string }[] = [];
   /** Told of each event, in order. */
   onEvent: (event: FakeEvent) => void = () => undefined;
 

@@ -74,7 +74,6 @@ async function handle(world: World, request: IncomingMessage, response: ServerRe
   const key = /^Bearer ((?:sk|rk)_test_\w+)$/.exec(request.headers.authorization ?? '')?.[1];
   if (!key) return send(response, 401, { error: { type: 'invalid_request_error', message: 'Invalid API Key' } });
   const books = booksOf(world, key);
-  books.requests.push({ method: request.method ?? '', path: url.pathname });
   const form = parseForm(request.method === 'GET' ? url.search.slice(1) : body);
   const call = callOf(books, request.method ?? '', url.pathname, form, world.url);
   if (!call)
