@@ -8,9 +8,12 @@ declare module 'fastify' {
   }
 }
 
-/** One renderer for the server; its processes end with the server. */
+/** One renderer for the server, with a process ready from when it listens; its processes end with the server. */
 export function registerDocuments(app: FastifyInstance): void {
   const documents = openDocumentRenderer();
   app.decorate('documents', documents);
+  app.addHook('onListen', async () => {
+    void documents.makeReady().catch((err: unknown) => app.log.warn({ err }, 'no process for documents got ready'));
+  });
   app.addHook('onClose', () => documents.close());
 }

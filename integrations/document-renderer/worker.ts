@@ -27,4 +27,10 @@ function received(page: InvoicePage): InvoicePage {
   return page.logo ? { ...page, logo: { ...page.logo, bytes: Buffer.from(page.logo.bytes) } } : page;
 }
 
-workerpool.worker({ make });
+/** Loads the typesetter and the usual fonts. */
+async function makeReady(): Promise<void> {
+  const { loadTypesetter } = await import('../invoice-pdf/render.ts');
+  loadTypesetter();
+}
+
+workerpool.worker({ make, makeReady });

@@ -128,6 +128,17 @@ export function renderInvoicePdf(page: InvoicePage, attachment: PdfAttachment | 
   }
 }
 
+/** Reads the usual fonts and the template by setting a page without a word. */
+export function loadTypesetter(): void {
+  const nothing = { text: '', rtl: false };
+  const nobody = { title: nothing, lines: [] };
+  renderInvoicePdf({
+    ...{ title: ' ', number: ' ', accent: '#000000', paper: 'a4', logo: null, stamp: null, footer: '' },
+    ...{ seller: { name: '', ...nobody }, customer: { label: '', ...nobody }, dates: [], headline: ['', ''] },
+    ...{ lines: [], totals: [], notes: [] },
+  });
+}
+
 function render(page: InvoicePage, attachment: PdfAttachment | null): Buffer {
   const logo = page.logo ? `logo.${page.logo.type}` : null;
   const content = { ...page, logo, attachment: attachment && { ...attachment, bytes: undefined } };

@@ -32,6 +32,13 @@ function pageOf(lines: number): InvoicePage {
 
 const refusal = (code: string) => expect.objectContaining({ type: code });
 
+test('a renderer that was made ready makes documents, and ends with its process', async () => {
+  const documents = openDocumentRenderer();
+  await documents.makeReady();
+  expect((await documents.pdf(pageOf(1))).toString('latin1').slice(0, 5)).toBe('%PDF-');
+  await documents.close();
+});
+
 test('a document that takes too long is refused, and the next one is made', async () => {
   const slow = openDocumentRenderer({ processes: 1, waiting: 4, deadlineMs: 1 });
   await expect(slow.pdf(pageOf(2_000))).rejects.toEqual(refusal('service_unavailable'));
