@@ -206,8 +206,11 @@ async function snapshotOf(tx: SqlTransaction, sessionId: string): Promise<Checko
   return viewState(state);
 }
 
-function withFollowers(snapshot: CheckoutSnapshot, { refundIds, subscriptionId }: CheckoutFollowers): CheckoutSnapshot {
-  return { ...snapshot, refundIds, subscriptionId };
+function withFollowers(
+  snapshot: CheckoutSnapshot,
+  { refundIds, subscriptionId, invoiceId }: CheckoutFollowers,
+): CheckoutSnapshot {
+  return { ...snapshot, refundIds, subscriptionId, ...(invoiceId === null ? {} : { invoiceId }) };
 }
 
 function viewState({ row, agenda, blockedOn, blockedReason }: CheckoutState): CheckoutSnapshot {

@@ -3,17 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { askAgainAfterMs, isCheckoutActive } from '../billing/checkout.ts';
 import { refusalIn } from '../billing/refusal.ts';
+import { newId } from '../db/id.ts';
 import { systemScope } from '../db/scope.ts';
 import { hashOfToken } from '../db/stores/checkout/checkout-insert.ts';
 import { type CheckoutPage, readCheckoutPage } from '../db/stores/checkout/checkout-page.ts';
-import { checkoutOfToken } from '../db/stores/checkout/checkout-read.ts';
+import { checkoutOfToken, findCheckout, runningCheckoutOf } from '../db/stores/checkout/checkout-read.ts';
 import { readSeller } from '../db/stores/invoice/invoice-page.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../db/transaction.ts';
 import type { CheckoutLanguage, CheckoutProblem, CheckoutSeller } from '../integrations/checkout-page/view.ts';
 import type { AttemptUnderWay } from '../integrations/payment-gateway.ts';
-import { checkoutFormToken } from './checkout-token.ts';
+import { checkoutFormToken, storedCheckoutToken } from './checkout-token.ts';
 import { type CheckoutOccasion, checkoutSeller, stateOf } from './checkout-view.ts';
 import { cancelAtWorkflow, checkoutPath, readCheckout } from './checkout-workflow.ts';
+import { openInvoicePage } from './payment-link.ts';
 
 const readableAfterEndMs = 24 * 60 * 60_000;
 
@@ -44,7 +46,7 @@ export async function openPage(request: FastifyRequest, token: string): Promise<
     const page = await readCheckoutPage(tx, owner.id);
     return page && { page, seller: checkoutSeller(page.invoice ?? (await readSeller(tx))) };
   });
-  if (!found || isOver(found.page)) return null;
+  if (!found || (isOver(found.page) && found.page.payableInvoiceId === null)) return null;
   const isActive = isCheckoutActive(found.page.checkoutStatus);
   const payer = gateways.get(found.page.paymentProvider)?.payer;
   return {
@@ -125,6 +127,26 @@ export async function performForm(
   }
   await readCheckout(asker, page.id);
   return null;
+}
+
+/**
+ * Opens a new page for what remains of an invoice whose page has ended; answers its path, that of the running one where there is one, and
+ * null where nothing can be paid. design: money-in-checkout §A9
+ */
+export async function openAgain(request: FastifyRequest, { page, asker }: OpenedPage): Promise<string | null> {
+  const { payableInvoiceId: invoiceId, paymentProvider, successUrl, failureUrl, cancelUrl } = page;
+  if (invoiceId === null) return null;
+  const { protocol, host } = request;
+  const urls = { success_url: successUrl, failure_url: failureUrl, cancel_url: cancelUrl };
+  const opener = { ...asker, protocol, host, newId: (prefix: string) => newId(prefix) };
+  const opened = await openInvoicePage(opener, invoiceId, { payment_provider: paymentProvider, ...urls }).catch(
+    ignoreRefusal,
+  );
+  const running = await asker.transaction((tx) =>
+    opened ? findCheckout(tx, opened.sessionId) : runningCheckoutOf(tx, invoiceId),
+  );
+  const token = running && storedCheckoutToken(asker.server.dependencies.config, running.id, running.tokenHash);
+  return token ? `${checkoutPath}/${token}` : null;
 }
 
 /** Digits of a card as a payer writes them, also in Arabic and Persian. */

@@ -54,7 +54,7 @@ export function stateOf(
   page: CheckoutPage,
   occasion: Pick<CheckoutOccasion, 'formToken' | 'underWay' | 'problem' | 'hasReturned'>,
 ): CheckoutPageState {
-  if (!isCheckoutActive(page.checkoutStatus)) return endOf(page);
+  if (!isCheckoutActive(page.checkoutStatus)) return endOf(page, occasion.formToken);
   const { underWay, hasReturned } = occasion;
   const cause = page.providerUrl !== null && hasReturned ? 'return' : 'payment';
   const isWaiting = page.isCompleting || underWay?.status === 'processing' || cause === 'return';
@@ -76,12 +76,13 @@ export function stateOf(
   return { kind: 'pay', ...open, way, problem: occasion.problem ?? page.declineClass, savesMethod: page.savesMethod };
 }
 
-function endOf(page: CheckoutPage): CheckoutPageState {
+function endOf(page: CheckoutPage, formToken: string): CheckoutPageState {
   const { refund } = page;
   const returnUrl = returnTarget(page);
   if (page.checkoutStatus === 'completed') return { kind: 'done', returnUrl, refund };
   if (refund !== null) return { kind: 'refunded', returnUrl, refund };
-  return { kind: endKind(page), returnUrl, refund };
+  const againToken = page.payableInvoiceId === null ? null : formToken;
+  return { kind: endKind(page), returnUrl, refund, againToken };
 }
 
 function endKind({ checkoutStatus, failureReason }: CheckoutPage): 'expired' | 'cancelled' | 'failed' {

@@ -17,6 +17,12 @@ import { checkoutToken, storedCheckoutToken } from './checkout-token.ts';
 import { callerOf, updateObject, updateRunning } from './lifecycle.ts';
 import { type CheckoutInput, viewCheckout, viewCheckoutRead } from './schemas/checkout.ts';
 
+/** A request of a caller or of a payer that opens a session. */
+export type SessionOpener = Pick<
+  FastifyRequest,
+  'server' | 'temporal' | 'scope' | 'transaction' | 'newId' | 'protocol' | 'host'
+>;
+
 type Asker = Pick<FastifyRequest, 'server' | 'temporal' | 'scope' | 'transaction'>;
 
 /** Where `/checkout/<token>` is reached: the name under which the API was asked. */
@@ -27,7 +33,7 @@ export const checkoutPath = '/checkout';
  * The payer's method is kept where what is bought is charged again. spec: wallets-and-payments §1.4, §3 row 32; design: money-in-checkout §B12
  */
 export async function checkoutRequestOf(
-  request: FastifyRequest,
+  request: SessionOpener,
   input: CheckoutInput,
   savesMethod: 'never' | 'if_automatic' | 'always' = 'never',
 ): Promise<CheckoutRequest> {
@@ -59,7 +65,7 @@ export async function checkoutRequestOf(
   };
 }
 
-async function refuseUnable(request: FastifyRequest, provider: string): Promise<void> {
+async function refuseUnable(request: Pick<SessionOpener, 'server' | 'transaction'>, provider: string): Promise<void> {
   const { gateways, providers } = request.server.dependencies;
   if (gateways.get(provider)?.links) return;
   const connected = await request.transaction(linkedProviders);

@@ -24,6 +24,7 @@ export interface CheckoutSnapshot extends LifecycleSnapshot {
   /** Objects whose workflows this step gave something to do. */
   refundIds?: string[];
   subscriptionId?: string | null;
+  invoiceId?: string;
 }
 
 export interface CheckoutChanged {

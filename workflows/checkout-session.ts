@@ -12,7 +12,7 @@ import {
   providerNotified,
   refreshCheckout,
 } from './checkout-session.messages.ts';
-import { followRefund, followSubscription } from './followers.ts';
+import { followInvoice, followRefund, followSubscription } from './followers.ts';
 import { described } from './handler-descriptions.ts';
 import { paymentSettled } from './invoice.messages.ts';
 import type { LifecycleResult, LifecycleStart } from './lifecycle.messages.ts';
@@ -77,11 +77,12 @@ function stepsOf(start: LifecycleStart, lifecycleOf: () => Lifecycle<CheckoutSna
 
   const load = async (at: string) => keep(await local.loadCheckout({ ...self, at }));
 
-  /** Tells those whose work the step made: refunds that are to be sent, a subscription that has begun. */
+  /** Tells those whose work the step made: refunds to send, a subscription that has begun, an invoice whose page has ended. */
   async function followed(snapshot: CheckoutSnapshot): Promise<CheckoutSnapshot> {
-    const { refundIds, subscriptionId, ...rest } = snapshot;
+    const { refundIds, subscriptionId, invoiceId, ...rest } = snapshot;
     const clockTime = lifecycleOf().clock.heardTime;
     if (subscriptionId) await followSubscription(start, subscriptionId, clockTime);
+    if (invoiceId) await followInvoice(start, invoiceId, clockTime);
     for (const id of refundIds ?? []) await followRefund(start, id, clockTime);
     return keep(rest);
   }

@@ -48,7 +48,7 @@ export const billingOperations: Readonly<Record<string, string>> = {
     'Asks the provider again under the same token, so that it cannot be paid back twice; or sends the money to the wallet instead.',
 
   createPayment:
-    'Charges a saved method, makes a page to pay on, pays from a wallet, or records money that came elsewhere, as `payment_method_type` says. No more can be paid than is due.',
+    'Charges a saved method, opens a page to pay on, pays from a wallet, or records money that came elsewhere, as `payment_method_type` says. No more can be paid than is due.',
   listPayments: 'Payments, newest first; filters go into the query.',
   getPayment: 'A payment that is open at its provider is asked about there before it is answered.',
   updatePayment:

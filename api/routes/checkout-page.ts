@@ -14,6 +14,7 @@ import {
   isOwnForm,
   type OpenedPage,
   occasionOf,
+  openAgain,
   openPage,
   performForm,
   progressOf,
@@ -77,6 +78,17 @@ export async function checkoutPageRoutes(app: Api): Promise<void> {
       if (!before) return reply.code(404).send({ state: 'gone', next_poll_after_ms: 0 } as never);
       const opened = await askedPage(request, request.params.token, before);
       return reply.header('cache-control', 'no-store').send(progressOf(opened) as never);
+    },
+  });
+
+  app.post(`${checkoutPath}/:token/again`, {
+    ...hidden,
+    handler: async (request, reply) => {
+      const opened = await openPage(request, request.params.token);
+      if (!opened) return showNothing(request, reply);
+      if (!isOwnForm(opened, (request.body ?? {}) as FormFields)) return showNothing(request, reply, 403);
+      const path = (await openAgain(request, opened)) ?? opened.address;
+      return reply.redirect(addressOf(path, languageOf(request), null), 303);
     },
   });
 

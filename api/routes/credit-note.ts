@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { createCreditNote, finalizeCreditNote, voidCreditNote } from '../../db/stores/invoice/credit-note.ts';
 import type { InvoiceFollowUp } from '../../db/stores/invoice/credit-note-effect.ts';
 import { type CreditNoteContent, findCreditNote, listCreditNotes } from '../../db/stores/invoice/credit-note-list.ts';
@@ -11,6 +12,7 @@ import { errorResponses } from '../errors.ts';
 import { tellOrStart, tellRunning } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { printedCreditNote } from '../paper-page.ts';
+import { closeEndedLinks } from '../payment-link.ts';
 import {
   createCreditNoteBody,
   creditNote,
@@ -158,7 +160,7 @@ async function subscriptionsOf(tx: Transaction, notes: readonly CreditNoteConten
 }
 
 /** After the commit: the invoice is collected or left alone, its subscription activated, refunds sent. */
-async function tellThose(request: Parameters<typeof tellOrStart>[0], follow: InvoiceFollowUp): Promise<void> {
+async function tellThose(request: FastifyRequest, follow: InvoiceFollowUp): Promise<void> {
   const { customerId, testClockId, at, invoiceId, subscriptionId, refundIds } = follow;
   const owner = { customerId, testClockId, at };
   const clockTime = testClockId === null ? null : at;
@@ -168,4 +170,5 @@ async function tellThose(request: Parameters<typeof tellOrStart>[0], follow: Inv
   if (follow.invoiceChanged && subscriptionId)
     told.push(tellRunning(request, { kind: 'subscription', id: subscriptionId, clockTime }));
   await Promise.all(told);
+  await closeEndedLinks(request, invoiceId, owner);
 }

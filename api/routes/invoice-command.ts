@@ -26,6 +26,7 @@ import { checkoutRequestOf, openAtProvider, viewOpened } from '../checkout-workf
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { viewById } from '../invoice-view.ts';
 import { type LifecycleUpdate, updateObject } from '../lifecycle.ts';
+import { closeEndedLinks } from '../payment-link.ts';
 import { invoice, invoiceMessage } from '../schemas/invoice.ts';
 import {
   computedInvoice,
@@ -62,7 +63,9 @@ async function ask<Message extends InvoiceCommand>(
   message: Omit<Message, keyof InvoiceCommand>,
 ): Promise<InvoiceChanged> {
   const owner = await request.transaction((tx) => invoiceOwner(tx, id));
-  return updateObject(request, { kind: 'invoice', ...owner }, update, message);
+  const answer = await updateObject(request, { kind: 'invoice', ...owner }, update, message);
+  await closeEndedLinks(request, id, owner);
+  return answer;
 }
 
 /** Keeps what is asked where no history shows it, and names it. */

@@ -1,16 +1,20 @@
+import type { FastifyRequest } from 'fastify';
 import { isPaymentSettled } from '../../billing/payment.ts';
 import { refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import { anyOf } from '../../db/list.ts';
+import { badField } from '../../db/record.ts';
 import { type ChangedPayment, changePayment } from '../../db/stores/payment/payment-change.ts';
 import { findPayment, listPayments, type PaymentWithAttempts } from '../../db/stores/payment/payment-list.ts';
 import { archivePayment, requestPayment } from '../../db/stores/payment/payment-request.ts';
 import { linkedProviders } from '../../db/stores/platform/connection.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
+import { readCheckout } from '../checkout-workflow.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
+import { createPaymentLink, processLink, viewPayments } from '../payment-link.ts';
 import { cancelAtWorkflow, processAtWorkflow, refreshAtWorkflow, tellThoseWaiting } from '../payment-workflow.ts';
 import { sendRefundsOf } from '../refund-workflow.ts';
 import {
@@ -42,6 +46,11 @@ export async function paymentRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'payment:write', idempotency: 'lifecycle' },
     handler: async (request) => {
+      const isLink = request.body.payment_method_type === 'PAYMENT_LINK';
+      if (isLink) return viewOne(request, await createPaymentLink(request, request.body));
+      if (request.body.save_card_and_make_default) {
+        throw badField('save_card_and_make_default', 'is only for payment links');
+      }
       const input = {
         ...paymentRequestOf(request.body, request.idempotencyKey),
         id: request.newId('pay'),
@@ -67,7 +76,9 @@ export async function paymentRoutes(app: Api): Promise<void> {
       request.transaction(async (tx) => {
         const { payment_ids, ...query } = request.query;
         const own = { ...anyOf('id', payment_ids), ...paymentFiltersOf(query) };
-        return viewList(await listPayments(tx, toListQuery(query), own), viewPayment, 'next');
+        const page = await listPayments(tx, toListQuery(query), own);
+        const views = await viewPayments(request, tx, page.rows);
+        return viewList({ ...page, rows: views }, (view) => view, 'next');
       }),
   });
 
@@ -83,6 +94,11 @@ export async function paymentRoutes(app: Api): Promise<void> {
     handler: async (request) => {
       const { id } = request.params;
       const found = await request.transaction((tx) => findPayment(tx, id));
+      const { checkoutSessionId } = found.row;
+      if (checkoutSessionId) {
+        if (!isPaymentSettled(found.row.paymentStatus as 'PENDING')) await readCheckout(request, checkoutSessionId);
+        return viewOne(request, id);
+      }
       if (!awaitsGateway(found) || !(await refreshAtWorkflow(request.temporal, id))) return viewPayment(found);
       return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
     },
@@ -127,8 +143,12 @@ export async function paymentRoutes(app: Api): Promise<void> {
     config: { permission: 'payment:write', idempotency: 'lifecycle' },
     handler: async (request) => {
       const { id } = request.params;
+      const { row } = await request.transaction((tx) => findPayment(tx, id));
+      if (isUnopenedLink(row)) {
+        await processLink(request, row);
+        return viewOne(request, id);
+      }
       const pending = await request.transaction(async (tx) => {
-        const { row } = await findPayment(tx, id);
         if (row.paymentStatus !== 'PENDING')
           throw wrongStatus(id, row.paymentStatus, 'only a PENDING payment is processed');
         return { ...(await ownerOf(tx, id)), toProcess: true };
@@ -220,6 +240,18 @@ async function ownerOf(tx: Transaction, id: string) {
 
 function awaitsGateway({ row }: PaymentWithAttempts): boolean {
   return row.attended && row.paymentGateway !== null && !isPaymentSettled(row.paymentStatus as 'PROCESSING');
+}
+
+function isUnopenedLink({ paymentMethodType, paymentStatus, checkoutSessionId }: PaymentWithAttempts['row']): boolean {
+  return paymentMethodType === 'PAYMENT_LINK' && paymentStatus === 'INITIATED' && !checkoutSessionId;
+}
+
+/** A payment as it is answered now. */
+async function viewOne(request: FastifyRequest, id: string) {
+  return request.transaction(async (tx) => {
+    const [view] = await viewPayments(request, tx, [await findPayment(tx, id)]);
+    return view!;
+  });
 }
 
 function wrongStatus(id: string, status: string, rule: string) {

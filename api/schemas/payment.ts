@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { paymentStatuses } from '../../billing/payment.ts';
 import type { PaymentWithAttempts } from '../../db/stores/payment/payment-list.ts';
 import { listOf, listQuery } from '../list.ts';
+import { returnUrl } from './checkout.ts';
 import {
   currencyInput,
   decimalInput,
@@ -28,22 +29,19 @@ export const createPaymentBody = z
     amount: decimalInput({ above: '0' }),
     currency: currencyInput(),
     process_payment: z.boolean().nullish(),
-    save_card_and_make_default: z
-      .boolean()
-      .nullish()
-      .refine((value) => value !== true, { message: 'is only for payment links of a gateway that makes them' }),
+    save_card_and_make_default: z.boolean().nullish(),
     gateway_options: z
       .object({
         stripe: z
           .unknown()
           .optional()
           .refine((options) => options === undefined || options === null, {
-            message: 'is only for payment links of stripe',
+            message: 'cannot be chosen: payment links of stripe are opened without options',
           }),
       })
       .nullish(),
-    success_url: z.string().max(2048).nullish(),
-    cancel_url: z.string().max(2048).nullish(),
+    success_url: returnUrl.nullish(),
+    cancel_url: returnUrl.nullish(),
     metadata: metadataInput().nullish(),
     idempotency_key: z.string().max(255).nullish(),
   })

@@ -10,6 +10,8 @@ const drafted = `
   left join wallet_transaction t on t.id = s.purchase_id`;
 const problem = `format('%s, its invoice %s %s, its payment %s, its subscription %s %s, its purchase %s', s.checkout_status, i.status,
   i.invoice_status, p.payment_status, u.status, u.subscription_status, t.transaction_status)`;
+/** The invoice was drafted with the session; one that was final before stays as it is. */
+const isGated = '(i.checkout_session_id is not distinct from s.id)';
 const ends = ['completed', 'failed', 'expired'];
 
 /** I12 and I25: a checkout ends once, in time, with everything it drafted or nothing of it. */
@@ -30,8 +32,8 @@ export const checkoutRules: readonly InvariantRule[] = [
     examines: 'select count(*) from checkout_session',
     violations: `
       select s.id as object, ${problem} as problem from ${drafted}
-      where s.checkout_status in ('failed', 'expired') and (i.invoice_status <> 'VOIDED' or i.status <> 'archived'
-        or i.invoice_number is not null or not (p.payment_status = 'FAILED' or p.unapplied) or u.status <> 'archived'
+      where s.checkout_status in ('failed', 'expired') and ((${isGated} and (i.invoice_status <> 'VOIDED'
+        or i.status <> 'archived' or i.invoice_number is not null)) or not (p.payment_status = 'FAILED' or p.unapplied) or u.status <> 'archived'
         or t.transaction_status <> 'failed')`,
   },
   {
@@ -40,8 +42,8 @@ export const checkoutRules: readonly InvariantRule[] = [
     examines: 'select count(*) from checkout_session',
     violations: `
       select s.id as object, ${problem} as problem from ${drafted}
-      where s.checkout_status in ('initiated', 'pending') and (i.invoice_status <> 'DRAFT' or i.invoice_number is not null
-        or p.payment_status not in ('INITIATED', 'PENDING') or u.subscription_status <> 'draft' or t.transaction_status <> 'pending')
+      where s.checkout_status in ('initiated', 'pending') and ((${isGated} and (i.invoice_status <> 'DRAFT' or i.invoice_number is not null))
+        or (not ${isGated} and i.invoice_status <> 'FINALIZED') or p.payment_status not in ('INITIATED', 'PENDING') or u.subscription_status <> 'draft' or t.transaction_status <> 'pending')
       union all
       select s.id, format('%s, told of %s ends', s.checkout_status, told.ends)
       from checkout_session s cross join lateral (

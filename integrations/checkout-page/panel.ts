@@ -41,7 +41,7 @@ export function panelOf(view: CheckoutPageView, spoken: Spoken): string {
 
 function form(
   view: CheckoutPageView,
-  action: 'pay' | 'confirm' | 'cancel',
+  action: 'pay' | 'confirm' | 'cancel' | 'again',
   formToken: string,
   content: string,
 ): string {
@@ -169,10 +169,13 @@ function endPanel(view: CheckoutPageView, state: EndState | RefundedState, spoke
       ? ''
       : html`<a class="primary" href="${address}" rel="noreferrer">!${filled(words.back, { seller: view.seller.name })}</a>`;
   const { sign, title, sentences } = ending(view, state, spoken);
+  const token = 'againToken' in state ? state.againToken : null;
+  const again = token ? form(view, 'again', token, html`<button class="primary">${words.payAgain}</button>`) : '';
   return html`<section class="panel result ${sign}" aria-labelledby="panel">
 !${icon(sign)}
 <h1 id="panel" tabindex="-1" autofocus>${title}</h1>
 !${sentences.map((sentence) => html`<p>!${sentence}</p>`)}
+!${again}
 !${back}
 </section>`;
 }

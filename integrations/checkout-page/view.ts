@@ -21,7 +21,7 @@ export type CheckoutPurpose =
 export interface CheckoutPageView {
   /** By `?lang=`, else by the browser's `Accept-Language`. */
   language: CheckoutLanguage;
-  /** Path of the page, `/checkout/<token>`: forms post to `<address>/pay`, `/confirm`, `/cancel`; the script reads `/progress`. */
+  /** Path of the page, `/checkout/<token>`: forms post to `<address>/pay`, `/confirm`, `/cancel`, `/again`; the script reads `/progress`. */
   address: string;
   seller: CheckoutSeller;
   /** No money moves: the sandbox gateway, or a provider's test keys. */
@@ -134,6 +134,8 @@ export interface EndState {
   returnUrl: string | null;
   /** Money that came twice and goes back. */
   refund: CheckoutRefund | null;
+  /** Token of the form that opens a new page for the same invoice; absent where nothing can be paid any more. */
+  againToken?: string | null;
 }
 
 /** Money came after the end, or other money than was asked, and goes back in full. */
@@ -158,4 +160,5 @@ export interface CheckoutForms {
   pay: { form_token: string; card_number: string; test_card?: string };
   confirm: { form_token: string; answer: 'confirm' | 'fail' };
   cancel: { form_token: string };
+  again: { form_token: string };
 }

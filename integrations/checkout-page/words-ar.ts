@@ -108,6 +108,7 @@ export const ar: CheckoutWords = {
     sent: 'أُعيد {amount} إليك. قد تمر بضعة أيام قبل أن يظهر في كشف حسابك.',
     stuck: 'تعذرت إعادة {amount} تلقائيًا. ستتولى {seller} الأمر.',
   },
+  payAgain: 'ادفع الآن',
   back: 'العودة إلى {seller}',
   busy: 'لحظة من فضلك…',
   offline: 'لا يوجد اتصال. تجري إعادة المحاولة…',

@@ -116,6 +116,7 @@ export const de: CheckoutWords = {
     sent: '{amount} wurde an Sie zurücküberwiesen. Bis es auf Ihrem Konto erscheint, können einige Tage vergehen.',
     stuck: '{amount} konnte nicht automatisch zurücküberwiesen werden. {seller} kümmert sich darum.',
   },
+  payAgain: 'Jetzt bezahlen',
   back: 'Zurück zu {seller}',
   busy: 'Einen Moment…',
   offline: 'Keine Verbindung. Neuer Versuch…',

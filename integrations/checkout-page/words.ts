@@ -113,6 +113,7 @@ const en = {
     sent: '{amount} was sent back to you. It may take some days until you see it on your statement.',
     stuck: '{amount} could not be sent back automatically. {seller} takes care of it.',
   },
+  payAgain: 'Pay now',
   back: 'Back to {seller}',
   busy: 'One moment…',
   offline: 'No connection. Trying again…',

@@ -50,6 +50,13 @@ export const checkoutScenarios: Record<string, (stage: Stage) => Promise<void>> 
     await pay(stage, paid, 'succeeds');
     await cancel(stage, paid).catch(() => undefined);
   },
+  /** Final invoices paid by link: one that is paid, and one whose page is cancelled, after which it is collected as before. */
+  'checkout-payment-link': async (stage) => {
+    const paid = await linkSession(stage);
+    await pay(stage, paid, 'succeeds');
+    await read(stage, paid);
+    await cancel(stage, await linkSession(stage));
+  },
   'checkout-expired': async (stage) => {
     const { clockId, session } = await clocked(stage);
     await advanceClock(stage.platform.api, clockId, '2026-01-15T01:00:00Z');
@@ -187,6 +194,29 @@ async function invoiceSession({ platform: { api } }: Stage, clockId?: string): P
     checkout: { payment_provider: 'sandbox' },
   });
   return checkout_session;
+}
+
+/** A session that pays a final invoice. */
+async function linkSession({ platform: { api } }: Stage): Promise<Session> {
+  const customer_id = await makeCustomer(api, { externalId: newExternalId() });
+  const amounts = { subtotal: '25', total: '25', amount_due: '25' };
+  const line_items = [{ display_name: 'Onboarding', quantity: '1', amount: '25' }];
+  const invoice = await api<{ id: string }>('POST', '/invoices', {
+    customer_id,
+    currency: 'usd',
+    ...amounts,
+    line_items,
+  });
+  await api('POST', '/payments', {
+    destination_type: 'INVOICE',
+    destination_id: invoice.id,
+    payment_method_type: 'PAYMENT_LINK',
+    payment_gateway: 'sandbox',
+    amount: '25',
+    currency: 'usd',
+  });
+  const { items } = await api<{ items: Session[] }>('GET', `/checkout/sessions?invoice_id=${invoice.id}`);
+  return items[0]!;
 }
 
 async function subscriptionSession({ platform: { api }, planId }: Stage): Promise<Session> {

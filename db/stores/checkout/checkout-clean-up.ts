@@ -3,6 +3,7 @@ import { writeAudit } from '../../audit.ts';
 import { writeEvents } from '../../outbox.ts';
 import type { ScopedSql } from '../../transaction.ts';
 import { dropGatedInvoice } from '../invoice/gated-invoice.ts';
+import { refreshInvoiceAgenda } from '../invoice/invoice-snapshot.ts';
 import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment/payment-row.ts';
 import { dropFrozenDraft } from '../subscription/subscription-frozen.ts';
 import { dropPlan } from '../subscription/subscription-planned.ts';
@@ -43,21 +44,29 @@ export async function cleanUpCheckout(
     await dropFrozenDraft(tx, tx.scope, row.subscription_id, at);
   }
   if (row.planned) await dropPlan(tx, tx.scope, row.planned);
-  await failPayment(tx, row, failureSentence(move.failureReason) ?? neverPaid, at);
-  if (row.checkout_invoice_id) await dropGatedInvoice(tx, tx.scope, row.checkout_invoice_id, at);
+  const invoiceId = row.checkout_invoice_id;
+  const isDropped = invoiceId !== null && (await dropGatedInvoice(tx, tx.scope, invoiceId, at));
+  const reason = failureSentence(move.failureReason) ?? neverPaid;
+  await failPayment(tx, row, { reason, at, status: isDropped ? 'archived' : 'published' });
+  // An invoice that was final before is collected again in the ways it was.
+  if (invoiceId !== null && !isDropped) await refreshInvoiceAgenda(tx, tx.scope, invoiceId);
   if (row.purchase_id) await failPurchase(tx, tx.scope, row.purchase_id, neverPaid);
   await writeEvents(tx, tx.scope, move.eventName ? [checkoutEvent(move.eventName, ended, at)] : []);
   await writeAudit(tx, tx.scope, [checkoutAudit(ended, move.to, at, { reason: move.failureReason })]);
   return ended;
 }
 
-/** The payment of a session that ended: failed, and archived with its invoice. */
-async function failPayment(tx: ScopedSql, row: CheckoutRow, reason: string, at: string): Promise<void> {
+/** The payment of a session that ended: failed, and archived with an invoice that is. */
+async function failPayment(
+  tx: ScopedSql,
+  row: CheckoutRow,
+  { reason, at, status }: { reason: string; at: string; status: 'archived' | 'published' },
+): Promise<void> {
   const [failed] = await tx.rows<PaymentRow & { [column: string]: unknown }>(
-    `update payment set payment_status = 'FAILED', failed_at = $3, error_message = $4, status = 'archived', version = version + 1,
+    `update payment set payment_status = 'FAILED', failed_at = $3, error_message = $4, status = $7, version = version + 1,
        updated_at = $5, updated_by = $6
      where environment_id = $1 and id = $2 and payment_status in ('INITIATED', 'PENDING', 'PROCESSING') returning ${paymentColumns}`,
-    [tx.scope.environmentId, row.checkout_payment_id, at, reason, new Date().toISOString(), tx.scope.actor],
+    [tx.scope.environmentId, row.checkout_payment_id, at, reason, new Date().toISOString(), tx.scope.actor, status],
   );
   if (!failed) return;
   await writeEvents(tx, tx.scope, [paymentEvent('payment.failed', failed, null, at)]);

@@ -5,10 +5,11 @@ import { writeEvents } from '../../outbox.ts';
 import type { ScopedSql } from '../../transaction.ts';
 import { issueGatedInvoice } from '../invoice/gated-invoice.ts';
 import { refreshInvoiceAgenda } from '../invoice/invoice-snapshot.ts';
-import { recordPaymentOutcome } from '../payment/payment-outcome.ts';
+import { type RecordedPayment, recordPaymentOutcome } from '../payment/payment-outcome.ts';
 import { takeCapturedAmount } from '../payment/unapplied-capture.ts';
 import { activateFrozen } from '../subscription/subscription-frozen.ts';
 import { carryOutPlan } from '../subscription/subscription-planned.ts';
+import { refreshIncomplete } from '../subscription/subscription-snapshot.ts';
 import { keepMethod, keepsMethod } from './checkout-method.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
 
@@ -16,6 +17,7 @@ import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from '
 export interface CheckoutFollowers {
   refundIds: string[];
   subscriptionId: string | null;
+  /** One that was final before its session. */
   invoiceId: string | null;
 }
 
@@ -44,10 +46,14 @@ export async function completeCheckout(
   const { subscription_id: subscriptionId, checkout_invoice_id: invoiceId } = row;
   // In the order of locks: the subscription before its invoice.
   if (subscriptionId !== null) await carryOutSubscription(tx, row, subscriptionId, at);
-  if (invoiceId !== null) await issueGatedInvoice(tx, tx.scope, invoiceId, at);
-  const refundIds = capture === null ? [] : await settle(tx, row, capture, at);
+  const isIssued = invoiceId !== null && (await issueGatedInvoice(tx, tx.scope, invoiceId, at));
+  const settled = capture === null ? null : await settle(tx, row, capture, at);
   if (invoiceId !== null) await refreshInvoiceAgenda(tx, tx.scope, invoiceId);
-  return { refundIds, subscriptionId, invoiceId };
+  const { refundIds = [] } = settled ?? {};
+  if (settled === null || isIssued) return { refundIds, subscriptionId, invoiceId: null };
+  // An invoice that was final before has those who wait for its payment.
+  await refreshIncomplete(tx, tx.scope.environmentId, [settled]);
+  return { refundIds, subscriptionId: settled.subscriptionId, invoiceId };
 }
 
 async function carryOutSubscription(
@@ -61,9 +67,14 @@ async function carryOutSubscription(
 }
 
 /** Records the money: as much as came, which may be more than was asked. */
-async function settle(tx: ScopedSql, row: CheckoutRow, capture: LinkCapture, at: string): Promise<string[]> {
+async function settle(
+  tx: ScopedSql,
+  row: CheckoutRow,
+  capture: LinkCapture,
+  at: string,
+): Promise<RecordedPayment | null> {
   const paymentId = row.checkout_payment_id;
-  if (paymentId === null) return [];
+  if (paymentId === null) return null;
   await takeCapturedAmount(tx, paymentId, capture.amount);
   const outcome = {
     status: 'succeeded',
@@ -72,8 +83,7 @@ async function settle(tx: ScopedSql, row: CheckoutRow, capture: LinkCapture, at:
     reason: null,
     actionUrl: null,
   } as const;
-  const { refundIds = [] } = await recordPaymentOutcome(tx, { paymentId, outcome, at });
-  return refundIds;
+  return recordPaymentOutcome(tx, { paymentId, outcome, at });
 }
 
 /** What a session made, under the name of its action. spec: wallets-and-payments §1.4 result; design: money-in-checkout §B20 */

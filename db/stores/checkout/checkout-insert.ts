@@ -5,10 +5,9 @@ import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { insertText, recordColumnTypes, writeRowsAndWait } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
-import { writeEvents } from '../../outbox.ts';
 import { type ScopedSql, violatedUniqueIndex } from '../../transaction.ts';
-import { insertPayment } from '../payment/payment-insert.ts';
-import { invoiceAsDestination, lockPayableInvoice, paymentAudit, paymentEvent } from '../payment/payment-row.ts';
+import { lockPayableInvoice } from '../payment/payment-row.ts';
+import { adoptPayment, insertLinkPayment } from './checkout-payment.ts';
 import { type CheckoutRow, checkoutAudit, checkoutColumns, writeCheckoutAgenda } from './checkout-row.ts';
 
 /** A session as its caller asks for it, whatever it is for. Shapes are checked. spec: wallets-and-payments §1.4 */
@@ -48,6 +47,10 @@ export interface CheckoutSubject {
   planned?: PlannedChange;
   /** It ends no later than this. */
   notAfter?: string;
+  /** Key and metadata of its payment, where its caller gave any. */
+  payment?: { idempotencyKey: string; metadata: Record<string, string> };
+  /** The payment is there already, INITIATED. */
+  isAdopted?: boolean;
 }
 
 /** SHA-256 of a page's token, by which the page finds its session. design: money-in-checkout §B14 */
@@ -150,24 +153,20 @@ export async function insertCheckout(
   if (!invoice) throw new Error(`invoice ${subject.invoiceId} is gone inside the transaction of its session`);
   await keepPayer(tx, invoice.customer_id);
   await insertSessionRow(tx, request, { ...subject, customerId: invoice.customer_id }, { key, paymentId });
-  const payment = await insertPayment(tx, {
-    id: paymentId,
-    idempotencyKey: `${sessionId}/1`,
-    destination: invoiceAsDestination(invoice),
-    paymentMethodType: 'PAYMENT_LINK',
-    paymentMethodId: null,
-    paymentGateway: request.provider,
-    amount: subject.amount,
-    paymentStatus: 'INITIATED',
-    attended: false,
-    isChargedAlready: true,
-    metadata: {},
-    checkoutSessionId: sessionId,
-  });
-  await writeEvents(tx, tx.scope, [paymentEvent('payment.created', payment, null, subject.at)]);
+  const { amount, at, payment } = subject;
+  if (subject.isAdopted) await adoptPayment(tx, { paymentId, sessionId, at });
+  else
+    await insertLinkPayment(tx, {
+      id: paymentId,
+      provider: request.provider,
+      sessionId,
+      invoice,
+      amount,
+      at,
+      ...payment,
+    });
   const row = (await findMade(tx, sessionId))!;
   await writeAudit(tx, tx.scope, [
-    paymentAudit(payment, 'created', subject.at, { invoice_id: invoice.id, checkout_session_id: sessionId }),
     checkoutAudit(row, 'created', subject.at, { action: subject.action, invoice_id: invoice.id }),
   ]);
   await writeCheckoutAgenda(tx, row, subject.at);

@@ -37,6 +37,8 @@ export interface CheckoutPage {
   refund: { amount: string; currency: string; status: 'on_its_way' | 'sent' | 'stuck' } | null;
   /** Interval at which what is bought is billed anew. */
   renewal: { billingPeriod: string; count: number } | null;
+  /** The final invoice that can still be paid on a new page, where this one has ended unpaid. design: money-in-checkout §A9 */
+  payableInvoiceId: string | null;
   /** The frozen invoice; null once the session has ended unpaid, when it is archived. */
   invoice: InvoicePageSource | null;
 }
@@ -66,6 +68,7 @@ interface PageRow {
   completion_failed_at: string | null;
   decline_class: CheckoutPage['declineClass'];
   refund: { amount: string; currency: string; refund_status: string; parked: boolean } | null;
+  payable_invoice_id: string | null;
   billing_period: string | null;
   billing_period_count: number | null;
 }
@@ -80,7 +83,9 @@ select s.id, s.customer_id, c.name as customer_name, c.timezone, s.payment_provi
      select from parked_object o where o.environment_id = $1 and o.object_type = 'refund' and o.object_id = r.id))
    from refund r join payment back on back.id = r.payment_id
    where back.environment_id = $1 and back.checkout_session_id = s.id and back.unapplied order by r.created_at desc limit 1) as refund,
-  u.billing_period, u.billing_period_count
+  case when s.checkout_status in ('failed', 'expired') then (select i.id from invoice i where i.environment_id = $1 and i.id = s.checkout_invoice_id
+     and i.checkout_session_id is null and i.status = 'published' and i.invoice_status = 'FINALIZED' and i.amount_remaining > 0)
+  end as payable_invoice_id, u.billing_period, u.billing_period_count
 from checkout_session s join customer c on c.id = s.customer_id left join payment p on p.id = s.checkout_payment_id
 left join subscription u on u.id = s.subscription_id and s.action = 'create_subscription'
 where s.environment_id = $1 and s.id = $2`;
@@ -118,6 +123,7 @@ export async function readCheckoutPage(tx: Transaction, sessionId: string): Prom
       row.billing_period === null
         ? null
         : { billingPeriod: row.billing_period, count: Number(row.billing_period_count ?? 1) },
+    payableInvoiceId: row.payable_invoice_id,
     invoice: invoiceId === null ? null : await readInvoicePage(tx, invoiceId),
   };
 }

@@ -36,6 +36,16 @@ export async function findCheckout(tx: Transaction, id: string): Promise<Checkou
   return row;
 }
 
+/** The session by which an invoice can be paid now; null when there is none. */
+export async function runningCheckoutOf(tx: Transaction, invoiceId: string): Promise<CheckoutSession | null> {
+  return tx.em.findOne(CheckoutSession, {
+    environmentId: tx.scope.environmentId,
+    checkoutInvoiceId: invoiceId,
+    checkoutStatus: { $in: ['initiated', 'pending'] },
+    status: 'published',
+  });
+}
+
 /** The session whose page has this token; null when there is none. Read in the system scope: the token says whose it is. */
 export async function checkoutOfToken(
   sql: Pick<ScopedSql, 'rows'>,

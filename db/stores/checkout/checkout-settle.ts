@@ -63,7 +63,8 @@ export async function recordLink(
     ...(refusal === undefined ? {} : { message: refusal }),
   });
   const cause = decision.trigger === 'mispaid' ? 'wrong_amount' : 'late';
-  return withRefunds(nobody, await giveBack(tx, row, { link, at, cause }));
+  const followers = { ...nobody, invoiceId: await finalInvoiceOf(tx, row) };
+  return withRefunds(followers, await giveBack(tx, row, { link, at, cause }));
 }
 
 /**
@@ -92,6 +93,16 @@ export async function noteFailedCompletion(
     checkoutAudit(changed!, 'completion failed', at, { reason: input.reason.slice(0, 500) }),
   ]);
   return nobody;
+}
+
+/** The invoice of a session that was final before it, and is collected again. */
+async function finalInvoiceOf(tx: ScopedSql, { checkout_invoice_id: id, action }: CheckoutRow): Promise<string | null> {
+  if (action !== 'pay_invoice') return null;
+  const [row] = await tx.rows<{ id: string }>(
+    `select id from invoice where environment_id = $1 and id = $2 and status = 'published' and checkout_session_id is null`,
+    [tx.scope.environmentId, id],
+  );
+  return row?.id ?? null;
 }
 
 /** A day after a link's last chance it is taken for dead, whatever its provider does not say. design: money-in-checkout §A4 */

@@ -13,6 +13,7 @@ import { type OutboundEvent, writeEvents } from '../../outbox.ts';
 import { badField, missing, newRecord, touch } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { flushUnique } from '../../unique.ts';
+import { endLinksNow } from '../checkout/payment-link.ts';
 import {
   applyNote,
   type CreditedRow,
@@ -58,6 +59,7 @@ export async function createCreditNote(
   input: NewCreditNote,
   processing: Processing | null,
 ): Promise<InvoiceFollowUp> {
+  if (processing) await endLinksNow(tx, input.invoiceId);
   const invoice = await lockCreditedInvoice(tx, input.invoiceId);
   const at = await customerNow(tx, invoice.customer_id);
   const idempotencyKey = input.idempotencyKey ?? derivedKey(input);
@@ -109,6 +111,7 @@ export async function finalizeCreditNote(
   id: string,
   processing: Processing,
 ): Promise<InvoiceFollowUp> {
+  await endLinksNow(tx, await creditedInvoiceOf(tx, id));
   const { note, invoice } = await lockNote(tx, id);
   if (note.creditNoteStatus !== 'DRAFT') throw wrongStatus(note, 'only a DRAFT one can be finalized');
   const at = await customerNow(tx, note.customerId);
@@ -165,11 +168,16 @@ async function change(tx: Transaction, note: CreditNote, action: string, at: str
 }
 
 /** Locks a note behind its invoice. Throws `not_found`. */
-async function lockNote(tx: Transaction, id: string): Promise<{ note: CreditNote; invoice: CreditedRow }> {
+async function creditedInvoiceOf(tx: Transaction, id: string): Promise<string> {
   const where = { id, environmentId: tx.scope.environmentId, status: 'published' };
   const found = await tx.em.findOne(CreditNote, where, { fields: ['id', 'invoiceId'] });
   if (!found) throw missing('credit note', id);
-  const invoice = await lockCreditedInvoice(tx, found.invoiceId);
+  return found.invoiceId;
+}
+
+async function lockNote(tx: Transaction, id: string): Promise<{ note: CreditNote; invoice: CreditedRow }> {
+  const where = { id, environmentId: tx.scope.environmentId, status: 'published' };
+  const invoice = await lockCreditedInvoice(tx, await creditedInvoiceOf(tx, id));
   const note = await tx.em.findOne(CreditNote, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (!note) throw missing('credit note', id);
   return { note, invoice };

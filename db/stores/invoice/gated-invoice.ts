@@ -71,11 +71,11 @@ export async function insertGatedDraft(
 
 /**
  * Makes an invoice final whose session was paid, with the amounts it was opened with and the next number of its sequence. One that is
- * final already stays. Throws `not_found`. spec: wallets-and-payments §2.18; design: money-in-checkout §A10
+ * final already stays, and is answered by false. Throws `not_found`. spec: wallets-and-payments §2.18; design: money-in-checkout §A10
  */
-export async function issueGatedInvoice(sql: Sql, scope: Scope, invoiceId: string, at: string): Promise<void> {
+export async function issueGatedInvoice(sql: Sql, scope: Scope, invoiceId: string, at: string): Promise<boolean> {
   const draft = await lockGated(sql, scope, invoiceId);
-  if (draft.invoice_status !== 'DRAFT') return;
+  if (draft.invoice_status !== 'DRAFT') return false;
   const config = invoiceConfig(draft.config);
   const row = { id: draft.id, invoiceStatus: 'FINALIZED', invoiceNumber: null as string | null };
   await assignNumbers(sql, scope, [{ row, at }], config);
@@ -98,16 +98,18 @@ export async function issueGatedInvoice(sql: Sql, scope: Scope, invoiceId: strin
       detail: { invoice_number: row.invoiceNumber, document: digests.get(invoiceId) },
     },
   ]);
+  return true;
 }
 
 /**
  * Ends an invoice whose session was not paid: the prepaid credits it took go back, coupons can be redeemed again, and it is void
- * without a number and archived. Nothing is told of it, because nothing was. Throws `not_found`.
+ * without a number and archived. Nothing is told of it, because nothing was. False for one that was final before: it stays. Throws
+ * `not_found`.
  * spec: wallets-and-payments §2.17 Clean-up, §2.18; design: money-in-checkout §B1
  */
-export async function dropGatedInvoice(sql: Sql, scope: Scope, invoiceId: string, at: string): Promise<void> {
+export async function dropGatedInvoice(sql: Sql, scope: Scope, invoiceId: string, at: string): Promise<boolean> {
   const row = await lockGated(sql, scope, invoiceId);
-  if (row.invoice_status !== 'DRAFT') return;
+  if (row.invoice_status !== 'DRAFT') return false;
   const amount = decimalText(row.total_prepaid_credits_applied);
   if (amount !== '0') {
     await creditPrepaidWallet(sql, scope, {
@@ -132,4 +134,5 @@ export async function dropGatedInvoice(sql: Sql, scope: Scope, invoiceId: string
   await writeAudit(sql, scope, [
     { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: at },
   ]);
+  return true;
 }

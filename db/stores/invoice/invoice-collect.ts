@@ -5,6 +5,7 @@ import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { refuseBesideLink } from '../checkout/payment-link.ts';
 import { openPayment } from '../payment/payment.ts';
 import { refreshIncomplete } from '../subscription/subscription-snapshot.ts';
 import { invoiceEvents } from './invoice-event.ts';
@@ -83,6 +84,7 @@ export async function openAttempt(
     return refreshInvoiceAgenda(sql, scope, input.invoiceId);
   }
   await refuseGatedInvoice(sql, scope, input.invoiceId, 'collected');
+  await refuseBesideLink(sql, scope, input.invoiceId);
   if (row.invoice_status !== 'FINALIZED')
     throw refuse(
       'validation_error',

@@ -6,6 +6,7 @@ import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { endLinksOf } from '../checkout/payment-link.ts';
 import { settlePurchases } from '../payment/purchase-settlement.ts';
 import { refreshSubscriptions } from '../subscription/subscription-snapshot.ts';
 import { invoiceEvents } from './invoice-event.ts';
@@ -59,6 +60,7 @@ const settled = ['SUCCEEDED', 'OVERPAID'];
  */
 export async function notePayment(sql: Sql, scope: Scope, note: PaymentNote): Promise<void> {
   const { invoiceId, at } = note;
+  await endLinksOf({ ...sql, scope }, invoiceId, at);
   const [row] = await sql.rows<NotedRow>(notedText, [scope.environmentId, invoiceId]);
   if (!row) throw missing('invoice', invoiceId);
   await refuseGatedInvoice(sql, scope, invoiceId, 'paid by hand');

@@ -68,7 +68,8 @@ select i.id, i.tenant_id, i.environment_id, i.customer_id, i.subscription_id, i.
      and p.payment_status = 'PROCESSING' and not p.attended and (i.billing_reason <> 'WALLET_AUTO_TOPUP' or not exists (
        select from auto_topup_attempt a where a.environment_id = i.environment_id and a.payment_id = p.id)) limit 1) as open_payment_id,
   exists(select 1 from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
-     and p.payment_status = 'PROCESSING' and p.attended) as awaits_gateway,
+     and ((p.payment_status = 'PROCESSING' and p.attended)
+       or (p.payment_status in ('INITIATED', 'PENDING') and p.checkout_session_id is not null))) as awaits_gateway,
   (select array[o.step, o.reason] from parked_object o where o.environment_id = i.environment_id and o.object_type = 'invoice' and o.object_id = i.id) as parked,
   (select p.error_message from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
      and p.payment_status = 'FAILED' order by p.failed_at desc, p.id desc limit 1) as decline_reason,

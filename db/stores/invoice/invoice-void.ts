@@ -7,6 +7,7 @@ import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { endLinksOf } from '../checkout/payment-link.ts';
 import { replaceAgendas } from '../lifecycle/agenda.ts';
 import { isPaymentInFlight } from '../payment/payment.ts';
 import { returnToSource } from '../payment/purchase-settlement.ts';
@@ -50,6 +51,7 @@ export async function voidInvoice(
   scope: Scope,
   input: { invoiceId: string; at: string; metadata: Record<string, string> | null; isReplaced?: boolean },
 ): Promise<void> {
+  await endLinksOf({ ...sql, scope }, input.invoiceId, input.at);
   const [row] = await sql.rows<VoidableRow>(
     `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version,
        own_terms, source_type, purchase_id, subscription_id from invoice where environment_id = $1 and id = $2 for update`,

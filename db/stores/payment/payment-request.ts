@@ -6,6 +6,7 @@ import { writeAudit } from '../../audit.ts';
 import { customerNow } from '../../clock.ts';
 import { writeEvents } from '../../outbox.ts';
 import { badField, missing } from '../../record.ts';
+import { refuseBesideLink } from '../checkout/payment-link.ts';
 import { refuseGatedInvoice } from '../invoice/invoice-gate.ts';
 import { chargeableMethod } from './payment.ts';
 import { writeUnansweredAgenda } from './payment-agenda.ts';
@@ -67,6 +68,7 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
   const before = await earlierPayment(tx, input.id, idempotencyKey);
   if (before) return requested(before, input.processPayment && before.payment_status === 'PENDING', at);
   if (invoice) await refuseGatedInvoice(tx, tx.scope, invoice.id, 'paid');
+  if (invoice) await refuseBesideLink(tx, tx.scope, invoice.id);
   if (invoice) checkInvoice(invoice, input);
   const method = await methodOf(tx, destination.customerId, invoice, input);
   const payment = await insertPayment(tx, {
@@ -231,13 +233,6 @@ async function methodOf(
     if (id) throw badField('payment_method_id', 'must be absent for OFFLINE');
     return null;
   }
-  if (type === 'PAYMENT_LINK') {
-    if (!input.paymentGateway) throw badField('payment_gateway', 'is required for PAYMENT_LINK');
-    throw refuse(
-      'invalid_operation',
-      `payment_gateway ${input.paymentGateway} is not connected or makes no payment links`,
-    );
-  }
   if (type !== 'CARD') {
     if (!id) throw badField('payment_method_id', `is required for ${type}`);
     throw refuse('invalid_operation', `payment_method_type ${type} is not supported; CARD, CREDITS and OFFLINE are`);
@@ -255,7 +250,11 @@ async function methodOf(
 }
 
 /** The payment this request made at its first try, or one under the same key that did not fail. */
-async function earlierPayment(tx: PaymentTransaction, id: string, idempotencyKey: string): Promise<PaymentRow | null> {
+export async function earlierPayment(
+  tx: PaymentTransaction,
+  id: string,
+  idempotencyKey: string,
+): Promise<PaymentRow | null> {
   const [row] = await tx.rows<PaymentRow>(
     `select ${paymentColumns} from payment
      where environment_id = $1 and (id = $2 or (idempotency_key = $3 and status = 'published' and payment_status <> 'FAILED'))
@@ -270,7 +269,7 @@ function requested(row: PaymentRow, toProcess: boolean, at: string): RequestedPa
 }
 
 /** The key of a request without one. spec: wallets-and-payments §2.19 */
-function hashedKey(input: PaymentRequest): string {
+export function hashedKey(input: Omit<PaymentRequest, 'id' | 'gateways'>): string {
   const { destinationId, amount, currency, paymentMethodType, paymentMethodId, paymentGateway } = input;
   const parts = [destinationId, amount, currency, paymentMethodType, paymentMethodId, paymentGateway];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '../../../billing/payment.ts';
+import { isPaymentSettled, type PaymentStatus } from '../../../billing/payment.ts';
 import { type PaymentSplit, splitWithCard, type WalletsFollow } from '../../../billing/postpaid-payment.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { decimalText } from '../../columns.ts';
@@ -36,7 +36,7 @@ export interface PaymentToOpen {
 export type OpenedPayment =
   /** A payment was opened, or was opened before under this key: ask the gateway. */
   | { kind: 'opened' | 'existing'; paymentId: string; paymentStatus: PaymentStatus }
-  /** Another payment of this invoice waits for its gateway; charging again could take the money twice. */
+  /** Another payment of this invoice waits for its gateway, or for its payer on a page; charging again could take the money twice. */
   | { kind: 'in_flight'; paymentId: string; paymentStatus: PaymentStatus }
   | { kind: 'nothing_due' | 'not_payable' | 'no_payment_method' }
   /** Postpaid wallets paid all of it. */
@@ -112,7 +112,9 @@ type EarlierPayment = Pick<PaymentRow, 'id' | 'idempotency_key' | 'payment_statu
 /** The payment under this key if there is one, else one of the invoice that waits for its gateway. */
 function knownPayment(earlier: readonly EarlierPayment[], idempotencyKey: string): OpenedPayment | null {
   const same = earlier.find((payment) => payment.idempotency_key === idempotencyKey);
-  const known = same ?? earlier.find((payment) => payment.payment_status === 'PROCESSING');
+  // Under another key only what waits is read: a charge for its gateway, a page for its payer.
+  const isWaiting = ({ payment_status: status }: EarlierPayment) => !isPaymentSettled(status);
+  const known = same ?? earlier.find(isWaiting);
   if (!known) return null;
   return { kind: same ? 'existing' : 'in_flight', paymentId: known.id, paymentStatus: known.payment_status };
 }
@@ -148,7 +150,8 @@ async function earlierPayments(
   const rows = await tx.rows<EarlierPayment & { destination_id: string }>(
     `select id, idempotency_key, payment_status, destination_id from payment
      where environment_id = $1 and destination_id = any($2) and status = 'published'
-       and (idempotency_key = any($3) or (payment_status = 'PROCESSING' and track_attempts))
+       and (idempotency_key = any($3) or (payment_status = 'PROCESSING' and track_attempts)
+         or (payment_status in ('INITIATED', 'PENDING') and checkout_session_id is not null))
      order by id desc`,
     [tx.scope.environmentId, inputs.map((input) => input.invoiceId), inputs.map((input) => input.idempotencyKey)],
     'earlier-payments',
