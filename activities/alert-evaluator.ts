@@ -1,10 +1,11 @@
 import type { Database } from '../db/orm.ts';
+import type { AlertOutcome } from '../db/stores/alert/alert-stream.ts';
 import { alertSpending, watchedSpending } from '../db/stores/alert/spend-alert.ts';
-import { alertWallets, measureWallets, payersOf } from '../db/stores/alert/wallet-alert-evaluate.ts';
+import { alertWallets, measureWallets, payersAmong } from '../db/stores/alert/wallet-alert-evaluate.ts';
 import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import { isOutage } from './failure.ts';
-import type { LookAgain, UsageEvaluator } from './usage-evaluator.ts';
+import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';
 
 const maxAtOnce = 2;
 
@@ -18,10 +19,10 @@ export function alertEvaluator(dependencies: { database: Database; readUsage: Us
     name: 'alert',
     async evaluate(scope, customerIds) {
       const { payers, spending } = await inSqlTransaction(database, scope, async (tx) => ({
-        payers: await payersOf(tx, scope, customerIds),
+        payers: await payersAmong(tx, scope, customerIds),
         spending: await watchedSpending(tx, scope, customerIds),
       }));
-      return eachOf([
+      const looked = await eachOf([
         ...payers.map((customerId) => ({
           customerId,
           look: async () => {
@@ -34,31 +35,32 @@ export function alertEvaluator(dependencies: { database: Database; readUsage: Us
           look: () => inSqlTransaction(database, scope, (tx) => alertSpending(tx, watched, readUsage)),
         })),
       ]);
+      return [...customerIds.map((customerId) => ({ customerId, headroom: null })), ...looked];
     },
   };
 }
 
 interface Look {
   customerId: string;
-  /** Answers when to look again, null for not before the next mark. */
-  look(): Promise<string | null>;
+  look(): Promise<AlertOutcome>;
 }
 
 /** Takes looks, a few at once; what fails for one customer is tried again later and stops no other. */
-async function eachOf(looks: Look[]): Promise<LookAgain[]> {
-  const again: LookAgain[] = [];
+async function eachOf(looks: Look[]): Promise<(LookAgain | Headroom)[]> {
+  const answers: (LookAgain | Headroom)[] = [];
   const work = async () => {
     for (let next = looks.shift(); next; next = looks.shift()) {
       const { customerId } = next;
       try {
-        const at = await next.look();
-        if (at !== null) again.push({ customerId, at });
+        const { againAt, headroom } = await next.look();
+        answers.push({ customerId, headroom });
+        if (againAt !== null) answers.push({ customerId, at: againAt });
       } catch (error) {
         if (isOutage(error)) throw error;
-        again.push({ customerId, at: null });
+        answers.push({ customerId, at: null });
       }
     }
   };
   await Promise.all(Array.from({ length: maxAtOnce }, work));
-  return again;
+  return answers;
 }

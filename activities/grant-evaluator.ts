@@ -3,7 +3,7 @@ import { evaluateGrants, grantedSubscriptions } from '../db/stores/usage/entitle
 import { inSqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import { isOutage } from './failure.ts';
-import type { UsageEvaluator } from './usage-evaluator.ts';
+import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';
 
 /**
  * The budgets of entitlements: their records follow usage, and one that is used up is reported. Each subscription is a
@@ -20,15 +20,19 @@ export function grantEvaluator({
     name: 'entitlement_grant',
     async evaluate(scope, customerIds) {
       const granted = await inSqlTransaction(database, scope, (tx) => grantedSubscriptions(tx, scope, customerIds));
-      const again = new Set<string>();
+      const answers: (LookAgain | Headroom)[] = customerIds.map((customerId) => ({ customerId, headroom: null }));
       for (const subscription of granted) {
-        const evaluated = inSqlTransaction(database, scope, (tx) => evaluateGrants(tx, scope, subscription, readUsage));
-        await evaluated.catch((error: unknown) => {
+        const { customerId } = subscription;
+        try {
+          await inSqlTransaction(database, scope, (tx) => evaluateGrants(tx, scope, subscription, readUsage));
+          // Budgets are quantities, which no amount of money tells.
+          answers.push({ customerId, headroom: '0' });
+        } catch (error) {
           if (isOutage(error)) throw error;
-          again.add(subscription.customerId);
-        });
+          answers.push({ customerId, at: null });
+        }
       }
-      return [...again].map((customerId) => ({ customerId, at: null }));
+      return answers;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Database } from '../db/orm.ts';
 import { systemScope } from '../db/scope.ts';
 import { lateTopUps } from '../db/stores/wallet/auto-topup-watch.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
-import { environmentsWithDueMarks } from '../metering/postgres/dirty-customer.ts';
+import { environmentsWithDueMarks } from '../metering/postgres/due-mark.ts';
 import { tellToLook } from './top-up-evaluator.ts';
 import { signalUsageWatch } from './usage-watch.ts';
 

@@ -5,17 +5,21 @@ import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
 import { type DueObject, nextDue } from '../db/stores/lifecycle/due.ts';
 import { beginAdvance, endAdvance, moveClock, readTestClock } from '../db/stores/platform/test-clock.ts';
-import { inSqlTransaction } from '../db/transaction.ts';
-import { markCustomersOfClock } from '../metering/postgres/dirty-customer.ts';
+import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import { firstDated, isWatched, markCustomersOfClock } from '../metering/postgres/clock-mark.ts';
+import { dueEvaluators, takeUpDated } from '../metering/postgres/due-mark.ts';
 import { settle } from '../workflows/lifecycle.messages.ts';
 import { type LifecycleKind, lifecycleKinds, lifecycleStartOptions } from '../workflows/start.messages.ts';
 import type { TestClockStart } from '../workflows/test-clock.messages.ts';
+import { customersACall, type UsageLooks } from './usage-look.ts';
 import { signalUsageWatch } from './usage-watch.ts';
 
 export interface TestClockActivityDependencies {
   database: Database;
   temporal: Client;
   taskQueue: string;
+  /** For usage of its customers, which is looked at as their time goes on. */
+  looks: UsageLooks;
 }
 
 /** Members that act at one instant are told at once, up to this many at a time. */
@@ -71,19 +75,21 @@ async function walk(
   input: TestClockStart,
   cancelled: AbortSignal,
 ): Promise<void> {
-  const { database } = dependencies;
+  const { database, looks } = dependencies;
   const read = () => inSqlTransaction(database, scope, (tx) => readTestClock(tx, scope, input.testClockId));
   const { targetTime } = await read();
   if (targetTime === null) return;
   let previous = '';
   let rounds = 0;
+  let looksHere = 0;
   while (!cancelled.aborted) {
-    const due = await inSqlTransaction(database, scope, async (tx) => {
-      const objects = await nextDue(tx, scope, input.testClockId, targetTime);
-      const [first] = objects;
-      if (first) await moveClock(tx, scope, input.testClockId, first.dueAt);
-      return objects;
-    });
+    const names = looksHere < maxRounds ? looks.names : [];
+    const { due, evaluators } = await inSqlTransaction(database, scope, (tx) =>
+      nextStep(tx, input.testClockId, targetTime, names),
+    );
+    looksHere = evaluators.length > 0 ? looksHere + 1 : 0;
+    if (evaluators.length > 0) await lookAtUsage(looks, scope, { clock: input.testClockId }, evaluators);
+    if (due === null) continue;
     const [first] = due;
     if (!first) {
       const isMarked = await inSqlTransaction(database, scope, async (tx) => {
@@ -100,6 +106,41 @@ async function walk(
       throw new Error(`still due at ${first.dueAt} after ${maxRounds} rounds: ${instant.slice(0, 300)}`);
     const { frozenTime } = await read();
     await settleAll(dependencies, scope, input.testClockId, due, frozenTime);
+  }
+}
+
+/**
+ * The objects that act next; null where usage comes before them. What was marked until now is looked at in this present, by the
+ * evaluators answered, before the clock goes on; usage that begins to count before an object acts is taken up at its own instant.
+ */
+async function nextStep(
+  tx: SqlTransaction,
+  clock: string,
+  targetTime: string,
+  names: readonly string[],
+): Promise<{ due: DueObject[] | null; evaluators: string[] }> {
+  const { scope } = tx;
+  const watched = await isWatched(tx, scope);
+  const evaluators = watched ? await dueEvaluators(tx, scope, names, { clock }) : [];
+  if (evaluators.length > 0) return { due: null, evaluators };
+  const due = await nextDue(tx, scope, clock, targetTime);
+  const [first] = due;
+  const datedAt = watched ? await firstDated(tx, scope, clock, first?.dueAt ?? targetTime) : null;
+  if (datedAt !== null) await takeUpDated(tx, scope, { clock }, datedAt);
+  const at = datedAt ?? first?.dueAt;
+  if (at !== undefined) await moveClock(tx, scope, clock, at);
+  return { due: datedAt === null ? due : null, evaluators };
+}
+
+/** Has evaluators look at all that is marked on a clock. */
+async function lookAtUsage(
+  looks: UsageLooks,
+  scope: Scope,
+  time: { clock: string },
+  evaluators: readonly string[],
+): Promise<void> {
+  for (const evaluator of evaluators) {
+    while ((await looks.look(scope, evaluator, time)) === customersACall);
   }
 }
 

@@ -3,7 +3,7 @@ import { customerNow } from '../db/clock.ts';
 import type { Database } from '../db/orm.ts';
 import type { Scope } from '../db/scope.ts';
 import {
-  hasReachedThreshold,
+  restOfThreshold,
   type WatchedSubscription,
   watchedSubscriptions,
 } from '../db/stores/subscription/subscription-threshold.ts';
@@ -12,7 +12,7 @@ import type { UsageReader } from '../db/usage-reader.ts';
 import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { invoiceThreshold } from '../workflows/subscription.messages.ts';
 import { isOutage } from './failure.ts';
-import type { UsageEvaluator } from './usage-evaluator.ts';
+import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';
 
 interface Dependencies {
   database: Database;
@@ -20,7 +20,7 @@ interface Dependencies {
   temporal: Client;
 }
 
-const maxAtOnce = 8;
+const maxAtOnce = 2;
 const commandTimeoutMs = 20_000;
 
 /**
@@ -33,33 +33,36 @@ export function thresholdEvaluator(dependencies: Dependencies): UsageEvaluator {
     name: 'auto_invoice_threshold',
     async evaluate(scope, customerIds) {
       const waiting = await inSqlTransaction(database, scope, (tx) => watchedSubscriptions(tx, scope, customerIds));
-      const again = new Set<string>();
+      const answers: (LookAgain | Headroom)[] = customerIds.map((customerId) => ({ customerId, headroom: null }));
       const work = async () => {
         for (let watched = waiting.shift(); watched; watched = waiting.shift()) {
           const { customerId } = watched;
-          await invoiceWhenReached(dependencies, scope, watched).catch((error: unknown) => {
+          try {
+            answers.push({ customerId, headroom: await invoiceWhenReached(dependencies, scope, watched) });
+          } catch (error) {
             if (isOutage(error)) throw error;
-            again.add(customerId);
-          });
+            answers.push({ customerId, at: null });
+          }
         }
       };
       await Promise.all(Array.from({ length: maxAtOnce }, work));
-      return [...again].map((customerId) => ({ customerId, at: null }));
+      return answers;
     },
   };
 }
 
+/** Answers how much may still be spent before the threshold, null where none is in force. */
 async function invoiceWhenReached(
   { database, readUsage, temporal }: Dependencies,
   scope: Scope,
   watched: WatchedSubscription,
-): Promise<void> {
+): Promise<string | null> {
   const { subscriptionId, customerId, testClockId } = watched;
-  const { at, isReached } = await inSqlTransaction(database, scope, async (tx) => {
+  const { at, rest } = await inSqlTransaction(database, scope, async (tx) => {
     const at = await customerNow(tx, customerId);
-    return { at, isReached: await hasReachedThreshold(tx, scope, { subscriptionId, at }, readUsage) };
+    return { at, rest: await restOfThreshold(tx, scope, { subscriptionId, at }, readUsage) };
   });
-  if (!isReached) return;
+  if (rest !== '0') return rest;
   const start = {
     tenantId: scope.tenantId,
     environmentId: scope.environmentId,
@@ -77,4 +80,5 @@ async function invoiceWhenReached(
   await temporal.withDeadline(Date.now() + commandTimeoutMs, () =>
     temporal.workflow.executeUpdateWithStart(invoiceThreshold, { startWorkflowOperation, args: [{ caller, at }] }),
   );
+  return '0';
 }

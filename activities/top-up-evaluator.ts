@@ -1,14 +1,13 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/orm.ts';
 import type { Scope } from '../db/scope.ts';
-import { payersOf } from '../db/stores/alert/wallet-alert-evaluate.ts';
-import { claimLowWallet, type ToppedUpWallet, waitingWallets } from '../db/stores/wallet/auto-topup-watch.ts';
+import { lookAtWallet, type ToppedUpWallet, waitingWallets } from '../db/stores/wallet/auto-topup-watch.ts';
 import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import { autoTopUpWorkflowType, balanceDropped } from '../workflows/auto-top-up.messages.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { isOutage } from './failure.ts';
-import type { LookAgain, UsageEvaluator } from './usage-evaluator.ts';
+import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';
 
 interface Dependencies {
   database: Database;
@@ -16,6 +15,7 @@ interface Dependencies {
   temporal: Client;
 }
 
+const maxAtOnce = 2;
 const signalTimeoutMs = 20_000;
 
 /**
@@ -28,30 +28,34 @@ export function topUpEvaluator(dependencies: Dependencies): UsageEvaluator {
   return {
     name: 'auto_top_up',
     async evaluate(scope, customerIds) {
-      const waiting = await inSqlTransaction(database, scope, async (tx) =>
-        waitingWallets(tx, scope, await payersOf(tx, scope, customerIds)),
-      );
-      const again: LookAgain[] = [];
-      for (const wallet of waiting) {
-        try {
-          await tellWhenLow(dependencies, scope, wallet);
-        } catch (error) {
-          if (isOutage(error)) throw error;
-          again.push({ customerId: wallet.customerId, at: null });
+      const waiting = await inSqlTransaction(database, scope, (tx) => waitingWallets(tx, scope, customerIds));
+      const answers: (LookAgain | Headroom)[] = customerIds.map((customerId) => ({ customerId, headroom: null }));
+      const work = async () => {
+        for (let wallet = waiting.shift(); wallet; wallet = waiting.shift()) {
+          const { customerId } = wallet;
+          try {
+            answers.push({ customerId, headroom: await tellWhenLow(dependencies, scope, wallet) });
+          } catch (error) {
+            if (isOutage(error)) throw error;
+            answers.push({ customerId, at: null });
+          }
         }
-      }
-      return again;
+      };
+      await Promise.all(Array.from({ length: maxAtOnce }, work));
+      return answers;
     },
   };
 }
 
+/** Answers how much usage may cost before the wallet is low, null where it was told that it is. */
 async function tellWhenLow(
   { database, readUsage, temporal }: Dependencies,
   scope: Scope,
   wallet: ToppedUpWallet,
-): Promise<void> {
-  const at = await inTransaction(database, scope, (tx) => claimLowWallet(tx, wallet.id, readUsage));
-  if (at !== null) await tellToLook(temporal, scope, wallet, at);
+): Promise<string | null> {
+  const { lowAt, headroom } = await inTransaction(database, scope, (tx) => lookAtWallet(tx, wallet.id, readUsage));
+  if (lowAt !== null) await tellToLook(temporal, scope, wallet, lowAt);
+  return headroom;
 }
 
 /** Has the workflow of a wallet that fills itself look at the wallet, and begins it where it does not run. Harmless at any time. */

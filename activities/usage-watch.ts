@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
-import { dueMarks, settleMarks } from '../metering/postgres/dirty-customer.ts';
+import { nextMarkAt, purgeMarks, takeUpDated } from '../metering/postgres/due-mark.ts';
 import {
   type UsageWatchStanding,
   type UsageWatchStart,
@@ -11,38 +11,40 @@ import {
   usageWatchStartOptions,
   usageWatchWorkflowType,
 } from '../workflows/usage-watch.messages.ts';
-import { crashPoint } from './crash-points.ts';
-import type { LookAgain, UsageEvaluator } from './usage-evaluator.ts';
+import type { UsageLooks } from './usage-look.ts';
 
-const marksALook = 500;
-/** When a customer is looked at again whose evaluation failed. spec: subscriptions-and-invoicing §2.5, five minutes at most */
-const againAfterMs = 5 * 60_000;
+/** An evaluator goes on with what is due for so long before the workflow hears of it. */
+const longestMs = 20_000;
 
 export type UsageWatchActivities = ReturnType<typeof createUsageWatchActivities>;
 
-/** What watches usage: marked customers are handed to every evaluator, and their marks taken away afterwards. */
-export function createUsageWatchActivities(dependencies: {
-  database: Database;
-  evaluators: readonly UsageEvaluator[];
-}) {
-  const { database, evaluators } = dependencies;
+/** What watches usage in real time: which evaluators have marked customers to look at, and one activity for each of them. */
+export function createUsageWatchActivities({ database, looks }: { database: Database; looks: UsageLooks }) {
   return {
-    async evaluateUsage(start: UsageWatchStart): Promise<UsageWatchStanding> {
+    /** Takes up marks whose time has come. Answers which evaluators have something to look at, and when the next mark is due. */
+    async findDueUsage(start: UsageWatchStart): Promise<UsageWatchStanding> {
+      const scope = workflowScope(start);
+      await inSqlTransaction(database, scope, (tx) => takeUpDated(tx, scope, 'now', new Date().toISOString()));
+      const due = await looks.due(scope, 'now');
+      return inSqlTransaction(database, scope, async (tx) => {
+        if (due.length === 0) await purgeMarks(tx, scope);
+        return { due, nextAt: await nextMarkAt(tx, scope) };
+      });
+    },
+
+    /** Has one evaluator look at the customers it is due to look at, 50 at a time. Answers how many it looked at. */
+    async evaluateUsage({ evaluator, ...start }: UsageWatchStart & { evaluator: string }): Promise<number> {
       const context = Context.current();
       const beating = setInterval(() => context.heartbeat(), 2_000);
       const scope = workflowScope(start);
+      const until = performance.now() + longestMs;
+      let examined = 0;
       try {
-        const marks = await inSqlTransaction(database, scope, (tx) => dueMarks(tx, scope, marksALook));
-        const customerIds = [...new Set(marks.flatMap(({ customerId }) => customerId ?? []))];
-        const again: LookAgain[] = [];
-        for (const { evaluate } of customerIds.length === 0 ? [] : evaluators) {
-          again.push(...(await evaluate(scope, customerIds)));
+        for (let looked = -1; looked !== 0 && performance.now() < until && !context.cancellationSignal.aborted; ) {
+          looked = await looks.look(scope, evaluator, 'now');
+          examined += looked;
         }
-        crashPoint('evaluateUsage.beforeEffect');
-        const soon = new Date(Date.now() + againAfterMs).toISOString();
-        const lookAgain = again.map(({ customerId, at }) => ({ customerId, at: at ?? soon }));
-        const nextAt = await inSqlTransaction(database, scope, (tx) => settleMarks(tx, scope, marks, lookAgain));
-        return { examined: customerIds.length, isMoreDue: marks.length === marksALook, nextAt };
+        return examined;
       } finally {
         clearInterval(beating);
       }

@@ -40,6 +40,7 @@ import { thresholdEvaluator } from './threshold-evaluator.ts';
 import { topUpEvaluator } from './top-up-evaluator.ts';
 import type { UsageEvaluator } from './usage-evaluator.ts';
 import { createUsageFeedActivities } from './usage-feed.ts';
+import { usageLooks } from './usage-look.ts';
 import { createUsageWatchActivities } from './usage-watch.ts';
 import { createWalletActivities } from './wallet.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
@@ -104,15 +105,15 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
-  const evaluators = usageEvaluators({ database, readUsage, temporal });
+  const looks = usageLooks({ database, evaluators: usageEvaluators({ database, readUsage, temporal }) });
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
     ...createAutoTopUpActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
-    ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue }),
+    ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue, looks }),
     ...watchActivities({ database, temporal }),
-    ...createUsageWatchActivities({ database, evaluators }),
+    ...createUsageWatchActivities({ database, looks }),
     ...createWalletActivities({ database, timerSpreadMs }),
     ...asking,
     ...task,

@@ -14,7 +14,7 @@ export function onCustomersMarked(told: (scope: Scope) => void): void {
 /**
  * Marks customers whose balances moved without events (a debit, a payment, a new period, settings), to be looked at by every
  * evaluator of usage: in the transaction that moved them, as its last statement, so that nobody who marks waits for another's locks.
- * Nothing where the environment watches nothing. design: money-in §1 The trigger
+ * Those who answer for their usage are marked with them. Nothing where the environment watches nothing. design: money-in §1 The trigger
  */
 export function markCustomers(sql: Sql, scope: Scope, customerIds: readonly string[]): void {
   if (!sql.end) throw new Error('a transaction that only reads marks nobody');
@@ -25,10 +25,11 @@ export function markCustomers(sql: Sql, scope: Scope, customerIds: readonly stri
   noted.set(sql.end, marked);
   const { beforeCommit, afterCommit } = sql.end;
   beforeCommit.push(async () => {
-    const [row] = await sql.rows<{ marked: number }>('select usage.mark_customers($1, $2) as marked', [
-      scope.environmentId,
-      [...marked],
-    ]);
+    const [row] = await sql.rows<{ marked: number }>(
+      'select usage.mark_customers($1, $2) as marked',
+      [scope.environmentId, [...marked]],
+      'mark-customers',
+    );
     if (row && row.marked > 0) afterCommit.push(() => tell(scope));
   });
 }

@@ -42,6 +42,8 @@ export interface CompiledMeter {
   readonly number: number;
   readonly version: number;
   readonly keepsLatest: boolean;
+  /** An event adds one, whatever its quantity. */
+  readonly countsEvents: boolean;
   /** How long a roll-up row of the meter lasts. */
   readonly rollupMinutes: number;
   /** Null when the filters leave the event out, or its expression fails for it. */
@@ -69,6 +71,7 @@ export function compileMeter(definition: MeterDefinition): CompiledMeter {
     number: definition.number,
     version: definition.version,
     keepsLatest: type === 'LATEST',
+    countsEvents: type === 'COUNT' || type === 'COUNT_UNIQUE',
     rollupMinutes: rollupMinutes(bucket_size),
     contribution(properties) {
       for (const { key, values } of filters) {

@@ -1,10 +1,10 @@
 import type { Scope } from '../db/scope.ts';
 
 /** Usage that goes on arriving is told of this often. */
-const noticeEveryMs = 250;
+const noticeEveryMs = 500;
 
 /**
- * Tells that marked usage arrived in an environment: at once, and while more keeps arriving once in a quarter of a second.
+ * Tells that marked usage arrived in an environment: at once, and while more keeps arriving twice a second.
  * What is told is only that there is something to look at; the marks are rows.
  */
 export class UsageNotices {

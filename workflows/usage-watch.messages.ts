@@ -15,10 +15,9 @@ export interface UsageWatchStart {
   environmentId: string;
 }
 
-/** What a look at the marked customers left: more of them that are due, or when the next one is. */
+/** Which evaluators have marked customers to look at, and when the next mark is due. */
 export interface UsageWatchStanding {
-  examined: number;
-  isMoreDue: boolean;
+  due: string[];
   nextAt: string | null;
 }
 

@@ -1,4 +1,4 @@
-import { type Decimal, decimal } from '../money.ts';
+import { type Decimal, decimal, greatest } from '../money.ts';
 import { creditValue } from '../wallet.ts';
 
 /** Terms of an automatic top-up; credits as decimals. */
@@ -85,13 +85,20 @@ export function decideAutoTopup(facts: AutoTopupFacts): AutoTopupDecision {
   };
 }
 
-/** Either figure above the threshold; at the threshold counts as low. */
-export function isAboveThreshold({
-  terms,
-  realTimeCreditBalance,
-  spendable,
-}: Pick<AutoTopupFacts, 'terms' | 'realTimeCreditBalance' | 'spendable'>): boolean {
-  return realTimeCreditBalance.greaterThan(terms.threshold) || spendable.greaterThan(terms.threshold);
+/** Whether either figure is above the threshold; at the threshold counts as low. */
+export function isAboveThreshold(balance: MeasuredBalance): boolean {
+  return creditsUntilLow(balance).gt(0);
+}
+
+/** A wallet's two figures, in credits, beside its terms. */
+type MeasuredBalance = Pick<AutoTopupFacts, 'terms' | 'realTimeCreditBalance' | 'spendable'>;
+
+/**
+ * Credits until a wallet is low, which it is when both figures have fallen to the threshold; 0 or less where it is.
+ * spec: wallets-and-payments §2.11 guard 2; design: money-in-wallets finding 1
+ */
+export function creditsUntilLow({ terms, realTimeCreditBalance, spendable }: MeasuredBalance): Decimal {
+  return greatest(realTimeCreditBalance, spendable).minus(terms.threshold);
 }
 
 /**

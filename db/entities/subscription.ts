@@ -72,6 +72,7 @@ const schema = defineEntity({
   indexes: [
     { properties: ['environmentId', 'createdAt', 'id'] },
     { properties: ['environmentId', 'customerId'] },
+    { properties: ['environmentId', 'invoicingCustomerId'] },
     { properties: ['environmentId', 'planId', 'id'] },
     {
       name: 'subscription_children',

@@ -70,6 +70,8 @@ import { Migration20261125_90_payment_connections } from './20261125_90_payment_
 import { Migration20261125_91_carried_credits } from './20261125_91_carried_credits.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
 import { Migration20261126_40_saved_methods } from './20261126_40_saved_methods.ts';
+import { Migration20261126_10_usage_marks } from './20261126_10_usage_marks.ts';
+import { Migration20261126_11_mandate_amount } from './20261126_11_mandate_amount.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -145,4 +147,6 @@ export const migrations = [
   { name: '20261125_82_inbound_events', class: Migration20261125_82_inbound_events },
   { name: '20261125_40_auto_topup', class: Migration20261125_40_auto_topup },
   { name: '20261126_40_saved_methods', class: Migration20261126_40_saved_methods },
+  { name: '20261126_10_usage_marks', class: Migration20261126_10_usage_marks },
+  { name: '20261126_11_mandate_amount', class: Migration20261126_11_mandate_amount },
 ];

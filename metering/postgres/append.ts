@@ -8,8 +8,9 @@ import type { UnstorableEvent } from '../rejected-event.ts';
 import { appendText } from './append-text.ts';
 import { type EventContribution, eventRows, gainRows, parametersOf } from './batch-columns.ts';
 import type { Catalogue, CatalogueCache } from './catalogue-cache.ts';
-import { markCustomers } from './dirty-customer.ts';
+import { dateMarks, laterEvents } from './customer-mark.ts';
 import { loadBatch } from './load-batch.ts';
+import type { MarkKeeper, WrittenMarks } from './mark-keeper.ts';
 import { recordRejected } from './rejected-event.ts';
 import { found, resolveEventNames, resolveSubjects } from './short-keys.ts';
 import { isDataError, recordUnstorable, storeGoodParts } from './unstorable-event.ts';
@@ -32,11 +33,10 @@ interface Load {
   readonly turn?: Promise<unknown>;
 }
 
-/** Result of a batch. */
-interface Appended {
-  /** Their customers were marked. */
-  readonly isMarked: boolean;
-  readonly unstorable: readonly UnstorableEvent[];
+/** What a writer keeps between batches. */
+export interface Writer {
+  readonly cache: CatalogueCache;
+  readonly marks: MarkKeeper;
 }
 
 /**
@@ -48,21 +48,29 @@ interface Appended {
  */
 export async function appendBatch(
   database: Database,
-  cache: CatalogueCache,
+  writer: Writer,
   scope: Scope,
   events: readonly PreparedEvent[],
   load?: Load,
-): Promise<Appended> {
-  const inOneTransaction = <T>(work: (tx: CopyTransaction, catalogue: Catalogue) => Promise<T>) =>
-    inCopyTransaction(database, scope, async (tx) => work(tx, await cache.locked(tx, scope)));
-  const { catalogue, subjects, eventNames, unstorable } = load
+): Promise<readonly UnstorableEvent[]> {
+  const { cache, marks } = writer;
+  const inOneTransaction = <T>(work: (tx: CopyTransaction, into: Place) => Promise<T>) =>
+    inCopyTransaction(database, scope, async (tx) => work(tx, { catalogue: await cache.locked(tx, scope), marks }));
+  const { catalogue, subjects, eventNames, written, unstorable } = load
     ? await inOneTransaction((tx, locked) => repeatedAfterDeadlock(() => loaded(tx, locked, events, load)))
     : await withoutUnstorable(
         () => repeatedAfterDeadlock(() => inOneTransaction((tx, locked) => storeIn(tx, locked, events))),
         () => repeatedAfterDeadlock(() => inOneTransaction((tx, locked) => storeStorable(tx, locked, events))),
       );
   cache.remember(catalogue, subjects, eventNames);
-  return { isMarked: catalogue.watchesUsage, unstorable };
+  for (const each of written) marks.committed(each);
+  return unstorable;
+}
+
+/** Where events are stored: in an environment as it is now. */
+interface Place {
+  readonly catalogue: Catalogue;
+  readonly marks: MarkKeeper;
 }
 
 /** Result of the first way, which takes all data to be good, or else of the second. */
@@ -76,19 +84,14 @@ async function withoutUnstorable(store: () => Promise<Resolved>, otherwise: () =
 }
 
 /** Stores a batch of which some events are known to be bad: the good ones, and the others as rejected. */
-async function storeStorable(
-  tx: CopyTransaction,
-  catalogue: Catalogue,
-  events: readonly PreparedEvent[],
-): Promise<Resolved> {
-  const { stored, unstorable } = await storeGoodParts(tx, events, (part, first) =>
-    storeIn(tx, catalogue, part, { first }),
-  );
-  await recordUnstorable(tx, catalogue.env, unstorable);
+async function storeStorable(tx: CopyTransaction, place: Place, events: readonly PreparedEvent[]): Promise<Resolved> {
+  const { stored, unstorable } = await storeGoodParts(tx, events, (part, first) => storeIn(tx, place, part, { first }));
+  await recordUnstorable(tx, place.catalogue.env, unstorable);
   return {
-    catalogue,
+    catalogue: place.catalogue,
     subjects: new Map(stored.flatMap(({ subjects }) => [...subjects])),
     eventNames: new Map(stored.flatMap(({ eventNames }) => [...eventNames])),
+    written: stored.flatMap(({ written }) => written),
     unstorable,
   };
 }
@@ -110,7 +113,7 @@ function isDeadlock(error: unknown): boolean {
 /** Stores a load, or after a deadlock nothing of it: the transaction goes on with the locks it had before. */
 async function loaded(
   tx: CopyTransaction,
-  catalogue: Catalogue,
+  place: Place,
   events: readonly PreparedEvent[],
   { also, turn }: Load,
 ): Promise<Resolved> {
@@ -118,13 +121,13 @@ async function loaded(
   try {
     return await withoutUnstorable(
       async () => {
-        const stored = await storeIn(tx, catalogue, events, { turn });
+        const stored = await storeIn(tx, place, events, { turn });
         await also(tx, []);
         return stored;
       },
       async () => {
         await tx.client.query('rollback to savepoint batch');
-        const stored = await storeStorable(tx, catalogue, events);
+        const stored = await storeStorable(tx, place, events);
         await also(tx, stored.unstorable);
         return stored;
       },
@@ -139,6 +142,7 @@ interface Resolved {
   catalogue: Catalogue;
   subjects: ReadonlyMap<string, string>;
   eventNames: ReadonlyMap<string, number>;
+  written: readonly WrittenMarks[];
   unstorable: readonly UnstorableEvent[];
 }
 
@@ -150,20 +154,22 @@ interface Part {
 
 /** Stores a batch in the caller's transaction, which decides whether it stays. */
 export async function appendIn(
-  tx: ScopedSql | CopyTransaction,
-  cache: CatalogueCache,
+  tx: ScopedSql,
+  { cache, marks }: Writer,
   scope: Scope,
   events: readonly PreparedEvent[],
-): Promise<Resolved> {
-  return storeIn(tx, await cache.locked(tx, scope), events);
+): Promise<void> {
+  const { written } = await storeIn(tx, { catalogue: await cache.locked(tx, scope), marks }, events);
+  for (const each of written) tx.end?.afterCommit.push(() => marks.committed(each));
 }
 
 async function storeIn(
   tx: ScopedSql | CopyTransaction,
-  catalogue: Catalogue,
+  place: Place,
   events: readonly PreparedEvent[],
   { first = 0, turn }: Part = {},
 ): Promise<Resolved> {
+  const { catalogue } = place;
   const subjects = await resolveSubjects(tx, catalogue, events, turn);
   const eventNames = await resolveEventNames(tx, catalogue, events, turn);
   const contributions = await contributionsOf(events, catalogue);
@@ -178,14 +184,27 @@ async function storeIn(
     await write(tx, catalogue, { events: eventRows(events, keys, first), gains: gainRows(contributions, first) });
   }
   if (catalogue.reportsRejected) await recordRejected(tx, catalogue, { events, contributions, first });
-  if (catalogue.watchesUsage) {
-    const marked = events.map((event) => ({
-      subject: keys.subjectOf(event.externalCustomerId),
-      timestamp: event.timestamp,
-    }));
-    await markCustomers(tx, catalogue.env, marked);
-  }
-  return { catalogue, subjects, eventNames, unstorable: [] };
+  const written = catalogue.watchesUsage
+    ? [await mark(tx, place, events, { contributions, subjectOf: keys.subjectOf })]
+    : [];
+  return { catalogue, subjects, eventNames, written, unstorable: [] };
+}
+
+/** Marks the customers of events, those that begin to count later for then too. */
+async function mark(
+  tx: ScopedSql,
+  { catalogue, marks }: Place,
+  events: readonly PreparedEvent[],
+  { contributions, subjectOf }: { contributions: readonly EventContribution[]; subjectOf(text: string): string },
+): Promise<WrittenMarks> {
+  const { env, hasTestClocks } = catalogue;
+  const later = laterEvents(events, hasTestClocks).map((event) => ({
+    subject: subjectOf(event.externalCustomerId),
+    timestamp: event.timestamp ?? '',
+  }));
+  await dateMarks(tx, { env, environmentId: tx.scope.environmentId }, later);
+  const subjects = events.map((event) => subjectOf(event.externalCustomerId));
+  return marks.mark(tx, tx.scope, env, { subjects, contributions });
 }
 
 /** From so many events on a batch is copied into a table of the connection instead of being sent as parameters. */

@@ -14,6 +14,8 @@ export interface Catalogue {
   readonly reportsRejected: boolean;
   /** Customers of events are marked, for whoever watches their usage. */
   readonly watchesUsage: boolean;
+  /** Customers of the environment may live by test clocks. */
+  readonly hasTestClocks: boolean;
   /** External id → number of its live subject. Grows; a holder that lets an id go raises the version. */
   readonly subjects: Map<string, string>;
   readonly eventNames: Map<string, number>;
@@ -42,7 +44,7 @@ export class CatalogueCache {
       version,
       ...(await loadMeters(tx, scope)),
       reportsRejected: await reportsRejected(tx, scope),
-      watchesUsage: await watchesUsage(tx, env),
+      ...(await watching(tx, scope, env)),
       subjects: new Map(),
       eventNames: cached?.eventNames ?? new Map(),
     };
@@ -112,6 +114,11 @@ async function reportsRejected(tx: Sql, scope: Scope): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function watchesUsage(tx: Sql, env: number): Promise<boolean> {
-  return (await tx.rows('select 1 from usage.watched_environment where env = $1', [env])).length > 0;
+async function watching(tx: Sql, scope: Scope, env: number) {
+  const [row] = await tx.rows<{ watches: boolean; clocks: boolean }>(
+    `select exists (select from usage.watched_environment where env = $1) as watches,
+       exists (select from test_clock where environment_id = $2) as clocks`,
+    [env, scope.environmentId],
+  );
+  return { watchesUsage: row?.watches ?? false, hasTestClocks: row?.clocks ?? false };
 }

@@ -12,6 +12,7 @@ import { countEvents } from './count-events.ts';
 import { DenseUsage } from './dense-usage.ts';
 import { readEachEvent } from './each-event.ts';
 import { listEvents } from './list-events.ts';
+import { MarkKeeper } from './mark-keeper.ts';
 import { measureEvents } from './measure-events.ts';
 import { noteOwnEvents } from './own-events.ts';
 import { readBreakdown, readBucketBreakdown } from './read-breakdown.ts';
@@ -37,26 +38,24 @@ export function openPostgresUsageStore(
   const cache = new CatalogueCache();
   const partitions = partitionKeeper(database);
   const notices = new UsageNotices(onMarked ?? (() => undefined));
+  const marks = new MarkKeeper(database, (scope) => notices.arrived(scope));
+  const writer = { cache, marks };
   if (onMarked) onCustomersMarked((scope) => notices.arrived(scope));
   const dense = new DenseUsage(database);
   const queue = new WriteQueue(async (scope, events) => {
     await partitions();
-    const { isMarked, unstorable } = await appendBatch(database, cache, scope, events);
-    if (isMarked) notices.arrived(scope);
-    return unstorable;
+    return appendBatch(database, writer, scope, events);
   }, limits);
   return {
     append: (scope, events) => queue.append(scope, events),
     async load(scope, events, also, turn) {
       await partitions();
       const load = { also, ...(turn ? { turn } : {}) };
-      const { isMarked, unstorable } = await appendBatch(database, cache, scope, events, load);
-      if (isMarked) notices.arrived(scope);
-      return unstorable;
+      return appendBatch(database, writer, scope, events, load);
     },
     async appendWithin(sql, events) {
       try {
-        await appendIn(sql, cache, sql.scope, events);
+        await appendIn(sql, writer, sql.scope, events);
       } catch (error) {
         if (!isDataError(error)) throw error;
         throw refuse('validation_error', 'one of the events cannot be stored: send other values');
@@ -79,6 +78,7 @@ export function openPostgresUsageStore(
     verify: verifyRollups,
     async close() {
       await queue.drained();
+      await marks.close();
       await dense.close();
       notices.close();
     },

@@ -3,6 +3,7 @@ import { writeAudit } from '../../db/audit.ts';
 import { missing } from '../../db/record.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
+import { markCustomers } from '../../db/usage-mark.ts';
 import type { BilledWindow } from '../../db/usage-reader.ts';
 import { eventKey } from '../event.ts';
 import type { EventVoid } from '../usage-store.ts';
@@ -41,6 +42,7 @@ export async function voidEvent(
     [env, scope.environmentId, event.event_name],
   );
   for (const meter of meters) await rebuildBuckets(tx, meter.id, event);
+  await markHolder(tx, event.subject);
   const eventVoid = await readVoid(tx, env, key);
   if (!eventVoid) throw new Error(`the void of event ${input.id} was not stored`);
   const detail = { reason: input.reason, timestamp: event.ts };
@@ -48,6 +50,21 @@ export async function voidEvent(
     { objectType: 'event', objectId: input.id, action: 'voided', occurredAt: eventVoid.voidedAt, detail },
   ]);
   return { eventVoid, isNew: true };
+}
+
+/** What an event no longer costs moves the balance of its customer. */
+async function markHolder(tx: ScopedSql, subject: string): Promise<void> {
+  const rows = await tx.rows<{ id: string }>(
+    `select c.id from usage.subject s join customer c on c.environment_id = $2
+       and case when s.holder is null then c.external_id = s.external_id and c.status = 'published' else c.number = s.holder end
+     where s.number = $1`,
+    [subject, tx.scope.environmentId],
+  );
+  markCustomers(
+    tx,
+    tx.scope,
+    rows.map(({ id }) => id),
+  );
 }
 
 interface VoidedRow {

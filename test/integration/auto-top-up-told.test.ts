@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { usageWatchSignal } from '../../api/usage-watch.ts';
-import { claimLowWallet, waitingWallets } from '../../db/stores/wallet/auto-topup-watch.ts';
+import { lookAtWallet, waitingWallets } from '../../db/stores/wallet/auto-topup-watch.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { onCustomersMarked } from '../../db/usage-mark.ts';
 import { poll } from '../../dev/processes.ts';
@@ -69,11 +69,9 @@ test('a low wallet whose workflow was not told so is told by the next look', asy
   const { walletId } = await inRealTime('claimed');
   await withoutTelling(() => debit(walletId, '90'));
   const readUsage = usageReader(openPostgresUsageStore(base.database));
-  expect(
-    await inTransaction(base.database, base.scope, (tx) => claimLowWallet(tx, walletId, readUsage)),
-  ).not.toBeNull();
-  const claimedAgain = inTransaction(base.database, base.scope, (tx) => claimLowWallet(tx, walletId, readUsage));
-  expect(await claimedAgain).toBeNull();
+  const lookedAt = () => inTransaction(base.database, base.scope, (tx) => lookAtWallet(tx, walletId, readUsage));
+  expect((await lookedAt()).lowAt).not.toBeNull();
+  expect((await lookedAt()).lowAt).toBeNull();
   await inScope((tx) =>
     tx.rows(`update agenda_entry set due_at = due_at - interval '2 minutes' where object_id = $1`, [walletId]),
   );

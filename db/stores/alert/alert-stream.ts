@@ -40,6 +40,12 @@ export interface AlertReading extends AlertStreamKey {
   event(name: string, state: AlertState): Omit<OutboundEvent, 'name' | 'occurredAt'> | null;
 }
 
+/** Outcome of a look: when to look again, null for not before the next mark; and how much usage may cost until there is something new. */
+export interface AlertOutcome {
+  againAt: string | null;
+  headroom: string | null;
+}
+
 interface StreamRow {
   ord: number;
   state: AlertState;

@@ -1,4 +1,5 @@
 import type { AlertConfig, AlertEntity } from '../../../billing/alert/alert-config.ts';
+import { alertHeadroom } from '../../../billing/alert/alert-headroom.ts';
 import {
   type AlertState,
   type AlertType,
@@ -6,7 +7,7 @@ import {
   alertStep,
   thresholdOf,
 } from '../../../billing/alert/alert-state.ts';
-import { type Decimal, decimal, decimalString, sum } from '../../../billing/money.ts';
+import { type Decimal, decimal, decimalString, least, sum } from '../../../billing/money.ts';
 import { customerNow } from '../../clock.ts';
 import type { Scope } from '../../scope.ts';
 import type { ScopedSql, Sql } from '../../transaction.ts';
@@ -15,7 +16,7 @@ import { type BilledLine, computeCharges } from '../subscription/subscription-ch
 import { subscriptionEvent } from '../subscription/subscription-event.ts';
 import { runningPeriodOf } from '../subscription/subscription-period.ts';
 import { readSubscriptions, type SubscriptionRow } from '../subscription/subscription-row.ts';
-import { type AlertReading, recordAlerts, tellChanges } from './alert-stream.ts';
+import { type AlertOutcome, type AlertReading, recordAlerts, tellChanges } from './alert-stream.ts';
 
 /** Setting of a subscription, one of its line items, or a group of them. */
 export interface SpendSetting {
@@ -34,8 +35,8 @@ export interface WatchedSpending {
 }
 
 /**
- * Subscriptions that customers use, also through one they inherit from, with the settings that watch them; none while
- * `subscription_alert_config` is off. spec: wallets-and-payments §1.9, §2.16
+ * Subscriptions of customers with the settings that watch them; none while `subscription_alert_config` is off. Usage through a
+ * subscription that inherits marks the customer of its parent too. spec: wallets-and-payments §1.9, §2.16
  */
 export async function watchedSpending(
   sql: Sql,
@@ -56,8 +57,7 @@ export async function watchedSpending(
        and (a.entity_type = 'subscription' and a.entity_id = s.id
          or a.entity_type in ('subscription_line_item', 'group') and a.parent_entity_id = s.id)
      where s.environment_id = $1 and s.status = 'published' and s.subscription_status in ('active', 'trialing')
-       and (s.customer_id = any($2) or s.id in (select h.parent_subscription_id from subscription h where h.environment_id = $1
-         and h.customer_id = any($2) and h.subscription_type = 'inherited' and h.subscription_status <> 'cancelled'))
+       and s.customer_id = any($2)
        and exists (select from setting where environment_id = $1 and key = 'subscription_alert_config' and status = 'published'
          and value ->> 'alert_enabled' = 'true')
      order by s.id, a.id`,
@@ -79,16 +79,16 @@ export async function watchedSpending(
 /**
  * Compares what a subscription's current period costs up to its customer's present, usage and fixed charges together, with the
  * settings that watch it; a new period begins new streams. A stream that the period before left in alarm is told as recovered
- * once, with the first state of the new one that is ok. Answers when to look again. spec: wallets-and-payments §2.16
+ * once, with the first state of the new one that is ok. spec: wallets-and-payments §2.16
  */
 export async function alertSpending(
   tx: ScopedSql,
   { subscriptionId, settings }: WatchedSpending,
   readUsage: UsageReader,
-): Promise<string | null> {
+): Promise<AlertOutcome> {
   const { scope } = tx;
   const row = (await readSubscriptions(tx, scope.environmentId, [subscriptionId])).get(subscriptionId);
-  if (!row) return null;
+  if (!row) return { againAt: null, headroom: null };
   const now = await customerNow(tx, row.customerId);
   const running = runningPeriodOf(row);
   const request = {
@@ -105,7 +105,11 @@ export async function alertSpending(
   const present = { now, isTestClock: row.testClockId !== null };
   const readings = settings.map((setting) => spendReading(row, setting, spent(setting, lines, groups), present));
   await endEarlierPeriods(tx, readings);
-  return (await recordAlerts(tx, scope, readings)).againAt;
+  const headrooms = readings.flatMap(({ config, value }) => alertHeadroom(config, value) ?? []);
+  return {
+    againAt: (await recordAlerts(tx, scope, readings)).againAt,
+    headroom: headrooms.length === 0 ? null : decimalString(headrooms.reduce(least)),
+  };
 }
 
 function spent(setting: SpendSetting, lines: readonly BilledLine[], groups: ReadonlyMap<string, string>): Decimal {

@@ -1,12 +1,20 @@
 import { storedAlerts } from '../../../billing/alert/alert-config.ts';
-import { decimal } from '../../../billing/money.ts';
+import { alertHeadroom } from '../../../billing/alert/alert-headroom.ts';
+import { type Decimal, decimal, decimalString, hundred, least } from '../../../billing/money.ts';
+import { creditValue } from '../../../billing/wallet.ts';
 import { decimalText } from '../../columns.ts';
 import { Wallet } from '../../entities/wallet.ts';
 import type { Scope } from '../../scope.ts';
 import type { ScopedSql, Sql, Transaction } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { walletBalances } from '../wallet/wallet-balance.ts';
-import { type AlertReading, type AlertStreamKey, closeUnwatched, recordAlerts } from './alert-stream.ts';
+import {
+  type AlertOutcome,
+  type AlertReading,
+  type AlertStreamKey,
+  closeUnwatched,
+  recordAlerts,
+} from './alert-stream.ts';
 import { tellOngoingBalances } from './ongoing-balance.ts';
 import {
   creditReading,
@@ -20,15 +28,10 @@ import {
   walletAlerts,
 } from './wallet-alert.ts';
 
-/** Customers whose wallets usage of others comes to: those who pay for their subscriptions, and they themselves. */
-export async function payersOf(sql: Sql, scope: Scope, customerIds: readonly string[]): Promise<string[]> {
+/** Those of customers who have wallets to look at, or an alarm to end. */
+export async function payersAmong(sql: Sql, scope: Scope, customerIds: readonly string[]): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
-    `with live as (
-       select coalesce(p.invoicing_customer_id, s.invoicing_customer_id) as payer from subscription s
-       left join subscription p on p.id = s.parent_subscription_id and p.environment_id = s.environment_id and s.subscription_type = 'inherited'
-       where s.environment_id = $1 and s.customer_id = any($2) and s.status = 'published' and s.subscription_status <> 'cancelled'),
-     people as (select payer as id from live union select unnest($2::text[]))
-     select people.id from people where exists (
+    `select people.id from unnest($2::text[]) as people(id) where exists (
        select from wallet w where w.environment_id = $1 and w.customer_id = people.id and w.wallet_status = 'active' and w.status = 'published')
        or exists (select from alert_stream t where t.environment_id = $1 and t.customer_id = people.id and t.state <> 'ok')
      order by 1`,
@@ -101,10 +104,9 @@ const balanceAlerts = ['low_credit_balance', 'low_ongoing_balance', 'feature_wal
 
 /**
  * Compares measured balances with their alerts, under the locks of the wallets: the balance itself, what usage leaves of it, and each
- * watched feature, in this order. What moved meanwhile has marked the customer again. Answers when to look again, null for not
- * before the next mark. spec: wallets-and-payments §2.16
+ * watched feature, in this order. What moved meanwhile has marked the customer again. spec: wallets-and-payments §2.16
  */
-export async function alertWallets(tx: ScopedSql, measured: MeasuredWallets): Promise<string | null> {
+export async function alertWallets(tx: ScopedSql, measured: MeasuredWallets): Promise<AlertOutcome> {
   const { customerId, present, wallets, ongoing } = measured;
   const ids = wallets.map(({ id }) => id);
   const locked = await tx.rows<{ id: string; balance: string; credit_balance: string }>(
@@ -119,21 +121,32 @@ export async function alertWallets(tx: ScopedSql, measured: MeasuredWallets): Pr
   });
   const bases = await percentageBases(tx, tx.scope, wallets);
   const readings: AlertReading[] = [];
+  const headrooms: Decimal[] = [];
   for (const wallet of still) {
     const base = bases.credits.get(wallet.id) ?? null;
     const left = ongoing.get(wallet.id)!;
-    readings.push(
-      ...[creditReading(wallet, present, base), ongoingReading(wallet, left, present, base)].filter(
-        (one) => one !== null,
-      ),
-      ...measured.features.map((feature) => featureReading(feature, wallet, left, present)),
-    );
+    const ofUsage = ongoingReading(wallet, left, present, base);
+    const ofFeatures = measured.features.map((feature) => featureReading(feature, wallet, left, present));
+    readings.push(...[creditReading(wallet, present, base), ofUsage].filter((one) => one !== null), ...ofFeatures);
+    if (ofUsage) headrooms.push(...moneyHeadroom(wallet, ofUsage, base));
+    headrooms.push(...ofFeatures.flatMap(({ config, value }) => alertHeadroom(config, value) ?? []));
   }
   const { againAt } = await recordAlerts(tx, tx.scope, readings);
   const kept = wallets.filter((wallet) => wallet.alerts.alert_enabled && !bases.stale.has(wallet.id));
   await closeUnwatched(tx, [customerId], balanceAlerts, [...readings, ...kept.flatMap(keysOf)]);
   const toldAgainAt = await tellOngoingBalances(tx, still, ongoing, present);
-  return [againAt, toldAgainAt].filter((at) => at !== null).sort()[0] ?? null;
+  return {
+    againAt: [againAt, toldAgainAt].filter((at) => at !== null).sort()[0] ?? null,
+    headroom: headrooms.length === 0 ? null : decimalString(headrooms.reduce(least)),
+  };
+}
+
+/** Money that usage may cost before the wallet's next level; a percentage of credits has their value. None where no level is left. */
+function moneyHeadroom(wallet: WatchedWallet, { config, value }: AlertReading, base: Decimal | null): Decimal[] {
+  const headroom = alertHeadroom(config, value);
+  if (headroom === null) return [];
+  if (config.alert_threshold_type === 'absolute') return [headroom];
+  return base ? [creditValue(headroom.times(base).dividedBy(hundred), wallet.conversionRate)] : [];
 }
 
 /** Keys of a wallet's streams, also where a percentage of nothing was not compared. */

@@ -1,6 +1,8 @@
 import type { AgendaItem } from '../../../billing/agenda.ts';
 import { anyOf, insertText, writeRows } from '../../bulk.ts';
+import { workflowScope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { markCustomers } from '../../usage-mark.ts';
 
 /** An object whose agenda is written down. */
 export interface AgendaOwner {
@@ -27,7 +29,8 @@ const insertEntries = insertText('agenda_entry', {
 
 /**
  * Replaces the agendas of some objects of one environment, in the transaction that changed them. The table orders a test
- * clock's advance and tells operators and reconcile what is due; nothing polls it. design: architecture §4
+ * clock's advance and tells operators and reconcile what is due; nothing polls it. Whatever changed them may have moved balances too, so
+ * their customers are marked. design: architecture §4, money-in §1 The trigger
  */
 export async function replaceAgendas(sql: Sql, owners: readonly AgendaOwner[]): Promise<void> {
   if (owners.length === 0) return;
@@ -44,4 +47,10 @@ export async function replaceAgendas(sql: Sql, owners: readonly AgendaOwner[]): 
     items.map((item) => ({ ...owner, kind: item.kind, ref: item.ref, dueAt: item.at })),
   );
   await writeRows(sql, insertEntries, entries);
+  if (sql.end) markMoved(sql, owners);
+}
+
+function markMoved(sql: Sql, owners: readonly AgendaOwner[]): void {
+  const customerIds = owners.map(({ customerId }) => customerId).filter((id) => id !== '');
+  markCustomers(sql, workflowScope(owners[0]!), customerIds);
 }

@@ -18,9 +18,10 @@ const aheadHours = 26;
 /**
  * The objects of a clock that act next, up to `until`: those whose first entry is the earliest of all act at that instant, together.
  * A subscription that shares nothing with another object that is due within the next `aheadHours`, no customer, payer, parent,
- * child or wallet, also goes on alone through these hours: it is the same whether another acted before it or after, and one message
- * does instead of three. Wallets act after everything else of their instant: an invoice that is finalized then still uses the credits
- * that leave then. Parked objects wait for a person and hold nobody up. design: architecture §4
+ * child or wallet, also goes on alone through these hours, unless usage is watched, which is looked at instant by instant: it is the
+ * same whether another acted before it or after, and one message does instead of three. Wallets act after everything else of their
+ * instant: an invoice that is finalized then still uses the credits that leave then. Parked objects wait for a person and hold nobody
+ * up. design: architecture §4
  */
 export async function nextDue(sql: Sql, scope: Scope, testClockId: string, until: string): Promise<DueObject[]> {
   const rows = await sql.rows<RawDueObject>(dueText, [scope.environmentId, testClockId, until], 'due-on-clock');
@@ -61,7 +62,8 @@ const dueText = `with pending as (
     group by customer_id having count(*) > 1),
   marked as (
     select near.*, standalone and customer_id not in (select customer_id from shared)
-      and not exists (select 1 from wallet w where w.environment_id = $1 and w.customer_id = near.customer_id and w.wallet_status <> 'closed' and w.status = 'published') as alone from near)
+      and not exists (select 1 from wallet w where w.environment_id = $1 and w.customer_id = near.customer_id and w.wallet_status <> 'closed' and w.status = 'published')
+      and not exists (select 1 from usage.watched_environment u join environment e on e.number = u.env where e.id = $1) as alone from near)
   select object_type, object_id, customer_id, due_at, case when alone then last_at else first_at end as through
   from marked where alone or (due_at = first_at and (object_type <> 'wallet' or not exists (
     select from marked m where m.due_at = m.first_at and m.object_type <> 'wallet'))) order by due_at, object_id`;

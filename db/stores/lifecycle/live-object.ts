@@ -33,7 +33,8 @@ const liveText = `
          where task_status in ('PENDING', 'PROCESSING') and status = 'published'
        union all
        select 'usage_watch', e.id, e.tenant_id, e.id, '', null, null from environment e
-         where exists (select 1 from usage.dirty_customer d where d.env = e.number)
+         where exists (select 1 from usage.mark m where m.env = e.number and m.due_at < 'infinity')
+           or exists (select 1 from usage.dated_mark d where d.env = e.number and d.clock = '')
        union all
        select 'meter_build', b.meter_id, e.tenant_id, e.id, '', null, null from usage.meter_build b join environment e on e.number = b.env
        union all

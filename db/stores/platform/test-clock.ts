@@ -41,6 +41,7 @@ export async function createTestClock(
   input: { name: string; frozenTime: string; id?: string },
 ): Promise<TestClockRow> {
   const now = new Date().toISOString();
+  await tellWriters(sql, scope);
   const [row] = await sql.rows<RawTestClock>(
     `insert into test_clock (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, name, frozen_time)
      values ($1, $2, $3, $4, $5, $4, $5, $6, $7) returning ${columns}`,
@@ -49,6 +50,14 @@ export async function createTestClock(
   const clock = fromRaw(row as RawTestClock);
   await audit(sql, scope, clock, 'created', { frozen_time: clock.frozenTime });
   return clock;
+}
+
+/** From the first clock of an environment on, whoever stores usage asks by which clock its customers live. */
+async function tellWriters(sql: Sql, scope: Scope): Promise<void> {
+  await sql.rows(
+    'select usage.raise_catalogue_version($1) where not exists (select from test_clock where environment_id = $1)',
+    [scope.environmentId],
+  );
 }
 
 /** Reads a clock. Throws `not_found`. */

@@ -1,5 +1,5 @@
 import { effectiveThreshold, thresholdOutcome } from '../../../billing/intermediate-invoice.ts';
-import { decimal, decimalString, sum } from '../../../billing/money.ts';
+import { decimal, decimalString, greatest, sum, zero } from '../../../billing/money.ts';
 import { writeAudit } from '../../audit.ts';
 import { writeRows } from '../../bulk.ts';
 import { decimalText } from '../../columns.ts';
@@ -86,16 +86,22 @@ export async function watchedSubscriptions(
   }));
 }
 
-/** True when the usage of the current period has reached the subscription's threshold by `at`. Changes nothing. */
-export async function hasReachedThreshold(
+/**
+ * How much of a subscription's threshold is left after the usage of its current period by `at`, 0 where it has reached it; null where
+ * none is in force then. Changes nothing.
+ */
+export async function restOfThreshold(
   sql: Sql,
   scope: Scope,
   request: { subscriptionId: string; at: string },
   readUsage: UsageReader,
-): Promise<boolean> {
+): Promise<string | null> {
   const rows = await readSubscriptions(sql, scope.environmentId, [request.subscriptionId]);
   const row = rows.get(request.subscriptionId);
-  return row !== undefined && (await crossingOf(sql, scope, row, request.at, readUsage)) !== null;
+  const measured = row && (await measureThreshold(sql, scope, row, request.at, readUsage));
+  if (!measured) return null;
+  if (measured.isReached) return '0';
+  return decimalString(greatest(decimal(measured.threshold).minus(decimal(measured.usageAmount)), zero));
 }
 
 /**
@@ -112,8 +118,8 @@ export async function invoiceThreshold(
   const { subscriptionId, at } = request;
   const before = (await lockSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);
   if (!before) throw new Error(`subscription ${subscriptionId} does not exist`);
-  const crossing = await crossingOf(sql, scope, before, at, readUsage);
-  if (!crossing) return one(await refreshAgendas(sql, scope.environmentId, [before]));
+  const crossing = await measureThreshold(sql, scope, before, at, readUsage);
+  if (!crossing?.isReached) return one(await refreshAgendas(sql, scope.environmentId, [before]));
   const row: SubscriptionRow = {
     ...before,
     currentPeriodStart: at,
@@ -153,14 +159,14 @@ export async function invoiceThreshold(
   return one(await refreshAgendas(sql, scope.environmentId, [row]));
 }
 
-/** What an intermediate invoice would bill, or null where none is due. */
-async function crossingOf(
+/** What an intermediate invoice would bill and whether it is due; null where no threshold is in force. */
+async function measureThreshold(
   sql: Sql,
   scope: Scope,
   row: SubscriptionRow,
   at: string,
   readUsage: UsageReader,
-): Promise<{ threshold: string; lines: BilledLine[] } | null> {
+): Promise<{ threshold: string; lines: BilledLine[]; usageAmount: string; isReached: boolean } | null> {
   if (row.status !== 'active' || at <= row.currentPeriodStart || at >= row.currentPeriodEnd) return null;
   const threshold = effectiveThreshold(row.autoInvoiceThreshold, await thresholdOfPlan(sql, scope, row.planId));
   if (threshold === null || decimal(threshold).lte(0)) return null;
@@ -169,7 +175,8 @@ async function crossingOf(
   const lines = (await computeCharges(sql, scope, [request], readUsage)).get(row.id) ?? [];
   const usageAmount = decimalString(sum(lines.map((line) => decimal(line.amount))));
   const period = { start: row.currentPeriodStart, end: row.currentPeriodEnd };
-  return thresholdOutcome({ threshold, usageAmount, period, now: at }).isReached ? { threshold, lines } : null;
+  const { isReached } = thresholdOutcome({ threshold, usageAmount, period, now: at });
+  return { threshold, lines, usageAmount, isReached };
 }
 
 async function thresholdOfPlan(sql: Sql, scope: Scope, planId: string): Promise<string | null> {

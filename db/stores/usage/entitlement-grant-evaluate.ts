@@ -26,9 +26,7 @@ export async function grantedSubscriptions(
   const rows = await sql.rows<{ subscription_id: string; customer_id: string; items: string[] }>(
     `select l.subscription_id, s.customer_id, array_agg(l.id) as items
      from subscription s join subscription_line_item l on l.subscription_id = s.id and l.environment_id = s.environment_id
-     where s.environment_id = $1 and (s.customer_id = any($2) or s.id in (select h.parent_subscription_id from subscription h
-         where h.environment_id = $1 and h.customer_id = any($2) and h.subscription_type = 'inherited' and h.subscription_status <> 'cancelled'))
-       and s.status = 'published' and l.status = 'published'
+     where s.environment_id = $1 and s.customer_id = any($2) and s.status = 'published' and l.status = 'published'
        and s.subscription_status in ('active', 'trialing')
        and l.meter_id in (select f.meter_id from entitlement e join feature f on f.id = e.feature_id
          where e.environment_id = $1 and e.status = 'published' and e.grant_quota is not null)

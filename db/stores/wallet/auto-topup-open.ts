@@ -1,4 +1,4 @@
-import { decideAutoTopup, isAboveThreshold, timesOf } from '../../../billing/auto-topup/auto-topup-decision.ts';
+import { decideAutoTopup, timesOf } from '../../../billing/auto-topup/auto-topup-decision.ts';
 import { autoTopupStanding, waitsUntil } from '../../../billing/auto-topup/auto-topup-standing.ts';
 import { type Decimal, decimalString } from '../../../billing/money.ts';
 import { type BonusConfig, planBonus } from '../../../billing/topup.ts';
@@ -191,12 +191,6 @@ async function rememberCharge(tx: Transaction, walletId: string): Promise<void> 
     `update wallet set auto_topup = auto_topup || '{"collection": "charge"}' where environment_id = $1 and id = $2`,
     [tx.scope.environmentId, walletId],
   );
-}
-
-/** Whether a measured balance is low enough for a top-up. */
-export function isLow(read: AutoTopupRead, balance: { creditBalance: Decimal; spendable: Decimal }): boolean {
-  const { creditBalance: realTimeCreditBalance, spendable } = balance;
-  return !isAboveThreshold({ terms: read.facts.terms, realTimeCreditBalance, spendable });
 }
 
 const insertAttempt = insertText('auto_topup_attempt', {

@@ -1,8 +1,10 @@
+import { creditsUntilLow } from '../../../billing/auto-topup/auto-topup-decision.ts';
+import { decimalString } from '../../../billing/money.ts';
+import { creditValue } from '../../../billing/wallet.ts';
 import { realNow } from '../../clock.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql, Transaction } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { isLow } from './auto-topup-open.ts';
 import { readAutoTopup } from './auto-topup-read.ts';
 import { lockAutoTopup, refreshAutoTopup } from './auto-topup-standing.ts';
 import { findWallet } from './wallet.ts';
@@ -59,28 +61,36 @@ export async function lateTopUps(
   );
 }
 
+/** Instant of a customer's present at which a wallet was found low; else what usage may cost before it is. */
+export interface WalletLook {
+  lowAt: string | null;
+  /** Money in the wallet's currency; null where no usage matters before the wallet itself changes. */
+  headroom: string | null;
+}
+
 /**
- * Measures a waiting wallet; where it is low, it is put on the agenda for now, once. Answers the customer's present then, null where there is
- * nothing to tell.
+ * Measures a waiting wallet; where it is low, it is put on the agenda for now, once. A wallet that nobody uses, or of a suspended tenant,
+ * is looked at again when anything of its customer changes.
  */
-export async function claimLowWallet(
-  tx: Transaction,
-  walletId: string,
-  readUsage: UsageReader,
-): Promise<string | null> {
+export async function lookAtWallet(tx: Transaction, walletId: string, readUsage: UsageReader): Promise<WalletLook> {
+  const unwatched = { lowAt: null, headroom: null };
   const read = await readAutoTopup(tx, tx.scope, walletId);
-  if (!read || read.facts.isUnused || read.facts.isTenantSuspended) return null;
+  if (!read) return unwatched;
+  if (read.facts.isUnused || read.facts.isTenantSuspended) return { lowAt: null, headroom: '0' };
   const wallet = await findWallet(tx, walletId);
   const balance = (await walletBalances(tx, read.customerId, [wallet], readUsage)).get(walletId);
-  if (!balance || !isLow(read, balance)) return null;
+  if (!balance) return unwatched;
+  const { creditBalance: realTimeCreditBalance, spendable } = balance;
+  const rest = creditsUntilLow({ terms: read.facts.terms, realTimeCreditBalance, spendable });
+  if (rest.gt(0)) return { lowAt: null, headroom: decimalString(creditValue(rest, wallet.conversionRate)) };
   // Somebody may have looked meanwhile.
-  if (!(await lockAutoTopup(tx, tx.scope, walletId))) return null;
+  if (!(await lockAutoTopup(tx, tx.scope, walletId))) return unwatched;
   const { now } = read.facts;
   const [claimed] = await tx.rows(
     `update wallet_auto_topup set evaluate_at = $3 where environment_id = $1 and id = $2 and ${isWaiting} returning id`,
     [tx.scope.environmentId, walletId, now],
   );
-  if (!claimed) return null;
+  if (!claimed) return unwatched;
   await refreshAutoTopup(tx, tx.scope, walletId);
-  return now;
+  return { lowAt: now, headroom: null };
 }
