@@ -198,7 +198,7 @@ const grpcBusy = new Set([8, 9]);
 const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
 
 /** Temporal answers, but the workflow a message is for cannot take it before it, or its worker, has recovered. */
-function isBusyWorkflow(error: unknown): boolean {
+export function isBusyWorkflow(error: unknown): boolean {
   return [...causes(error)].some((cause) => isGrpcServiceError(cause) && grpcBusy.has(cause.code));
 }
 

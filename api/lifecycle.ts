@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   type Client,
   WithStartWorkflowOperation,
@@ -17,11 +18,13 @@ import {
   lifecycleTaskQueue,
 } from '../workflows/start.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
+import { isBusyWorkflow } from './errors.ts';
 
 const commandTimeoutMs = 30_000;
 const signalTimeoutMs = 5_000;
-/** A command that is handed back untouched is sent again, up to this often. */
-const mostSendings = 8;
+/** A command that was not taken is sent again after these pauses, as long as its request has time. */
+const firstPauseMs = 20;
+const longestPauseMs = 1_000;
 
 /** What every command to a workflow carries: who asks, and the customer's present when the request came. */
 interface Command {
@@ -158,12 +161,15 @@ async function answered<Answer>(
   send: () => Promise<Answer>,
 ): Promise<Answer> {
   const end = Date.now() + answerWithinMs;
-  for (let sent = 1; ; sent += 1) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {
       return await temporal.withDeadline(end, send);
     } catch (error) {
-      if (isHandedBack(error)) {
-        if (sent < mostSendings && Date.now() < end) continue;
+      if (isNotTaken(error)) {
+        if (Date.now() + pauseMs < end) {
+          await setTimeout(pauseMs);
+          continue;
+        }
         throw refuse('service_unavailable', `The ${kind} ${id} is busy and took nothing of this; send it again.`, {
           [`${kind}_id`]: id,
         });
@@ -178,8 +184,12 @@ async function answered<Answer>(
   }
 }
 
-/** The server takes a command back, of which nothing was done, when a worker completes a task without having looked at it. */
-function isHandedBack(error: unknown): boolean {
+/**
+ * A command of which nothing was done. The server takes none while tasks of the workflow fail, as when a signal came while a run ended
+ * and its last task is done again; and it takes one back when a worker completes a task without having looked at it.
+ */
+function isNotTaken(error: unknown): boolean {
+  if (isBusyWorkflow(error)) return true;
   if (!(error instanceof WorkflowUpdateFailedError)) return false;
   return error.cause instanceof ApplicationFailure && error.cause.type === 'UnprocessedUpdate';
 }
