@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ApiProblem } from './demo/client.ts';
+import { runPrepaid } from './demo/prepaid.ts';
+import { prepaidReport } from './demo/prepaid-report.ts';
 import { demoProgress } from './demo/progress.ts';
 import { demoReport } from './demo/report.ts';
 import { runDemo } from './demo/run.ts';
@@ -15,10 +17,12 @@ import { apiAnswers } from './services.ts';
 import type { ApiTarget } from './target.ts';
 
 /**
- * Entry file of `npm run demo`: bills 40 airports for the flights of early 2001 and prints what came out. Runs against
+ * Entry file of `npm run demo`: bills 40 airports for the flights of early 2001 and prints what came out; with `--prepaid`, 200 customers
+ * buy tokens in advance, and every wallet and its money is printed. Runs against
  * `--address` with `--api-key`, else the platform `npm start` runs here, else one of its own in a temporary directory.
  */
-const target = readTarget(process.argv.slice(2), process.env);
+const { isPrepaid, ...named } = readOptions(process.argv.slice(2));
+const target = readTarget(named, process.env);
 let own: { launcher: Launcher; directory: string } | undefined;
 let stopping: Promise<void> | undefined;
 let interrupted = false;
@@ -32,8 +36,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 let exitCode = 0;
 try {
   const { apiUrl, apiKey } = target ? await reachable(target) : await startOwn();
-  const result = await runDemo({ address: apiUrl, apiKey, onProgress: demoProgress(process.stderr) });
-  console.log(demoReport(result));
+  const options = { address: apiUrl, apiKey, onProgress: demoProgress(process.stderr) };
+  if (isPrepaid) {
+    const proof = prepaidReport(await runPrepaid(options));
+    console.log(proof.text);
+    if (!proof.holds) exitCode = 1;
+  } else console.log(demoReport(await runDemo(options)));
 } catch (error) {
   exitCode = interrupted ? 130 : 1;
   // What stopping makes fail is no news.
@@ -43,9 +51,13 @@ try {
 await stopOwn();
 process.exit(exitCode);
 
+interface NamedTarget {
+  address?: string | undefined;
+  apiKey?: string | undefined;
+}
+
 /** Where the demo runs; undefined when nothing was named and nothing runs here. */
-function readTarget(args: string[], env: NodeJS.ProcessEnv): ApiTarget | undefined {
-  const { address, apiKey } = readOptions(args);
+function readTarget({ address, apiKey }: NamedTarget, env: NodeJS.ProcessEnv): ApiTarget | undefined {
   const running = readRunning(homeDirectory(env));
   const named = address || env.PERENNIAL_URL || running?.apiUrl;
   if (!named) return undefined;
@@ -55,17 +67,22 @@ function readTarget(args: string[], env: NodeJS.ProcessEnv): ApiTarget | undefin
   return { apiUrl, apiKey: key };
 }
 
-function readOptions(args: string[]): { address?: string | undefined; apiKey?: string | undefined } {
+function readOptions(args: string[]): NamedTarget & { isPrepaid: boolean } {
   try {
-    const { values } = parseArgs({ args, options: { address: { type: 'string' }, 'api-key': { type: 'string' } } });
-    return { address: values.address, apiKey: values['api-key'] };
+    const options = {
+      address: { type: 'string' },
+      'api-key': { type: 'string' },
+      prepaid: { type: 'boolean' },
+    } as const;
+    const { values } = parseArgs({ args, options });
+    return { address: values.address, apiKey: values['api-key'], isPrepaid: values.prepaid ?? false };
   } catch (error) {
     return endWithUsage((error as Error).message);
   }
 }
 
 function endWithUsage(problem: string): never {
-  console.error(`${problem}\nUsage: npm run demo [-- --address http://127.0.0.1:8080 --api-key <key>]`);
+  console.error(`${problem}\nUsage: npm run demo [-- --prepaid --address http://127.0.0.1:8080 --api-key <key>]`);
   process.exit(2);
 }
 

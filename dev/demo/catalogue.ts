@@ -21,7 +21,7 @@ const startDate = '2000-01-01T00:00:00Z';
 
 /** Makes the plan, its features and prices. The plan's lookup key claims the run's suffix: a later run gets the next one. */
 export async function createCatalogue(api: DemoClient): Promise<DemoCatalogue> {
-  const { plan, suffix } = await claimPlan(api);
+  const { plan, suffix } = await claimPlan(api, { name: 'Airport', lookupKey: 'airport' });
   const meter = { event_name: `departure${suffix}`, reset_usage: 'BILLING_PERIOD' };
   const miles = await createFeature(api, `Miles flown${suffix}`, 'mile', {
     ...meter,
@@ -111,11 +111,18 @@ export function airportTerms({ taxCode, couponCode }: DemoCatalogue, index: numb
   };
 }
 
-async function claimPlan(api: DemoClient) {
+/**
+ * Makes a plan under the first name that is free; its lookup key claims the suffix of the run. Throws when as many runs as may be have one.
+ */
+export async function claimPlan(api: DemoClient, { name, lookupKey }: { name: string; lookupKey: string }) {
   for (let run = 1; run <= maxRuns; run += 1) {
     const suffix = run === 1 ? '' : `-${run}`;
     try {
-      const body = { name: `Airport${suffix}`, lookup_key: `airport${suffix}`, description: 'Flights of early 2001' };
+      const body = {
+        name: `${name}${suffix}`,
+        lookup_key: `${lookupKey}${suffix}`,
+        description: 'Made by npm run demo',
+      };
       return { suffix, plan: await api.send<{ id: string; created_at: string }>('POST', '/plans', body) };
     } catch (error) {
       if (!(error instanceof ApiProblem && error.status === 409)) throw error;

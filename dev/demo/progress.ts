@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import type { DemoProgress } from './run.ts';
+import type { DemoProgress } from './steps.ts';
 
 /** Shows steps as they go: a line that is rewritten on a terminal, else one line when a step is done. */
 export function demoProgress(stream: Pick<WriteStream, 'write' | 'isTTY'>): (progress: DemoProgress) => void {

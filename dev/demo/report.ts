@@ -19,23 +19,13 @@ const leftColumns = 2;
 /** The result for a person: a row an airport, what they sum up to, and how long it took. */
 export function demoReport(result: DemoResult): string {
   const { airports, explained, events, seconds } = result;
-  const rows = airports.map(airportRow);
-  const totals = totalRow(airports);
-  const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...[...rows, totals].map((row) => row[column]?.length ?? 0)),
-  );
-  const rule = widths.map((width) => '─'.repeat(width)).join('──');
   const invoices = airports.flatMap((airport) => airport.invoices);
   const paid = invoices.filter((invoice) => invoice.payment_status === 'SUCCEEDED').length;
   return [
     `The flights of January to March 2001, billed to the ${airports.length} busiest airports on their own local dates, in US dollars.`,
     'The first invoice is the fee of January; each later one a month of flights and the fee of the next month.',
     '',
-    line(headings, widths),
-    rule,
-    ...rows.map((row) => line(row, widths)),
-    rule,
-    line(totals, widths),
+    ...table(headings, leftColumns, airports.map(airportRow), totalRow(airports)),
     '',
     `Sales tax is ${money(total(invoices.map((each) => each.total_tax)))} of it; the coupon of every fourth airport took ${money(total(invoices.map((each) => each.total_discount)))} off its first two months.`,
     '',
@@ -81,17 +71,29 @@ function total(values: readonly string[]): Decimal {
   return values.reduce((sum, value) => sum.plus(value), zero);
 }
 
-/** Two decimals with thousands separated; nothing is rounded that the invoice did not round. */
-function money(amount: Decimal): string {
-  const [whole = '0', decimals] = amount.toFixed(2).split('.');
-  return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${decimals}`;
+/** Lines of a table: its first columns are set to the left, the others, which are numbers, to the right. */
+export function table(
+  headings: readonly string[],
+  leftColumns: number,
+  rows: readonly string[][],
+  totals: readonly string[],
+): string[] {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...[...rows, totals].map((row) => row[column]?.length ?? 0)),
+  );
+  const rule = widths.map((width) => '─'.repeat(width)).join('──');
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) =>
+        column < leftColumns ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd();
+  return [line(headings), rule, ...rows.map(line), rule, line(totals)];
 }
 
-function line(cells: readonly string[], widths: readonly number[]): string {
-  return cells
-    .map((cell, column) =>
-      column < leftColumns ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-    )
-    .join('  ')
-    .trimEnd();
+/** Two decimals with thousands separated; nothing is rounded that the invoice did not round. */
+export function money(amount: Decimal): string {
+  const [whole = '0', decimals] = amount.toFixed(2).split('.');
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${decimals}`;
 }

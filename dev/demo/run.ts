@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { airportNames, zoneOf } from './airports.ts';
@@ -6,20 +5,13 @@ import { airportTerms, createCatalogue, currency, type DemoCatalogue } from './c
 import { type DemoClient, demoClient, inParallel } from './client.ts';
 import { busiestAirports, dataPackage, type Flight, readFlights, usageEvent } from './flights.ts';
 import type { DemoAirport, DemoExplanation, DemoInvoice, DemoPayment, DemoResult } from './result.ts';
+import { advance, type DemoProgress, daysBetween, type Report, readAll, reportedSteps } from './steps.ts';
 
 export interface DemoOptions {
   /** Of a running installation, with or without `/v1`. */
   address: string;
   apiKey: string;
   onProgress?: (progress: DemoProgress) => void;
-}
-
-/** How far a step is: reported often, the last time with `done` equal to `of`. */
-export interface DemoProgress {
-  step: string;
-  done: number;
-  of: number;
-  unit: string;
 }
 
 export const airportCount = 40;
@@ -29,11 +21,7 @@ const clockStart = '2001-01-01T00:00:00.000Z';
 const clockEnd = '2001-04-02T00:00:00.000Z';
 const batchSize = 1_000;
 const lanes = 4;
-const pollMs = 250;
-const standstillMs = 5 * 60 * 1000;
-const dayMs = 24 * 60 * 60 * 1000;
 
-type Report = (done: number) => void;
 type Subscriber = Pick<DemoAirport, 'code' | 'zone' | 'customerId' | 'subscriptionId' | 'declines'>;
 
 /** Bills the airports for their flights through the public API alone, from the catalogue to the last payment. */
@@ -42,17 +30,7 @@ export async function runDemo({ address, apiKey, onProgress }: DemoOptions): Pro
   const api = demoClient(address, apiKey);
   const flights = readFlights();
   const codes = busiestAirports(flights, airportCount);
-  async function step<Result>(name: string, of: number, unit: string, work: (report: Report) => Promise<Result>) {
-    let reported = -1;
-    const report = (done: number) => {
-      if (done > reported) onProgress?.({ step: name, done, of, unit });
-      reported = Math.max(reported, done);
-    };
-    report(0);
-    const result = await work(report);
-    report(of);
-    return result;
-  }
+  const step = reportedSteps(onProgress);
 
   const catalogue = await step('Making the plan', 1, 'plan', () => createCatalogue(api));
   const clock = await api.send<{ id: string }>('POST', '/test-clocks', {
@@ -65,8 +43,9 @@ export async function runDemo({ address, apiKey, onProgress }: DemoOptions): Pro
   await step('Sending usage events', flights.length, 'events', (report) =>
     sendEvents(api, flights, catalogue.suffix, report),
   );
-  const days = (Date.parse(clockEnd) - Date.parse(clockStart)) / dayMs;
-  await step('Advancing the clock', days, 'days', (report) => advance(api, clock.id, report));
+  await step('Advancing the clock', daysBetween(clockStart, clockEnd), 'days', (report) =>
+    advance(api, { id: clock.id, from: clockStart, to: clockEnd }, report),
+  );
   const airports = await step('Reading invoices and payments', codes.length, 'airports', (report) =>
     readAirports(api, catalogue, subscribers, report),
   );
@@ -139,22 +118,6 @@ async function sendEvents(api: DemoClient, flights: readonly Flight[], suffix: s
   });
 }
 
-/** Advances the clock to its end. Throws when it stands still for too long, which an object that cannot go on makes it do. */
-async function advance(api: DemoClient, clockId: string, report: Report): Promise<void> {
-  await api.send('POST', `/test-clocks/${clockId}/advance`, { to: clockEnd });
-  let last = { time: clockStart, seenMs: performance.now() };
-  while (performance.now() - last.seenMs < standstillMs) {
-    const clock = await api.send<{ clock_status: string; frozen_time: string }>('GET', `/test-clocks/${clockId}`);
-    if (clock.clock_status === 'ready') return;
-    if (clock.frozen_time !== last.time) last = { time: clock.frozen_time, seenMs: performance.now() };
-    report(Math.floor((Date.parse(clock.frozen_time) - Date.parse(clockStart)) / dayMs));
-    await delay(pollMs);
-  }
-  throw new Error(
-    `the clock ${clockId} stands still at ${last.time}: look in the Temporal UI for a workflow that is BlockedOn`,
-  );
-}
-
 /** The miles of the busiest airport's first month: the line with most steps. */
 async function explainLine(
   api: DemoClient,
@@ -193,17 +156,4 @@ async function readAirports(
     report(done);
     return { ...subscriber, invoices, payments: invoices.flatMap(({ id }) => paymentsOf.get(id) ?? []) };
   });
-}
-
-async function readAll<Item>(api: DemoClient, path: string): Promise<Item[]> {
-  const limit = 1_000;
-  const items: Item[] = [];
-  for (;;) {
-    const page = await api.send<{ items: Item[]; pagination: { total: number } }>(
-      'GET',
-      `${path}&limit=${limit}&offset=${items.length}`,
-    );
-    items.push(...page.items);
-    if (page.items.length === 0 || items.length >= page.pagination.total) return items;
-  }
 }
