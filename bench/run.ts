@@ -27,7 +27,10 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'price-sync': () => import('./price-sync.ts'),
   replay: () => import('./replay.ts'),
   soak: () => import('./soak.ts'),
+  'top-up-watch': () => import('./top-up-watch.ts'),
   'usage-read': () => import('./usage-read.ts'),
+  'wallet-balance': () => import('./wallet-balance.ts'),
+  'wallet-debit': () => import('./wallet-debit.ts'),
   'workflow-memory': () => import('./workflow-memory.ts'),
 };
 
