@@ -125,7 +125,7 @@ describe('a balance', () => {
     expect((await told(id, 'wallet.ongoing_balance.recovered')).length).toBe(1);
   });
 
-  test('shows in its event what it was when it changed', async () => {
+  test('finding 17: its event shows what it was when it changed, however late it is sent', async () => {
     const { id } = await wallet(await person(), {
       alert_settings: { alert_enabled: true, ...levels },
       conversion_rate: '2',
@@ -263,7 +263,7 @@ describe('usage', () => {
   });
 });
 
-test('a balance without credits for a whole period has no percentage, and an alarm of it ends silently', async () => {
+test('finding 40: a balance without credits for a whole period has no percentage, and an alarm of it ends silently', async () => {
   const on = await metered();
   const customer = await subscribed(on);
   const { id } = await wallet(customer.customerId, {
@@ -281,7 +281,7 @@ test('a balance without credits for a whole period has no percentage, and an ala
   expect((await told(id, recovered)).length).toBe(0);
 });
 
-test('nobody is told of the alarms of a wallet that is closed', async () => {
+test('finding 39: nobody is told of the alarms of a wallet that is closed', async () => {
   const { clockId: _clock, customerId } = await clockedCustomer(api, { frozenTime: '2026-04-01T00:00:00Z' });
   const { id } = await wallet(customerId, { alert_settings: { alert_enabled: true, critical: { threshold: '50' } } });
   await topUp(id, '60');

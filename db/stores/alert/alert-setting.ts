@@ -17,7 +17,7 @@ import { flushUnique } from '../../unique.ts';
 import { allowCalmOfEntity } from './alert-calm.ts';
 import { refuseUnknownEntity } from './alert-entity.ts';
 import { closeStreams } from './alert-stream.ts';
-import { watchAlerts } from './alert-watch.ts';
+import { lookAtEntity, watchAlerts } from './alert-watch.ts';
 
 /** A setting as a caller asks for it. Ids without a parent have `parentEntityId` null. spec: wallets-and-payments §1.3 */
 export interface NewAlertSetting {
@@ -129,6 +129,7 @@ async function archive(tx: Transaction, setting: AlertSetting): Promise<void> {
   await tx.em.flush();
   await closeStreams(tx, setting);
   await audit(tx, setting, 'archived');
+  await lookAtEntity(tx, setting);
 }
 
 /** Writes a setting of a wallet or feature into its `alert_settings` too. */

@@ -2,13 +2,22 @@ import type { Scope } from '../../scope.ts';
 import type { ScopedSql, Sql } from '../../transaction.ts';
 import { markCustomers } from '../../usage-mark.ts';
 
+/** Entity that a setting is about. */
+interface WatchedEntity {
+  entityType: string;
+  entityId: string;
+  parentEntityId: string;
+}
+
 /** From now on the usage of the environment is watched, and the customers a setting is about are looked at. */
-export async function watchAlerts(
-  tx: ScopedSql,
-  setting: { entityType: string; entityId: string; parentEntityId: string; enabled: boolean },
-): Promise<void> {
+export async function watchAlerts(tx: ScopedSql, setting: WatchedEntity & { enabled: boolean }): Promise<void> {
   if (!setting.enabled) return;
   await watchEnvironment(tx, tx.scope);
+  await lookAtEntity(tx, setting);
+}
+
+/** Has the customers of an entity looked at, also where its setting is gone and the default of the environment may hold again. */
+export async function lookAtEntity(tx: ScopedSql, setting: WatchedEntity): Promise<void> {
   const rows = await tx.rows<{ customer_id: string }>(customersText, [
     tx.scope.environmentId,
     setting.entityType,
