@@ -22,8 +22,13 @@ export function isChargeable(method: Omit<SavedMethod, 'id' | 'type' | 'createdA
   return (
     method.status === 'confirmed' &&
     (method.expiresAt === null || Date.parse(method.expiresAt) > Date.parse(now)) &&
-    (method.maxAmount === null || decimal(method.maxAmount).greaterThanOrEqualTo(amount))
+    isWithinMandate(method.maxAmount, amount)
   );
+}
+
+/** Whether an amount is no more than a mandate allows at once; null allows any. design: money-in-wallets finding 37 */
+export function isWithinMandate(maxAmount: string | null, amount: string | Decimal): boolean {
+  return maxAmount === null || decimal(maxAmount).greaterThanOrEqualTo(amount);
 }
 
 /**

@@ -34,6 +34,7 @@ export const moneyFields: Descriptions = {
   refund_destination: '`GATEWAY` back to the payer, `WALLET` as credits, `OUT_OF_BAND` outside of Perennial.',
   gateway_refund_id: 'Id of the refund at its provider; null before it got there.',
   initiated_at: 'When the provider was asked; null before.',
+  'PaymentMethod.max_amount': 'Most that may be charged at once without the payer; null for no limit.',
   'PaymentMethod.type': 'Kind of the method, such as `card`.',
   brand: 'Brand of the card, such as `visa`.',
   last_four: 'Last four digits.',

@@ -92,8 +92,10 @@ export const billingOperations: Readonly<Record<string, string>> = {
   listAutoTopupAttempts: 'Every charge by which the wallet filled itself or tried to, newest first, with how it ended.',
   retryAutoTopup:
     'Looks now whether to charge, passing over a pause between top-ups but over no limit; a silent gateway is asked again.',
+  pauseAutoTopup:
+    'Until a person resumes it the wallet is not charged, whatever cards or settings change; a charge under way goes on to its end.',
   resumeAutoTopup:
-    'Ends a pause after declines. With `give_up` it closes an attempt whose gateway never answers; money that comes later goes back.',
+    'Ends a pause. With `give_up` it closes an attempt whose gateway never answers; money that comes later goes back.',
   terminateWallet:
     'Nothing can be added or taken afterwards. Purchases that wait for their payment are given up, or paid back when it comes.',
   modifyWallet:

@@ -1,6 +1,6 @@
-import { refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import { listAttempts } from '../../db/stores/wallet/auto-topup-attempt.ts';
+import { neverFilled, pauseByOperator } from '../../db/stores/wallet/auto-topup-end.ts';
 import { type AutoTopupState, findAutoTopup } from '../../db/stores/wallet/auto-topup-standing.ts';
 import { findWallet } from '../../db/stores/wallet/wallet.ts';
 import type { Transaction } from '../../db/transaction.ts';
@@ -60,6 +60,24 @@ export function autoTopupRoutes(app: Api): void {
     },
   });
 
+  app.post('/wallets/:id/auto-topup/pause', {
+    schema: {
+      operationId: 'pauseAutoTopup',
+      tags,
+      summary: 'Pause automatic top-ups until a person resumes them',
+      params: idParams,
+      body: optionalBody,
+      response: { 200: wallet, ...errorResponses },
+    },
+    config: { permission: 'wallet:write' },
+    handler: async ({ params, transaction }) =>
+      transaction(async (tx) => {
+        const { id, customerId } = await findWallet(tx, params.id);
+        await pauseByOperator(tx, tx.scope, id, await customerNow(tx, customerId));
+        return walletWithStanding(tx, id);
+      }),
+  });
+
   app.post('/wallets/:id/auto-topup/resume', {
     schema: {
       operationId: 'resumeAutoTopup',
@@ -83,7 +101,7 @@ export function autoTopupRoutes(app: Api): void {
 async function automatic(tx: Transaction, walletId: string): Promise<{ state: AutoTopupState; at: string }> {
   const { id, customerId } = await findWallet(tx, walletId);
   const state = await findAutoTopup(tx, tx.scope, id);
-  if (!state) throw refuse('invalid_operation', `wallet ${id} has never had automatic top-ups; set auto_topup first`);
+  if (!state) throw neverFilled(id);
   return { state, at: await customerNow(tx, customerId) };
 }
 

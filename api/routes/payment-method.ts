@@ -37,7 +37,7 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'payment:write' },
     handler: async (request) => {
-      const { gateway: gatewayName, card_number, set_default, metadata } = request.body;
+      const { gateway: gatewayName, card_number, max_amount, set_default, metadata } = request.body;
       const customerId = request.params.id;
       const gateway = gateways.get(gatewayName);
       if (!gateway) throw badField('gateway', `must be one of ${[...gateways.keys()].join(', ')}`);
@@ -55,6 +55,7 @@ export async function paymentMethodRoutes(app: Api): Promise<void> {
         gatewayToken: saved.token,
         brand: saved.brand,
         lastFour: saved.lastFour,
+        maxAmount: max_amount ?? null,
         setDefault: set_default ?? false,
         metadata: metadata ?? {},
       };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PaymentMethod } from '../../db/entities/payment-method.ts';
-import { metadataInput, metadataOutput, recordOutput, viewRecord } from './scalars.ts';
+import { decimalInput, decimalOutput, metadataInput, metadataOutput, recordOutput, viewRecord } from './scalars.ts';
 
 export const createPaymentMethodBody = z
   .object({
@@ -11,6 +11,9 @@ export const createPaymentMethodBody = z
       .transform((text) => text.replaceAll(/[ -]/g, ''))
       .refine((digits) => /^\d{12,19}$/.test(digits), { message: 'must have 12 to 19 digits' })
       .describe('Sent to the gateway and kept nowhere else.'),
+    max_amount: decimalInput({ above: '0' })
+      .nullish()
+      .describe('Most that may be charged at once without the payer, as its mandate says; left out for no limit.'),
     set_default: z.boolean().nullish(),
     metadata: metadataInput().nullish(),
   })
@@ -29,6 +32,7 @@ export const paymentMethod = z
     type: z.string(),
     brand: z.string(),
     last_four: z.string(),
+    max_amount: decimalOutput().nullable(),
     is_default: z.boolean(),
     metadata: metadataOutput(),
   })
@@ -45,6 +49,7 @@ export function viewPaymentMethod(row: PaymentMethod): z.output<typeof paymentMe
     type: row.type,
     brand: row.brand,
     last_four: row.lastFour,
+    max_amount: row.maxAmount ?? null,
     is_default: row.isDefault,
     metadata: row.metadata,
   };

@@ -1,6 +1,6 @@
 import type { Interval } from '../calendar.ts';
 import { dateOf, epochMs, instantAt, instantText, localMidnight, localTime, monthsLater } from '../local-time.ts';
-import { type Decimal, decimal, sum } from '../money.ts';
+import { type Decimal, decimal, least, sum } from '../money.ts';
 
 /** The setting `auto_topup_limits`, in its own spelling. */
 export interface AutoTopupLimits {
@@ -111,14 +111,22 @@ export function monthAmount(attempts: readonly CountedAttempt[], month: Interval
   );
 }
 
-/** Largest multiple of an amount that the limits still allow in one charge; 0 where the month's rest is below one. */
+/**
+ * Largest multiple of an amount that the limits, and a mandate for so much at once, still allow in one charge; 0 where the month's rest or
+ * the mandate is below one. design: money-in-wallets findings 27, 37
+ */
 export function mostTimes(
   amount: Decimal,
   limits: AutoTopupLimits,
   { spent, monthLimit }: { spent: Decimal; monthLimit: string | null },
+  mandate: string | null = null,
 ): number {
-  if (monthLimit === null || amount.isZero()) return limits.most_times_amount;
-  const rest = decimal(monthLimit).minus(spent);
+  const bounds = [
+    ...(monthLimit === null ? [] : [decimal(monthLimit).minus(spent)]),
+    ...(mandate === null ? [] : [decimal(mandate)]),
+  ];
+  if (bounds.length === 0 || amount.isZero()) return limits.most_times_amount;
+  const rest = bounds.reduce(least);
   let times = 0;
   while (times < limits.most_times_amount && amount.times(times + 1).lessThanOrEqualTo(rest)) times += 1;
   return times;

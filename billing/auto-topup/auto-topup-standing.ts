@@ -61,6 +61,8 @@ export interface StandingFacts {
   isUnused: boolean;
   isBelowMinimum: boolean;
   isBelowGatewayMinimum: boolean;
+  /** One top-up is more than the mandate of the saved method allows. */
+  isAboveMandate: boolean;
   /** Instant at which it is to be looked at; null for not before the balance falls. */
   evaluateAt: string | null;
 }
@@ -81,6 +83,7 @@ export function autoTopupStanding(facts: StandingFacts): AutoTopupStanding {
   if (facts.pause !== null) return standing('paused', facts.pause);
   if (facts.isBelowMinimum) return standing('blocked', 'below_minimum');
   if (facts.isBelowGatewayMinimum) return standing('blocked', 'below_gateway_minimum');
+  if (facts.isAboveMandate) return standing('blocked', 'above_mandate');
   if (facts.collection === 'charge' && !facts.terms.invoicing && !facts.hasMethod)
     return standing('blocked', 'no_method');
   if (facts.isUnused) return standing('blocked', 'no_use');

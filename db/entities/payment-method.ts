@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { metadata, recordColumns } from '../columns.ts';
+import { metadata, numeric, recordColumns } from '../columns.ts';
 
 /** A saved way to pay: the gateway's token and what may be shown of it, never a card number. spec: wallets-and-payments §1.5 */
 const schema = defineEntity({
@@ -19,6 +19,8 @@ const schema = defineEntity({
     usage: p.text().default('off_session'),
     brand: p.text().default(''),
     lastFour: p.text().default(''),
+    /** Most that its mandate lets be charged at once without the payer; null for no limit. */
+    maxAmount: numeric().nullable(),
     isDefault: p.boolean().default(false),
     metadata: metadata(),
   },

@@ -134,6 +134,7 @@ function openedAt(nowMs: number, moment: Moment): Omit<Attempt, 'endedMs'> | nul
       isUnused: false,
       isBelowMinimum: false,
       isBelowGatewayMinimum: false,
+      isAboveMandate: false,
       evaluateAt: null,
     },
   };

@@ -14,6 +14,8 @@ export interface NewPaymentMethod {
   customerToken?: string | null;
   brand: string;
   lastFour: string;
+  /** Most that its mandate lets be charged at once without the payer, as a decimal; absent for no limit. */
+  maxAmount?: string | null;
   setDefault: boolean;
   metadata: Record<string, string>;
 }
@@ -43,6 +45,7 @@ export async function savePaymentMethod(tx: Transaction, input: NewPaymentMethod
     type: 'CARD',
     brand: input.brand,
     lastFour: input.lastFour,
+    maxAmount: input.maxAmount ?? null,
     isDefault,
     metadata: input.metadata,
   });

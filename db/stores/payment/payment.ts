@@ -1,6 +1,7 @@
 import { isPaymentSettled, type PaymentStatus } from '../../../billing/payment.ts';
 import { type PaymentSplit, splitWithCard, type WalletsFollow } from '../../../billing/postpaid-payment.ts';
 import { refuse } from '../../../billing/refusal.ts';
+import { isWithinMandate } from '../../../billing/saved-method.ts';
 import { decimalText } from '../../columns.ts';
 import { newId } from '../../id.ts';
 import { missing } from '../../record.ts';
@@ -52,7 +53,7 @@ export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen):
  * Opens the payments of what remains of finalized invoices, in a fixed number of statements: PENDING, then PROCESSING, with
  * the token the gateway will know each by. Nothing is sent. Where the payer has postpaid wallets, the card is asked for what they cannot
  * pay, and they pay once it was charged; what needs no card they pay at once. The answers come in the order asked. Asking again with the same
- * key answers the same payment, whatever became of it. Throws `not_found` for an unknown invoice.
+ * key answers the same payment, whatever became of it. What is more than a method's mandate allows waits for its payer. Throws `not_found` for an unknown invoice.
  * spec: wallets-and-payments §2.13, §2.19; subscriptions-and-invoicing §2.15.12
  */
 export async function openPayments(tx: PaymentTransaction, inputs: readonly PaymentToOpen[]): Promise<OpenedPayment[]> {
@@ -79,7 +80,7 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
     const method = own.find(({ id }) => id === input.paymentMethodId) ?? own.find((one) => one.is_default);
     const share = shareOf(purse, invoice, input);
     const byWallets = { kind: 'paid_by_wallets' } as const;
-    if (!method || share.byCard === '0') {
+    if (!method || share.byCard === '0' || !isWithinMandate(method.max_amount, share.byCard)) {
       const walletsPay = share.byCard === '0' || share.follow === 'in_any_case';
       if (walletsPay && share.byWallets !== '0') paying.push({ invoice, at: input.at });
       return share.byCard === '0' ? byWallets : { kind: 'no_payment_method' };
@@ -163,9 +164,9 @@ async function methodsOf(
   tx: PaymentTransaction,
   invoices: readonly PayableInvoiceRow[],
   inputs: readonly PaymentToOpen[],
-): Promise<{ id: string; gateway: string; customer_id: string; is_default: boolean }[]> {
+): Promise<{ id: string; gateway: string; customer_id: string; is_default: boolean; max_amount: string | null }[]> {
   return tx.rows(
-    `select id, gateway, customer_id, is_default from payment_method m
+    `select id, gateway, customer_id, is_default, max_amount from payment_method m
      where environment_id = $1 and customer_id = any($2) and status = 'published' and (is_default or id = any($3)) and ${isChargedAlone}`,
     [
       tx.scope.environmentId,

@@ -202,6 +202,26 @@ export async function giveUp(sql: Sql, scope: Scope, walletId: string): Promise<
   return attempt.purchase_id;
 }
 
+/**
+ * Pauses the top-ups of a wallet until a person resumes them, whatever cards or settings change meanwhile; an attempt under way goes on to
+ * its end. Harmless to do again. Throws `invalid_operation` for a wallet that never had any. design: money-in §1, money-in-wallets finding 26
+ */
+export async function pauseByOperator(sql: Sql, scope: Scope, walletId: string, at: string): Promise<void> {
+  const [row] = await sql.rows(
+    `update wallet_auto_topup set pause = 'operator', updated_at = $3, updated_by = $4 where environment_id = $1 and id = $2 returning id`,
+    [scope.environmentId, walletId, new Date().toISOString(), scope.actor],
+  );
+  if (!row) throw neverFilled(walletId);
+  const audit = { objectType: 'wallet', objectId: walletId, action: 'auto top-up paused by a person', occurredAt: at };
+  await writeAudit(sql, scope, [{ ...audit, detail: {} }]);
+  await followTopUp(sql, scope, walletId, 'settingsChanged');
+}
+
+/** Refusal of what only a wallet with automatic top-ups can be asked for. */
+export function neverFilled(walletId: string): Error {
+  return refuse('invalid_operation', `wallet ${walletId} has never had automatic top-ups; set auto_topup first`);
+}
+
 /** Ends a pause. Declines in a row begin anew; no counter of a limit does. Throws `not_found`, `invalid_operation` where nothing is paused. */
 export async function endPause(sql: Sql, scope: Scope, walletId: string, at: string): Promise<void> {
   const [row] = await sql.rows<{ pause: string | null }>(

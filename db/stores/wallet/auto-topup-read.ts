@@ -14,6 +14,7 @@ import {
 } from '../../../billing/auto-topup/auto-topup-limits.ts';
 import type { PauseReason, StandingFacts } from '../../../billing/auto-topup/auto-topup-standing.ts';
 import { type Decimal, decimalString, roundToCurrency } from '../../../billing/money.ts';
+import { isWithinMandate } from '../../../billing/saved-method.ts';
 import { creditValue } from '../../../billing/wallet.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import type { AutoTopup } from '../../entities/wallet.ts';
@@ -65,7 +66,7 @@ interface ReadRow {
   frozen_time: string | null;
   timezone: string;
   tenant_state: string;
-  method: { id: string; card: string } | null;
+  method: { id: string; card: string; max_amount: string | null } | null;
   open: OpenRow | null;
   last: { is_pending: boolean; opened_at: string; ended_at: string | null; outcome: string | null } | null;
   pending_purchase: { ends_at: string | null } | null;
@@ -108,7 +109,8 @@ const readText = `
 select w.tenant_id, w.customer_id, w.currency, w.wallet_status, w.topup_conversion_rate, w.auto_topup, c.test_clock_id, k.frozen_time,
   c.timezone, e.state as tenant_state, r.state, r.reason, r.until, r.pause, r.consecutive_declines, r.attempts, r.evaluate_at,
   r.evaluated_at, r.version,
-  (select jsonb_build_object('id', m.id, 'card', m.gateway || '/' || m.gateway_token) from payment_method m
+  (select jsonb_build_object('id', m.id, 'card', m.gateway || '/' || m.gateway_token, 'max_amount', m.max_amount::text)
+    from payment_method m
     where m.environment_id = $1 and m.customer_id = w.customer_id and m.status = 'published' and m.is_default
       and ${isChargedAlone}) as method,
   (select ${attemptColumns} from auto_topup_attempt a left join payment p on p.id = a.payment_id
@@ -184,8 +186,10 @@ function assembled(
   const month = localMonth(now, row.timezone);
   const monthLimit = monthLimitOf(limits, row.currency);
   const spent = monthAmount(own, month);
-  const most = mostTimes(amount, limits, { spent, monthLimit });
-  const monthReached: ReachedLimit[] = most < 1 ? [{ reason: 'monthly_amount', until: month.end }] : [];
+  const mandate = row.method?.max_amount ?? null;
+  const most = mostTimes(amount, limits, { spent, monthLimit }, mandate);
+  const monthReached: ReachedLimit[] =
+    mostTimes(amount, limits, { spent, monthLimit }) < 1 ? [{ reason: 'monthly_amount', until: month.end }] : [];
   const { open, last } = row;
   const failedAt =
     last !== null && last.outcome !== null && last.outcome !== 'succeeded' ? instantOf(last.ended_at) : null;
@@ -211,6 +215,7 @@ function assembled(
     isUnused: !row.is_used,
     isBelowMinimum: minimum !== null && exact.lessThan(minimum),
     isBelowGatewayMinimum: amount.isZero(),
+    isAboveMandate: !isWithinMandate(mandate, amount),
     evaluateAt: instantOf(row.evaluate_at),
   };
   return {

@@ -235,6 +235,7 @@ describe('the standing (money-in-wallets finding 11)', () => {
       isUnused: false,
       isBelowMinimum: false,
       isBelowGatewayMinimum: false,
+      isAboveMandate: false,
       evaluateAt: null,
     },
   };
