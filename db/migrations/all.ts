@@ -69,9 +69,9 @@ import { Migration20261125_85_checkout_sessions } from './20261125_85_checkout_s
 import { Migration20261125_90_payment_connections } from './20261125_90_payment_connections.ts';
 import { Migration20261125_91_carried_credits } from './20261125_91_carried_credits.ts';
 import { Migration20261125_100_feed_positions } from './20261125_100_feed_positions.ts';
-import { Migration20261126_40_saved_methods } from './20261126_40_saved_methods.ts';
 import { Migration20261126_10_usage_marks } from './20261126_10_usage_marks.ts';
 import { Migration20261126_11_mandate_amount } from './20261126_11_mandate_amount.ts';
+import { Migration20261126_40_saved_methods } from './20261126_40_saved_methods.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
