@@ -142,6 +142,7 @@ test.each([true, false])(
       .toBe('REFUNDED');
     expect(await balanceOf(walletId)).toBe('10');
   },
+  120_000,
 );
 
 test('finding 35: what was paid in part of a waiting invoice goes back to its source when it lapses', async () => {

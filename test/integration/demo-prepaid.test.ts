@@ -10,7 +10,7 @@ const address = await app.listen({ host: '127.0.0.1', port: 0 });
 let demo: PrepaidResult;
 beforeAll(async () => {
   demo = await runPrepaid({ address, apiKey: base.apiKey, customers: 20 });
-}, 300_000);
+}, 600_000);
 
 const of = (card: string) => demo.wallets.filter((customer) => customer.card === card);
 
