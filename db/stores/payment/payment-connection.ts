@@ -21,14 +21,21 @@ export const isChargedAlone = `m.usage = 'off_session' and ${accountIsConnected}
 /** Gives the saved methods of an account's deleted connections to its new one; none where the account is not known. */
 export async function adoptMethods(
   tx: PaymentTransaction,
-  connection: { id: string; provider: string; account: string | null },
+  connection: { id: string; provider: string; account: string | null; connectedAt: string },
 ): Promise<void> {
   if (connection.account === null) return;
   await tx.rows(
-    `update payment_method m set connection_id = $2, updated_at = now(), updated_by = $5 from connection k
+    `update payment_method m set connection_id = $2, updated_at = $6, updated_by = $5 from connection k
      where m.environment_id = $1 and k.environment_id = $1 and k.id = m.connection_id and k.status <> 'published'
        and k.provider_type = $3 and k.provider_account = $4`,
-    [tx.scope.environmentId, connection.id, connection.provider, connection.account, tx.scope.actor],
+    [
+      tx.scope.environmentId,
+      connection.id,
+      connection.provider,
+      connection.account,
+      tx.scope.actor,
+      connection.connectedAt,
+    ],
   );
 }
 

@@ -54,7 +54,8 @@ export async function createConnection(
   const row = tx.em.create(Connection, { ...newRecord(tx, 'conn', id), ...members });
   putSecrets(keys, row, secrets);
   await flushUnique(tx, { connection_provider_unique: () => taken(input.providerType) });
-  await adoptMethods(tx, { id, provider: input.providerType, account: input.providerAccount ?? null });
+  const account = input.providerAccount ?? null;
+  await adoptMethods(tx, { id, provider: input.providerType, account, connectedAt: row.createdAt });
   await audit(tx, row, 'created');
   return row;
 }
