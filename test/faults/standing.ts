@@ -4,8 +4,8 @@ import type { Installation } from './installation.ts';
 const shown = 40;
 
 /**
- * What a person would look at first when a run does not go on: each open workflow with its last event, its activities
- * under way and its waiting task, a line each. Says so instead when the server does not answer.
+ * Places that a person would look at first when a run does not go on: each open workflow with its last event, its activities
+ * under way and its waiting task, a line each, those first that wait for something. Says so instead when the server does not answer.
  */
 export async function standingWorkflows({ temporalAddress }: Pick<Installation, 'temporalAddress'>): Promise<string[]> {
   try {
@@ -21,7 +21,8 @@ export async function standingWorkflows({ temporalAddress }: Pick<Installation, 
 }
 
 async function describeOpen(temporal: Client): Promise<string[]> {
-  const lines: string[] = [];
+  const busy: string[] = [];
+  const idle: string[] = [];
   for await (const { workflowId } of temporal.workflow.list({ query: 'ExecutionStatus = "Running"' })) {
     const handle = temporal.workflow.getHandle(workflowId);
     const { raw } = await handle.describe();
@@ -32,8 +33,11 @@ async function describeOpen(temporal: Client): Promise<string[]> {
     );
     const task = raw.pendingWorkflowTask ? [`a workflow task, attempt ${raw.pendingWorkflowTask.attempt}`] : [];
     const last = events?.at(-1);
-    lines.push(`${workflowId}: event ${last?.eventId} ${last?.eventType}; waits for ${[...task, ...under].join(', ')}`);
-    if (lines.length === shown) break;
+    const waitsFor = [...task, ...under].join(', ');
+    const line = `${workflowId}: event ${last?.eventId} ${last?.eventType}`;
+    if (waitsFor === '') idle.push(line);
+    else busy.push(`${line}; waits for ${waitsFor}`);
   }
+  const lines = [...busy, ...idle].slice(0, shown);
   return lines.length === 0 ? ['no workflow is open'] : lines;
 }
