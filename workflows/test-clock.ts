@@ -20,8 +20,8 @@ import { advance, progress, type TestClockStart } from './test-clock.messages.ts
 const local = proxyLocalActivities<TestClockActivities>(databaseStep);
 const { advanceClock } = proxyActivities<TestClockActivities>({
   startToCloseTimeout: '6h',
-  heartbeatTimeout: '15s',
-  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' },
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '2s' },
 });
 
 /**
