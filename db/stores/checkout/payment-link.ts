@@ -6,7 +6,7 @@ import { badField, missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { ScopedSql, Sql } from '../../transaction.ts';
 import { refuseGatedInvoice } from '../invoice/invoice-gate.ts';
-import { isPaymentInFlight } from '../payment/payment.ts';
+import { refuseBesideCharge } from '../payment/payment.ts';
 import { lockPayableInvoice, type PayableInvoiceRow } from '../payment/payment-row.ts';
 import type { CheckoutOwner } from './checkout-draft.ts';
 import { type CheckoutRequest, cartKey, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
@@ -74,11 +74,7 @@ export async function payableByLink(tx: ScopedSql, invoiceId: string): Promise<P
       invoice.invoice_status === 'FINALIZED' ? 'is paid already' : `is ${invoice.invoice_status}, not payable`;
     throw refuse('invalid_operation', `invoice ${invoiceId} ${problem}`, { invoice_id: invoiceId });
   }
-  if (await isPaymentInFlight(tx, invoiceId)) {
-    throw refuse('invalid_operation', `a charge of invoice ${invoiceId} is under way; wait for its answer`, {
-      invoice_id: invoiceId,
-    });
-  }
+  await refuseBesideCharge(tx, invoiceId);
   return invoice;
 }
 

@@ -8,7 +8,7 @@ import { writeEvents } from '../../outbox.ts';
 import { badField, missing } from '../../record.ts';
 import { refuseBesideLink } from '../checkout/payment-link.ts';
 import { refuseGatedInvoice } from '../invoice/invoice-gate.ts';
-import { chargeableMethod } from './payment.ts';
+import { chargeableMethod, refuseBesideCharge } from './payment.ts';
 import { writeUnansweredAgenda } from './payment-agenda.ts';
 import { insertPayment } from './payment-insert.ts';
 import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
@@ -70,6 +70,7 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
   if (invoice) await refuseGatedInvoice(tx, tx.scope, invoice.id, 'paid');
   if (invoice) await refuseBesideLink(tx, tx.scope, invoice.id);
   if (invoice) checkInvoice(invoice, input);
+  if (invoice && input.paymentMethodType !== 'OFFLINE') await refuseBesideCharge(tx, invoice.id);
   const method = await methodOf(tx, destination.customerId, invoice, input);
   const payment = await insertPayment(tx, {
     id: input.id,
@@ -92,7 +93,8 @@ export async function requestPayment(tx: PaymentTransaction, input: PaymentReque
 /**
  * Takes up a pending payment. Money received outside a gateway is recorded at once, a wallet is debited at once; a card's payment becomes PROCESSING and
  * is then sent. One that is PROCESSING is taken up again and one that is settled stays as it is, so that a retried request
- * loses nothing and charges nothing. Throws `not_found`, and `invalid_operation` for an INITIATED one.
+ * loses nothing and charges nothing. Throws `not_found`, and `invalid_operation` for an INITIATED one and while another charge of its invoice
+ * is under way.
  * spec: wallets-and-payments §2.19 process, §3 row 41
  */
 export async function startProcessing(
@@ -110,6 +112,7 @@ export async function startProcessing(
   if (payment.payment_method_type === 'OFFLINE' && status === 'PENDING') {
     return recordPaymentOutcome(tx, { ...input, outcome: atOnce });
   }
+  if (invoice && status === 'PENDING') await refuseBesideCharge(tx, invoice.id);
   if (payment.payment_method_type === 'CREDITS' && invoice && status === 'PENDING') {
     const reason = await takeFromWallet(tx, payment, invoice);
     const outcome = reason === null ? atOnce : { ...atOnce, status: 'declined' as const, reason };

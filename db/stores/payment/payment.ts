@@ -179,11 +179,29 @@ async function methodsOf(
 
 /** Whether a payment of this invoice waits for its gateway, so that the invoice cannot be voided. spec: README decision 16 */
 export async function isPaymentInFlight(tx: PaymentTransaction, invoiceId: string): Promise<boolean> {
-  const [row] = await tx.rows(
-    `select 1 from payment where environment_id = $1 and destination_id = $2 and status = 'published' and payment_status = 'PROCESSING' limit 1`,
+  return (await paymentInFlight(tx, invoiceId)) !== null;
+}
+
+/**
+ * Refuses (`invalid_operation`) to take money for an invoice while a charge of it has no answer: both could succeed, and the payer would
+ * have paid twice. Money that was received elsewhere is always recorded. The texts are silent; own rule.
+ */
+export async function refuseBesideCharge(tx: PaymentTransaction, invoiceId: string): Promise<void> {
+  const paymentId = await paymentInFlight(tx, invoiceId);
+  if (paymentId === null) return;
+  throw refuse(
+    'invalid_operation',
+    `payment ${paymentId} of invoice ${invoiceId} is under way; wait for its answer, or cancel it`,
+    { context: { payment_id: paymentId } },
+  );
+}
+
+async function paymentInFlight(tx: PaymentTransaction, invoiceId: string): Promise<string | null> {
+  const [row] = await tx.rows<{ id: string }>(
+    `select id from payment where environment_id = $1 and destination_id = $2 and status = 'published' and payment_status = 'PROCESSING' limit 1`,
     [tx.scope.environmentId, invoiceId],
   );
-  return row !== undefined;
+  return row?.id ?? null;
 }
 
 /**
