@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { describeFields } from '../reference/describe-fields.ts';
 import { describeOperation } from '../reference/describe-operations.ts';
+import { exemplify, readExamples } from '../reference/operation-examples.ts';
 import { noBody } from '../schemas/scalars.ts';
 import { groups } from './reference-groups.ts';
 import { describeParameter } from './reference-parameters.ts';
@@ -109,9 +110,11 @@ type Bodied = { content?: Record<string, { schema?: object }> };
 
 /** Operations, and members of bodies that are no component of their own. */
 function describeOperations(paths: unknown): void {
+  const examples = readExamples();
   for (const operations of Object.values((paths ?? {}) as Record<string, Record<string, BodiedOperation>>)) {
     for (const operation of Object.values(operations)) {
       describeOperation(operation);
+      exemplify(operation, examples);
       const { operationId, requestBody, responses } = operation;
       const content = [requestBody ?? {}, ...Object.values(responses)].flatMap((body) =>
         Object.values(body.content ?? {}),

@@ -2,6 +2,7 @@ import { Flexprice } from '@flexprice/sdk';
 import { type Fetcher, HTTPClient } from '@flexprice/sdk/lib/http.js';
 import { SDKValidationError } from '@flexprice/sdk/sdk/models';
 import type { Api } from '../support/app.ts';
+import { checkDocumented } from '../support/documented.ts';
 import { expectStrictWire } from '../support/wire-rules.ts';
 
 /** What one area's operations are called with: the published client against a listening server, and what was made before. */
@@ -29,9 +30,17 @@ export type AreaCalls = Record<string, () => Promise<void>>;
 /** `fetcher` sends what the client asks, where that is not `fetch` itself. */
 export function conversation(address: string, apiKey: string, api: Api, fetcher: Fetcher = fetch): Conversation {
   const httpClient = new HTTPClient({ fetcher });
+  const bodies = new WeakMap<Request, unknown>();
+  httpClient.addHook('beforeRequest', async (request) => {
+    const text = await request.clone().text();
+    if (text !== '') bodies.set(request, JSON.parse(text));
+  });
   httpClient.addHook('response', async (answer, request) => {
     const isJson = answer.headers.get('content-type')?.includes('json');
-    if (isJson) expectStrictWire(`${request.method} ${request.url}`, await answer.clone().json());
+    if (!isJson) return;
+    const body: unknown = await answer.clone().json();
+    checkDocumented(request.method, new URL(request.url).pathname, answer.status, bodies.get(request), body);
+    expectStrictWire(`${request.method} ${request.url}`, body);
   });
   const client = new Flexprice({ serverURL: `${address}/v1`, apiKeyAuth: apiKey, httpClient });
   const made = {

@@ -75,7 +75,9 @@ test('a person cannot pay by card while the automatic charge of the same invoice
   await platform.api('POST', `/payments/${charging}/payer`, { action: 'confirm' });
   // Reading a payment asks its gateway, once its workflow has taken it over from the subscription's.
   await expect
-    .poll(async () => (await platform.api<Wire>('GET', `/payments/${charging}`)).body.payment_status, { timeout: 20_000 })
+    .poll(async () => (await platform.api<Wire>('GET', `/payments/${charging}`)).body.payment_status, {
+      timeout: 20_000,
+    })
     .toBe('SUCCEEDED');
   const { body: paid } = await platform.api<Wire>('GET', `/invoices/${invoice.id}`);
   expect(paid).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '30', overpaid_amount: '0' });

@@ -51,7 +51,7 @@ export async function post(
 ) {
   const url = `/v1/webhooks/stripe/${tenantId}/${environmentId}`;
   const { statusCode: status, ...answer } = await app.inject({ method: 'POST', url, headers, payload: body });
-  checkDocumented('POST', url, status);
+  checkDocumented('POST', url, status, null, null);
   return { status, body: answer.json() as Record<string, unknown> };
 }
 

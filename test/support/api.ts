@@ -71,9 +71,9 @@ export async function testApi(
       ...(options.body === undefined ? {} : { payload: options.body as object }),
     };
     const response = await app.inject(request);
-    checkDocumented(method, path, response.statusCode);
     const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json');
     const body = isJson && response.body !== '' ? response.json() : null;
+    checkDocumented(method, path, response.statusCode, options.body, body);
     expectStrictWire(`${method} ${path}`, body);
     return { status: response.statusCode, body, headers: response.headers };
   };

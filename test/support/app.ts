@@ -77,9 +77,9 @@ function apiOf(app: FastifyInstance, apiKey: string): Api {
       headers: Object.fromEntries(withoutEmpty),
       ...(body === undefined ? {} : { payload: body as object }),
     });
-    checkDocumented(method, `/v1${path}`, response.statusCode);
     const isJson = String(response.headers['content-type'] ?? '').includes('json');
     const answered: unknown = isJson ? response.json() : response.body;
+    checkDocumented(method, `/v1${path}`, response.statusCode, body, answered);
     expectStrictWire(`${method} ${path}`, answered);
     return { status: response.statusCode, headers: response.headers, body: answered as Body };
   };

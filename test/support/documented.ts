@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { unbuiltOperations } from '../../api/routes/unbuilt.ts';
+import { recordExample } from './recorded-examples.ts';
 
 interface Operation {
   operationId: string;
@@ -22,11 +23,20 @@ const patterns = [...Object.entries(paths), ...unbuilt].map(([template, operatio
 }));
 patterns.sort((a, b) => a.parameters - b.parameters);
 
-/** Throws for an answer 501 of an operation whose document does not name it: who reads that must know before the first call. */
-export function checkDocumented(method: string, url: string, status: number): void {
-  if (status !== 501) return;
+function operationAt(method: string, url: string): Operation | undefined {
   const path = url.split('?', 1)[0] ?? '';
   const found = patterns.find(({ pattern, operations }) => pattern.test(path) && method.toLowerCase() in operations);
-  const operation = found?.operations[method.toLowerCase()];
-  if (operation && !('501' in operation.responses)) throw new Error(`${operation.operationId} does not document 501`);
+  return found?.operations[method.toLowerCase()];
+}
+
+/**
+ * Throws for an answer 501 of an operation whose document does not name it: who reads that must know before the first call. Keeps the call
+ * where examples are recorded.
+ */
+export function checkDocumented(method: string, url: string, status: number, request: unknown, answer: unknown): void {
+  const operation = operationAt(method, url);
+  if (!operation) return;
+  if (status === 501 && !('501' in operation.responses))
+    throw new Error(`${operation.operationId} does not document 501`);
+  recordExample(operation.operationId, status, request, answer);
 }
