@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { isAskedLately, isCheckoutActive } from '../billing/checkout.ts';
-import { refuse } from '../billing/refusal.ts';
+import { refusalIn, refuse } from '../billing/refusal.ts';
 import { customerNow } from '../db/clock.ts';
 import type { CheckoutSession } from '../db/entities/checkout-session.ts';
 import type { CheckoutRequest } from '../db/stores/checkout/checkout-insert.ts';
@@ -152,4 +152,12 @@ export function pageUrlOf(
   if (session.providerUrl) return session.providerUrl;
   const token = storedCheckoutToken(server.dependencies.config, session.id, session.tokenHash);
   return token === null ? null : `${session.baseUrl}${checkoutPath}/${token}`;
+}
+
+/** Id of the session that is open for the same subject, where that is why another was refused; null for every other error. */
+export function runningSessionOf(error: unknown): string | null {
+  const refusal = refusalIn(error);
+  if (refusal?.code !== 'already_exists') return null;
+  const { checkout_session } = (refusal.details ?? {}) as { checkout_session?: { id?: unknown } };
+  return typeof checkout_session?.id === 'string' ? checkout_session.id : null;
 }

@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { Scope } from '../db/scope.ts';
 import type { RequestedPayment } from '../db/stores/payment/payment-request.ts';
+import { linkedProviders } from '../db/stores/platform/connection.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { autoTopUpWorkflowId } from '../workflows/auto-top-up.messages.ts';
 import { invoiceWorkflowId, paymentSettled } from '../workflows/invoice.messages.ts';
 import { rowChanged } from '../workflows/lifecycle.messages.ts';
@@ -12,6 +14,7 @@ import {
   refreshPayment,
 } from '../workflows/payment.messages.ts';
 import { subscriptionWorkflowId } from '../workflows/subscription.messages.ts';
+import type { AppDependencies } from './dependencies.ts';
 import { callerOf, updateObject, updateRunning } from './lifecycle.ts';
 
 /**
@@ -64,4 +67,10 @@ export async function tellThoseWaiting(
   if (walletId !== undefined)
     nudges.push(() => workflow.getHandle(autoTopUpWorkflowId(walletId)).signal(rowChanged, clockTime));
   for (const nudge of nudges) await temporal.withDeadline(Date.now() + nudgeWithinMs, nudge).catch(() => undefined);
+}
+
+/** The gateways that a payment of this environment can be made through: those of the process, and its connections' providers. */
+export async function connectedGateways(tx: Transaction, { gateways, providers }: AppDependencies): Promise<string[]> {
+  const linked = (await linkedProviders(tx)).filter((provider) => providers?.has(provider));
+  return [...gateways.keys(), ...linked];
 }

@@ -2,6 +2,8 @@ import '../heap.ts';
 
 /** Every bench by name; each module measures when it is called. design: quality.md Benches */
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  checkout: () => import('./checkout.ts'),
+  'checkout-expiry': () => import('./checkout-expiry.ts'),
   'clock-year': () => import('./clock-year.ts'),
   'close-many': () => import('./close-many.ts'),
   'close-paid': () => import('./close-paid.ts'),

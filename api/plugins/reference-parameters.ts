@@ -64,6 +64,7 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   source: only('events from this source'),
   reason: only('events rejected for this reason'),
   property_filters: 'Only events with these properties, as `key:value,value;key:value`.',
+  page: 'Page to answer, from 1 on; 1 when absent.',
   page_size: 'Events to answer at most.',
   iter_first_key: 'Key of the first event of a page: answers newer ones.',
   iter_last_key: 'Key of the last event of a page: answers older ones.',

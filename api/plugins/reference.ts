@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { describeFields } from '../reference/describe-fields.ts';
 import { describeOperation } from '../reference/describe-operations.ts';
+import { separateFiles } from '../reference/file-answers.ts';
 import { exemplify, readExamples } from '../reference/operation-examples.ts';
 import { noBody } from '../schemas/scalars.ts';
 import { groups } from './reference-groups.ts';
@@ -114,6 +115,7 @@ function describeOperations(paths: unknown): void {
   for (const operations of Object.values((paths ?? {}) as Record<string, Record<string, BodiedOperation>>)) {
     for (const operation of Object.values(operations)) {
       describeOperation(operation);
+      for (const answer of Object.values(operation.responses)) separateFiles(answer);
       exemplify(operation, examples);
       const { operationId, requestBody, responses } = operation;
       const content = [requestBody ?? {}, ...Object.values(responses)].flatMap((body) =>

@@ -50,6 +50,16 @@ export const checkoutFields: Descriptions = {
   next_poll_after_ms: 'Milliseconds to wait before asking again; 0 when it has ended.',
   'Checkout.payment': 'The payment of the session; null before it is begun.',
   checkout: 'Opens a payment page: what is ordered comes when it is paid.',
+  'portalUpdateAutoTopup.enabled': 'Whether the wallet is filled from the saved method.',
+  'portalPayInvoice.payment_provider': 'Provider that is paid with, such as `sandbox`; it has to be connected.',
+  'portalCreatePaymentMethod.payment_provider':
+    'Provider that keeps the method, such as `sandbox`; it has to be connected.',
+  'portalMakeDefaultPaymentMethod.payment_provider': 'Provider that keeps the method.',
+  'portalDeletePaymentMethod.payment_provider': 'Provider that keeps the method.',
+  'action.url': 'Address of the page, for the payer alone.',
+  payment_integrations: 'Providers that payment pages are opened at.',
+  'payment_integrations.capabilities':
+    '`payment_page` is a payment on a page of the provider, `saved_method` a charge of a saved method.',
   setup_intent_id: 'Id of the page at the provider.',
   'SetupIntentResponse.checkout_session_id': 'Id of the session, which is read as every other.',
   checkout_url: 'Address of the page, for the payer alone; null once it has ended.',

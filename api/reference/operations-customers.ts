@@ -139,5 +139,21 @@ export const customerOperations: Readonly<Record<string, string>> = {
   portalGetInvoice: 'With its lines; ids of others, drafts and skipped ones are not found.',
   portalGetInvoicePDF: 'The address needs no credential, so that a browser can open it.',
   portalExplainInvoice: 'The address needs no credential, so that a browser can open it.',
+  portalGetWallets: 'With what usage under way and unpaid invoices leave of each; closed ones included.',
+  portalGetWallet: 'With what usage under way and unpaid invoices leave of it; ids of others are not found.',
+  portalGetWalletTransactions: 'Newest first, by page: everything that came into the wallet and left it.',
+  portalTopUpWallet:
+    'Answers as the top-up of an administrator: with the payment page that brings the credits, or, with `customer_not_present`, after the charge of the saved method was opened. While a page is open for the wallet, that one is answered again.',
+  portalUpdateAutoTopup:
+    'Terms that are left out stay as they are. Needs a saved method that can be charged without its payer.',
+  portalPayInvoice:
+    'The amount is what remains. Without `customer_not_present`, and where no method is saved, a payment page is opened; while one is open for the invoice, that one is answered again.',
+  portalGetCheckoutSession: 'For the page that waits for a payment; sessions of others are not found.',
+  portalCancelCheckoutSession: 'What was ordered is taken back; money that comes all the same is refunded.',
+  portalGetPaymentMethods: 'Never with what a provider would charge them by.',
+  portalCreatePaymentMethod: 'The payer is sent to the address; nothing is charged there.',
+  portalMakeDefaultPaymentMethod: 'Automatic charges and top-ups use it from now on.',
+  portalDeletePaymentMethod: 'The newest of the other methods becomes the default if it was.',
+  portalGetIntegrations: 'Providers that open payment pages here.',
   portalGetAnalytics: 'By feature and window; what the customer was not charged for is not shown.',
 };

@@ -7,15 +7,19 @@ import { badField } from '../../db/record.ts';
 import { type ChangedPayment, changePayment } from '../../db/stores/payment/payment-change.ts';
 import { findPayment, listPayments, type PaymentWithAttempts } from '../../db/stores/payment/payment-list.ts';
 import { archivePayment, requestPayment } from '../../db/stores/payment/payment-request.ts';
-import { linkedProviders } from '../../db/stores/platform/connection.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { readCheckout } from '../checkout-workflow.ts';
-import type { AppDependencies } from '../dependencies.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { createPaymentLink, processLink, viewPayments } from '../payment-link.ts';
-import { cancelAtWorkflow, processAtWorkflow, refreshAtWorkflow, tellThoseWaiting } from '../payment-workflow.ts';
+import {
+  cancelAtWorkflow,
+  connectedGateways,
+  processAtWorkflow,
+  refreshAtWorkflow,
+  tellThoseWaiting,
+} from '../payment-workflow.ts';
 import { sendRefundsOf } from '../refund-workflow.ts';
 import {
   createPaymentBody,
@@ -224,12 +228,6 @@ async function openPaymentRoutes(app: Api): Promise<void> {
       return request.transaction(async (tx) => viewPayment(await findPayment(tx, id)));
     },
   });
-}
-
-/** The gateways that a payment of this environment can be made through: those of the process, and its connections' providers. */
-async function connectedGateways(tx: Transaction, { gateways, providers }: AppDependencies): Promise<string[]> {
-  const linked = (await linkedProviders(tx)).filter((provider) => providers?.has(provider));
-  return [...gateways.keys(), ...linked];
 }
 
 async function ownerOf(tx: Transaction, id: string) {

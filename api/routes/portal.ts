@@ -24,6 +24,8 @@ import { idParams } from '../schemas/scalars.ts';
 import { setting, settingKey, viewSetting } from '../schemas/setting.ts';
 import { subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
 import { portalAnalyticsRoutes } from './portal-analytics.ts';
+import { portalPaymentRoutes } from './portal-payment.ts';
+import { portalWalletRoutes } from './portal-wallet.ts';
 
 const common = { tags: ['Customer portal'], security: [{ PortalSession: [] }] };
 /** An answer kept for an Idempotency-Key would be found by every customer of the environment. */
@@ -38,6 +40,8 @@ export async function portalRoutes(app: Api): Promise<void> {
   subscriptionRoutes(app);
   invoiceRoutes(app);
   portalAnalyticsRoutes(app);
+  portalWalletRoutes(app);
+  portalPaymentRoutes(app);
 }
 
 function accountRoutes(app: Api): void {

@@ -1,8 +1,4 @@
-import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 import { isPurchase } from '../../billing/topup.ts';
-import { customerNow } from '../../db/clock.ts';
-import { type CheckoutOwner, draftTopupCheckout } from '../../db/stores/checkout/checkout-draft.ts';
 import { evaluateAutoTopup } from '../../db/stores/wallet/auto-topup-open.ts';
 import { refuseBesideAutomatic } from '../../db/stores/wallet/auto-topup-switch.ts';
 import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
@@ -10,14 +6,11 @@ import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wa
 import { convertToPostpaid } from '../../db/stores/wallet/wallet-close.ts';
 import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { type TerminatedWallet, terminateWallet } from '../../db/stores/wallet/wallet-terminate.ts';
-import { debitWallet, type TopupRequest, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
-import { findWalletTransaction } from '../../db/stores/wallet/wallet-transaction.ts';
+import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import type { UsageReader } from '../../db/usage-reader.ts';
 import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
-import { checkoutRequestOf, openAtProvider, viewOpened } from '../checkout-workflow.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellOrStart, tellRunning } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
@@ -43,7 +36,8 @@ import {
   updateWalletBody,
   walletChange,
 } from '../schemas/wallet-input.ts';
-import { toppedUp, viewWalletTransaction } from '../schemas/wallet-transaction.ts';
+import { toppedUp } from '../schemas/wallet-transaction.ts';
+import { type BoughtCredits, followPurchase, topUpByCheckout, viewTopup } from '../wallet-top-up.ts';
 import { autoTopupRoutes, walletWithStanding } from './auto-topup.ts';
 import { walletReadRoutes } from './wallet-read.ts';
 
@@ -138,27 +132,6 @@ function recordRoutes(app: Api): void {
   });
 }
 
-type TopupBody = z.output<typeof topupBody>;
-
-/** A purchase that its checkout session pays: the credits come with the money. spec: wallets-and-payments §2.6, §2.17 */
-async function topUpByCheckout(request: FastifyRequest, topup: TopupRequest, body: TopupBody, readUsage: UsageReader) {
-  const { checkout, ...configuration } = body;
-  const session = await checkoutRequestOf(request, checkout!);
-  const { drafted, owner } = await request.transaction(async (tx) => {
-    await refuseBesideAutomatic(tx, tx.scope, topup.walletId);
-    const owner = await walletOwner(tx, topup.walletId);
-    const input = { topup, configuration: { wallet_id: topup.walletId, ...configuration }, owner };
-    return { owner, drafted: await draftTopupCheckout(tx, session, input, readUsage) };
-  });
-  await openAtProvider(request, session.sessionId, owner);
-  return request.transaction(async (tx) => ({
-    wallet_transaction: viewWalletTransaction(await findWalletTransaction(tx, drafted.purchaseId ?? '')),
-    invoice_id: drafted.invoiceId,
-    wallet: viewWallet(await findWallet(tx, topup.walletId)),
-    checkout_session: await viewOpened(request, tx, session.sessionId),
-  }));
-}
-
 /**
  * Has the top-ups of a changed wallet looked at in the transaction of the change, and answers the wallet as it is then: below its
  * threshold a charge is opened at once. design: money-in-wallets finding 30
@@ -191,18 +164,13 @@ function creditRoutes(app: Api): void {
       const topup = topupOf(params.id, body, idempotencyKey);
       const readUsage = usageReader(app.dependencies.metering);
       if (body.checkout) return topUpByCheckout(request, topup, body, readUsage);
-      let bought: Awaited<ReturnType<typeof buyCredits>> | null = null;
+      let bought: BoughtCredits | null = null;
       // The result of the transaction is the answer that a repeated request gets.
       const answer = await transaction(async (tx) => {
         if (isPurchase(topup.reason)) await refuseBesideAutomatic(tx, tx.scope, params.id);
         bought = topup.reason === invoiced ? await buyCredits(tx, topup, readUsage) : null;
         const id = bought?.transactionId ?? (await topUpWallet(tx, topup)).entry.id;
-        return {
-          wallet_transaction: viewWalletTransaction(await findWalletTransaction(tx, id)),
-          invoice_id: bought?.invoiceId ?? null,
-          wallet: viewWallet(await findWallet(tx, params.id)),
-          checkout_session: null,
-        };
+        return viewTopup(tx, topup.walletId, { transactionId: id, invoiceId: bought?.invoiceId ?? null });
       });
       await followPurchase(request, bought);
       return answer;
@@ -270,11 +238,6 @@ function creditRoutes(app: Api): void {
 
 type Asker = Parameters<typeof tellOrStart>[0];
 
-/** After the commit: the invoice of a purchase is collected. */
-async function followPurchase(request: Asker, bought: Awaited<ReturnType<typeof buyCredits>> | null): Promise<void> {
-  if (bought?.invoiceWaits) await tellOrStart(request, { kind: 'invoice', id: bought.invoiceId, ...bought });
-}
-
 /** After the commit: invoices that were voided are not collected any more, links are closed, and refunds are sent. */
 async function followEnd(request: Asker, ended: TerminatedWallet | null): Promise<void> {
   if (ended === null) return;
@@ -284,14 +247,4 @@ async function followEnd(request: Asker, ended: TerminatedWallet | null): Promis
     ...invoiceIds.map((id) => tellRunning(request, { kind: 'invoice', id })),
     ...refundIds.map((id) => tellOrStart(request, { kind: 'refund', id, ...owner })),
   ]);
-}
-
-/** Whose a wallet is, and what time it is for them. Throws `not_found`. */
-async function walletOwner(tx: Transaction, walletId: string): Promise<CheckoutOwner> {
-  const { customerId } = await findWallet(tx, walletId);
-  const [customer] = await tx.rows<{ test_clock_id: string | null }>(
-    'select test_clock_id from customer where id = $1',
-    [customerId],
-  );
-  return { customerId, testClockId: customer?.test_clock_id ?? null, at: await customerNow(tx, customerId) };
 }

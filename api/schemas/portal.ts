@@ -22,8 +22,22 @@ export const portalPageBody = z
   })
   .nullish();
 
+/** The same as query parameters. */
+export const portalPageQuery = z.object({
+  page: z.coerce
+    .number()
+    .int('must be an integer')
+    .min(1, 'must be 1 or more')
+    .max(1_000_000, 'must be 1000000 at most')
+    .optional(),
+  limit: z.coerce.number().int(limitRule).min(1, limitRule).max(maxLimit, limitRule).optional(),
+});
+
 /** A numbered page as limit and offset. spec: wallets-and-payments §1.8 */
-export function portalPage(body: z.output<typeof portalPageBody>): { limit: number; offset: number } {
+export function portalPage(body: z.output<typeof portalPageBody> | z.output<typeof portalPageQuery>): {
+  limit: number;
+  offset: number;
+} {
   const limit = body?.limit ?? defaultLimit;
   return { limit, offset: ((body?.page ?? 1) - 1) * limit };
 }

@@ -70,7 +70,7 @@ export const savedMethodsQuery = z.object({
   ending_before: z.string().min(1).max(255).optional().describe('Id of a method: the page ends before it.'),
 });
 
-const savedMethod = z.object({
+export const savedMethod = z.object({
   id: z.string(),
   provider: z.string(),
   type: z.string(),
@@ -89,13 +89,6 @@ const savedMethodPage = z.object({ data: z.array(savedMethod), has_more: z.boole
 
 /** A page of methods by the name of its provider. spec: wallets-and-payments §1.5 */
 export const savedMethods = z.record(z.string(), savedMethodPage).meta({ id: 'CustomerPaymentMethodsResponse' });
-
-/** spec: wallets-and-payments §1.8 */
-export const portalMethods = z
-  .object({
-    providers: z.array(z.object({ provider: z.string(), items: z.array(savedMethod), error: z.string().nullable() })),
-  })
-  .meta({ id: 'PortalPaymentMethodsResponse' });
 
 /** A method as its customer sees it: never the provider's token. An INACTIVE one was detached. */
 export function viewSavedMethod(row: PaymentMethod): z.output<typeof savedMethod> {

@@ -105,7 +105,7 @@ test('finding 33: money that comes after its decline goes back, and the attempt 
     );
   await recorded('declined');
   expect(await first(walletId)).toMatchObject({ outcome: 'declined', late_capture: false });
-  expect(await gateway.operator.confirm(`${walletId}:topup:1`)).toBe(true);
+  await expect.poll(() => gateway.operator.confirm(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
   const { refundIds } = await recorded('succeeded');
   expect(refundIds).toHaveLength(1);
   const log = { warn: (_: object, message: string) => expect.fail(message) };
@@ -136,7 +136,7 @@ test.each([true, false])(
     });
     expect(await first(walletId)).toMatchObject({ outcome: 'unknown' });
     expect((await read(`/payments/${payment_id}`)).payment_status).toBe('PROCESSING');
-    expect(await gateway.operator.confirm(`${walletId}:topup:1`)).toBe(true);
+    await expect.poll(() => gateway.operator.confirm(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
     await expect
       .poll(async () => (await read(`/payments/${payment_id}`)).payment_status, { timeout: 20_000 })
       .toBe('REFUNDED');
@@ -204,7 +204,7 @@ test('finding 41: a customer is not archived while money of it is under way', as
     status: 400,
     body: { code: 'invalid_operation', message: expect.stringContaining(payment_id) },
   });
-  expect(await gateway.operator.confirm(`${walletId}:topup:1`)).toBe(true);
+  await expect.poll(() => gateway.operator.confirm(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
   await post(`/wallets/${walletId}/auto-topup/retry`);
   await expect
     .poll(async () => (await read(`/payments/${payment_id}`)).payment_status, { timeout: 20_000 })

@@ -72,7 +72,7 @@ test('finding 26: a pause leaves the charge under way its end, and then holds', 
   await becomes(walletId, { state: 'charging' });
   const paused = await post(`/wallets/${walletId}/auto-topup/pause`);
   expect(paused.body.auto_topup_standing).toMatchObject({ state: 'charging' });
-  expect(await gateway.operator.confirm(`${walletId}:topup:1`)).toBe(true);
+  await expect.poll(() => gateway.operator.confirm(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
   await post(`/wallets/${walletId}/auto-topup/retry`);
   await becomes(walletId, { state: 'paused', reason: 'operator' });
   expect(await balanceOf(walletId)).toBe('60');
@@ -93,7 +93,7 @@ test('finding 11: a purchase on a page is refused beside an automatic charge', a
     status: 409,
     body: { code: 'already_exists', message: expect.stringContaining(attempt_id) },
   });
-  expect(await gateway.operator.fail(`${walletId}:topup:1`)).toBe(true);
+  await expect.poll(() => gateway.operator.fail(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
   await post(`/wallets/${walletId}/auto-topup/retry`);
   await becomes(walletId, { state: 'backing_off' });
   expect((await post(`/wallets/${walletId}/top-up`, onPage)).status).toBe(200);

@@ -56,7 +56,7 @@ test('finding 4: terminating goes on around a charge under way, whose money goes
   expect(await post(`/invoices/${invoice_id}/void`)).toMatchObject({ status: 400 });
   expect((await put(walletId, { auto_topup: { enabled: false } })).body.auto_topup_standing.state).toBe('charging');
   expect((await post(`/wallets/${walletId}/terminate`)).status).toBe(200);
-  expect(await gateway.operator.confirm(`${walletId}:topup:1`)).toBe(true);
+  await expect.poll(() => gateway.operator.confirm(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
   await post(`/wallets/${walletId}/auto-topup/retry`);
   await expect
     .poll(async () => (await read(`/payments/${payment_id}`)).payment_status, { timeout: 20_000 })
@@ -120,7 +120,7 @@ test('finding 10: a payer who confirms in time has the credits', async () => {
   const { walletId } = await filled({}, 'requires_action');
   await debit(walletId, '90');
   await becomes(walletId, { state: 'needs_action' });
-  expect(await gateway.operator.confirm(`${walletId}:topup:1`)).toBe(true);
+  await expect.poll(() => gateway.operator.confirm(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
   expect((await post(`/wallets/${walletId}/auto-topup/retry`)).status).toBe(200);
   await becomes(walletId, { state: 'cooling' });
   expect(await balanceOf(walletId)).toBe('60');
@@ -138,7 +138,7 @@ test('finding 11: a top-up by hand and an automatic one never pay for the same s
   });
   expect((await put(walletId, { auto_topup: { allow_concurrent: true } })).status).toBe(200);
   expect((await post(`/wallets/${walletId}/top-up`, byHand)).status).toBe(200);
-  expect(await gateway.operator.fail(`${walletId}:topup:1`)).toBe(true);
+  await expect.poll(() => gateway.operator.fail(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
   await post(`/wallets/${walletId}/auto-topup/retry`);
   await becomes(walletId, { state: 'blocked', reason: 'pending_transaction' });
 });

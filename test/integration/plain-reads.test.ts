@@ -80,3 +80,19 @@ test('a cached balance is the balance', async () => {
   const cached = await read(`/wallets/${wallet.id}/balance/real-time-cached`);
   expect(cached).toMatchObject({ balance: now.balance, credit_balance: now.credit_balance });
 });
+
+test('a plan change is previewed, and prices are synced, under the newer address as under the older', async () => {
+  const { planId: target_plan_id } = await monthlyPlan(api);
+  const change = { target_plan_id, proration_behavior: 'none' };
+  const preview = await ask(`/subscriptions/${subscriptionId}/change/v2/preview`, change);
+  expect(JSON.stringify(preview)).toContain(target_plan_id);
+  expect((await read(`/subscriptions/${subscriptionId}`)).plan_id).toBe(planId);
+  const synced = await ask(`/plans/${planId}/sync/subscriptions/v2`, {});
+  expect(synced.workflow_id).toBeTruthy();
+});
+
+test('a user of the service kind is renamed', async () => {
+  const user = await ask('/users', { type: 'service_account', name: 'Robot', roles: ['event_ingestor'] });
+  const { body } = await api<Wire>('PUT', `/users/${user.id}`, { name: 'Second robot' });
+  expect(body).toMatchObject({ id: user.id, name: 'Second robot' });
+});

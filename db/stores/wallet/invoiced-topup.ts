@@ -5,7 +5,7 @@ import { badField } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { createInvoice } from '../invoice/invoice-create.ts';
-import { refreshInvoiceAgenda } from '../invoice/invoice-snapshot.ts';
+import { attendInvoice, refreshInvoiceAgenda } from '../invoice/invoice-snapshot.ts';
 import { readSetting } from '../platform/setting.ts';
 import { type TopupRequest, topUpWallet } from './wallet-topup.ts';
 
@@ -58,7 +58,9 @@ export async function buyCredits(
     },
     readUsage,
   );
-  const { agenda, testClockId } = await refreshInvoiceAgenda(tx, tx.scope, invoiceId);
+  // A purchase by hand is collected by its invoice's workflow, an automatic one by its wallet's.
+  const followed = automatic === null ? attendInvoice : refreshInvoiceAgenda;
+  const { agenda, testClockId } = await followed(tx, tx.scope, invoiceId);
   const { customerId, now: at } = wallet;
   return { transactionId: entry.id, invoiceId, customerId, testClockId, at, invoiceWaits: agenda.length > 0 };
 }
