@@ -12,15 +12,21 @@ import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { runningSessionOf } from '../checkout-workflow.ts';
 import { errorResponses } from '../errors.ts';
-import { toListQuery, viewList } from '../list.ts';
-import { portalPage, portalPageQuery } from '../schemas/portal.ts';
+import { toListQuery } from '../list.ts';
+import { portalPage } from '../schemas/portal.ts';
 import { isWithoutCustomer, portalAutoTopupBody, portalCheckoutOf, portalTopupBody } from '../schemas/portal-money.ts';
 import { idParams } from '../schemas/scalars.ts';
 import { viewWalletBalance, wallet, walletBalance, walletBalances as walletBalancesOutput } from '../schemas/wallet.ts';
 import { topupOf, walletChange } from '../schemas/wallet-input.ts';
-import { toppedUp, viewWalletTransaction, walletTransactionList } from '../schemas/wallet-transaction.ts';
+import {
+  portalTransactionQuery,
+  toppedUp,
+  walletTransactionFilters,
+  walletTransactionList,
+} from '../schemas/wallet-transaction.ts';
 import { followPurchase, topUpByCheckout, viewOpenTopup, viewTopup } from '../wallet-top-up.ts';
 import { walletWithStanding } from './auto-topup.ts';
+import { viewTransactions } from './wallet-read.ts';
 
 const common = { tags: ['Customer portal'], security: [{ PortalSession: [] }] };
 const reading = { permission: 'customer:read', idempotency: 'none' } as const;
@@ -74,15 +80,17 @@ function readRoutes(app: Api): void {
       operationId: 'portalGetWalletTransactions',
       summary: 'The ledger of a wallet of the customer of the session',
       params: idParams,
-      querystring: portalPageQuery,
+      querystring: portalTransactionQuery,
       response: { 200: walletTransactionList, ...errorResponses },
     },
     config: reading,
     handler: async ({ portalCustomerId, params, query, transaction }) =>
       transaction(async (tx) => {
         const { id: walletId } = await ownWallet(tx, portalCustomerId, params.id);
-        const page = await listWalletTransactions(tx, toListQuery(portalPage(query)), { walletId });
-        return viewList(page, (row) => viewWalletTransaction(row), 'next');
+        const { limit, offset } = portalPage(query);
+        const asked = toListQuery({ ...query, limit, offset: query.offset ?? offset });
+        const filters = { ...walletTransactionFilters(query), walletId };
+        return viewTransactions(tx, await listWalletTransactions(tx, asked, filters), query.expand);
       }),
   });
 }

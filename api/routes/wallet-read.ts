@@ -54,7 +54,7 @@ function transactionRoutes(app: Api): void {
       transaction(async (tx) => {
         const { id: walletId } = await findWallet(tx, params.id);
         const filters = { ...walletTransactionFilters(query), walletId };
-        return viewPage(tx, await listWalletTransactions(tx, toListQuery(query), filters), query.expand);
+        return viewTransactions(tx, await listWalletTransactions(tx, toListQuery(query), filters), query.expand);
       }),
   });
 
@@ -70,14 +70,15 @@ function transactionRoutes(app: Api): void {
     handler: async ({ body, transaction }) =>
       transaction(async (tx) => {
         const page = await listWalletTransactions(tx, toListQuery(body), walletTransactionFilters(body));
-        return viewPage(tx, page, body?.expand);
+        return viewTransactions(tx, page, body?.expand);
       }),
   });
 }
 
 type Expand = readonly string[] | null | undefined;
 
-async function viewPage(tx: Transaction, page: ListPage<WalletTransaction>, expand: Expand) {
+/** A page of a ledger with what was asked to be shown beside its rows. */
+export async function viewTransactions(tx: Transaction, page: ListPage<WalletTransaction>, expand: Expand) {
   const ids = (name: string, of: (row: WalletTransaction) => string) =>
     expand?.includes(name) ? [...new Set(page.rows.map(of))] : [];
   const customers = ids('customer', (row) => row.customerId);

@@ -22,8 +22,8 @@ export const portalPageBody = z
   })
   .nullish();
 
-/** The same as query parameters. */
-export const portalPageQuery = z.object({
+/** The same as query parameters, for lists that are asked by GET. */
+export const portalPageQuery = {
   page: z.coerce
     .number()
     .int('must be an integer')
@@ -31,10 +31,12 @@ export const portalPageQuery = z.object({
     .max(1_000_000, 'must be 1000000 at most')
     .optional(),
   limit: z.coerce.number().int(limitRule).min(1, limitRule).max(maxLimit, limitRule).optional(),
-});
+};
 
 /** A numbered page as limit and offset. spec: wallets-and-payments §1.8 */
-export function portalPage(body: z.output<typeof portalPageBody> | z.output<typeof portalPageQuery>): {
+export function portalPage(
+  body: { page?: number | null | undefined; limit?: number | null | undefined } | null | undefined,
+): {
   limit: number;
   offset: number;
 } {

@@ -6,6 +6,7 @@ import type { WalletTransaction } from '../../db/entities/wallet-transaction.ts'
 import type { WalletTransactionFilters } from '../../db/stores/wallet/wallet-transaction.ts';
 import { listOf, listQuery, searchBody } from '../list.ts';
 import { checkoutSession } from './checkout.ts';
+import { portalPageQuery } from './portal.ts';
 import {
   decimalInput,
   decimalOutput,
@@ -50,16 +51,20 @@ const filters = {
   expiry_date_after: timestampInput().nullish(),
 };
 
-export const walletTransactionQuery = listQuery(
-  {
-    ...filters,
-    priority: z
-      .string()
-      .regex(/^\d{1,9}$/, 'must be an integer of 0 or more')
-      .transform(Number)
-      .optional(),
-  },
-  expand,
+const queryFilters = {
+  ...filters,
+  priority: z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be an integer of 0 or more')
+    .transform(Number)
+    .optional(),
+};
+
+export const walletTransactionQuery = listQuery(queryFilters, expand);
+/** A customer's own ledger, by page or by offset, with the operators' filters; who of them acted is not shown. spec: wallets-and-payments §1.8 */
+export const portalTransactionQuery = listQuery({ ...queryFilters, ...portalPageQuery }, ['customer', 'wallet']).refine(
+  ({ page, offset }) => page === undefined || offset === undefined,
+  { path: ['offset'], error: 'must be absent where page is sent' },
 );
 export const walletTransactionSearchBody = searchBody(
   {
@@ -119,7 +124,10 @@ export const toppedUp = z
   .meta({ id: 'TopUpWalletResponse' });
 
 export function walletTransactionFilters(
-  input: z.output<typeof walletTransactionSearchBody> | z.output<typeof walletTransactionQuery>,
+  input:
+    | z.output<typeof walletTransactionSearchBody>
+    | z.output<typeof walletTransactionQuery>
+    | z.output<typeof portalTransactionQuery>,
 ): WalletTransactionFilters {
   const ids = (input ?? {}) as { wallet_id?: string | null; customer_id?: string | null };
   return {

@@ -47,8 +47,10 @@ function idOf(member: unknown): string | null {
   return name(objectMember(member)?.id ?? member);
 }
 
+/** A text that names something; null for one with NUL, which no column takes. */
 function name(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' && value.length <= longestName ? value : null;
+  const isName = typeof value === 'string' && value !== '' && value.length <= longestName && !value.includes('\0');
+  return isName ? value : null;
 }
 
 function objectMember(value: unknown): Readonly<Record<string, unknown>> | null {
@@ -57,11 +59,10 @@ function objectMember(value: unknown): Readonly<Record<string, unknown>> | null 
     : null;
 }
 
-/** The JSON object that the bytes are; null for other JSON, no JSON, no UTF-8, and text with NUL, which no column takes. */
+/** The JSON object that the bytes are; null for other JSON, no JSON and no UTF-8. */
 function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    return text.includes('\\u0000') ? null : objectMember(JSON.parse(text));
+    return objectMember(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch {
     return null;
   }

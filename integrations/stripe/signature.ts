@@ -4,7 +4,7 @@ import type { SignatureVerdict } from '../provider-notification.ts';
 const toleranceMs = 300_000;
 
 /**
- * Verifies `Stripe-Signature` over the raw bytes of a notification: HMAC-SHA256 of `<t>.<body>` under one of the secrets, the present one and one
+ * Verifies `Stripe-Signature` over the raw bytes of a notification: HMAC-SHA256 of `<t>.<body>` under one of the secrets, the present one and
  * those that were replaced lately, in any of the `v1` members. Every comparison takes the same time; without a secret nothing is valid.
  * spec: platform §16; design: money-in-checkout §C stripe, §B16
  */

@@ -33,7 +33,10 @@ test('a customer reads its wallets and their ledger, and nobody else’s', async
   expect((await portal('GET', `/wallets/${wallet.id}`)).body).toMatchObject({ id: wallet.id, credit_balance: '40' });
   const ledger = await portal('GET', `/wallets/${wallet.id}/transactions?page=1&limit=5`);
   expect(ledger.body.items).toMatchObject([{ wallet_id: wallet.id, credit_amount: '40' }]);
-  expect((await portal('GET', `/wallets/${wallet.id}/transactions?page=0`)).status).toBe(400);
+  for (const query of ['page=0', 'page=1&offset=0', 'limit=101', 'expand=created_by_user']) {
+    expect((await portal('GET', `/wallets/${wallet.id}/transactions?${query}`)).status, query).toBe(400);
+  }
+  expect((await portal('GET', `/wallets/${wallet.id}/transactions?type=debit`)).body.items).toEqual([]);
   const foreign = await walletOf(api, (await customerOf(api)).id);
   for (const path of [`/wallets/${foreign.id}`, `/wallets/${foreign.id}/transactions`]) {
     expect(await portal('GET', path)).toMatchObject({ status: 404, body: { code: 'not_found' } });

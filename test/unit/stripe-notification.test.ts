@@ -99,6 +99,8 @@ describe('a notification of Stripe', () => {
     ['with an id that is no text', { id: 7, payment_intent: null }, { objectIds: [] }],
     ['with an id that no id is as long as', { id: 'x'.repeat(256) }, { objectIds: [] }],
     ['without an object', undefined, { marker: null, objectIds: [] }],
+    ['with a NUL in an id', { id: 'pi\0' }, { objectIds: [] }],
+    ['with text that only looks like a NUL', { id: 'pi_1', description: 'C:\\u0000' }, { objectIds: ['pi_1'] }],
   ])('%s is about as much as it says', (_, object, told) => {
     expect(read({ id: 'evt_1', type: 'x', data: { object } })).toMatchObject(told);
   });
