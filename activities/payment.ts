@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { askedDailyUntil, type PaymentOutcome } from '../billing/payment.ts';
+import type { RefundElsewhere } from '../billing/refund.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/lifecycle/parked-object.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import { chargeOfPayment, keepPreparedCharge } from '../db/stores/payment/payment-charge.ts';
 import { type RecordedPayment, recordPaymentOutcomes } from '../db/stores/payment/payment-outcome.ts';
 import { startProcessing } from '../db/stores/payment/payment-request.ts';
+import { capturedCharge, type RefundedPayment, recordRefundsElsewhere } from '../db/stores/payment/refund-elsewhere.ts';
 import { refreshIncomplete } from '../db/stores/subscription/subscription-snapshot.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { ChargeRequest, PaymentGateway } from '../integrations/payment-gateway.ts';
@@ -20,7 +22,15 @@ import type { Caller } from '../workflows/subscription.messages.ts';
 import { coalesce } from './coalesce.ts';
 import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
-import { askAgain, askFirst, beat, cancelAtGateway, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
+import {
+  askAgain,
+  askFirst,
+  beat,
+  cancelAtGateway,
+  type KeepPrepared,
+  reasonOf,
+  unknownOutcome,
+} from './payment-gateway.ts';
 
 /** Which payment of which environment. */
 export interface PaymentReference {
@@ -38,6 +48,12 @@ export interface PaymentMoment extends PaymentReference {
 export interface PaymentAnswer extends PaymentMoment {
   outcome: PaymentOutcome;
   caller?: Caller;
+}
+
+/** Refunds of a payment that were made at its gateway, and what the customer's test clock showed then; null on real time. */
+export interface RefundsElsewhere {
+  refunds: RefundElsewhere[];
+  clockTime: string | null;
 }
 
 /** Answer of a gateway about a charge that was sent before, and what the customer's test clock showed then; null on real time. */
@@ -84,6 +100,17 @@ export function createPaymentActivities(access: GatewayAccess) {
       const outcome = await converse(payment, 'lookUpPayment', askAgain);
       return { ...outcome, clockTime: await inScope(payment, (tx) => clockOfPayment(tx, payment.paymentId)) };
     },
+
+    /** Refunds of a captured charge that somebody made at the gateway itself. One external call, until it answers. */
+    refundsMadeElsewhere: (payment: PaymentReference): Promise<RefundsElsewhere> => askForRefunds(access, payment),
+
+    /** Records refunds that were made at the gateway, each once, and takes the credits back that they paid for. */
+    recordRefundsElsewhere: (input: PaymentMoment & Pick<RefundsElsewhere, 'refunds'>): Promise<RefundedPayment> =>
+      inScope(input, async (tx) => {
+        const recorded = await recordRefundsElsewhere(tx, input);
+        crashPoint('recordRefundsElsewhere.beforeCommit');
+        return recorded;
+      }),
 
     /** Gives up a charge that waits for its payer; the answer says what is true afterwards. */
     cancelCharge: (payment: PaymentReference): Promise<PaymentOutcome> =>
@@ -145,6 +172,28 @@ export async function recordAnswers(tx: SqlTransaction, answers: readonly Paymen
   await refreshIncomplete(tx, tx.scope.environmentId, results);
   crashPoint('recordPayment.beforeCommit');
   return results;
+}
+
+/** Throws an outage where the gateway gives no answer, so that the question is repeated: nobody else asks. */
+async function askForRefunds(access: GatewayAccess, payment: PaymentReference): Promise<RefundsElsewhere> {
+  const { charge, clockTime } = await inSqlTransaction(access.database, workflowScope(payment), async (tx) => ({
+    charge: await capturedCharge(tx, payment.paymentId),
+    clockTime: await clockOfPayment(tx, payment.paymentId),
+  }));
+  if (charge === null) return { refunds: [], clockTime };
+  const object = { kind: 'payment', id: payment.paymentId, provider: charge.gateway } as const;
+  const { gateway } = await openGateway(access, payment, object);
+  const stopBeating = beat(Context.current());
+  try {
+    crashPoint('refundsMadeElsewhere.beforeEffect');
+    const refunds = (await gateway?.refunds?.madeElsewhere?.(charge)) ?? [];
+    crashPoint('refundsMadeElsewhere.afterEffect');
+    return { refunds, clockTime };
+  } catch (error) {
+    throw Object.assign(new Error(reasonOf(error), { cause: error }), { code: 'ETIMEDOUT' });
+  } finally {
+    stopBeating();
+  }
 }
 
 type Conversation = (gateway: PaymentGateway, request: ChargeRequest, keep: KeepPrepared) => Promise<PaymentOutcome>;

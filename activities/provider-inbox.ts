@@ -13,7 +13,7 @@ import {
 import { addressNotifications, type Recipient } from '../db/stores/inbound/inbound-recipient.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { providerNotified } from '../workflows/checkout-session.messages.ts';
-import { gatewayNotified } from '../workflows/payment.messages.ts';
+import { gatewayNotified, refundedElsewhere } from '../workflows/payment.messages.ts';
 import {
   notificationStored,
   type ProviderInboxStanding,
@@ -22,6 +22,7 @@ import {
   providerInboxWorkflowType,
 } from '../workflows/provider-inbox.messages.ts';
 import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
+import type { ConnectedProviders } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
 import { beat } from './payment-gateway.ts';
 
@@ -31,8 +32,14 @@ const maxTelling = 16;
 export type ProviderInboxActivities = ReturnType<typeof createProviderInboxActivities>;
 
 /** Activities of the workflow that passes the notifications of a connection on. */
-export function createProviderInboxActivities(dependencies: { database: Database; temporal: Client }) {
-  const { database, temporal } = dependencies;
+export function createProviderInboxActivities(dependencies: {
+  database: Database;
+  temporal: Client;
+  providers?: ConnectedProviders | undefined;
+}) {
+  const { database, temporal, providers } = dependencies;
+  const tellsOfRefund = (provider: string, eventType: string) =>
+    providers?.adapters.get(provider)?.notifications?.tellsOfRefund(eventType) ?? false;
   return {
     /**
      * Tells the workflows of what due notifications are about, and writes down what became of each. A worker that dies in between tells them
@@ -44,7 +51,10 @@ export function createProviderInboxActivities(dependencies: { database: Database
       try {
         const now = realNow();
         const addressed = await inSqlTransaction(database, scope, async (tx) =>
-          addressNotifications(tx, await dueNotifications(tx, start.connectionId, now, notificationsALook), now),
+          addressNotifications(tx, await dueNotifications(tx, start.connectionId, now, notificationsALook), {
+            now,
+            tellsOfRefund,
+          }),
         );
         crashPoint('inbound.beforeEffect');
         await tellAll(
@@ -75,7 +85,7 @@ export function createProviderInboxActivities(dependencies: { database: Database
 
 /** Tells the workflow of each object once, however many notifications are about it. */
 async function tellAll(temporal: Client, owner: ProviderInboxStart, recipients: readonly Recipient[]): Promise<void> {
-  const waiting = [...new Map(recipients.map((each) => [`${each.kind}/${each.id}`, each])).values()];
+  const waiting = [...new Map(recipients.map((each) => [`${each.kind}/${each.id}/${each.isOfRefund}`, each])).values()];
   const tell = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) await tellRecipient(temporal, owner, next);
   };
@@ -84,14 +94,15 @@ async function tellAll(temporal: Client, owner: ProviderInboxStart, recipients: 
 
 /** Has the workflow of an object ask the provider, starting it when none runs. */
 async function tellRecipient(temporal: Client, owner: ProviderInboxStart, object: Recipient): Promise<void> {
-  const { kind, id, customerId, testClockId, clockTime } = object;
+  const { kind, id, customerId, testClockId, clockTime, isOfRefund } = object;
   const { tenantId, environmentId } = owner;
   const options = lifecycleStartOptions(
     kind,
     { tenantId, environmentId, objectId: id, customerId, testClockId, clockTime, creating: false },
     lifecycleTaskQueue,
   );
-  const signal = kind === 'checkout_session' ? providerNotified : gatewayNotified;
+  const ofMoney = isOfRefund ? refundedElsewhere : gatewayNotified;
+  const signal = kind === 'checkout_session' ? providerNotified : ofMoney;
   await temporal.workflow.signalWithStart(lifecycleKinds[kind].workflowType, { ...options, signal });
 }
 

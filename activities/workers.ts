@@ -112,7 +112,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createAutoTopUpActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue, looks }),
-    ...watchActivities({ database, temporal }),
+    ...watchActivities({ database, temporal, providers: dependencies.providers }),
     ...createUsageWatchActivities({ database, looks }),
     ...createWalletActivities({ database, timerSpreadMs }),
     ...asking,
@@ -201,7 +201,7 @@ function usageEvaluators(dependencies: Parameters<typeof thresholdEvaluator>[0])
 }
 
 /** Steps of those who see to it that others are told: of lifecycles that were closed, and of notifications. */
-function watchActivities(dependencies: Parameters<typeof createLifecycleWatchActivities>[0]) {
+function watchActivities(dependencies: Parameters<typeof createProviderInboxActivities>[0]) {
   return { ...createLifecycleWatchActivities(dependencies), ...createProviderInboxActivities(dependencies) };
 }
 

@@ -156,3 +156,11 @@ export interface RefundOutcome {
   /** Until when a gateway that takes days is expected to decide. */
   expectedBy?: string | null;
 }
+
+/** A refund that was made at the gateway itself, without us; the amount is a plain decimal of the currency. */
+export interface RefundElsewhere {
+  status: 'succeeded' | 'failed' | 'processing';
+  gatewayRefundId: string;
+  amount: string;
+  currency: string;
+}

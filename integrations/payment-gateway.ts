@@ -1,3 +1,4 @@
+import type { RefundElsewhere } from '../billing/refund.ts';
 import type { PaymentLinks } from './payment-link.ts';
 
 /**
@@ -89,6 +90,8 @@ export interface Refunds {
   refund(request: RefundRequest): Promise<GatewayRefund>;
   /** Looks up a refund. `not_found`: it never received it. */
   lookUp(request: RefundRequest): Promise<GatewayRefundLookUp>;
+  /** Refunds of a charge that somebody made at the provider itself: those that carry no name of ours. design: money-in §5 */
+  madeElsewhere?(charge: GatewayReference): Promise<RefundElsewhere[]>;
 }
 
 /** In place of a payer, at a gateway that moves no money. False when nothing was waiting. */

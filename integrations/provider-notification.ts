@@ -40,4 +40,6 @@ export interface ProviderNotifications {
   read(body: Uint8Array): ProviderNotification | null;
   /** Whether events of a type may be about money or methods of ours; the others are kept and passed on to nobody. */
   concerns(eventType: string): boolean;
+  /** Whether events of a type tell of money that goes back, which somebody may have sent at the provider itself. */
+  tellsOfRefund(eventType: string): boolean;
 }

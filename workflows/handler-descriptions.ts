@@ -44,6 +44,8 @@ const descriptions: Record<string, string> = {
 
   processPayment: 'Sent by POST /v1/payments/{id}/process, or with its creation: charges the card.',
   cancelPayment: 'Sent by POST /v1/payments/{id}/cancel: gives up a charge that waits for its payer.',
+  refundedElsewhere:
+    'The provider told of money that went back: refunds that somebody made there are recorded. Harmless at any time.',
   refreshPayment: 'For operators. Asks the gateway now what became of the charge, and answers how the payment stands.',
   gatewayNotified: 'The gateway has news of the charge: it is asked at once. Harmless at any time.',
   openCheckout: 'Sent by the API with a new session: opens the payment page at its provider.',

@@ -35,5 +35,7 @@ export const processPayment = defineUpdate<PaymentChanged, [PaymentCommand]>('pr
 export const cancelPayment = defineUpdate<PaymentChanged, [PaymentCommand]>('cancelPayment');
 /** The gateway has news of this payment; what it is, the gateway is asked. */
 export const gatewayNotified = defineSignal('gatewayNotified');
+/** Money of this payment may have been given back at the gateway itself; which, the gateway is asked. */
+export const refundedElsewhere = defineSignal('refundedElsewhere');
 /** Asks the gateway now and answers how the payment stands. */
 export const refreshPayment = defineUpdate<PaymentChanged, []>('refreshPayment');

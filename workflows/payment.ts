@@ -3,6 +3,7 @@ import {
   getExternalWorkflowHandle,
   proxyActivities,
   proxyLocalActivities,
+  type SignalDefinition,
   setHandler,
 } from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities/payment.ts';
@@ -24,9 +25,11 @@ import {
   type PaymentSnapshot,
   processPayment,
   refreshPayment,
+  refundedElsewhere,
 } from './payment.messages.ts';
 import type { Caller } from './subscription.messages.ts';
 
+type Paid = Pick<RecordedPayment, 'paymentId' | 'invoiceId' | 'subscriptionId' | 'walletId'>;
 type RecordedPayment = Awaited<ReturnType<PaymentActivities['recordPayment']>>;
 
 const local = proxyLocalActivities<PaymentActivities>(databaseStep);
@@ -111,28 +114,40 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
   /** Somebody asked between two entries: the clock may have gone on since the last one it told of. */
   const ask = async () => {
     const { clockTime, ...outcome } = await external.lookUpPayment(self);
-    const present = lifecycle.clock.present();
-    return record(outcome, clockTime && clockTime > present ? clockTime : present);
+    return record(outcome, later(lifecycle.clock.present(), clockTime));
   };
   setHandler(
     refreshPayment,
     async () => changed(await lifecycle.command('refreshPayment', {}, ask)),
     described(refreshPayment),
   );
-  setHandler(
-    gatewayNotified,
-    async () => {
-      // A question that failed is asked again by the agenda; nobody waits for the answer of a signal.
-      await lifecycle.command('gatewayNotified', {}, ask).catch(() => undefined);
-    },
-    described(gatewayNotified),
-  );
+  /** Records refunds that were made at the gateway itself, of a charge whose capture may be news as well. */
+  const hearOfRefunds = async () => {
+    const { paymentStatus } = await load(lifecycle.clock.present());
+    if (paymentStatus === 'PROCESSING') await ask();
+    const { refunds, clockTime } = await external.refundsMadeElsewhere(self);
+    const at = later(lifecycle.clock.present(), clockTime);
+    if (refunds.length > 0)
+      await tellThoseWaiting(await local.recordRefundsElsewhere({ ...self, refunds, at }), clockTime);
+    return load(at);
+  };
+  // A question that failed is asked again by the agenda, or by the provider's next notification; nobody waits for the answer of a signal.
+  const hears = (signal: SignalDefinition<[]>, answer: () => Promise<PaymentSnapshot>) =>
+    setHandler(signal, () => lifecycle.command(signal.name, {}, answer).then(nothing, nothing), described(signal));
+  hears(gatewayNotified, ask);
+  hears(refundedElsewhere, hearOfRefunds);
 
   return lifecycle.run();
 }
 
+const nothing = () => undefined;
+
+/** The time of a test clock where that has gone on since, else the present. */
+const later = (present: string, clockTime: string | null | undefined) =>
+  clockTime && clockTime > present ? clockTime : present;
+
 /** Nudges the workflows of the invoice, its subscription and the wallet that is topped up; each reads from the rows what it means. */
-async function tellThoseWaiting(settled: RecordedPayment, clockTime: string | null): Promise<void> {
+async function tellThoseWaiting(settled: Paid, clockTime: string | null): Promise<void> {
   const { paymentId, invoiceId, subscriptionId, walletId } = settled;
   const told: Promise<void>[] = [];
   if (invoiceId !== null) {

@@ -40,16 +40,18 @@ export const refundRules: readonly InvariantRule[] = [
   },
   {
     id: 'I6',
-    rule: 'what an invoice counts as given back is the sum of its refund notes and of what the end of a wallet returned, or all that was paid of a voided one',
+    rule: 'what an invoice counts as given back is the sum of its refund notes, of what the end of a wallet returned and of what was given back at a gateway itself, or all that was paid of a voided one',
     examines: 'select count(*) from invoice',
     violations: `
-      select i.id as object, format('%s given back of %s paid, credit notes and ends of wallets sum to %s', i.refunded_amount, i.amount_paid,
+      select i.id as object, format('%s given back of %s paid, credit notes, ends of wallets and refunds made elsewhere sum to %s', i.refunded_amount, i.amount_paid,
         sums.amount) as problem
       from invoice i cross join lateral (
         select coalesce((select sum(n.total_amount) from credit_note n where n.environment_id = i.environment_id
             and n.invoice_id = i.id and n.credit_note_type = 'REFUND' and n.credit_note_status = 'FINALIZED'), 0)
           + coalesce((select sum(r.amount) from refund r where r.environment_id = i.environment_id and r.invoice_id = i.id
-            and r.metadata ? 'terminated_wallet_id' and r.refund_status <> 'CANCELLED' and not r.metadata ? 'replaced_by'), 0) as amount
+            and r.metadata ? 'terminated_wallet_id' and r.refund_status <> 'CANCELLED' and not r.metadata ? 'replaced_by'), 0)
+          + coalesce((select sum((r.metadata->>'counted_amount')::numeric) from refund r where r.environment_id = i.environment_id
+            and r.invoice_id = i.id and r.metadata ? 'made_at' and not r.metadata ? 'replaced_by'), 0) as amount
       ) sums
       where i.refunded_amount > i.amount_paid or i.refunded_amount < sums.amount
         or (i.invoice_status <> 'VOIDED' and i.refunded_amount <> sums.amount)`,
@@ -68,16 +70,17 @@ export const refundRules: readonly InvariantRule[] = [
   },
   {
     id: 'I6',
-    rule: 'a payment gives back no more than it took, and shows what came back',
+    rule: 'a payment gives back no more than it took, unless its gateway did meanwhile, and shows what came back',
     examines: `select count(*) from payment where succeeded_at is not null`,
     violations: `
       select p.id as object, format('%s of %s, %s given back, %s with what is under way', p.payment_status, p.amount, sums.done, sums.live) as problem
       from payment p cross join lateral (
         select coalesce(sum(r.amount) filter (where r.refund_status = 'SUCCEEDED'), 0) as done,
-          coalesce(sum(r.amount) filter (where r.refund_status in ${live}), 0) as live
+          coalesce(sum(r.amount) filter (where r.refund_status in ${live}), 0) as live,
+          coalesce(bool_or(r.metadata ? 'made_at'), false) as is_made_elsewhere
         from refund r where r.environment_id = p.environment_id and r.payment_id = p.id
       ) sums
-      where sums.live > p.amount or (p.payment_status = 'REFUNDED') <> (sums.done > 0 and sums.done = p.amount)
+      where sums.done > p.amount or (sums.live > p.amount and not sums.is_made_elsewhere) or (p.payment_status = 'REFUNDED') <> (sums.done > 0 and sums.done = p.amount)
         or (p.payment_status = 'PARTIALLY_REFUNDED') <> (sums.done > 0 and sums.done < p.amount)`,
   },
 ];

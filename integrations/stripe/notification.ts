@@ -7,6 +7,7 @@ const parents = ['payment_intent', 'setup_intent', 'charge'] as const;
 /** Types of events that are passed on. Those of an intent that is merely made say nothing that its maker does not know. docs: providers.md */
 const passedOn =
   /^(checkout\.session\.|payment_intent\.(succeeded|payment_failed|processing|canceled|requires_action|amount_capturable_updated)$|setup_intent\.(succeeded|setup_failed)$|refund\.|charge\.(refunded|refund\.updated|dispute\.))/;
+const ofRefunds = /^(refund\.|charge\.(refunded|refund\.updated)$)/;
 
 /** Notifications of Stripe: an event whose `data.object` is the object as it was then. design: money-in-checkout §C stripe */
 export const stripeNotifications: ProviderNotifications = {
@@ -19,6 +20,7 @@ export const stripeNotifications: ProviderNotifications = {
     return event === null ? null : readStripeEvent(event);
   },
   concerns: (eventType) => passedOn.test(eventType),
+  tellsOfRefund: (eventType) => ofRefunds.test(eventType),
 };
 
 /** An event of Stripe, sent or listed; null for what has no id and type of its own. */

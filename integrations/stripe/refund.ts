@@ -1,5 +1,7 @@
+import type { RefundElsewhere } from '../../billing/refund.ts';
 import {
   GatewayOutcomeUnknown,
+  type GatewayReference,
   type GatewayRefund,
   type GatewayRefundLookUp,
   type RefundRequest,
@@ -19,6 +21,7 @@ export function stripeRefunds(client: StripeClient): Refunds {
     resend: stripeResend,
     refund: (request) => refund(client, request),
     lookUp: (request) => lookUp(client, request),
+    madeElsewhere: (charge) => madeElsewhere(client, charge),
   };
 }
 
@@ -44,12 +47,29 @@ async function refund(client: StripeClient, request: RefundRequest): Promise<Gat
 }
 
 async function lookUp(client: StripeClient, request: RefundRequest): Promise<GatewayRefundLookUp> {
-  const refunds = await listAll<StripeRefund>(client, '/refunds', { payment_intent: chargeOf(request) });
-  const found = refunds.find(({ metadata }) => metadata.perennial_token === request.token);
+  const refunds = await refundsOf(client, request);
+  const ours = refunds.find(({ metadata }) => metadata.perennial_token === request.token);
+  // One that was made at Stripe has no token; it is known by its id alone.
+  const found = ours ?? refunds.find((refund) => isMadeElsewhere(refund) && refund.id === request.providerId);
   return found ? wireRefund(found) : { status: 'not_found' };
 }
 
-function chargeOf({ chargeProviderId }: RefundRequest): string {
+async function madeElsewhere(client: StripeClient, charge: GatewayReference): Promise<RefundElsewhere[]> {
+  return (await refundsOf(client, charge)).filter(isMadeElsewhere).map((refund) => {
+    const { status, amount, currency } = wireRefund(refund);
+    return { status, gatewayRefundId: refund.id, amount, currency };
+  });
+}
+
+function refundsOf(client: StripeClient, charge: GatewayReference): Promise<StripeRefund[]> {
+  return listAll<StripeRefund>(client, '/refunds', { payment_intent: chargeOf(charge) });
+}
+
+function isMadeElsewhere({ metadata }: StripeRefund): boolean {
+  return metadata.perennial_token === undefined;
+}
+
+function chargeOf({ chargeProviderId }: GatewayReference): string {
   if (chargeProviderId !== null) return chargeProviderId;
   throw new GatewayOutcomeUnknown('the payment has no id at stripe yet, by which it could be refunded');
 }

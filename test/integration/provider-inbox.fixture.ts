@@ -83,10 +83,17 @@ export function lastEvent(books: StripeBooks, type: string) {
 }
 
 /** A customer with an invoice of 12.5 usd and a card that Stripe keeps, as its page leaves it behind. */
-export async function stripePayer({ base, books }: StripeWorld, behaviour: SandboxBehaviour) {
-  const { customerId, invoiceId } = await invoiceToPay(base, { amountDue: '12.5' });
+export async function stripePayer(
+  { base, books }: StripeWorld,
+  behaviour: SandboxBehaviour,
+  { testClockId, times = 0 }: { testClockId?: string; times?: number } = {},
+) {
+  const { customerId, invoiceId } = await invoiceToPay(base, {
+    amountDue: '12.5',
+    ...(testClockId === undefined ? {} : { testClockId }),
+  });
   const customerToken = newCustomer(books);
-  const { id: gatewayToken, card } = newMethod(books, sandboxCardNumber(behaviour), customerToken);
+  const { id: gatewayToken, card } = newMethod(books, sandboxCardNumber(behaviour, times), customerToken);
   const method = await inTransaction(base.database, base.scope, (tx) =>
     savePaymentMethod(tx, {
       customerId,

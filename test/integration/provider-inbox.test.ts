@@ -261,7 +261,7 @@ describe('money: the inbox loses what it acknowledged', () => {
         attempt,
       };
       const [found] = await inSqlTransaction(base.database, base.scope, (tx) =>
-        addressNotifications(tx, [notification], new Date(now).toISOString()),
+        addressNotifications(tx, [notification], { now: new Date(now).toISOString(), tellsOfRefund: () => false }),
       );
       if (found?.fate.outcome !== null) {
         expect(found?.fate).toMatchObject({ outcome: 'unmatched', dueAt: null });

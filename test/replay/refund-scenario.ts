@@ -2,7 +2,7 @@ import { advanceClock, makeCustomer, makeSubscription } from '../../bench/accoun
 import { poll } from '../../dev/processes.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
-import { gatewayNotified } from '../../workflows/payment.messages.ts';
+import { gatewayNotified, paymentWorkflowType, refundedElsewhere } from '../../workflows/payment.messages.ts';
 import { refundWorkflowId, refundWorkflowType } from '../../workflows/refund.messages.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { personal } from './personal.ts';
@@ -60,6 +60,28 @@ export async function refundTakenBack(stage: Stage): Promise<void> {
   await temporal.workflow.getHandle(refundWorkflowId(id)).executeUpdate(retry);
   await advanceClock(api, clockId, '2026-01-15T00:10:00Z');
   await statusOf(stage, id, 'SUCCEEDED');
+}
+
+/** A payment whose gateway tells of money that went back there, and knows of none that is not ours. */
+export async function refundedElsewhereScenario(stage: Stage): Promise<void> {
+  const { api, temporal, scope } = stage.platform;
+  const { id, clockId } = await refundOf(stage, 'succeeds');
+  await statusOf(stage, id, 'SUCCEEDED');
+  type Refund = { customer_id: string; payment_id: string };
+  const { customer_id: customerId, payment_id: paymentId } = await api<Refund>('GET', `/refunds/${id}`);
+  const { tenantId, environmentId } = scope;
+  const start = {
+    tenantId,
+    environmentId,
+    objectId: paymentId,
+    customerId,
+    testClockId: clockId,
+    clockTime: frozenAt,
+    creating: false,
+  };
+  const options = lifecycleStartOptions('payment', start, lifecycleTaskQueue);
+  const heard = await temporal.workflow.signalWithStart(paymentWorkflowType, { ...options, signal: refundedElsewhere });
+  await heard.result();
 }
 
 async function refundOf({ platform: { api }, planId }: Stage, card: SandboxBehaviour, count = 0) {

@@ -15,7 +15,7 @@ import { clockParked, invoiceParked, periodParked } from './parked-scenarios.ts'
 import { payerTookTime } from './payer-scenario.ts';
 import { priceSyncParked, priceSyncStopped, pricesSynced } from './price-sync-scenarios.ts';
 import { creditsBought, walletPays } from './purchase-scenario.ts';
-import { refundNotified, refundScenario, refundTakenBack } from './refund-scenario.ts';
+import { refundedElsewhereScenario, refundNotified, refundScenario, refundTakenBack } from './refund-scenario.ts';
 import {
   daysAgo,
   draftOf,
@@ -177,6 +177,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'refunds-refused-and-silent': refundScenario,
   'refund-notified': refundNotified,
   'refund-taken-back': refundTakenBack,
+  'refund-elsewhere': refundedElsewhereScenario,
   'notifications-passed-on': notificationsScenario,
   'credits-bought': creditsBought,
   'wallet-pays': walletPays,

@@ -10,13 +10,18 @@ export interface Recipient {
   testClockId: string | null;
   /** Time of its test clock; null on real time. */
   clockTime: string | null;
-  /** `told`: its workflow asks the provider. `opened`: whoever opened it is asking already. `settled`: nothing can change by it. */
-  standing: 'told' | 'opened' | 'settled';
+  /**
+   * `told`: its workflow asks the provider. `opened`: whoever opened it is asking already. `captured`: only money that goes back can still
+   * change it. `settled`: nothing can.
+   */
+  standing: 'told' | 'opened' | 'captured' | 'settled';
+  /** The provider told of money that goes back, of a payment: somebody may have sent it there. */
+  isOfRefund: boolean;
 }
 
 export type RecipientKind = 'payment' | 'refund' | 'checkout_session';
 
-interface RecipientRow extends Recipient {
+interface RecipientRow extends Omit<Recipient, 'isOfRefund'> {
   provider: string;
   /** The provider's names of it. */
   providerIds: string[];
@@ -44,7 +49,7 @@ const patientLooks = 2;
 export async function addressNotifications(
   tx: ScopedSql,
   notifications: readonly OpenNotification[],
-  now: string,
+  { now, tellsOfRefund }: { now: string; tellsOfRefund(provider: string, eventType: string): boolean },
 ): Promise<Addressed[]> {
   const marked = notifications.flatMap(({ marker }) => (marker ? [marker] : []));
   const idsOf = (kind: RecipientKind) => marked.filter((each) => each.kind === kind).map(({ id }) => id);
@@ -58,14 +63,16 @@ export async function addressNotifications(
     providerIds,
     idsOf('checkout_session'),
   ]);
-  return notifications.map((notification) => addressed(notification, rows, tx.scope.environmentId, now));
+  return notifications.map((notification) => {
+    const isOfRefund = tellsOfRefund(notification.provider, notification.eventType);
+    return addressed(notification, rows, { environmentId: tx.scope.environmentId, now, isOfRefund });
+  });
 }
 
 function addressed(
   notification: OpenNotification,
   rows: readonly RecipientRow[],
-  environmentId: string,
-  now: string,
+  { environmentId, now, isOfRefund: tellsOfRefund }: { environmentId: string; now: string; isOfRefund: boolean },
 ): Addressed {
   const { marker, provider, providerIds } = notification;
   const ofProvider = rows.filter((row) => row.provider === provider);
@@ -76,7 +83,8 @@ function addressed(
     : providerIds.flatMap((id) => ofProvider.find((row) => row.providerIds.includes(id)) ?? [])[0];
   if (!found) return marker ? lookedForAgain(notification, now) : done(notification, 'not_ours');
   const { kind, id, customerId, testClockId, clockTime, standing } = found;
-  if (standing === 'settled') return done(notification, 'settled', found);
+  const isOfRefund = tellsOfRefund && kind === 'payment';
+  if (standing === 'settled' || (standing === 'captured' && !isOfRefund)) return done(notification, 'settled', found);
   if (standing === 'opened' && notification.attempt < patientLooks) return lookedForAgain(notification, now);
   const recipient = {
     kind,
@@ -85,6 +93,7 @@ function addressed(
     testClockId,
     clockTime: clockTime && instantText(clockTime),
     standing,
+    isOfRefund,
   };
   return { ...done(notification, 'passed_on', found), recipient };
 }
@@ -117,7 +126,8 @@ const columns = (kind: RecipientKind, provider: string) =>
 const rest = (kind: RecipientKind) => `from ${kind} o left join test_clock c on c.id = o.test_clock_id
   where o.environment_id = $1 and o.payment_gateway = any($4)`;
 const paymentColumns = `${columns('payment', 'o.payment_gateway')},
-  case when o.payment_status <> 'PROCESSING' then 'settled' when o.attended then 'told' else 'opened' end as standing,
+  case when o.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED') then 'captured'
+    when o.payment_status <> 'PROCESSING' then 'settled' when o.attended then 'told' else 'opened' end as standing,
   array_remove(array[o.gateway_payment_id, o.provider_object_id], null) as "providerIds"`;
 // One that succeeded may be taken back by a bank, days later.
 const refundColumns = `${columns('refund', 'o.payment_gateway')},

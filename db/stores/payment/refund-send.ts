@@ -24,7 +24,7 @@ import {
   replacedBy,
   writeRefundAgenda,
 } from './refund-row.ts';
-import { changeRefund, creditRefundToWallet } from './refund-settle.ts';
+import { changeRefund, creditRefundToWallet, failRefund } from './refund-settle.ts';
 import { markerOf, wireToken } from './wire-token.ts';
 
 /** A refund as its workflow sees it between two activities. */
@@ -108,10 +108,44 @@ export async function sendDueRefund(tx: PaymentTransaction, refundId: string, at
   const row = await lockRefund(tx, refundId);
   const isDue = row.refund_status === 'PENDING' || (row.refund_status === 'FAILED' && replacedBy(row) === null);
   if (!isDue) return;
+  if (!(await hasRoom(tx, row))) return parkWithoutRoom(tx, row, at);
   if (row.attempt < mostRefundAttempts) await handToGateway(tx, row, at);
   else if (await isOfUnapplied(tx, row)) await parkRefused(tx, row);
   else await replaceByWallet(tx, row, at);
 }
+
+/** Whether its payment still holds the money of a refund, of which somebody may have given back some at the gateway meanwhile. */
+async function hasRoom(tx: PaymentTransaction, row: RefundRow): Promise<boolean> {
+  const [payment] = await tx.rows<{ has_room: boolean }>(
+    `select p.amount - coalesce((select sum(r.amount) from refund r where r.environment_id = p.environment_id and r.payment_id = p.id
+         and r.id <> $3 and r.refund_status in ('PENDING', 'PROCESSING', 'SUCCEEDED')), 0) >= $4::numeric as has_room
+     from payment p where p.environment_id = $1 and p.id = $2`,
+    [tx.scope.environmentId, row.payment_id, row.id, row.amount],
+  );
+  return payment?.has_room ?? true;
+}
+
+/** A refund whose money left its payment otherwise waits for a person, who may give it to the wallet. */
+async function parkWithoutRoom(tx: PaymentTransaction, row: RefundRow, at: string): Promise<void> {
+  const reason = noRoom(row);
+  await failRefund(tx, row, { gatewayRefundId: null, reason }, at);
+  await parkObject(tx, tx.scope, { objectType: 'refund', objectId: row.id, step: 'retryRefund', reason });
+}
+
+/** A refund that goes beyond its payment is attributed to none, and names it. */
+async function detach(tx: PaymentTransaction, row: RefundRow, at: string): Promise<RefundRow> {
+  const detached = await changeRefund(
+    tx,
+    row.id,
+    `payment_id = null, metadata = metadata || jsonb_build_object('beyond_payment', payment_id)`,
+    [],
+  );
+  await writeAudit(tx, tx.scope, [refundAudit(detached, 'detached', at, { payment_id: row.payment_id })]);
+  return detached;
+}
+
+const noRoom = ({ payment_id }: RefundRow) =>
+  `payment ${payment_id} holds the money no longer: it was given back at the gateway itself`;
 
 /** True of a refund that gives back money that came late, twice or not as asked, which no wallet takes. design: money-in-checkout §A11 */
 async function isOfUnapplied(tx: PaymentTransaction, row: RefundRow): Promise<boolean> {
@@ -148,7 +182,8 @@ export async function retryRefund(
       );
     }
     await tx.rows(unparkText, [tx.scope.environmentId, row.id]);
-    await creditRefundToWallet(tx, row, { at: input.at, isWholeNote: false });
+    const given = (await hasRoom(tx, row)) ? row : await detach(tx, row, input.at);
+    await creditRefundToWallet(tx, given, { at: input.at, isWholeNote: false });
     return;
   }
   if (!input.refundableGateways.includes(row.payment_gateway ?? '')) {
@@ -157,6 +192,11 @@ export async function retryRefund(
       `refund_target BACK_TO_SOURCE: ${row.payment_gateway ?? 'no gateway'} gives no money back; PREPAID_WALLET is accepted`,
       { fields: { refund_target: 'accepted is PREPAID_WALLET' } },
     );
+  }
+  if (!(await hasRoom(tx, row))) {
+    throw refuse('invalid_operation', `refund_target BACK_TO_SOURCE: ${noRoom(row)}; PREPAID_WALLET is accepted`, {
+      fields: { refund_target: 'accepted is PREPAID_WALLET' },
+    });
   }
   await tx.rows(unparkText, [tx.scope.environmentId, row.id]);
   await handToGateway(tx, row, input.at);

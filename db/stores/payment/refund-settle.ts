@@ -64,7 +64,7 @@ export async function recordRefund(
   if (outcome.status === 'succeeded') {
     await settle(tx, row, { at, gatewayRefundId: outcome.gatewayRefundId });
   } else if (outcome.status === 'failed') {
-    await fail(tx, row, outcome, at);
+    await failRefund(tx, row, outcome, at);
   } else {
     await writeRefundAgenda(tx, row, at);
   }
@@ -76,14 +76,20 @@ export async function recordRefund(
  */
 async function undo(tx: PaymentTransaction, row: RefundRow, outcome: RefundOutcome, at: string): Promise<void> {
   const settled = { ...outcome, reason: outcome.reason ?? 'the gateway took it back' };
-  await fail(tx, row, settled, at);
-  if (row.payment_id) await movePayment(tx, row.payment_id, at);
+  await failRefund(tx, row, settled, at);
+  if (row.payment_id) await moveRefundedPayment(tx, row.payment_id, at);
   if (row.invoice_id) await writeEvents(tx, tx.scope, invoiceEvents('invoice.update.payment', row.invoice_id, at));
   const reason = `the gateway gave the money back and got it returned (${settled.reason}); retry sends it once more`;
   await parkObject(tx, tx.scope, { objectType: 'refund', objectId: row.id, step: 'retryRefund', reason });
 }
 
-async function fail(tx: PaymentTransaction, row: RefundRow, outcome: RefundOutcome, at: string): Promise<void> {
+/** Marks a locked refund as failed, which is tried again later. */
+export async function failRefund(
+  tx: PaymentTransaction,
+  row: RefundRow,
+  outcome: Pick<RefundOutcome, 'gatewayRefundId' | 'reason'>,
+  at: string,
+): Promise<void> {
   const failed = await changeRefund(
     tx,
     row.id,
@@ -115,13 +121,13 @@ async function settle(
   await writeAudit(tx, tx.scope, [
     refundAudit(settled, 'succeeded', how.at, { destination: settled.refund_destination }),
   ]);
-  if (settled.payment_id) await movePayment(tx, settled.payment_id, how.at);
+  if (settled.payment_id) await moveRefundedPayment(tx, settled.payment_id, how.at);
   if (settled.invoice_id)
     await writeEvents(tx, tx.scope, invoiceEvents('invoice.update.payment', settled.invoice_id, how.at));
 }
 
 /** A payment follows its succeeded refunds, also where one of them is undone. spec: wallets-and-payments §2.21 */
-async function movePayment(tx: PaymentTransaction, paymentId: string, at: string): Promise<void> {
+export async function moveRefundedPayment(tx: PaymentTransaction, paymentId: string, at: string): Promise<void> {
   const values = [tx.scope.environmentId, paymentId];
   const [payment] = await tx.rows<PaymentRow & Record<string, unknown>>(
     `select ${paymentColumns} from payment where environment_id = $1 and id = $2 for update`,

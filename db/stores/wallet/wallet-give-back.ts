@@ -1,11 +1,8 @@
-import { invoicePayment } from '../../../billing/invoice-payment.ts';
 import { decimal, decimalString, sum } from '../../../billing/money.ts';
 import { type CapturedPurchase, planGivenBack, type TerminationPolicy } from '../../../billing/wallet-termination.ts';
-import { writeAudit } from '../../audit.ts';
 import { decimalText } from '../../columns.ts';
-import { writeEvents } from '../../outbox.ts';
 import type { ScopedSql } from '../../transaction.ts';
-import { invoiceEvents } from '../invoice/invoice-event.ts';
+import { countRefund } from '../invoice/invoice-refund.ts';
 import { openRefunds } from '../payment/refund-plan.ts';
 import type { LedgerWallet } from './wallet-ledger.ts';
 
@@ -103,7 +100,16 @@ async function refundShare(
   refundableGateways: readonly string[],
 ): Promise<string[]> {
   const { now: at, id: walletId, customerId } = wallet;
-  if (row.invoice_id !== null) await countRefund(tx, row, { amount, walletId, at });
+  if (row.invoice_id !== null) {
+    const invoice = {
+      id: row.invoice_id,
+      amountDue: decimalText(row.due),
+      amountPaid: decimalText(row.paid),
+      refundedAmount: decimalText(row.refunded),
+      version: row.version,
+    };
+    await countRefund(tx, invoice, { amount, at, detail: { wallet_id: walletId } });
+  }
   return openRefunds(tx, {
     of: row.invoice_id === null ? { paymentId: row.payment_id! } : { invoiceId: row.invoice_id },
     customerId,
@@ -117,30 +123,4 @@ async function refundShare(
     metadata: { terminated_wallet_id: walletId },
     at,
   });
-}
-
-async function countRefund(
-  tx: ScopedSql,
-  row: CapturedRow,
-  { amount, walletId, at }: { amount: string; walletId: string; at: string },
-): Promise<void> {
-  const { environmentId, actor } = tx.scope;
-  const refunded = decimalString(decimal(decimalText(row.refunded)).plus(amount));
-  const { paymentStatus } = invoicePayment(decimalText(row.due), decimalText(row.paid), refunded);
-  await tx.rows(
-    `update invoice set refunded_amount = $3, payment_status = $4, version = version + 1, updated_at = $5, updated_by = $6
-     where environment_id = $1 and id = $2`,
-    [environmentId, row.invoice_id, refunded, paymentStatus, new Date().toISOString(), actor],
-  );
-  await writeEvents(tx, tx.scope, invoiceEvents(['invoice.update', 'invoice.update.payment'], row.invoice_id!, at));
-  await writeAudit(tx, tx.scope, [
-    {
-      objectType: 'invoice',
-      objectId: row.invoice_id!,
-      action: 'refunded',
-      version: row.version + 1,
-      occurredAt: at,
-      detail: { wallet_id: walletId, payment_status: paymentStatus },
-    },
-  ]);
 }

@@ -1,5 +1,13 @@
 import { type SandboxBehaviour, type SandboxCard, sandboxCardOf } from '../../../integrations/sandbox-gateway/card.ts';
-import { type FakeIntent, type FakeMethod, type FakeSession, invalid, missing, type StripeBooks } from './books.ts';
+import {
+  type FakeIntent,
+  type FakeMethod,
+  type FakeRefund,
+  type FakeSession,
+  invalid,
+  missing,
+  type StripeBooks,
+} from './books.ts';
 
 /** A card as the payer types it; the numbers are those of the sandbox gateway. */
 export function newMethod(books: StripeBooks, cardNumber: string, customer: string | null): FakeMethod {
@@ -123,6 +131,39 @@ export function decide(books: StripeBooks, intentId: string, how: 'capture' | 'f
   if (how === 'capture') capture(books, intent);
   else fail(books, intent, { code: 'payment_intent_authentication_failure' });
   return true;
+}
+
+/** Somebody gives money back in the dashboard; the refund carries no name of ours. Answers its id. */
+export function refundInDashboard(
+  books: StripeBooks,
+  intentId: string,
+  amount: number,
+  status: 'succeeded' | 'pending' = 'succeeded',
+): string {
+  const intent = books.intents.get(intentId);
+  if (!intent) throw missing('payment_intent', intentId);
+  const refund: FakeRefund = books.newObject('re', 'refund', {
+    payment_intent: intentId,
+    charge: intent.latest_charge,
+    amount,
+    currency: intent.currency,
+    metadata: {},
+    status,
+    failure_reason: null,
+  });
+  books.refunds.set(refund.id, refund);
+  books.tell('refund.created', refund);
+  const charge = intent.latest_charge === null ? undefined : books.charges.get(intent.latest_charge);
+  if (charge) books.tell('charge.refunded', charge);
+  return refund.id;
+}
+
+/** A refund that the bank had not decided is paid out. */
+export function settleRefund(books: StripeBooks, refundId: string): void {
+  const refund = books.refunds.get(refundId);
+  if (!refund) throw missing('refund', refundId);
+  refund.status = 'succeeded';
+  books.tell('refund.updated', refund);
 }
 
 /** The bank sends the money of a refund back, days after it succeeded. */
