@@ -13,28 +13,16 @@ import {
   recordRefused,
 } from '../db/stores/checkout/checkout-open.ts';
 import { type CheckoutState, loadCheckoutState, writeCheckoutAgenda } from '../db/stores/checkout/checkout-row.ts';
-import { endWatch, noteFailedCompletion, recordLink } from '../db/stores/checkout/checkout-settle.ts';
+import { endWatch, recordLink } from '../db/stores/checkout/checkout-settle.ts';
 import { parkObject, unparkObject } from '../db/stores/lifecycle/parked-object.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import { GatewayOutcomeUnknown } from '../integrations/payment-gateway.ts';
 import type { LinkState, PaymentLinks } from '../integrations/payment-link.ts';
 import type { CheckoutSnapshot } from '../workflows/checkout-session.messages.ts';
-import type { Caller } from '../workflows/subscription.messages.ts';
+import type { CheckoutMoment, CheckoutReference, InScope } from './checkout-input.ts';
 import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
-import { isOutage } from './failure.ts';
-
-interface CheckoutReference {
-  tenantId: string;
-  environmentId: string;
-  sessionId: string;
-}
-
-interface CheckoutMoment extends CheckoutReference {
-  /** On the customer's clock. */
-  at: string;
-  caller?: Caller;
-}
+import { askSavedCharge, noteFailed } from './saved-charge.ts';
 
 export type CheckoutActivities = ReturnType<typeof createCheckoutActivities>;
 
@@ -48,7 +36,7 @@ const openingPauseMs = 250;
 
 /** What checkout sessions do. spec: wallets-and-payments §2.17 */
 export function createCheckoutActivities(access: GatewayAccess) {
-  const inScope = <T>(session: CheckoutReference & { caller?: Caller }, work: (tx: SqlTransaction) => Promise<T>) =>
+  const inScope: InScope = (session, work) =>
     inSqlTransaction(access.database, { ...workflowScope(session), ...session.caller }, work);
   const read = (session: CheckoutReference) => inScope(session, (tx) => snapshotOf(tx, session.sessionId));
   /** Pages of the provider of a link, through the connection its payment is bound to. */
@@ -70,6 +58,8 @@ export function createCheckoutActivities(access: GatewayAccess) {
      */
     async openLink(input: CheckoutMoment): Promise<CheckoutSnapshot> {
       const { sessionId, at } = input;
+      const charged = await askSavedCharge(access, inScope, input, 'poll');
+      if (charged && !charged.opensPage) return withFollowers(await read(input), charged.followers);
       const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, 'open'));
       if (request === null) return read(input);
       const opened = await openAt(await linksOf(input, request), request.link, request.object.provider);
@@ -99,6 +89,8 @@ export function createCheckoutActivities(access: GatewayAccess) {
       if (isRead && (await inScope(input, (tx) => wasAskedLately(tx, sessionId, at)))) {
         return { ...(await read(input)), isAnswered: false };
       }
+      const charged = await askSavedCharge(access, inScope, input, occasion);
+      if (charged && !charged.opensPage) return withFollowers(await read(input), charged.followers);
       const purpose = occasion === 'poll' ? 'read' : 'close';
       const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, purpose));
       if (request === null) return read(input);
@@ -107,13 +99,7 @@ export function createCheckoutActivities(access: GatewayAccess) {
       const answer = { sessionId, occasion, link, at };
       const followers = await inScope(input, (tx) =>
         recordLink(tx, answer).finally(() => crashPoint('askLink.beforeCommit')),
-      ).catch((error: unknown) => {
-        // Of an order that is paid everything but an outage is a completion that failed; it is told, and tried again.
-        if (isOutage(error) || refusalIn(error)?.code === 'not_found' || !link?.captures.length) throw error;
-        if (occasion === 'cancel' && refusalIn(error)) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
-        return inScope(input, (tx) => noteFailedCompletion(tx, { ...answer, reason }));
-      });
+      ).catch((error: unknown) => noteFailed(inScope, input, answer, error));
       return withFollowers(await read(input), followers);
     },
 
@@ -206,10 +192,9 @@ async function snapshotOf(tx: SqlTransaction, sessionId: string): Promise<Checko
   return viewState(state);
 }
 
-function withFollowers(
-  snapshot: CheckoutSnapshot,
-  { refundIds, subscriptionId, invoiceId }: CheckoutFollowers,
-): CheckoutSnapshot {
+function withFollowers(snapshot: CheckoutSnapshot, followers: CheckoutFollowers | null): CheckoutSnapshot {
+  if (followers === null) return snapshot;
+  const { refundIds, subscriptionId, invoiceId } = followers;
   return { ...snapshot, refundIds, subscriptionId, ...(invoiceId === null ? {} : { invoiceId }) };
 }
 
@@ -238,7 +223,11 @@ function waitText(row: CheckoutState['row'], isActive: boolean): string {
   if (!isActive) return row.failure_reason ? `${row.checkout_status}: ${row.failure_reason}` : row.checkout_status;
   if (row.completion_failed_at !== null)
     return `paid, but not carried out since ${row.completion_failed_at}; tried again until a day has passed`;
-  if (row.link_state === 'none') return `waits for ${row.payment_provider} to open the payment page`;
+  if (row.link_state === 'none') {
+    const isCharged = row.checkout_status === 'pending';
+    const deed = isCharged ? 'say what became of the charge of the saved method' : 'open the payment page';
+    return `waits for ${row.payment_provider} to ${deed}`;
+  }
   const silence = row.asked_at !== null && row.asked_at !== row.answered_at ? ', which did not answer last' : '';
   return `waits for its payer at ${row.payment_provider}${silence}, until ${row.expires_at}`;
 }

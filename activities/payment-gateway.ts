@@ -36,18 +36,25 @@ export async function askAgain(
   request: ChargeRequest,
   keep: KeepPrepared = nowhere,
 ): Promise<PaymentOutcome> {
-  return settled(gateway, request, async (charges) => {
-    const known = await charges.lookUp(request);
-    if (known.status !== 'not_found') return known;
-    // A charge that was never prepared was never confirmed, so preparing it moves nothing a second time.
-    const isUnconfirmed = 'prepare' in charges && request.providerId === null;
-    if (!isUnconfirmed && !mayBeResent(charges.resend, request.createdAt, Date.now())) {
-      throw new GatewayOutcomeUnknown(
-        'the gateway does not know the charge, and it was first sent too long ago to be sent again',
-      );
-    }
-    return send(charges, request, keep);
-  });
+  return settled(gateway, request, (charges) => lookUpOrSend(charges, request, keep));
+}
+
+/** As above, with the gateway's own answer. Throws what stands for an unknown outcome. */
+export async function lookUpOrSend(
+  charges: Charges,
+  request: ChargeRequest,
+  keep: KeepPrepared,
+): Promise<GatewayLookUp> {
+  const known = await charges.lookUp(request);
+  if (known.status !== 'not_found') return known;
+  // A charge that was never prepared was never confirmed, so preparing it moves nothing a second time.
+  const isUnconfirmed = 'prepare' in charges && request.providerId === null;
+  if (!isUnconfirmed && !mayBeResent(charges.resend, request.createdAt, Date.now())) {
+    throw new GatewayOutcomeUnknown(
+      'the gateway does not know the charge, and it was first sent too long ago to be sent again',
+    );
+  }
+  return send(charges, request, keep);
 }
 
 async function send(charges: Charges, request: ChargeRequest, keep: KeepPrepared): Promise<GatewayCharge> {

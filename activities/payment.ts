@@ -106,11 +106,7 @@ export function createPaymentActivities(access: GatewayAccess) {
 
     /** Records refunds that were made at the gateway, each once, and takes the credits back that they paid for. */
     recordRefundsElsewhere: (input: PaymentMoment & Pick<RefundsElsewhere, 'refunds'>): Promise<RefundedPayment> =>
-      inScope(input, async (tx) => {
-        const recorded = await recordRefundsElsewhere(tx, input);
-        crashPoint('recordRefundsElsewhere.beforeCommit');
-        return recorded;
-      }),
+      inScope(input, (tx) => recordRefundsElsewhere(tx, input)),
 
     /** Gives up a charge that waits for its payer; the answer says what is true afterwards. */
     cancelCharge: (payment: PaymentReference): Promise<PaymentOutcome> =>
@@ -185,10 +181,7 @@ async function askForRefunds(access: GatewayAccess, payment: PaymentReference): 
   const { gateway } = await openGateway(access, payment, object);
   const stopBeating = beat(Context.current());
   try {
-    crashPoint('refundsMadeElsewhere.beforeEffect');
-    const refunds = (await gateway?.refunds?.madeElsewhere?.(charge)) ?? [];
-    crashPoint('refundsMadeElsewhere.afterEffect');
-    return { refunds, clockTime };
+    return { refunds: (await gateway?.refunds?.madeElsewhere?.(charge)) ?? [], clockTime };
   } catch (error) {
     throw Object.assign(new Error(reasonOf(error), { cause: error }), { code: 'ETIMEDOUT' });
   } finally {

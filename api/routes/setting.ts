@@ -17,6 +17,7 @@ import {
   settingParams,
   updateSettingBody,
   viewSetting,
+  writtenSetting,
 } from '../schemas/setting.ts';
 
 const tags = ['Settings'];
@@ -67,7 +68,7 @@ export async function settingRoutes(app: Api): Promise<void> {
         viewSetting(
           tx.scope,
           key,
-          await writeSetting(tx, key, request.body.value, (value) => checkSetting(key, value)),
+          await writeSetting(tx, key, writtenSetting(key, request.body.value), (value) => checkSetting(key, value)),
         ),
       );
     },

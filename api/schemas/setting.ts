@@ -10,6 +10,7 @@ import { canonicalDecimal } from '../decimal.ts';
 import { firstIssue } from '../validation.ts';
 import { timestampOutput, timezoneInput } from './scalars.ts';
 import { bonusSetting } from './setting-bonus.ts';
+import { listedMandates, mandateLimits } from './setting-mandate.ts';
 import { onboardingSetting, refuseUnbuiltActions } from './setting-onboarding.ts';
 
 const count = (min = 0) => z.int().min(min).max(1_000_000_000);
@@ -111,12 +112,7 @@ const shapes: Record<SettingKey, z.ZodType> = {
       message: 'must not be empty while enabled',
     }),
   bonus_credits_topup_config: bonusSetting,
-  payment_mandate_limits: z.strictObject({
-    mandate_limits: z.record(
-      z.enum(['UPI']),
-      z.strictObject({ max_amount: decimal(), currency: z.string().length(3) }),
-    ),
-  }),
+  payment_mandate_limits: z.strictObject({ mandate_limits: mandateLimits }),
   draft_invoice_recompute_config: z.strictObject({ enabled: z.boolean() }),
   dunning_config: z.strictObject({
     retry_after_days: z
@@ -162,6 +158,11 @@ export function checkSetting(key: SettingKey, merged: Record<string, unknown>): 
   if (result.success) return;
   const { field, reason } = firstIssue(result.error.issues);
   throw badField(['value', field].filter((part) => part !== '').join('.'), reason);
+}
+
+/** The members of a setting as they are kept: what may be written in two forms is kept in one. */
+export function writtenSetting(key: SettingKey, value: Record<string, unknown>): Record<string, unknown> {
+  return key === 'payment_mandate_limits' ? listedMandates(value) : value;
 }
 
 export const setting = z

@@ -14,8 +14,8 @@ const pauseMs = 150;
 
 /**
  * Payment pages of a wave, through whatever is killed: a subscription that is paid after a decline, credits that are paid with a card whose
- * answer is lost, an invoice that is given up, and one that nobody pays, which ends when the clock goes on. Each is asked for until it has
- * ended as it must.
+ * answer is lost, an invoice that is given up, one that nobody pays, which ends when the clock goes on, and one that a saved card pays without
+ * a page. Each is asked for until it has ended as it must.
  */
 export async function goShopping(api: DemoClient, place: Place, plans: OtherPlans): Promise<void> {
   const { suffix } = place.catalogue;
@@ -43,13 +43,15 @@ export async function goShopping(api: DemoClient, place: Place, plans: OtherPlan
   await api.send('POST', `/checkout/sessions/${givenUp.id}/cancel`);
   await ended(api, givenUp, 'expired');
   await invoiceOf(api, customerId, '30');
+  await api.send('POST', `/customers/${customerId}/payment-methods`, { card_number: sandboxCardNumber('succeeds') });
+  await ended(api, await invoiceOf(api, customerId, '40', { collection_method: 'charge_automatically' }), 'completed');
 }
 
-async function invoiceOf(api: DemoClient, customerId: string, amount: string): Promise<Session> {
+async function invoiceOf(api: DemoClient, customerId: string, amount: string, config = {}): Promise<Session> {
   const line_items = [{ display_name: 'Onboarding', quantity: '1', amount }];
   const { checkout_session } = await api.send<{ checkout_session: Session }>('POST', '/invoices', {
     ...{ customer_id: customerId, currency: 'usd', subtotal: amount, total: amount, amount_due: amount, line_items },
-    checkout: { payment_provider: 'sandbox' },
+    checkout: { payment_provider: 'sandbox', payment_provider_config: config },
   });
   return checkout_session;
 }

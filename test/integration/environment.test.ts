@@ -61,6 +61,20 @@ describe('settings', () => {
     expect((await call('GET', path)).body.id).toBeNull();
   });
 
+  it('decision 38: limits of mandates are written in either form and answered as a list', async () => {
+    const path = '/v1/settings/payment_mandate_limits';
+    const limit = (max_limit: string) => ({ payment_method: 'UPI', currency: 'inr', max_limit });
+    const value = async (mandate_limits: unknown) => call('PUT', path, { body: { value: { mandate_limits } } });
+    expect((await call('GET', path)).body.value).toEqual({ mandate_limits: [limit('100000')] });
+    const byMethod = await value({ UPI: { max_amount: '15000', currency: 'INR' } });
+    expect(byMethod).toMatchObject({ status: 200, body: { value: { mandate_limits: [limit('15000')] } } });
+    expect((await value([limit('20000')])).body.value).toEqual({ mandate_limits: [limit('20000')] });
+    for (const bad of [[limit('0')], [limit('1'), limit('2')], { CHEQUE: {} }, { UPI: null }, 'UPI', [{}]]) {
+      expect((await value(bad)).status, JSON.stringify(bad)).toBe(400);
+    }
+    expect((await call('GET', path)).body.value).toEqual({ mandate_limits: [limit('20000')] });
+  });
+
   it('are changed by a super admin user only', async () => {
     const service = await accountWithRoles(database, scope, ['super_admin'], 'service_account');
     const body = { value: { prefix: 'X' } };

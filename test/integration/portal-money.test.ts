@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testPlatform } from '../support/billing.ts';
+import { monthlyPlan, subscribe, testPlatform } from '../support/billing.ts';
 import { checkout, customerOf, invoiceOf, payAtSandbox, walletOf } from './checkout.fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came over the wire
@@ -168,4 +168,27 @@ test('a customer saves a card on a page, makes it the default and forgets it', a
   expect((await portal('POST', '/payment-methods/delete', named(first.id))).status).toBe(404);
   const foreign = (await saveCard((await customerOf(api)).id)).body;
   expect((await portal('POST', '/payment-methods/default', named(foreign.id))).status).toBe(404);
+});
+
+test('finding B6: the default card of a subscription that is charged automatically is not deleted, on either path', async () => {
+  const { customer, portal } = await visitor();
+  const [card, other] = [(await saveCard(customer.id)).body, (await saveCard(customer.id)).body];
+  const { planId } = await monthlyPlan(api);
+  await subscribe(api, { customer_id: customer.id, plan_id: planId, collection_method: 'charge_automatically' });
+  const ways = (id: string) => [
+    () => api<Wire>('DELETE', `/customers/${customer.id}/payment-methods/${id}`),
+    () => portal('POST', '/payment-methods/delete', { payment_provider: 'sandbox', payment_method_id: id }),
+  ];
+  for (const forget of ways(card.id)) {
+    expect(await forget()).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_operation', message: expect.stringContaining('make another one the default first') },
+    });
+  }
+  const named = { payment_provider: 'sandbox', payment_method_id: other.id };
+  expect((await portal('POST', '/payment-methods/default', named)).status).toBe(200);
+  for (const forget of ways(card.id)) expect([200, 204, 404]).toContain((await forget()).status);
+  expect((await api<Wire>('GET', `/customers/${customer.id}/payment-methods`)).body.items).toMatchObject([
+    { id: other.id, is_default: true },
+  ]);
 });

@@ -11,11 +11,12 @@ import { testDatabase } from '../support/database.ts';
 import { testTemporal } from '../support/temporal.ts';
 import { startWorkers } from '../support/worker.ts';
 import { type Body, customerOf, invoiceOf, readSession } from './checkout.fixture.ts';
-import { connectStripe, inboxOf, lastEvent, notify, type StripeWorld } from './provider-inbox.fixture.ts';
+import { connectStripe, inboxOf, lastEvent, notify, type StripeWorld, stripePayer } from './provider-inbox.fixture.ts';
 
 const fake = await startStripeFake();
 const providers = providerAdapters({ stripe: fake.url });
-const base = await testDatabase();
+// Invoices of payers with a card at Stripe are written by hand, without their documents.
+const base = await testDatabase({ breaks: ['I19'] });
 const temporal = await testTemporal();
 const { app, api, gateway } = await testApp(base, temporal, { providers });
 await startWorkers(base, temporal, { gateway, providers });
@@ -167,4 +168,32 @@ test('a customer on a test clock pays at the sandbox alone', async () => {
     status: 400,
     body: { code: 'invalid_operation', message: expect.stringContaining('test clock') },
   });
+});
+
+test('finding B9: a card that Stripe keeps pays an order without a page, once, and a declined one opens it', async () => {
+  const config = { collection_method: 'charge_automatically' };
+  const orderBy = async (behaviour: Parameters<typeof stripePayer>[1]) => {
+    const { customerId, methodId } = await stripePayer(world, behaviour);
+    const ordered = { checkout: { ...checkout, payment_provider_config: config } };
+    const { body } = await api<Body>('POST', '/invoices', invoiceOf(customerId, '25', ordered));
+    return { session: body.checkout_session, methodId };
+  };
+  const intentsOf = ({ id }: Body) => [...books.intents.values()].filter(({ metadata }) => metadata.id === id);
+
+  const paid = await orderBy('succeeds');
+  expect(paid.session).toMatchObject({ checkout_status: 'completed', payment_action: null });
+  expect(intentsOf(paid.session)).toMatchObject([{ status: 'succeeded', amount_received: 2500 }]);
+  const { body: payment } = await api<Body>('GET', `/payments/${paid.session.checkout_payment_id}`);
+  expect(payment).toMatchObject({ payment_status: 'SUCCEEDED', payment_method_id: paid.methodId });
+
+  const declined = await orderBy('declines');
+  expect(declined.session).toMatchObject({ checkout_status: 'pending', payment_action: { type: 'checkout_url' } });
+  expect(pay(declined.session)).toBe('succeeded');
+  await becomes(declined.session, 'completed');
+
+  fake.failNext('charge', '500', 1);
+  const lost = await orderBy('succeeds');
+  expect(lost.session).toMatchObject({ checkout_status: 'pending', payment_action: null });
+  await becomes(lost.session, 'completed');
+  expect(intentsOf(lost.session)).toMatchObject([{ status: 'succeeded' }]);
 });

@@ -57,6 +57,16 @@ export const checkoutScenarios: Record<string, (stage: Stage) => Promise<void>> 
     await read(stage, paid);
     await cancel(stage, await linkSession(stage));
   },
+  /** Saved cards: one that pays without a page, one that declines, and one whose bank takes its time. */
+  'checkout-saved-method': async (stage) => {
+    await savedMethodSession(stage, 'succeeds');
+    const declined = await savedMethodSession(stage, 'declines');
+    await cancel(stage, declined);
+    const undecided = await savedMethodSession(stage, 'never_answers');
+    await stage.platform.gateway.operator.confirm(linkOf(undecided));
+    await read(stage, undecided);
+    await cancel(stage, await savedMethodSession(stage, 'never_answers'));
+  },
   'checkout-expired': async (stage) => {
     const { clockId, session } = await clocked(stage);
     await advanceClock(stage.platform.api, clockId, '2026-01-15T01:00:00Z');
@@ -181,9 +191,20 @@ export const checkoutScenarios: Record<string, (stage: Stage) => Promise<void>> 
 };
 
 /** An invoice that its session pays. */
-async function invoiceSession({ platform: { api } }: Stage, clockId?: string): Promise<Session> {
+async function invoiceSession(stage: Stage, clockId?: string): Promise<Session> {
   const externalId = newExternalId();
-  const customerId = await makeCustomer(api, { externalId, ...(clockId ? { clockId } : {}) });
+  const customerId = await makeCustomer(stage.platform.api, { externalId, ...(clockId ? { clockId } : {}) });
+  return orderInvoice(stage, customerId);
+}
+
+/** A session whose payer has a saved card, which is charged before a page is opened. */
+async function savedMethodSession(stage: Stage, card: SandboxBehaviour): Promise<Session> {
+  const { api } = stage.platform;
+  const customerId = await makeCustomer(api, { externalId: newExternalId(), card: sandboxCardNumber(card) });
+  return orderInvoice(stage, customerId, { collection_method: 'charge_automatically' });
+}
+
+async function orderInvoice({ platform: { api } }: Stage, customerId: string, config = {}): Promise<Session> {
   const { checkout_session } = await api<{ checkout_session: Session }>('POST', '/invoices', {
     customer_id: customerId,
     currency: 'usd',
@@ -191,7 +212,7 @@ async function invoiceSession({ platform: { api } }: Stage, clockId?: string): P
     total: '25',
     amount_due: '25',
     line_items: [{ display_name: 'Onboarding', quantity: '1', amount: '25' }],
-    checkout: { payment_provider: 'sandbox' },
+    checkout: { payment_provider: 'sandbox', payment_provider_config: config },
   });
   return checkout_session;
 }

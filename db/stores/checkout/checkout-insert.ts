@@ -9,6 +9,7 @@ import { type ScopedSql, violatedUniqueIndex } from '../../transaction.ts';
 import { lockPayableInvoice } from '../payment/payment-row.ts';
 import { adoptPayment, insertLinkPayment } from './checkout-payment.ts';
 import { type CheckoutRow, checkoutAudit, checkoutColumns, writeCheckoutAgenda } from './checkout-row.ts';
+import { savedMethodFor } from './checkout-saved-method.ts';
 
 /** A session as its caller asks for it, whatever it is for. Shapes are checked. spec: wallets-and-payments §1.4 */
 export interface CheckoutRequest {
@@ -154,17 +155,18 @@ export async function insertCheckout(
   await keepPayer(tx, invoice.customer_id);
   await insertSessionRow(tx, request, { ...subject, customerId: invoice.customer_id }, { key, paymentId });
   const { amount, at, payment } = subject;
+  const { provider, providerConfig } = request;
   if (subject.isAdopted) await adoptPayment(tx, { paymentId, sessionId, at });
-  else
-    await insertLinkPayment(tx, {
-      id: paymentId,
-      provider: request.provider,
-      sessionId,
-      invoice,
+  else {
+    const methodId = await savedMethodFor(tx, {
+      customerId: invoice.customer_id,
+      provider,
+      providerConfig,
       amount,
       at,
-      ...payment,
     });
+    await insertLinkPayment(tx, { id: paymentId, provider, sessionId, invoice, amount, at, methodId, ...payment });
+  }
   const row = (await findMade(tx, sessionId))!;
   await writeAudit(tx, tx.scope, [
     checkoutAudit(row, 'created', subject.at, { action: subject.action, invoice_id: invoice.id }),

@@ -24,6 +24,8 @@ export interface LinkPayment {
   at: string;
   idempotencyKey?: string;
   metadata?: Record<string, string>;
+  /** The saved method that is charged before the page is opened. */
+  methodId?: string | null;
 }
 
 /** Writes a payment by link, INITIATED. */
@@ -34,7 +36,7 @@ export async function insertLinkPayment(tx: ScopedSql, link: LinkPayment): Promi
     idempotencyKey: link.idempotencyKey ?? `${sessionId}/1`,
     destination: invoiceAsDestination(invoice),
     paymentMethodType: 'PAYMENT_LINK',
-    paymentMethodId: null,
+    paymentMethodId: link.methodId ?? null,
     paymentGateway: provider,
     amount,
     paymentStatus: 'INITIATED',

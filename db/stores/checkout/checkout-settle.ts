@@ -207,7 +207,7 @@ function mispaidMessage(row: CheckoutRow, capture: LinkCapture): string {
 }
 
 /** Each declined attempt once. spec: wallets-and-payments §2.17 declined attempt */
-async function noteDeclines(tx: ScopedSql, row: CheckoutRow, link: LinkStanding | null): Promise<void> {
+export async function noteDeclines(tx: ScopedSql, row: CheckoutRow, link: LinkStanding | null): Promise<void> {
   for (const { chargeProviderId, code, class: declineClass } of link?.declines ?? []) {
     await tx.rows(
       `insert into payment_attempt (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, payment_id,

@@ -3,9 +3,9 @@ import type { SettingValue } from '../platform/setting-defaults.ts';
 
 /** The setting `payment_mandate_limits` as a list of ceilings. spec: wallets-and-payments §1.9 */
 export function mandateCeilings(setting: SettingValue<'payment_mandate_limits'>): MandateCeiling[] {
-  return Object.entries(setting.mandate_limits).map(([method, limit]) => ({
+  return setting.mandate_limits.map(({ payment_method: method, currency, max_limit: maxLimit }) => ({
     method,
-    currency: limit.currency.toLowerCase(),
-    maxLimit: limit.max_amount,
+    currency: currency.toLowerCase(),
+    maxLimit,
   }));
 }

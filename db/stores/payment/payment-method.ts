@@ -1,3 +1,4 @@
+import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { customerNow } from '../../clock.ts';
 import { PaymentMethod } from '../../entities/payment-method.ts';
@@ -117,18 +118,36 @@ export async function makeDefaultPaymentMethod(
   return chosen;
 }
 
-/** Archives a method; payments made with it stay. The newest of the others becomes the default if it was. Throws `not_found`. */
+/**
+ * Archives a method; payments made with it stay. The newest of the others becomes the default if it was. Throws `not_found`, and
+ * `invalid_operation` for the default one while a subscription is charged automatically. spec: platform §11; design: money-in-checkout §B6
+ */
 export async function archivePaymentMethod(tx: Transaction, customerId: string, id: string): Promise<void> {
   await lockCustomer(tx, customerId);
   const methods = await listPaymentMethods(tx, customerId);
   const method = methods.find((one) => one.id === id);
   if (!method) throw missing('payment method', id, 'payment_method_id');
+  if (method.isDefault) await refuseInUse(tx, method);
   const next = method.isDefault ? methods.find((one) => one !== method) : undefined;
   method.status = 'archived';
   setDefault(tx, method, false);
   if (next) setDefault(tx, next, true);
   await tx.em.flush();
   await audit(tx, method, 'archived');
+}
+
+async function refuseInUse(tx: Transaction, { id, customerId, environmentId }: PaymentMethod): Promise<void> {
+  const [subscription] = await tx.rows<{ id: string }>(
+    `select id from subscription where environment_id = $1 and invoicing_customer_id = $2 and status = 'published'
+       and collection_method = 'charge_automatically' and subscription_status not in ('draft', 'cancelled') order by id limit 1`,
+    [environmentId, customerId],
+  );
+  if (!subscription) return;
+  throw refuse(
+    'invalid_operation',
+    `payment method ${id} is the default, to which subscription ${subscription.id} is charged automatically; make another one the default first`,
+    { context: { payment_method_id: id, subscription_id: subscription.id } },
+  );
 }
 
 function setDefault(tx: Transaction, method: PaymentMethod, isDefault: boolean): void {

@@ -94,7 +94,7 @@ export const settingDefaults = {
   },
   event_ingestion_filter: { enabled: false, allowed_external_customer_ids: [] as string[] },
   bonus_credits_topup_config: { enabled: false, slabs: [] as unknown[] },
-  payment_mandate_limits: { mandate_limits: { UPI: { max_amount: '100000', currency: 'INR' } } },
+  payment_mandate_limits: { mandate_limits: [{ payment_method: 'UPI', currency: 'inr', max_limit: '100000' }] },
   draft_invoice_recompute_config: { enabled: false },
   // Own: days after finalization on which a declined charge is tried again; after the last the invoice waits for a person, and
   // its subscription goes on (none), is paused or cancelled.
