@@ -20,8 +20,10 @@ import {
   watchedTypes,
 } from '../workflows/lifecycle-watch.messages.ts';
 import { lifecycleTaskQueue, workflowTaskTimeout } from '../workflows/start.messages.ts';
+import type { ConnectedProviders } from './connected-gateway.ts';
 import { tellLate } from './late-signals.ts';
 import { beat } from './payment-gateway.ts';
+import { readProviderEvents } from './provider-events.ts';
 import { tendProviderInboxes } from './provider-inbox.ts';
 import { startObject } from './reconcile.ts';
 
@@ -46,11 +48,15 @@ interface ClosedLifecycle {
 export type LifecycleWatchActivities = ReturnType<typeof createLifecycleWatchActivities>;
 
 /** Activities that start workflows again which somebody closed from outside. */
-export function createLifecycleWatchActivities(dependencies: { database: Database; temporal: Client }) {
+export function createLifecycleWatchActivities(dependencies: {
+  database: Database;
+  temporal: Client;
+  providers?: ConnectedProviders | undefined;
+}) {
   return {
     /**
      * Asks Temporal which lifecycles were closed from outside since `since`, and starts those again, as `reconcile` does, whose rows
-     * still wait for something, tells again where a signal or a notification may have been lost, and erases secrets that were kept long enough.
+     * still wait for something, tells again where a signal or a notification may have been lost, reads the events of providers once an hour, and erases secrets that were kept long enough.
      * Doing it again changes nothing: one that runs is left alone.
      */
     async restartClosed({ since }: { since: string | null }): Promise<LifecycleWatchResult> {
@@ -65,6 +71,7 @@ export function createLifecycleWatchActivities(dependencies: { database: Databas
           found.restarted += await restartPage(dependencies, page, context);
         }
         await tendProviderInboxes(dependencies.database, dependencies.temporal);
+        await readProviderEvents(dependencies.database, dependencies.temporal, dependencies.providers);
         await inSqlTransaction(dependencies.database, systemScope, (tx) => eraseDeletedSecrets(tx, until));
         return { until, ...found, told: await tellLate(dependencies) };
       } finally {

@@ -1,5 +1,5 @@
 import type { PaymentGateway, PaymentGateways } from './payment-gateway.ts';
-import type { ProviderNotifications } from './provider-notification.ts';
+import type { ListedEvent, ProviderNotifications } from './provider-notification.ts';
 
 /** A provider whose gateway is that of an account, reached through a connection and its secrets. */
 export interface ProviderAdapter {
@@ -13,6 +13,11 @@ export interface ProviderAdapter {
   account(secrets: Readonly<Record<string, string>>): Promise<ProviderAccount>;
   /** Notifications of the provider; absent where it sends none. */
   readonly notifications?: ProviderNotifications;
+  /**
+   * Events of the account since an instant, of the types that are passed on; absent where the provider lists none. Throws where it gives no
+   * answer. design: money-in-checkout §B18
+   */
+  events?(secrets: Readonly<Record<string, string>>, since: string): Promise<ListedEvent[]>;
 }
 
 /** An account as far as its provider tells it; `member` names the secret that the provider refuses. */

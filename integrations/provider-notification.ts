@@ -25,6 +25,11 @@ export interface ProviderNotification {
   objectIds: string[];
 }
 
+/** An event that was listed, and its bytes as a notification has them. */
+export interface ListedEvent extends ProviderNotification {
+  body: Uint8Array;
+}
+
 /** An object of ours, and its environment. design: money-in-checkout §A13 */
 export interface NotificationMarker {
   environment: string;

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { metadata, recordColumns } from '../columns.ts';
+import { instant, metadata, recordColumns } from '../columns.ts';
 import type { SyncConfig } from '../stores/platform/connection-config.ts';
 
 /** A connection to a provider. Its secrets are sealed; the three columns are null where it has none. spec: platform §13 */
@@ -14,6 +14,9 @@ const schema = defineEntity({
     syncConfig: p.json<SyncConfig>(),
     /** The account at the provider that the secrets are of; null where it does not say. */
     providerAccount: p.text().nullable(),
+    /** When the events of the provider were last asked for, and up to when they are read. */
+    eventsAskedAt: instant().nullable(),
+    eventsReadUntil: instant().nullable(),
     secretKeyId: p.text().nullable(),
     secretNonce: p.blob().nullable(),
     secretCiphertext: p.blob().nullable(),

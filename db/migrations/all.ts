@@ -72,6 +72,7 @@ import { Migration20261125_100_feed_positions } from './20261125_100_feed_positi
 import { Migration20261126_10_usage_marks } from './20261126_10_usage_marks.ts';
 import { Migration20261126_11_mandate_amount } from './20261126_11_mandate_amount.ts';
 import { Migration20261126_40_saved_methods } from './20261126_40_saved_methods.ts';
+import { Migration20261127_10_event_lists } from './20261127_10_event_lists.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -149,4 +150,5 @@ export const migrations = [
   { name: '20261126_40_saved_methods', class: Migration20261126_40_saved_methods },
   { name: '20261126_10_usage_marks', class: Migration20261126_10_usage_marks },
   { name: '20261126_11_mandate_amount', class: Migration20261126_11_mandate_amount },
+  { name: '20261127_10_event_lists', class: Migration20261127_10_event_lists },
 ];

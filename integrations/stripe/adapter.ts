@@ -1,7 +1,8 @@
 import type { ProviderAdapter } from '../provider-adapter.ts';
 import { stripeAccount } from './account.ts';
+import { stripeClient } from './client.ts';
 import { openStripeGateway } from './gateway.ts';
-import { stripeNotifications } from './notification.ts';
+import { listStripeEvents, stripeNotifications } from './notification.ts';
 
 /** Stripe as a provider; `baseUrl` is another address than its own: that of a fake. */
 export function stripeAdapter(baseUrl?: string): ProviderAdapter {
@@ -13,5 +14,7 @@ export function stripeAdapter(baseUrl?: string): ProviderAdapter {
       openStripeGateway({ secretKey: secret_key, accountId: account_id, baseUrl }),
     account: (secrets) => stripeAccount(secrets, baseUrl),
     notifications: stripeNotifications,
+    events: ({ secret_key = '', account_id = null }, since) =>
+      listStripeEvents(stripeClient({ secretKey: secret_key, accountId: account_id, baseUrl }), since),
   };
 }

@@ -1,4 +1,10 @@
-import type { NotificationMarker, ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
+import type {
+  ListedEvent,
+  NotificationMarker,
+  ProviderNotification,
+  ProviderNotifications,
+} from '../provider-notification.ts';
+import { listAll, type StripeClient } from './client.ts';
 import { verifyStripeSignature } from './signature.ts';
 
 const longestName = 255;
@@ -22,6 +28,30 @@ export const stripeNotifications: ProviderNotifications = {
   concerns: (eventType) => passedOn.test(eventType),
   tellsOfRefund: (eventType) => ofRefunds.test(eventType),
 };
+
+/** Pages of a hundred events that one reading takes. */
+const mostPages = 100;
+/** Types that are read; Stripe takes twenty of them at most. */
+const listedTypes = [
+  ...['completed', 'expired', 'async_payment_succeeded', 'async_payment_failed'].map(
+    (type) => `checkout.session.${type}`,
+  ),
+  ...['succeeded', 'payment_failed', 'processing', 'canceled', 'requires_action'].map(
+    (type) => `payment_intent.${type}`,
+  ),
+  ...['succeeded', 'setup_failed'].map((type) => `setup_intent.${type}`),
+  ...['created', 'updated', 'failed'].map((type) => `refund.${type}`),
+];
+
+/** Events of an account since an instant, of the types that are passed on: a list of Stripe's is by whole seconds. */
+export async function listStripeEvents(client: StripeClient, since: string): Promise<ListedEvent[]> {
+  const created = { gte: Math.floor(Date.parse(since) / 1000) };
+  const events = await listAll<{ id: string }>(client, '/events', { created, types: listedTypes }, mostPages);
+  return events.flatMap((event) => {
+    const read = readStripeEvent({ ...event });
+    return read ? [{ ...read, body: Buffer.from(JSON.stringify(event)) }] : [];
+  });
+}
 
 /** An event of Stripe, sent or listed; null for what has no id and type of its own. */
 export function readStripeEvent(event: Readonly<Record<string, unknown>>): ProviderNotification | null {

@@ -81,7 +81,7 @@ export function callOf(books: StripeBooks, method: string, path: string, form: F
     case 'GET /v1/refunds':
       return reads(() => list(byIntent(books.refunds, form), form));
     case 'GET /v1/events':
-      return reads(() => list([...books.events.values()], form));
+      return reads(() => list(ofTypes(books, form), form));
     default:
       return null;
   }
@@ -91,6 +91,12 @@ function found<T>(objects: ReadonlyMap<string, T>, id: string, kind: string): T 
   const object = objects.get(id);
   if (!object) throw missing(kind, id);
   return object;
+}
+
+/** Events of the types that are asked for, or all. */
+function ofTypes({ events }: StripeBooks, form: Form) {
+  const types = new Set(Object.values(inner(form, 'types')));
+  return [...events.values()].filter(({ type }) => types.size === 0 || types.has(type));
 }
 
 /** Newest first, as Stripe lists. */

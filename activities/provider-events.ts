@@ -1,0 +1,77 @@
+import type { Client } from '@temporalio/client';
+import { realNow } from '../db/clock.ts';
+import type { Database } from '../db/orm.ts';
+import { systemScope, workflowScope } from '../db/scope.ts';
+import { keepReadUntil, type ListedConnection, takeEventLists } from '../db/stores/inbound/event-list.ts';
+import { keepNotifications, type NewNotification } from '../db/stores/inbound/inbound-event.ts';
+import { openSecrets } from '../db/stores/platform/connection-secret.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
+import type { ProviderAdapter } from '../integrations/provider-adapter.ts';
+import type { ListedEvent } from '../integrations/provider-notification.ts';
+import type { ConnectedProviders } from './connected-gateway.ts';
+import { signalProviderInbox } from './provider-inbox.ts';
+
+/** Connections that one look asks for their events, and how many at once: a provider that hangs holds up few others. */
+const connectionsALook = 8;
+const maxAsking = 4;
+
+/**
+ * Reads the event lists of connected providers, an hour after the last time: what no notification told is found, and passed on like one. An
+ * event that came before changes nothing. A provider without an answer is asked again after ten minutes. design: money-in-checkout §B18
+ */
+export async function readProviderEvents(
+  database: Database,
+  temporal: Client,
+  providers: ConnectedProviders | undefined,
+): Promise<void> {
+  if (!providers) return;
+  const listing = [...providers.adapters.values()].filter(({ events }) => events);
+  const waiting = await inSqlTransaction(database, systemScope, (tx) =>
+    takeEventLists(tx, { providers: listing.map(({ name }) => name), now: realNow(), limit: connectionsALook }),
+  );
+  const read = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const adapter = providers.adapters.get(next.provider);
+      // Without an answer it stays as far as it was read.
+      if (adapter) await readOne(database, temporal, { adapter, providers, connection: next }).catch(() => undefined);
+    }
+  };
+  await Promise.all(Array.from({ length: maxAsking }, read));
+}
+
+async function readOne(
+  database: Database,
+  temporal: Client,
+  {
+    adapter,
+    providers,
+    connection,
+  }: { adapter: ProviderAdapter; providers: ConnectedProviders; connection: ListedConnection },
+): Promise<void> {
+  const secrets = openSecrets(providers.secretKeys, connection);
+  if (!secrets || !adapter.events) return;
+  const until = realNow();
+  const events = await adapter.events(secrets, connection.from);
+  const { id: connectionId, tenantId, environmentId } = connection;
+  await inSqlTransaction(database, workflowScope({ tenantId, environmentId }), async (tx) => {
+    const notifications = events.map((event) => notificationOf(event, connection, until));
+    if (notifications.length > 0) await keepNotifications(tx, notifications);
+    await keepReadUntil(tx, connectionId, until);
+  });
+  if (events.length > 0) await signalProviderInbox(temporal, { tenantId, environmentId, connectionId });
+}
+
+function notificationOf(event: ListedEvent, { id, provider }: ListedConnection, receivedAt: string): NewNotification {
+  return {
+    connectionId: id,
+    provider,
+    providerEventId: event.eventId,
+    eventType: event.eventType,
+    marker: event.marker,
+    providerIds: event.objectIds,
+    headers: {},
+    body: event.body,
+    receivedAt,
+    outcome: null,
+  };
+}
