@@ -2,18 +2,28 @@ import type { Client } from '@temporalio/client';
 import { realNow } from '../db/clock.ts';
 import type { Database } from '../db/orm.ts';
 import { systemScope, workflowScope } from '../db/scope.ts';
-import { keepReadUntil, type ListedConnection, takeEventLists } from '../db/stores/inbound/event-list.ts';
+import {
+  keepReadUntil,
+  keepUnread,
+  type ListedConnection,
+  takeEventLists,
+  untoldAmong,
+} from '../db/stores/inbound/event-list.ts';
 import { keepNotifications, type NewNotification } from '../db/stores/inbound/inbound-event.ts';
 import { openSecrets } from '../db/stores/platform/connection-secret.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
+import { GatewayOutcomeUnknown } from '../integrations/payment-gateway.ts';
 import type { ProviderAdapter } from '../integrations/provider-adapter.ts';
 import type { ListedEvent } from '../integrations/provider-notification.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';
+import { reasonOf } from './payment-gateway.ts';
 import { signalProviderInbox } from './provider-inbox.ts';
 
 /** Connections that one look asks for their events, and how many at once: a provider that hangs holds up few others. */
 const connectionsALook = 8;
 const maxAsking = 4;
+/** Time within which a notification of an event is expected. */
+const toldWithinMs = 5 * 60_000;
 
 /**
  * Reads the event lists of connected providers, an hour after the last time: what no notification told is found, and passed on like one. An
@@ -32,8 +42,12 @@ export async function readProviderEvents(
   const read = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const adapter = providers.adapters.get(next.provider);
-      // Without an answer it stays as far as it was read.
-      if (adapter) await readOne(database, temporal, { adapter, providers, connection: next }).catch(() => undefined);
+      if (!adapter) continue;
+      const { id } = next;
+      await readOne(database, temporal, { adapter, providers, connection: next }).catch((error: unknown) =>
+        // Without an answer it stays as far as it was read.
+        inSqlTransaction(database, systemScope, (tx) => keepUnread(tx, id, reasonOf(error))),
+      );
     }
   };
   await Promise.all(Array.from({ length: maxAsking }, read));
@@ -48,17 +62,38 @@ async function readOne(
     connection,
   }: { adapter: ProviderAdapter; providers: ConnectedProviders; connection: ListedConnection },
 ): Promise<void> {
-  const secrets = openSecrets(providers.secretKeys, connection);
+  const secrets = opened(providers, connection);
   if (!secrets || !adapter.events) return;
   const until = realNow();
   const events = await adapter.events(secrets, connection.from);
   const { id: connectionId, tenantId, environmentId } = connection;
   await inSqlTransaction(database, workflowScope({ tenantId, environmentId }), async (tx) => {
     const notifications = events.map((event) => notificationOf(event, connection, until));
+    const isTold = Boolean(secrets.webhook_secret);
+    const problem = isTold ? silenceOf(await untoldAmong(tx, connectionId, idsOf(events, until))) : null;
     if (notifications.length > 0) await keepNotifications(tx, notifications);
-    await keepReadUntil(tx, connectionId, until);
+    await keepReadUntil(tx, connectionId, { until, problem });
   });
   if (events.length > 0) await signalProviderInbox(temporal, { tenantId, environmentId, connectionId });
+}
+
+/** The secrets of a connection; what cannot be opened says so in words that people may read. */
+function opened(providers: ConnectedProviders, connection: ListedConnection) {
+  try {
+    return openSecrets(providers.secretKeys, connection);
+  } catch {
+    throw new GatewayOutcomeUnknown('its secrets cannot be opened by this worker; see SECRET_ENCRYPTION_KEYS');
+  }
+}
+
+/** Events that happened so long ago that their notifications should have come. */
+function idsOf(events: readonly ListedEvent[], now: string): string[] {
+  return events.filter(({ at }) => Date.parse(at) < Date.parse(now) - toldWithinMs).map(({ eventId }) => eventId);
+}
+
+function silenceOf(untold: number): string | null {
+  if (untold === 0) return null;
+  return `${untold} events of the account came by no notification: check the address that they are sent to, and the webhook_secret`;
 }
 
 function notificationOf(event: ListedEvent, { id, provider }: ListedConnection, receivedAt: string): NewNotification {

@@ -27,6 +27,8 @@ export interface ProviderNotification {
 
 /** An event that was listed, and its bytes as a notification has them. */
 export interface ListedEvent extends ProviderNotification {
+  /** Instant at which it happened. */
+  at: string;
   body: Uint8Array;
 }
 

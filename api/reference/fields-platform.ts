@@ -48,6 +48,11 @@ export const platformFields: Descriptions = {
   connections: 'The connections.',
   connection_ids: 'Only these connections, by id.',
   'Connection.name': 'Name of the connection, for people.',
+  health: 'Own: how the provider answered when it was last asked for its events.',
+  'ConnectionHealth.status':
+    '`healthy`, `unhealthy` with its `problem`, or `unknown` while it was not asked, which a provider without a list of events never is.',
+  'ConnectionHealth.checked_at': 'When the provider was last asked; it is every hour.',
+  'ConnectionHealth.problem': 'What is wrong, in words for people; null where nothing is.',
   provider: 'Payment provider or other system, such as `stripe`.',
   providers: 'Providers that something is stored for.',
   provider_type: 'Payment provider or other system, such as `stripe`.',

@@ -20,6 +20,7 @@ import {
   metadataInput,
   metadataOutput,
   recordOutput,
+  timestampOutput,
   viewRecord,
   wholeSeconds,
 } from './scalars.ts';
@@ -71,6 +72,15 @@ export const connectionSearch = searchBody({
   provider_type: providerType.nullish(),
 });
 
+/** Own: how the provider answered when it was last asked for its events. design: money-in-checkout §A13 */
+const health = z
+  .object({
+    status: z.enum(['healthy', 'unhealthy', 'unknown']),
+    checked_at: timestampOutput().nullable(),
+    problem: z.string().nullable(),
+  })
+  .meta({ id: 'ConnectionHealth' });
+
 /** Never with secrets, not even masked ones. spec: platform §13 */
 export const connection = z
   .object({
@@ -79,6 +89,7 @@ export const connection = z
     provider_type: providerType,
     metadata: metadataOutput(),
     sync_config: syncConfigOutput,
+    health,
   })
   .meta({ id: 'Connection' });
 
@@ -157,7 +168,14 @@ export function viewConnection(row: Connection): z.output<typeof connection> {
     provider_type: row.providerType as Provider,
     metadata: row.metadata,
     sync_config: viewSyncConfig(row.syncConfig),
+    health: viewHealth(row),
   };
+}
+
+function viewHealth({ eventsAskedAt, eventsProblem }: Connection): z.output<typeof health> {
+  const problem = eventsProblem ?? null;
+  if (!eventsAskedAt) return { status: 'unknown', checked_at: null, problem: null };
+  return { status: problem === null ? 'healthy' : 'unhealthy', checked_at: eventsAskedAt, problem };
 }
 
 export function viewConnections({ rows, total, limit, offset }: ListPage<Connection>): z.output<typeof connectionList> {

@@ -17,6 +17,8 @@ const schema = defineEntity({
     /** When the events of the provider were last asked for, and up to when they are read. */
     eventsAskedAt: instant().nullable(),
     eventsReadUntil: instant().nullable(),
+    /** Why they could not be read, or what they show to be wrong; null where nothing is. */
+    eventsProblem: p.text().nullable(),
     secretKeyId: p.text().nullable(),
     secretNonce: p.blob().nullable(),
     secretCiphertext: p.blob().nullable(),

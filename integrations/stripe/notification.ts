@@ -46,10 +46,16 @@ const listedTypes = [
 /** Events of an account since an instant, of the types that are passed on: a list of Stripe's is by whole seconds. */
 export async function listStripeEvents(client: StripeClient, since: string): Promise<ListedEvent[]> {
   const created = { gte: Math.floor(Date.parse(since) / 1000) };
-  const events = await listAll<{ id: string }>(client, '/events', { created, types: listedTypes }, mostPages);
+  const events = await listAll<{ id: string; created: number }>(
+    client,
+    '/events',
+    { created, types: listedTypes },
+    mostPages,
+  );
   return events.flatMap((event) => {
     const read = readStripeEvent({ ...event });
-    return read ? [{ ...read, body: Buffer.from(JSON.stringify(event)) }] : [];
+    const at = new Date(event.created * 1000).toISOString();
+    return read ? [{ ...read, at, body: Buffer.from(JSON.stringify(event)) }] : [];
   });
 }
 

@@ -50,6 +50,7 @@ describe('a connection', () => {
       status: 'published',
       metadata: { team: 'billing' },
       sync_config: allOff,
+      health: { status: 'unknown', checked_at: null, problem: null },
       created_at: time,
       updated_at: time,
       created_by: expect.stringMatching(/^user_/),

@@ -103,4 +103,35 @@ describe('events of a provider that sends no notifications', () => {
     await look();
     await become(`/payments/${payment.id}`, { payment_status: 'SUCCEEDED' });
   });
+
+  test('finding A13: a connection says that it is healthy, that its key is refused, and that its notifications do not come', async () => {
+    const healthOf = async () => (await api<Wire>('GET', `/connections/${connection.id}`)).body.health;
+    await pass(60);
+    await look();
+    expect(await healthOf()).toEqual({ status: 'healthy', checked_at: expect.any(String), problem: null });
+    await pass(60);
+    fake.failNext('read', '401', 1);
+    await look();
+    expect(await healthOf()).toMatchObject({
+      status: 'unhealthy',
+      problem: expect.stringContaining('refuses the key'),
+    });
+
+    const change = (webhook_secret: string) =>
+      api<Wire>('PUT', `/connections/${connection.id}`, { encrypted_secret_data: { webhook_secret } });
+    expect((await change('whsec_silent')).body.health).toEqual({ status: 'unknown', checked_at: null, problem: null });
+    await undecided();
+    for (const event of books.events.values()) event.created -= 301;
+    books.tell('payment_intent.succeeded', { id: 'pi_silent', object: 'payment_intent', metadata: {} });
+    const last = [...books.events.values()].at(-1)!;
+    last.created -= 301;
+    await look();
+    expect(await healthOf()).toMatchObject({
+      status: 'unhealthy',
+      problem: expect.stringContaining('came by no notification'),
+    });
+    await pass(60);
+    await look();
+    expect(await healthOf()).toMatchObject({ status: 'healthy' });
+  });
 });

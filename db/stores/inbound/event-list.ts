@@ -44,9 +44,29 @@ function startOf(since: string, now: string): string {
   return new Date(ms).toISOString();
 }
 
-/** Keeps that the event list of a connection was read as of an instant. */
-export async function keepReadUntil(sql: Sql, connectionId: string, until: string): Promise<void> {
-  await sql.send('update connection set events_read_until = $2 where id = $1', [connectionId, until]);
+/** Keeps that the event list of a connection was read as of an instant, and what it showed to be wrong. */
+export async function keepReadUntil(
+  sql: Sql,
+  connectionId: string,
+  { until, problem }: { until: string; problem: string | null },
+): Promise<void> {
+  const text = 'update connection set events_read_until = $2, events_problem = $3 where id = $1';
+  await sql.send(text, [connectionId, until, problem]);
+}
+
+/** Keeps why the event list of a connection could not be read. */
+export async function keepUnread(sql: Sql, connectionId: string, problem: string): Promise<void> {
+  await sql.send('update connection set events_problem = $2 where id = $1', [connectionId, problem]);
+}
+
+/** Number of events that no notification has told of. */
+export async function untoldAmong(sql: Sql, connectionId: string, eventIds: readonly string[]): Promise<number> {
+  const [row] = await sql.rows<{ untold: number }>(
+    `select count(*)::int as untold from unnest($2::text[]) as e(id)
+     where not exists (select from inbound_event i where i.connection_id = $1 and i.provider_event_id = e.id)`,
+    [connectionId, eventIds],
+  );
+  return row?.untold ?? 0;
 }
 
 interface ListedRow {

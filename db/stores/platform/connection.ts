@@ -157,6 +157,9 @@ export async function updateConnection(
     if (isOtherAccount) await refuseWhileOpen(tx, row, 'take the key of another account');
     putSecrets(keys, row, secrets && withFormerSecrets(readable(keys, row), secrets, new Date().toISOString()));
     if (providerAccount !== undefined) row.providerAccount = providerAccount;
+    // Whether they are right is asked at once.
+    row.eventsAskedAt = null;
+    row.eventsProblem = null;
   }
   if (changed.length > 0) {
     Object.assign(row, members);

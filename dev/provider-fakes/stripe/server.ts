@@ -7,7 +7,7 @@ import { parseForm } from './parameters.ts';
 import { paySession } from './payment.ts';
 
 /** Ways in which a call goes wrong: before it has an effect, or (`loses_answer`, `half`, `html`) behind it. */
-export type StripeFault = 'unreachable' | 'loses_answer' | '429' | '500' | 'html' | 'half' | 'hang';
+export type StripeFault = 'unreachable' | 'loses_answer' | '401' | '429' | '500' | 'html' | 'half' | 'hang';
 
 export interface StripeFake {
   readonly url: string;
@@ -81,7 +81,8 @@ async function handle(world: World, request: IncomingMessage, response: ServerRe
   const fault = takeFault(world, call.kind);
   if (fault === 'hang') return;
   if (fault === 'unreachable') return void response.destroy();
-  if (fault === '429' || fault === '500') return send(response, Number(fault), { error: { type: 'api_error' } });
+  if (fault === '401' || fault === '429' || fault === '500')
+    return send(response, Number(fault), { error: { type: 'api_error' } });
   const { status, answer, isLost } = answerOf(books, call, request, url.pathname + body);
   if (isLost || fault === 'loses_answer') return void response.destroy();
   if (fault === 'html')
