@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { later } from '../billing/calendar.ts';
 import { askedDailyUntil, type PaymentOutcome } from '../billing/payment.ts';
 import type { RefundElsewhere } from '../billing/refund.ts';
 import { workflowScope } from '../db/scope.ts';
@@ -50,9 +51,8 @@ export interface PaymentAnswer extends PaymentMoment {
   caller?: Caller;
 }
 
-/** Refunds of a payment that were made at its gateway, and what the customer's test clock showed then; null on real time. */
-export interface RefundsElsewhere {
-  refunds: RefundElsewhere[];
+/** Payment whose refunds at its gateway are recorded, and what the customer's test clock showed then; null on real time. */
+export interface RefundsHeardOf extends RefundedPayment {
   clockTime: string | null;
 }
 
@@ -101,12 +101,18 @@ export function createPaymentActivities(access: GatewayAccess) {
       return { ...outcome, clockTime: await inScope(payment, (tx) => clockOfPayment(tx, payment.paymentId)) };
     },
 
-    /** Refunds of a captured charge that somebody made at the gateway itself. One external call, until it answers. */
-    refundsMadeElsewhere: (payment: PaymentReference): Promise<RefundsElsewhere> => askForRefunds(access, payment),
-
-    /** Records refunds that were made at the gateway, each once, and takes the credits back that they paid for. */
-    recordRefundsElsewhere: (input: PaymentMoment & Pick<RefundsElsewhere, 'refunds'>): Promise<RefundedPayment> =>
-      inScope(input, (tx) => recordRefundsElsewhere(tx, input)),
+    /**
+     * Asks for refunds of a captured charge that somebody made at the gateway itself, records each once and takes the credits back that it
+     * paid for; null where there are none. One external call, until it answers. Question and record are one step, so that no amount is in
+     * the history; a repetition finds what the first try recorded.
+     */
+    recordRefundsElsewhere: async (input: PaymentMoment): Promise<RefundsHeardOf | null> => {
+      const { refunds, clockTime } = await askForRefunds(access, input);
+      if (refunds.length === 0) return null;
+      const at = clockTime === null ? input.at : later(input.at, clockTime);
+      const refunded = await inScope(input, (tx) => recordRefundsElsewhere(tx, { ...input, refunds, at }));
+      return { ...refunded, clockTime };
+    },
 
     /** Gives up a charge that waits for its payer; the answer says what is true afterwards. */
     cancelCharge: (payment: PaymentReference): Promise<PaymentOutcome> =>
@@ -171,7 +177,10 @@ export async function recordAnswers(tx: SqlTransaction, answers: readonly Paymen
 }
 
 /** Throws an outage where the gateway gives no answer, so that the question is repeated: nobody else asks. */
-async function askForRefunds(access: GatewayAccess, payment: PaymentReference): Promise<RefundsElsewhere> {
+async function askForRefunds(
+  access: GatewayAccess,
+  payment: PaymentReference,
+): Promise<{ refunds: RefundElsewhere[]; clockTime: string | null }> {
   const { charge, clockTime } = await inSqlTransaction(access.database, workflowScope(payment), async (tx) => ({
     charge: await capturedCharge(tx, payment.paymentId),
     clockTime: await clockOfPayment(tx, payment.paymentId),

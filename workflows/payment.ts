@@ -125,11 +125,10 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
   const hearOfRefunds = async () => {
     const { paymentStatus } = await load(lifecycle.clock.present());
     if (paymentStatus === 'PROCESSING') await ask();
-    const { refunds, clockTime } = await external.refundsMadeElsewhere(self);
-    const at = later(lifecycle.clock.present(), clockTime);
-    if (refunds.length > 0)
-      await tellThoseWaiting(await local.recordRefundsElsewhere({ ...self, refunds, at }), clockTime);
-    return load(at);
+    const refunded = await external.recordRefundsElsewhere({ ...self, at: lifecycle.clock.present() });
+    if (refunded === null) return load(lifecycle.clock.present());
+    await tellThoseWaiting(refunded, refunded.clockTime);
+    return load(later(lifecycle.clock.present(), refunded.clockTime));
   };
   // A question that failed is asked again by the agenda, or by the provider's next notification; nobody waits for the answer of a signal.
   const hears = (signal: SignalDefinition<[]>, answer: () => Promise<PaymentSnapshot>) =>
