@@ -13,7 +13,7 @@ import type { InvoicePageSource } from '../db/stores/invoice/invoice-page.ts';
 import type { ExplanationPage, ExplanationRow } from '../integrations/explanation-page/render.ts';
 import { exactMoney, momentText, pageWords } from './explanation-words.ts';
 import { storedCoupon, storedCredit, storedDates, storedInvoice, storedLine, storedTax } from './invoice-evidence.ts';
-import { invoicePage, periodText } from './invoice-page.ts';
+import { dateText, invoicePage, periodText } from './invoice-page.ts';
 
 type Words = ReturnType<typeof pageWords>;
 
@@ -24,6 +24,7 @@ type Words = ReturnType<typeof pageWords>;
 export function explanationPage(evidence: InvoiceEvidence, source: InvoicePageSource): ExplanationPage {
   const document = invoicePage(source);
   const timezone = source.invoice.customer?.timezone ?? 'UTC';
+  const paidAt = document.stamp === 'PAID' ? source.invoice.row.paidAt : null;
   const words = pageWords(timezone);
   const texts = (entries: { text: string }[]) => entries.map(({ text }) => text);
   return {
@@ -35,7 +36,10 @@ export function explanationPage(evidence: InvoiceEvidence, source: InvoicePageSo
     footer: document.footer,
     seller: { name: document.seller.name, lines: texts(document.seller.lines) },
     customer: { name: document.customer.title.text, lines: texts(document.customer.lines) },
-    dates: document.dates.map(([label, text]) => [label, text]),
+    dates: [
+      ...document.dates.map(([label, text]): [string, string] => [label, text]),
+      ...(paidAt ? [['Paid on', dateText(paidAt, timezone)] as [string, string]] : []),
+    ],
     headline: document.headline,
     lines: evidence.lines.map((line) => pageLine(line, evidence, words, timezone)),
     totals: pageTotals(evidence, words),

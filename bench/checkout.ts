@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sandboxCardNumber } from '../integrations/sandbox-gateway/card.ts';
 import { makeCustomer } from './account.ts';
 import { ownCpuMs, programCpuMs } from './cpu.ts';
@@ -42,7 +43,15 @@ const cpuMs = ({ temporalServer, postgres }: BenchPlatform) =>
 async function makeInvoice({ api }: BenchPlatform, customer_id: string): Promise<string> {
   const line_items = [{ display_name: 'Onboarding', quantity: '1', amount }];
   const totals = { subtotal: amount, total: amount, amount_due: amount };
-  const { id } = await api('POST', '/invoices', { customer_id, currency: 'usd', ...totals, line_items });
+  const idempotency_key = randomUUID();
+  const { id } = await api('POST', '/invoices', {
+    customer_id,
+    idempotency_key,
+    currency: 'usd',
+    collection_method: 'send_invoice',
+    ...totals,
+    line_items,
+  });
   return id;
 }
 

@@ -10,7 +10,7 @@ import { archivePayment, requestPayment } from '../../db/stores/payment/payment-
 import type { Transaction } from '../../db/transaction.ts';
 import type { Api } from '../app.ts';
 import { readCheckout } from '../checkout-workflow.ts';
-import { errorResponses, notBuiltResponse } from '../errors.ts';
+import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { createPaymentLink, processLink, viewPayments } from '../payment-link.ts';
 import {
@@ -115,7 +115,7 @@ export async function paymentRoutes(app: Api): Promise<void> {
       summary: 'Change a payment by hand',
       params: idParams,
       body: updatePaymentBody,
-      response: { 200: payment, ...errorResponses, ...notBuiltResponse },
+      response: { 200: payment, ...errorResponses },
     },
     config: { permission: 'payment:write' },
     handler: async (request) => {

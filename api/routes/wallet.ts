@@ -60,7 +60,7 @@ function recordRoutes(app: Api): void {
       tags,
       summary: 'Open a wallet of a customer, with its first credits',
       body: createWalletBody,
-      response: { 200: wallet, ...errorResponses, ...notBuiltResponse },
+      response: { 200: wallet, ...errorResponses },
     },
     config: { permission: 'wallet:write' },
     handler: async ({ body, transaction }) => {
@@ -120,7 +120,7 @@ function recordRoutes(app: Api): void {
       summary: 'Change a wallet, freeze it or make it active again',
       params: idParams,
       body: updateWalletBody,
-      response: { 200: wallet, ...errorResponses, ...notBuiltResponse },
+      response: { 200: wallet, ...errorResponses },
     },
     config: { permission: 'wallet:write' },
     handler: async ({ params, body, transaction }) =>

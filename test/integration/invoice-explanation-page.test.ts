@@ -180,3 +180,11 @@ test("a customer's portal tells the address of its own invoices and of no others
   const stranger = await created<Wire>(api, '/customers', { external_id: 'stranger', name: 'Stranger' });
   expect((await ofPortal(stranger.external_id)).status).toBe(404);
 });
+
+test('the page of a paid invoice says when it was paid', async () => {
+  expect(page.body).not.toContain('Paid on');
+  await api('PUT', `/invoices/${invoice.id}/payment`, { payment_status: 'SUCCEEDED' });
+  const paid = await get('?format=html');
+  expect(paid.body).toContain('Paid in full');
+  expect(paid.body).toMatch(/<dt>Paid on<\/dt><dd>\d{1,2} \w+ \d{4}/);
+});

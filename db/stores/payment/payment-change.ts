@@ -108,7 +108,7 @@ function checkMove(payment: PaymentRow, next: PaymentStatus): void {
   if (next === 'PROCESSING') {
     throw refuse('invalid_operation', 'payment_status PROCESSING is entered by POST /payments/{id}/process');
   }
-  throw refuse('not_implemented', `payment_status ${next} cannot be recorded by hand; SUCCEEDED and FAILED can`);
+  throw refuse('invalid_operation', `payment_status ${next} cannot be recorded by hand; SUCCEEDED and FAILED can`);
 }
 
 async function checkMethod(tx: PaymentTransaction, payment: PaymentRow, paymentMethodId: string): Promise<void> {
