@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { later } from '../billing/calendar.ts';
 import { askedDailyUntil, type PaymentOutcome } from '../billing/payment.ts';
 import type { RefundElsewhere } from '../billing/refund.ts';
+import { coalesce } from '../db/coalesce.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/lifecycle/parked-object.ts';
 import {
@@ -20,7 +21,6 @@ import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { ChargeRequest, PaymentGateway } from '../integrations/payment-gateway.ts';
 import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
-import { coalesce } from './coalesce.ts';
 import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
 import {

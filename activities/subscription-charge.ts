@@ -1,8 +1,8 @@
+import { coalesce } from '../db/coalesce.ts';
 import type { RecordedPayment } from '../db/stores/payment/payment-outcome.ts';
 import { type AttendedSubscription, refreshSubscriptions } from '../db/stores/subscription/subscription-snapshot.ts';
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
-import { coalesce } from './coalesce.ts';
 import { crashPoint } from './crash-points.ts';
 import { type PaymentAnswer, recordAnswers } from './payment.ts';
 

@@ -1,4 +1,5 @@
 import type { AgendaItem } from '../billing/agenda.ts';
+import { coalesce } from '../db/coalesce.ts';
 import { instantText } from '../db/columns.ts';
 import type { Database } from '../db/orm.ts';
 import { workflowScope } from '../db/scope.ts';
@@ -18,7 +19,6 @@ import type { UsageReader } from '../db/usage-reader.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { type DueCharge, dueChargesAtOnce, sendAtOnce, steppedAt } from './charge-at-once.ts';
-import { coalesce } from './coalesce.ts';
 import { commanded } from './commanded.ts';
 import { crashPoint } from './crash-points.ts';
 import { createSubscriptionChanges } from './subscription-change.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newId } from '../db/id.ts';
-import { debitWallet } from '../db/stores/wallet/wallet-topup.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { findWallet } from '../db/stores/wallet/wallet.ts';
+import { sharedDebits } from '../db/stores/wallet/wallet-debit.ts';
 import { compare, rateOf } from './measure.ts';
 import { type BenchDatabase, withBenchDatabase } from './platform.ts';
 import { makeWallet } from './wallet-subject.ts';
@@ -14,7 +14,7 @@ const lots = 10;
 
 /**
  * Manual debits of 0.01, each a commit, from eight connections at once: spread over 200 wallets, and all of one wallet. The product
- * takes them as `POST /wallets/{id}/debit` does, with lots, ledger, event, audit and marks; the reference is the least that keeps the
+ * takes them as `POST /wallets/{id}/debit` does, with lots, ledger, event, audit, marks and the wallet it answers; the reference is the least that keeps the
  * same books, one PL/pgSQL function on the same tables. Fails unless every invariant holds afterwards.
  */
 export function run(): Promise<void> {
@@ -25,6 +25,7 @@ export function run(): Promise<void> {
       spread.push(walletId);
     }
     await withOwner(base, (owner) => owner.query(bareText));
+    const debit = productDebits(base);
     const pool = new pg.Pool({ connectionString: base.applicationUrl, max: connections });
     try {
       for (const [name, ids] of [
@@ -34,7 +35,7 @@ export function run(): Promise<void> {
         await compare({
           bench: name,
           reference: () => rateOf(debits, () => each(ids, (id) => bareDebit(pool, base, id))),
-          product: () => rateOf(debits, () => each(ids, (id) => productDebit(base, id))),
+          product: () => rateOf(debits, () => each(ids, debit)),
         });
       }
     } finally {
@@ -52,9 +53,10 @@ async function each(ids: readonly string[], debit: (id: string) => Promise<unkno
   await Promise.all(Array.from({ length: connections }, worker));
 }
 
-function productDebit({ database, scope }: BenchDatabase, walletId: string): Promise<unknown> {
-  const request = { walletId, credits: '0.01', idempotencyKey: randomUUID(), description: '', metadata: {} };
-  return inTransaction(database, scope, (tx) => debitWallet(tx, request));
+function productDebits({ database, scope }: BenchDatabase) {
+  const debit = sharedDebits(database, findWallet);
+  return (walletId: string) =>
+    debit({ walletId, credits: '0.01', idempotencyKey: randomUUID(), description: '', metadata: {}, scope });
 }
 
 async function bareDebit(pool: pg.Pool, { scope }: BenchDatabase, walletId: string): Promise<void> {

@@ -4,9 +4,10 @@ import { refuseBesideAutomatic } from '../../db/stores/wallet/auto-topup-switch.
 import { buyCredits } from '../../db/stores/wallet/invoiced-topup.ts';
 import { findWallet, listWallets, updateWallet } from '../../db/stores/wallet/wallet.ts';
 import { convertToPostpaid } from '../../db/stores/wallet/wallet-close.ts';
+import { sharedDebits } from '../../db/stores/wallet/wallet-debit.ts';
 import { openWallet } from '../../db/stores/wallet/wallet-open.ts';
 import { type TerminatedWallet, terminateWallet } from '../../db/stores/wallet/wallet-terminate.ts';
-import { debitWallet, topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
+import { topUpWallet } from '../../db/stores/wallet/wallet-topup.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
@@ -144,6 +145,8 @@ function lookingAt(app: Api) {
 }
 
 function creditRoutes(app: Api): void {
+  // A debit has a key of its own in its body, so the header of a request is never in force.
+  const debit = sharedDebits(app.dependencies.database, async (tx, id) => viewWallet(await findWallet(tx, id)));
   const lookedAt = lookingAt(app);
   app.post('/wallets/:id/top-up', {
     schema: {
@@ -187,11 +190,7 @@ function creditRoutes(app: Api): void {
       response: { 200: wallet, ...errorResponses },
     },
     config: { permission: 'wallet:write' },
-    handler: async ({ params, body, transaction }) =>
-      transaction(async (tx) => {
-        await debitWallet(tx, debitOf(params.id, body));
-        return viewWallet(await findWallet(tx, params.id));
-      }),
+    handler: async ({ params, body, scope }) => debit({ ...debitOf(params.id, body), scope }),
   });
 
   app.post('/wallets/:id/terminate', {

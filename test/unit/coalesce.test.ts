@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest';
-import { coalesce } from '../../activities/coalesce.ts';
+import { expect, test, vi } from 'vitest';
+import { coalesce } from '../../db/coalesce.ts';
 
 /** A step that notes its sets and ends each when told to. */
-function gatedStep() {
+function gatedStep(options: { gathers?: boolean } = {}) {
   const sets: number[][] = [];
   const ends: (() => void)[] = [];
   const call = coalesce<number, string>({
+    ...options,
     groupOf: (request) => (request < 100 ? 'a' : 'b'),
     async run(requests) {
       sets.push([...requests]);
@@ -89,4 +90,18 @@ test('a crowd is divided into sets of thirty at most', async () => {
   await endAll(Array.from({ length: 70 }, (_, index) => call(index)));
   expect(sets.slice(0, 1).map(({ length }) => length)).toEqual([30]);
   expect(Math.max(...sets.map(({ length }) => length))).toBe(30);
+});
+
+test('one that gathers nobody waits for no clock, even behind a crowd', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const { sets, call, endAll } = gatedStep({ gathers: false });
+    const crowd = Array.from({ length: 10 }, (_, index) => call(index + 20));
+    await started();
+    await endAll([...crowd, call(1), call(2)]);
+    await endAll([call(3)]);
+    expect(sets.map((set) => set.length)).toEqual([10, 2, 1]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -187,6 +187,7 @@ function entryAudit(entry: LedgerEntry): AuditRecord {
       entry.transactionStatus === 'pending' ? 'purchase opened' : entry.type === 'credit' ? 'credited' : 'debited',
     version: entry.position,
     occurredAt: entry.occurredAt,
+    requestId: entry.requestId,
     detail: { transaction_id: entry.id, credits: entry.creditAmount, reason: entry.transactionReason },
   };
 }

@@ -53,6 +53,8 @@ export interface EntryFacts {
   idempotencyKey: string;
   description?: string | undefined;
   metadata?: Readonly<Record<string, string>> | undefined;
+  /** Request that asked for it, where several share a transaction. */
+  requestId?: string | undefined;
 }
 
 export interface CreditFacts extends EntryFacts {
@@ -81,6 +83,8 @@ export interface LedgerEntry {
   creditAmount: string;
   creditBalanceAfter: string;
   occurredAt: string;
+  /** For the audit alone. */
+  requestId?: string | undefined;
   [member: string]: unknown;
 }
 
@@ -253,6 +257,7 @@ function enter(
     idempotencyKey: facts.idempotencyKey,
     description: facts.description ?? '',
     occurredAt: wallet.now,
+    requestId: facts.requestId,
     ...columns,
   };
   ledger.entries.push(entry);

@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { decimal } from '../../../billing/money.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { type BonusConfig, planBonus, planTopup } from '../../../billing/topup.ts';
 import { guardWallet } from '../../../billing/wallet.ts';
 import { missing } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
 import { readSetting } from '../platform/setting.ts';
-import {
-  enterCredit,
-  enterDebit,
-  type Ledger,
-  type LedgerEntry,
-  type LedgerWallet,
-  openLedger,
-} from './wallet-ledger.ts';
+import { enterCredit, type Ledger, type LedgerEntry, type LedgerWallet, openLedger } from './wallet-ledger.ts';
 import { takenKey, usedKeys, writeLedger } from './wallet-ledger-write.ts';
 
 export interface TopupRequest {
@@ -84,35 +76,6 @@ export async function topUpWallet(
   }
   await writeLedger(ledger);
   return { entry, wallet };
-}
-
-export interface DebitRequest {
-  walletId: string;
-  credits: string;
-  idempotencyKey: string;
-  description: string;
-  metadata: Record<string, string>;
-}
-
-/**
- * Takes credits by hand; the balance may fall below zero. Throws `not_found`, `invalid_operation` for a frozen or closed wallet,
- * `already_exists` for a key that was used. spec: wallets-and-payments §1.1 POST debit, §2.4
- */
-export async function debitWallet(tx: Transaction, request: DebitRequest): Promise<LedgerEntry | null> {
-  const { ledger, wallet } = await lockWallet(tx, request.walletId);
-  guardWallet(wallet, 'debit');
-  const key = await freshKey(tx, request.idempotencyKey);
-  const entry = enterDebit(ledger, wallet, {
-    reason: 'MANUAL_BALANCE_DEBIT',
-    quantity: { credits: decimal(request.credits) },
-    referenceType: 'EXTERNAL',
-    referenceId: key,
-    idempotencyKey: key,
-    description: request.description,
-    metadata: request.metadata,
-  });
-  await writeLedger(ledger);
-  return entry;
 }
 
 /** The key an operation is known by; random where the caller gives none. Throws `already_exists`. spec: wallets-and-payments §0 */

@@ -5,6 +5,8 @@ export interface CoalescedStep<Request, Result> {
   /** Requests with the same key go into one transaction. */
   groupOf(request: Request): string;
   run(requests: readonly Request[]): Promise<Result[]>;
+  /** False where a set begins as soon as the one before it has ended, because somebody waits for the answer. Default true. */
+  gathers?: boolean;
 }
 
 interface Waiting<Request, Result> {
@@ -30,18 +32,19 @@ const crowdLastsMs = 2_000;
  * design: usage.md Closing and afterwards
  */
 export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>): (request: Request) => Promise<Result> {
+  const { gathers = true } = step;
   const queues = new Map<string, Waiting<Request, Result>[]>();
   const crowdedAt = new Map<string, number>();
 
   async function drain(group: string, queue: Waiting<Request, Result>[]): Promise<void> {
     // Calls made in the same turn of the event loop, and those that the worker delivers with them, belong together.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     if (isCrowded(group)) await gather(queue);
     while (queue.length > 0) {
       const set = queue.splice(0, largestSet);
       await runSet(set);
-      if (set.length >= crowdSize) crowdedAt.set(group, performance.now());
-      if (queue.length > 0) await gather(queue);
+      if (gathers && set.length >= crowdSize) crowdedAt.set(group, performance.now());
+      if (queue.length > 0) await (gathers ? gather(queue) : nextTurn());
     }
     queues.delete(group);
   }
@@ -84,3 +87,5 @@ export function coalesce<Request, Result>(step: CoalescedStep<Request, Result>):
       }
     });
 }
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
