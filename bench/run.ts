@@ -27,6 +27,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'plan-simulate': () => import('./plan-simulate.ts'),
   preview: () => import('./invoice-preview.ts'),
   'price-sync': () => import('./price-sync.ts'),
+  'provider-charge': () => import('./provider-charge.ts'),
   replay: () => import('./replay.ts'),
   soak: () => import('./soak.ts'),
   'top-up-watch': () => import('./top-up-watch.ts'),
