@@ -34,7 +34,14 @@ export interface InboundDependencies {
 /** Below this age connections are not looked up again; a signature that fits none of them looks anyway. */
 const rememberedMs = 500;
 const rememberedAddresses = 1_000;
-const keptHeaders = ['content-type', 'user-agent', 'stripe-signature', 'content-length'];
+const keptHeaders = [
+  'content-type',
+  'user-agent',
+  'stripe-signature',
+  'x-razorpay-signature',
+  'x-razorpay-event-id',
+  'content-length',
+];
 
 /** Takes notifications of providers: verified over their bytes, kept, and only then answered. */
 export interface Inbound {
@@ -131,10 +138,11 @@ async function whereSecretsOpen<T>(work: () => Promise<T>): Promise<T> {
 /** A notification as it is kept. One that cannot be read is known by the digest of its bytes. */
 function keptOf(
   reader: ProviderNotifications,
-  { provider, headers, body }: AddressedNotification,
+  notification: AddressedNotification,
   connectionId: string,
 ): NewNotification {
-  const read = reader.read(body);
+  const { provider, headers, body } = notification;
+  const read = reader.read(notification);
   const names = keptHeaders.filter((name) => headers[name] !== undefined);
   const isPassedOn = read !== null && reader.concerns(read.eventType);
   return {

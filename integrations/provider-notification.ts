@@ -44,7 +44,7 @@ export interface ProviderNotifications {
   /** Verifies who sent a notification, by one of the secrets. Only over the raw bytes, before anything of them is read. */
   verify(notification: RawNotification, secrets: readonly string[], nowMs: number): SignatureVerdict;
   /** Reads a notification; null for bytes that are none. It throws nothing. */
-  read(body: Uint8Array): ProviderNotification | null;
+  read(notification: RawNotification): ProviderNotification | null;
   /** Whether events of a type may be about money or methods of ours; the others are kept and passed on to nobody. */
   concerns(eventType: string): boolean;
   /** Whether events of a type tell of money that goes back, which somebody may have sent at the provider itself. */

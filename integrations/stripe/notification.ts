@@ -21,7 +21,7 @@ export const stripeNotifications: ProviderNotifications = {
     const header = headers['stripe-signature'];
     return verifyStripeSignature(Array.isArray(header) ? header.join(',') : header, body, secrets, nowMs);
   },
-  read(body) {
+  read({ body }) {
     const event = jsonObject(body);
     return event === null ? null : readStripeEvent(event);
   },

@@ -74,7 +74,7 @@ describe('the signature of a notification of Stripe', () => {
 });
 
 describe('a notification of Stripe', () => {
-  const read = (value: unknown) => stripeNotifications.read(Buffer.from(JSON.stringify(value)));
+  const read = (value: unknown) => stripeNotifications.read({ headers: {}, body: Buffer.from(JSON.stringify(value)) });
 
   test('says which object it is about, by our names and by those of Stripe', () => {
     const object = {
@@ -115,7 +115,7 @@ describe('a notification of Stripe', () => {
     ['an event without an id', Buffer.from('{"type":"x"}')],
     ['an event without a type', Buffer.from('{"id":"evt_1","type":""}')],
   ])('that is %s is none', (_, bytes) => {
-    expect(stripeNotifications.read(bytes)).toBeNull();
+    expect(stripeNotifications.read({ headers: {}, body: bytes })).toBeNull();
   });
 
   test.each([
