@@ -28,12 +28,11 @@ export async function openSetup(
   wishes: SetupWishes,
 ): Promise<{ row: CheckoutSession; url: string | null }> {
   const { provider, usage, set_default: isDefault, ...rest } = wishes;
-  const asked = await checkoutRequestOf(request, { ...rest, payment_provider: provider });
+  const asked = await checkoutRequestOf(request, { ...rest, payment_provider: provider }, 'always');
   const session = {
     ...asked,
     providerConfig: {
       ...asked.providerConfig,
-      save_method: 'true',
       usage: usage ?? 'off_session',
       ...(isDefault ? { set_default: 'true' } : {}),
     },

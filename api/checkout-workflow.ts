@@ -29,7 +29,8 @@ type Asker = Pick<FastifyRequest, 'server' | 'temporal' | 'scope' | 'transaction
 export const checkoutPath = '/checkout';
 
 /**
- * A session as its store opens it. Refuses (invalid_operation) a provider that is not connected or opens no payment pages.
+ * A session as its store opens it. Refuses (invalid_operation) a provider that is not connected or opens no payment pages, and one that keeps
+ * no methods where one is to be kept.
  * The payer's method is kept where what is bought is charged again. spec: wallets-and-payments §1.4, §3 row 32; design: money-in-checkout §B12
  */
 export async function checkoutRequestOf(
@@ -40,10 +41,11 @@ export async function checkoutRequestOf(
   const { gateways, config } = request.server.dependencies;
   const provider = input.payment_provider;
   await refuseUnable(request, provider);
-  const sessionId = request.newId('cs');
   const wanted = input.payment_provider_config ?? {};
   const isAutomatic = wanted.collection_method === 'charge_automatically';
   const keepsMethod = savesMethod === 'always' || (isAutomatic && savesMethod === 'if_automatic');
+  if (keepsMethod) refuseForgetful(request, provider);
+  const sessionId = request.newId('cs');
   return {
     sessionId,
     provider,
@@ -76,6 +78,15 @@ async function refuseUnable(request: Pick<SessionOpener, 'server' | 'transaction
   if (able.includes(provider)) return;
   const problem = `${provider} is not connected or opens no payment pages; ${able.join(', ') || 'none'} can`;
   throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
+}
+
+/** Refuses a provider whose pages take payments and keep no method. */
+function refuseForgetful({ server }: Pick<SessionOpener, 'server'>, provider: string): void {
+  if (server.dependencies.providers?.get(provider)?.savesMethods !== false) return;
+  const problem = `${provider} saves no payment methods, so that nothing can be charged there automatically`;
+  throw refuse('invalid_operation', `payment_provider ${problem}; choose send_invoice or another provider`, {
+    fields: { payment_provider: problem },
+  });
 }
 
 /** Has a drafted session opened at its provider; answers when that did. Throws its refusal, or `service_unavailable`. */

@@ -1,16 +1,19 @@
 import { type PaymentGateways, paymentGateways } from './payment-gateway.ts';
 import type { ProviderAdapters } from './provider-adapter.ts';
+import { razorpayAdapter } from './razorpay/adapter.ts';
 import { openSandboxGateway } from './sandbox-gateway/gateway.ts';
 import { stripeAdapter } from './stripe/adapter.ts';
 
 /** Addresses of providers other than their own: fakes. */
 export interface ProviderUrls {
+  razorpay?: string | undefined;
   stripe?: string | undefined;
 }
 
 /** The providers that payments can be made through, by name. docs: providers.md */
 export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
-  return new Map([stripeAdapter(urls.stripe)].map((adapter) => [adapter.name, adapter]));
+  const adapters = [razorpayAdapter(urls.razorpay), stripeAdapter(urls.stripe)];
+  return new Map(adapters.map((adapter) => [adapter.name, adapter]));
 }
 
 /**

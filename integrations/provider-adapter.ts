@@ -7,6 +7,8 @@ export interface ProviderAdapter {
   readonly refunds: boolean;
   /** Whether it opens payment pages. */
   readonly links: boolean;
+  /** Whether a payer's method can be kept there, and charged without its payer. */
+  readonly savesMethods: boolean;
   /** The gateway of the account that the secrets are of. It keeps nothing open, so it is made anew for each conversation. */
   open(secrets: Readonly<Record<string, string>>): PaymentGateway;
   /** Asks the provider whose secrets these are. One call; it throws nothing. */

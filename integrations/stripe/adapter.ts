@@ -10,6 +10,7 @@ export function stripeAdapter(baseUrl?: string): ProviderAdapter {
     name: 'stripe',
     refunds: true,
     links: true,
+    savesMethods: true,
     open: ({ secret_key = '', account_id = null }) =>
       openStripeGateway({ secretKey: secret_key, accountId: account_id, baseUrl }),
     account: (secrets) => stripeAccount(secrets, baseUrl),

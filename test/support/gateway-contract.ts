@@ -11,12 +11,19 @@ import {
 } from './gateway-under-test.ts';
 
 /**
- * The promises every adapter keeps, whatever its provider is like: run against the sandbox and against every fake.
- * design: money-in-checkout §D
+ * The promises every adapter keeps, whatever its provider is like: run against the sandbox and against every fake. One that saves no
+ * methods says so by name before anything is sent. design: money-in-checkout §D
  */
-export function gatewayContract(name: string, under: () => GatewayUnderTest): void {
+export function gatewayContract(
+  name: string,
+  under: () => GatewayUnderTest,
+  { savesMethods = true }: { savesMethods?: boolean } = {},
+): void {
   describe(`links of ${name}`, () => linkContract(under));
-  describe(`charges of ${name}`, () => chargeContract(under));
+  if (savesMethods) {
+    describe(`saved methods of ${name}`, () => setupContract(under));
+    describe(`charges of ${name}`, () => chargeContract(under));
+  } else describe(`methods that ${name} does not save`, () => refusalContract(under));
   describe(`refunds of ${name}`, () => refundContract(under));
 }
 
@@ -140,7 +147,29 @@ function linkContract(under: () => GatewayUnderTest): void {
       expect(captures).not.toMatchObject([{ amount: '12.5', currency: 'usd' }]);
     }
   });
+}
 
+function refusalContract(under: () => GatewayUnderTest): void {
+  test.each([
+    ['to save a method alone', { mode: 'setup', amount: '0', saveMethod: true }],
+    ['to save the method of a payment', { saveMethod: true }],
+  ] as const)('a link %s is refused by name, and none is opened', async (_, changes) => {
+    const { gateway } = under();
+    const request = linkRequest(changes);
+    await expect(gateway.links!.open(request)).rejects.toMatchObject({
+      type: 'invalid_operation',
+      message: expect.stringContaining(gateway.name),
+    });
+    expect(await gateway.links!.read(request)).toMatchObject({ status: 'dead', providerId: null });
+  });
+
+  test('nothing can be charged without its payer', () => {
+    const { gateway } = under();
+    expect([gateway.charges, gateway.methods]).toEqual([undefined, undefined]);
+  });
+}
+
+function setupContract(under: () => GatewayUnderTest): void {
   test('setup: a method is kept and nothing is taken', async () => {
     const { gateway, pay, capturesOf } = under();
     const { reference } = await opened(under(), { mode: 'setup', amount: '0', saveMethod: true });
@@ -156,7 +185,7 @@ function linkContract(under: () => GatewayUnderTest): void {
 
 function chargeContract(under: () => GatewayUnderTest): void {
   const requestFor = async (card: PayerCard) => {
-    const { token, customerToken } = await under().savedMethod(card);
+    const { token, customerToken } = await under().savedMethod!(card);
     return chargeRequest(token, customerToken);
   };
 

@@ -17,9 +17,15 @@ import {
 
 /** The part of the adapter contract about refunds. */
 export function refundContract(under: () => GatewayUnderTest): void {
-  /** A captured charge of a saved method, and a refund of a part of it. */
+  /** Captured money, of a saved method or else of a link, and a refund of a part of it. */
   async function captured(card: PayerCard = 'succeeds', amount = '12.5'): Promise<RefundRequest> {
-    const { gateway, savedMethod } = under();
+    const { gateway, savedMethod, pay } = under();
+    if (!savedMethod) {
+      const { reference } = await opened(under());
+      await pay(reference, card);
+      const [capture] = (await gateway.links!.read(reference)).captures;
+      return refundOf(reference, capture!.chargeProviderId, amount);
+    }
     const { token, customerToken } = await savedMethod(card);
     const request = chargeRequest(token, customerToken);
     const { gatewayPaymentId } = await sent(gateway, request);

@@ -27,8 +27,8 @@ export type ContractCall = 'open' | 'close' | 'charge' | 'refund';
 /** A gateway and what a test may do at its other side. */
 export interface GatewayUnderTest {
   gateway: PaymentGateway;
-  /** A saved method that is charged without its payer. */
-  savedMethod(card: PayerCard): Promise<{ token: string; customerToken: string | null }>;
+  /** A saved method that is charged without its payer; absent where none can be saved. */
+  savedMethod?(card: PayerCard): Promise<{ token: string; customerToken: string | null }>;
   /** A payer pays a link, or tries to. */
   pay(link: GatewayReference, card: PayerCard): Promise<void>;
   /** The gateway takes money for a link once more, or after its end. */

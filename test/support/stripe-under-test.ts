@@ -18,7 +18,9 @@ import { openStripeGateway } from '../../integrations/stripe/gateway.ts';
 import type { GatewayUnderTest } from './gateway-under-test.ts';
 
 /** The Stripe adapter over an account of its own at the fake, and the other side of that account. */
-export function stripeUnderTest(fake: StripeFake): GatewayUnderTest & { books: StripeBooks } {
+export function stripeUnderTest(
+  fake: StripeFake,
+): Required<Pick<GatewayUnderTest, 'savedMethod'>> & GatewayUnderTest & { books: StripeBooks } {
   const secretKey = `sk_test_${randomUUID().replaceAll('-', '')}`;
   const books = fake.booksOf(secretKey);
   const sessionOf = ({ providerId }: GatewayReference) => {

@@ -1,0 +1,17 @@
+import type { ProviderAdapter } from '../provider-adapter.ts';
+import { razorpayAccount } from './account.ts';
+import { openRazorpayGateway } from './gateway.ts';
+import { razorpayNotifications } from './notification.ts';
+
+/** Razorpay as a provider; `baseUrl` is another address than its own: that of a fake. It lists no events. */
+export function razorpayAdapter(baseUrl?: string): ProviderAdapter {
+  return {
+    name: 'razorpay',
+    refunds: true,
+    links: true,
+    savesMethods: false,
+    open: ({ key_id: keyId = '', secret_key: secretKey = '' }) => openRazorpayGateway({ keyId, secretKey, baseUrl }),
+    account: (secrets) => razorpayAccount(secrets, baseUrl),
+    notifications: razorpayNotifications,
+  };
+}

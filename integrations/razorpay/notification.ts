@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type {
+  NotificationMarker,
+  ProviderNotification,
+  ProviderNotifications,
+  RawNotification,
+} from '../provider-notification.ts';
+import { noteOf, type RazorpayNotes } from './shapes.ts';
+import { verifyRazorpaySignature } from './signature.ts';
+
+const longestName = 255;
+/** Members by which Razorpay's objects name those they belong to, the nearest first. */
+const parents = ['payment_id', 'order_id'] as const;
+/** Types of events that are passed on. Those of orders say nothing that those of links and payments do not say. docs: providers.md */
+const passedOn = /^(payment_link\.|payment\.(authorized|captured|failed|dispute\.)|refund\.)/;
+const ofRefunds = /^refund\./;
+
+/** Notifications of Razorpay: an event with its objects as they were then, named in a header. design: money-in-checkout §C razorpay */
+export const razorpayNotifications: ProviderNotifications = {
+  verify: ({ headers, body }, secrets) => verifyRazorpaySignature(headers['x-razorpay-signature'], body, secrets),
+  read: readRazorpayEvent,
+  concerns: (eventType) => passedOn.test(eventType),
+  tellsOfRefund: (eventType) => ofRefunds.test(eventType),
+};
+
+/**
+ * The event of a notification. Its id is in a header that the signature does not cover; without one it is known by the digest of its bytes, so
+ * that a repeat is still the same event.
+ */
+function readRazorpayEvent({ headers, body }: RawNotification): ProviderNotification | null {
+  const event = jsonObject(body);
+  const eventType = name(event?.event);
+  if (event === null || eventType === null) return null;
+  // An event has its object and those it belongs to: the first part of its type says which is which.
+  const about = eventType.split('.', 1)[0] ?? '';
+  const object = objectMember(objectMember(objectMember(event.payload)?.[about])?.entity) ?? {};
+  const ids = [object.id, ...parents.map((parent) => object[parent])].map(name);
+  return {
+    eventId: name(headers['x-razorpay-event-id']) ?? `sha256:${createHash('sha256').update(body).digest('hex')}`,
+    eventType,
+    marker: markerOf((object.notes ?? null) as RazorpayNotes),
+    objectIds: [...new Set(ids.filter((id) => id !== null))],
+  };
+}
+
+function markerOf(notes: RazorpayNotes): NotificationMarker | null {
+  if (typeof notes !== 'object') return null;
+  const [environment, kind, id] = ['environment', 'kind', 'id'].map((each) => name(noteOf(notes, each)));
+  return environment && kind && id ? { environment, kind, id } : null;
+}
+
+/** A text that names something; null for one with NUL, which no column takes. */
+function name(value: unknown): string | null {
+  const isName = typeof value === 'string' && value !== '' && value.length <= longestName && !value.includes('\0');
+  return isName ? value : null;
+}
+
+function objectMember(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+/** The JSON object that the bytes are; null for other JSON, no JSON and no UTF-8. */
+function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
+  try {
+    return objectMember(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+  } catch {
+    return null;
+  }
+}

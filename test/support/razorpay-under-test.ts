@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { wireToken } from '../../db/stores/payment/wire-token.ts';
+import type { RazorpayBooks } from '../../dev/provider-fakes/razorpay/books.ts';
+import {
+  capture,
+  decideRefund,
+  endIfOver,
+  newPayment,
+  payLink,
+  underWay,
+} from '../../dev/provider-fakes/razorpay/payment.ts';
+import type { RazorpayFake } from '../../dev/provider-fakes/razorpay/server.ts';
+import type { GatewayReference } from '../../integrations/payment-gateway.ts';
+import { amountOfRazorpay } from '../../integrations/razorpay/amount.ts';
+import { openRazorpayGateway } from '../../integrations/razorpay/gateway.ts';
+import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import type { GatewayUnderTest } from './gateway-under-test.ts';
+
+/** The Razorpay adapter over an account of its own at the fake, and the other side of that account. */
+export function razorpayUnderTest(fake: RazorpayFake): GatewayUnderTest & { books: RazorpayBooks; keyId: string } {
+  const name = randomUUID().replaceAll('-', '');
+  const keyId = `rzp_test_${name}`;
+  const books = fake.booksOf(keyId);
+  const linkOf = ({ providerId }: GatewayReference) => {
+    const link = books.links.get(providerId ?? '');
+    if (!link) throw new Error(`the fake has no link ${providerId}`);
+    return link;
+  };
+  const told = ({ amount, currency }: { amount: number; currency: string }) =>
+    `${amountOfRazorpay(amount, currency)} ${currency.toLowerCase()}`;
+  const toldOf = (objects: ReturnType<RazorpayBooks['captures']>, name: string) =>
+    objects.filter(({ token }) => token === wireToken(name)).map(told);
+  return {
+    books,
+    keyId,
+    gateway: openRazorpayGateway({ keyId, secretKey: `secret_${name}`, baseUrl: fake.url, deadlineMs: 5_000 }),
+    pay: async (link, card) => {
+      payLink(books, linkOf(link).id, sandboxCardNumber(card));
+    },
+    // The payer's bank answers late, or two tabs pay at once: each attempt is a payment of its own.
+    captureBeside: async (link) => capture(books, newPayment(books, linkOf(link))),
+    confirm: async (link) => capture(books, underWay(books, linkOf(link).id)!),
+    expire: async (link) => {
+      const open = linkOf(link);
+      open.expire_by = 1;
+      endIfOver(books, open);
+    },
+    failNext: async (call, how) => {
+      if (call === 'charge') throw new Error('Razorpay charges nothing without its payer');
+      fake.failNext(call, how);
+    },
+    reverseRefund: async ({ providerId }) => decideRefund(books, providerId ?? '', 'failed'),
+    capturesOf: async (intentToken) => toldOf(books.captures(), intentToken),
+    refundsOf: async (refundToken) => toldOf(books.returned(), refundToken),
+  };
+}
