@@ -7,6 +7,12 @@ import { inboundAnswer, inboundParams } from '../schemas/inbound.ts';
 /** Largest notification. spec: platform §16 */
 const notificationLimitBytes = 1024 * 1024;
 
+/** Providers whose notifications are taken, and what people call them. */
+const notifying = [
+  ['razorpay', 'Razorpay'],
+  ['stripe', 'Stripe'],
+] as const;
+
 /**
  * Notifications of providers. No key and no tenant's state is looked at: who sent one is told by its signature over the bytes as they came,
  * before anything of them is read. spec: platform §16; README decision 30
@@ -26,22 +32,24 @@ export async function inboundRoutes(app: Api): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-  app.post('/webhooks/stripe/:tenant_id/:environment_id', {
-    bodyLimit: notificationLimitBytes,
-    schema: {
-      operationId: 'handleStripeWebhook',
-      tags: ['Connections'],
-      summary: 'Take a notification of Stripe, signed with the webhook secret of the connection',
-      security: [],
-      params: inboundParams,
-      response: { 200: inboundAnswer, ...errorResponses },
-    },
-    handler: async (request) => {
-      const { tenant_id: tenantId, environment_id: environmentId } = request.params;
-      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      await inbound.take({ provider: 'stripe', tenantId, environmentId, headers: request.headers, body });
-      await app.callerLimits.spare(request);
-      return { status: 'success' as const, message: 'stored' };
-    },
-  });
+  for (const [provider, name] of notifying) {
+    app.post(`/webhooks/${provider}/:tenant_id/:environment_id`, {
+      bodyLimit: notificationLimitBytes,
+      schema: {
+        operationId: `handle${name}Webhook`,
+        tags: ['Connections'],
+        summary: `Take a notification of ${name}, signed with the webhook secret of the connection`,
+        security: [],
+        params: inboundParams,
+        response: { 200: inboundAnswer, ...errorResponses },
+      },
+      handler: async (request) => {
+        const { tenant_id: tenantId, environment_id: environmentId } = request.params;
+        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+        await inbound.take({ provider, tenantId, environmentId, headers: request.headers, body });
+        await app.callerLimits.spare(request);
+        return { status: 'success' as const, message: 'stored' };
+      },
+    });
+  }
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Scope } from '../../../db/scope.ts';
 import { signedNotification } from '../../../dev/provider-fakes/stripe/notification.ts';
@@ -30,6 +31,17 @@ export function connectionCalls({ client, api }: Conversation, scope: Scope): Re
       const { tenantId, environmentId } = scope;
       const answer = await client.webhooks.handleStripeWebhook(tenantId, environmentId, headers['stripe-signature']);
       expect(answer).toEqual({ status: 'success', message: 'stored' });
+    },
+    async handleRazorpayWebhook() {
+      const webhook_secret = 'rwh_1';
+      const encrypted_secret_data = { key_id: 'rzp_test_1', secret_key: 'secret_1', webhook_secret };
+      const connection = { name: 'Razorpay', provider_type: 'razorpay', encrypted_secret_data };
+      const { body } = await api('POST', '/connections', connection);
+      const { tenantId, environmentId } = scope;
+      const signature = createHmac('sha256', webhook_secret).update('').digest('hex');
+      const answer = await client.webhooks.handleRazorpayWebhook(tenantId, environmentId, signature);
+      expect(answer).toEqual({ status: 'success', message: 'stored' });
+      await api('DELETE', `/connections/${body.id}`);
     },
     async deleteIntegration() {
       await client.integrations.deleteIntegration(connectionId);
