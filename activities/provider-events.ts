@@ -86,9 +86,10 @@ function opened(providers: ConnectedProviders, connection: ListedConnection) {
   }
 }
 
-/** Events that happened so long ago that their notifications should have come. */
+/** Events that happened so long ago that their notifications should have come, where one has the same id. */
 function idsOf(events: readonly ListedEvent[], now: string): string[] {
-  return events.filter(({ at }) => Date.parse(at) < Date.parse(now) - toldWithinMs).map(({ eventId }) => eventId);
+  const isOld = ({ at }: ListedEvent) => Date.parse(at) < Date.parse(now) - toldWithinMs;
+  return events.filter((event) => !event.isDerived && isOld(event)).map(({ eventId }) => eventId);
 }
 
 function silenceOf(untold: number): string | null {

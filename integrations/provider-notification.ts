@@ -29,6 +29,8 @@ export interface ProviderNotification {
 export interface ListedEvent extends ProviderNotification {
   /** Instant at which it happened. */
   at: string;
+  /** Made from an object of a provider that lists no events: no notification has its id. */
+  isDerived?: true;
   body: Uint8Array;
 }
 

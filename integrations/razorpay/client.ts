@@ -114,10 +114,14 @@ export function reasonOf({ reason, field }: RazorpayError): string {
 const pageSize = 100;
 
 /** All objects of a list, page by page; throws `GatewayOutcomeUnknown` when it does not end within `mostPages`. */
-export async function listAll<T>(client: RazorpayClient, path: string, mostPages = 20): Promise<T[]> {
+export async function listAll<T>(
+  client: RazorpayClient,
+  path: string,
+  { filter = {}, mostPages = 20 }: { filter?: Record<string, string>; mostPages?: number } = {},
+): Promise<T[]> {
   const all: T[] = [];
   for (let page = 0; page < mostPages; page += 1) {
-    const query = { count: String(pageSize), skip: String(page * pageSize) };
+    const query = { ...filter, count: String(pageSize), skip: String(page * pageSize) };
     const answer = await client.get<RazorpayCollection<T>>(path, query);
     const { items } = objectOf(answer, `list ${path}`);
     all.push(...items);

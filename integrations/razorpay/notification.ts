@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import type {
+  ListedEvent,
   NotificationMarker,
   ProviderNotification,
   ProviderNotifications,
   RawNotification,
 } from '../provider-notification.ts';
-import { noteOf, type RazorpayNotes } from './shapes.ts';
+import { listAll, type RazorpayClient } from './client.ts';
+import { slowestRefundMs } from './refund.ts';
+import { noteOf, type RazorpayNotes, type RazorpayRefund } from './shapes.ts';
 import { verifyRazorpaySignature } from './signature.ts';
 
 const longestName = 255;
@@ -41,6 +44,28 @@ function readRazorpayEvent({ headers, body }: RawNotification): ProviderNotifica
     marker: markerOf((object.notes ?? null) as RazorpayNotes),
     objectIds: [...new Set(ids.filter((id) => id !== null))],
   };
+}
+
+/** Pages of a hundred refunds that one reading takes. */
+const mostPages = 100;
+
+/**
+ * Refunds of an account since an instant, as events: Razorpay lists no events, and the state of what it was asked to do is asked for anyway; a
+ * refund that somebody makes there nobody asks about. One counts when it is processed, so that those are read that may have been since.
+ * Throws `GatewayOutcomeUnknown`. design: money-in-checkout §B18
+ */
+export async function listRazorpayRefunds(client: RazorpayClient, since: string): Promise<ListedEvent[]> {
+  const from = Math.floor((Date.parse(since) - slowestRefundMs) / 1000);
+  const filter = { from: String(from) };
+  const refunds = await listAll<RazorpayRefund>(client, '/refunds', { filter, mostPages });
+  return refunds.flatMap((refund): ListedEvent[] => {
+    const event = `refund.${refund.status === 'pending' ? 'created' : refund.status}`;
+    const body = Buffer.from(JSON.stringify({ entity: 'event', event, payload: { refund: { entity: refund } } }));
+    const headers = { 'x-razorpay-event-id': `${refund.id}/${refund.status}` };
+    const read = readRazorpayEvent({ headers, body });
+    const at = new Date(refund.created_at * 1000).toISOString();
+    return read ? [{ ...read, at, body, isDerived: true }] : [];
+  });
 }
 
 function markerOf(notes: RazorpayNotes): NotificationMarker | null {

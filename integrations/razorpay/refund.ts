@@ -18,7 +18,7 @@ import { noteOf, type RazorpayRefund } from './shapes.ts';
  */
 const razorpayResend = { untilMs: 23 * 3_600_000 };
 /** A refund at normal speed takes seven working days at most, which have eleven days with their week-ends. */
-const slowestMs = 11 * 24 * 3_600_000;
+export const slowestRefundMs = 11 * 24 * 3_600_000;
 
 /**
  * Refunds of payments. They are found by our token among those of the payment, never by an id alone: a refused one and its next try are two
@@ -93,6 +93,6 @@ function wireRefund(refund: RazorpayRefund): GatewayRefund {
     amount: amountOfRazorpay(amount, currency),
     currency: currency.toLowerCase(),
     failureReason: status === 'failed' ? 'refund_failed' : null,
-    ...(status === 'pending' ? { expectedBy: new Date(created_at * 1000 + slowestMs).toISOString() } : {}),
+    ...(status === 'pending' ? { expectedBy: new Date(created_at * 1000 + slowestRefundMs).toISOString() } : {}),
   };
 }

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { readProviderEvents } from '../../activities/provider-events.ts';
 import { signedNotification } from '../../dev/provider-fakes/razorpay/notification.ts';
 import { decideRefund, refundInDashboard } from '../../dev/provider-fakes/razorpay/payment.ts';
 import type { SandboxBehaviour } from '../../integrations/sandbox-gateway/card.ts';
+import { testSecretKeys } from '../support/secret-keys.ts';
 import type { Body } from './checkout.fixture.ts';
 import { razorpayWorld } from './razorpay.fixture.ts';
 
@@ -84,6 +86,33 @@ describe('refunds made in the dashboard', () => {
     await expect
       .poll(() => read(`/invoices/${invoiceId}`), { timeout: 20_000 })
       .toMatchObject({ payment_status: 'REFUNDED', refunded_amount: '25' });
+  });
+});
+
+describe('refunds in the dashboard that no notification told of', () => {
+  test('are found in the list of the account, once they are paid out, and are no sign of a wrong address', async () => {
+    const { paymentId, gatewayId } = await paid();
+    const refundId = refundInDashboard(books, gatewayId, 700);
+    // Long enough ago that its notification should have come.
+    Object.assign(books.refunds.get(refundId)!, {
+      status: 'pending',
+      created_at: Math.floor(Date.now() / 1000) - 3600,
+    });
+    const connected = { adapters: world.providers, secretKeys: testSecretKeys.secretEncryptionKeys };
+    const look = () => readProviderEvents(world.base.database, world.temporal.client, connected);
+    // A change of the secrets has the list read at once.
+    const pass = () =>
+      api('PUT', `/connections/${connection.id}`, { encrypted_secret_data: { webhook_secret: 'rwh_1' } });
+    await pass();
+    await look();
+    await expect
+      .poll(async () => (await world.inboxOf({ id: `${refundId}/pending` }))?.outcome, { timeout: 20_000 })
+      .toBe('passed_on');
+    decideRefund(books, refundId, 'processed');
+    await pass();
+    await look();
+    await world.refundsBecome(paymentId, [{ gateway_refund_id: refundId, amount: '7', refund_status: 'SUCCEEDED' }]);
+    expect(await read(`/connections/${connection.id}`)).toMatchObject({ health: { status: 'healthy' } });
   });
 });
 

@@ -44,7 +44,7 @@ export async function razorpayWorld(account: string) {
     api<Body>('POST', '/invoices', invoiceOf((await customerOf(api)).id, amount, more));
 
   return {
-    ...{ order, fake, app, api, base, temporal, keyId, books, secrets, linkOf, post },
+    ...{ order, fake, providers, app, api, base, temporal, keyId, books, secrets, linkOf, post },
     close: () => fake.close(),
     connect: (more: object = {}) =>
       api<Body>('POST', '/connections', {
@@ -69,7 +69,7 @@ export async function razorpayWorld(account: string) {
       return event;
     },
     notify: (event: FakeEvent, secret = webhookSecret) => post(signedNotification(event, secret)),
-    inboxOf: (event: FakeEvent): Promise<InboxRow | undefined> => inboxOf({ base }, event.id),
+    inboxOf: (event: Pick<FakeEvent, 'id'>): Promise<InboxRow | undefined> => inboxOf({ base }, event.id),
     /** Rows of the inbox whatever their event. */
     inboxSize: () =>
       inSqlTransaction(base.database, base.scope, async (tx) => (await tx.rows('select 1 from inbound_event')).length),

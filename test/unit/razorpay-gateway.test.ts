@@ -4,6 +4,7 @@ import { authorize, fail, newPayment, refundInDashboard } from '../../dev/provid
 import { startRazorpayFake } from '../../dev/provider-fakes/razorpay/server.ts';
 import { GatewayOutcomeUnknown, type RefundRequest } from '../../integrations/payment-gateway.ts';
 import { razorpayAccount } from '../../integrations/razorpay/account.ts';
+import { razorpayAdapter } from '../../integrations/razorpay/adapter.ts';
 import { openRazorpayGateway } from '../../integrations/razorpay/gateway.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { gatewayContract } from '../support/gateway-contract.ts';
@@ -254,6 +255,24 @@ describe('refunds', () => {
     const pending = await under.gateway.refunds!.refund({ ...request, chargeProviderId: capture!.chargeProviderId });
     expect(pending.status).toBe('processing');
     expect(Date.parse(pending.expectedBy ?? '')).toBeGreaterThan(Date.now() + 10 * 86_400_000);
+  });
+
+  test('of an account are listed as events, those before that may have been processed since too', async () => {
+    const { request, chargeProviderId } = await paid('5');
+    await under.gateway.refunds!.refund(request);
+    const made = [100, 200].map((amount) => refundInDashboard(under.books, chargeProviderId, amount));
+    const days = (ago: number) => Math.floor(Date.now() / 1000) - ago * 86_400;
+    Object.assign(under.books.refunds.get(made[0]!)!, { created_at: days(10), status: 'pending' });
+    under.books.refunds.get(made[1]!)!.created_at = days(12);
+    const secrets = { key_id: under.keyId, secret_key: under.keyId.replace('rzp_test', 'secret') };
+    const events = await razorpayAdapter(fake.url).events!(secrets, new Date().toISOString());
+    const [ours] = [...under.books.refunds.keys()];
+    expect(events).toMatchObject([
+      { eventId: `${made[0]}/pending`, eventType: 'refund.created', marker: null, isDerived: true },
+      { eventId: `${ours}/processed`, marker: { kind: 'refund', id: 're_1' }, objectIds: [ours, chargeProviderId] },
+    ]);
+    fake.failNext('read', '500');
+    await expect(razorpayAdapter(fake.url).events!(secrets, new Date().toISOString())).rejects.toThrow('answered 500');
   });
 
   test('are found among more than a page of them', async () => {

@@ -63,6 +63,14 @@ export function callOf(books: RazorpayBooks, { method, path, query, parameters, 
       });
     case 'GET /v1/payments':
       return { kind: 'other', answer: () => collection([...books.payments.values()].toReversed(), query) };
+    case 'GET /v1/refunds':
+      return reads(() => {
+        const from = Number(query.get('from') ?? 0);
+        return collection(
+          [...books.refunds.values()].filter(({ created_at }) => created_at >= from).toReversed(),
+          query,
+        );
+      });
     case 'GET /v1/payments/:id':
       return reads(() => shown(found(books.payments, id)));
     case 'POST /v1/payments/:id/capture':
