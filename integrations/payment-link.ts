@@ -30,6 +30,8 @@ export interface LinkRequest extends GatewayReference {
   currency: string;
   /** Real time at which it is to end. */
   expiresAt: string;
+  /** Way of paying that the page offers, where its provider has more than cards. */
+  payBy: 'CARD' | 'UPI';
   /** Whether the method is kept so that it can be charged without the payer. */
   saveMethod: boolean;
   customer: LinkCustomer;

@@ -39,6 +39,7 @@ export function razorpayLinks(client: RazorpayClient): PaymentLinks {
 async function open(client: RazorpayClient, request: LinkRequest): Promise<OpenedLink> {
   if (request.mode === 'setup' || request.saveMethod) throw keepsNothing();
   refuseTooLittle(request.amount, request.currency);
+  if (request.payBy === 'UPI' && request.currency.toLowerCase() !== 'inr') throw indianAlone(request.currency);
   const answer = await client.post<RazorpayLink>('/payment_links', linkOf(request));
   if (answer.error === null) return openedLink(answer.object);
   const known = await findByToken(client, request);
@@ -53,8 +54,14 @@ function keepsNothing() {
   return refuse('invalid_operation', problem, { fields: { payment_provider: problem } });
 }
 
-/** Card alone, so that money is decided at once; paid whole, once, and announced by nobody but us. design: money-in-checkout §A5, §A7, §B5 */
+function indianAlone(currency: string) {
+  const rule = 'razorpay takes UPI in inr alone';
+  return refuse('validation_error', `${currency} cannot be paid by UPI: ${rule}`, { fields: { payment_method: rule } });
+}
+
+/** One way of paying, cards where nothing else is asked for, so that money is decided at once; paid whole, once, and announced by nobody but us. design: money-in-checkout §A5, §A7, §B5 */
 function linkOf({ amount, currency, token, customer, ...request }: LinkRequest) {
+  const isUpi = request.payBy === 'UPI';
   const least = Math.max(Date.parse(request.expiresAt), Date.now() + shortestMs + spareMs);
   const expiresMs = Math.min(least, Date.now() + longestMs);
   return {
@@ -74,7 +81,7 @@ function linkOf({ amount, currency, token, customer, ...request }: LinkRequest) 
     notes: notesOf(request.metadata, { perennial_token: token, perennial_intent: request.intentToken }),
     callback_url: request.returnUrl,
     callback_method: 'get',
-    options: { checkout: { method: { card: true, netbanking: false, upi: false, wallet: false } } },
+    options: { checkout: { method: { card: !isUpi, netbanking: false, upi: isUpi, wallet: false } } },
   };
 }
 

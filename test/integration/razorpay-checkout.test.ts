@@ -163,6 +163,19 @@ test('an amount that Razorpay cannot express is refused before a page is opened'
   expect(books.links.size).toBe(before);
 });
 
+test('a page offers UPI where an order asks for it', async () => {
+  const upi = { ...checkout, payment_provider_config: { payment_method: 'UPI' } };
+  const { status, body } = await world.order('25', { currency: 'inr', checkout: upi });
+  expect(status, JSON.stringify(body)).toBe(201);
+  expect(linkOf(body.checkout_session)).toMatchObject({ method: 'upi', currency: 'INR', amount: 2500 });
+  pay(body.checkout_session);
+  await becomes(body.checkout_session, 'completed');
+  expect(await world.order('25', { checkout: upi })).toMatchObject({
+    status: 400,
+    body: { message: 'usd cannot be paid by UPI: razorpay takes UPI in inr alone' },
+  });
+});
+
 test('cards are not saved: what would charge one is refused by name, and the rest is as for anybody without a card', async () => {
   const customer = await customerOf(api);
   const refused = { status: 400, body: { message: expect.stringContaining('razorpay saves no payment methods') } };

@@ -68,6 +68,7 @@ export function linkRequest(changes: Partial<LinkRequest> = {}): LinkRequest {
     amount: '12.5',
     currency: 'usd',
     expiresAt: new Date(Date.now() + hourMs).toISOString(),
+    payBy: 'CARD',
     saveMethod: false,
     customer: { token: null, name: 'Payer', email: 'payer@example.com', contact: null },
     pageUrl: 'http://127.0.0.1/checkout/page',

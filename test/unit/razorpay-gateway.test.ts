@@ -151,6 +151,17 @@ describe('the first real call', () => {
     expect([...under.books.payments.values()]).toMatchObject([{ notes: marks }]);
   });
 
+  test('a link offers cards, or UPI where that is asked for, which is for rupees alone', async () => {
+    const cards = await opened(under);
+    const upi = await opened(under, { payBy: 'UPI', currency: 'inr' });
+    const offered = [cards, upi].map(({ reference }) => under.books.links.get(reference.providerId)!.method);
+    expect(offered).toEqual(['card', 'upi']);
+    expect(await (await fetch(upi.url)).text()).toContain('Test UPI account');
+    const dollars = under.gateway.links!.open(linkRequest({ payBy: 'UPI' }));
+    await expect(dollars).rejects.toThrow('usd cannot be paid by UPI: razorpay takes UPI in inr alone');
+    expect(under.books.links.size).toBe(2);
+  });
+
   test('a payer pays on the page of the fake and comes back', async () => {
     const { url, reference } = await opened(under);
     expect(await (await fetch(url)).text()).toContain('No money moves here.');

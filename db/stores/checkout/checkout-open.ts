@@ -28,6 +28,7 @@ export interface LinkToOpen {
   amount: string;
   currency: string;
   expiresAt: string;
+  payBy: 'CARD' | 'UPI';
   saveMethod: boolean;
   customer: { token: string | null; name: string; email: string | null; contact: string | null };
   pageUrl: string;
@@ -99,6 +100,7 @@ function linkOf(row: RequestRow): LinkToOpen {
     amount: decimalText(row.amount),
     currency: row.currency,
     expiresAt: instantText(row.expires_at),
+    payBy: row.provider_config.payment_method === 'UPI' ? 'UPI' : 'CARD',
     saveMethod: row.provider_config.save_method === 'true',
     customer: { token: null, name: row.customer_name, email: row.customer_email, contact: row.customer_contact },
     pageUrl: page,

@@ -18,6 +18,8 @@ export interface FakeLink {
   expired_at: number;
   cancelled_at: number;
   callback_url: string;
+  /** The one way of paying that the page offers. */
+  method: 'card' | 'upi';
   notes: Notes;
   /** Made when the page is opened for the first time. */
   order_id?: string;
@@ -155,7 +157,7 @@ function tokenOf(notes: Notes): string {
 
 /** An object without what only the fake knows of it. */
 export function shown(object: object): object {
-  const { behaviour: _, remaining: __, looksLeft: ___, ...members } = object as Record<string, unknown>;
+  const { behaviour: _, remaining: __, looksLeft: ___, method: ____, ...members } = object as Record<string, unknown>;
   return members;
 }
 

@@ -8,7 +8,7 @@ import {
   shown,
   unknownId,
 } from './books.ts';
-import { allow, amountOf, currencyOf, notesOf, only, type Parameters, text } from './parameters.ts';
+import { allow, amountOf, currencyOf, methodOf, notesOf, only, type Parameters, text } from './parameters.ts';
 import { capture, endIfOver, giveBack, nearer, nearerRefund } from './payment.ts';
 
 /** A call that came in, and what it is called in faults. */
@@ -147,6 +147,7 @@ function openLink(books: RazorpayBooks, parameters: Parameters, pageUrl: string)
     expired_at: 0,
     cancelled_at: 0,
     callback_url: text(parameters, 'callback_url'),
+    method: methodOf(parameters, currency),
     notes: notesOf(parameters),
   };
   books.links.set(id, link);
@@ -162,10 +163,10 @@ function shownLink(books: RazorpayBooks, link: FakeLink) {
     plink_id: link.id,
     amount,
     created_at,
-    method: 'card',
+    method: link.method,
     status: 'captured',
   }));
-  return { accept_partial: false, ...link, payments: payments.length === 0 ? null : payments };
+  return { accept_partial: false, ...shown(link), payments: payments.length === 0 ? null : payments };
 }
 
 function cancelLink(books: RazorpayBooks, id: string) {

@@ -9,9 +9,12 @@ const cards = [
 ] as const;
 
 /** Page of the fake on which a link is paid with a test card. `outcome` is that of the attempt before. */
-export function hostedPage({ amount, currency, description, status }: FakeLink, outcome: string | null): string {
+export function hostedPage(
+  { amount, currency, description, status, method }: FakeLink,
+  outcome: string | null,
+): string {
   const told = outcome === null ? '' : `The last attempt: ${outcome}.`;
-  const form = html`<form method="post"><label>Test card <select name="card_number">
+  const form = html`<form method="post"><label>Test ${method === 'upi' ? 'UPI account' : 'card'} <select name="card_number">
 !${cards.map(([name, number]) => html`<option value="${number}">${name} (${number})</option>`).join('')}
 </select></label> <button>Pay</button></form>`;
   return html`<!doctype html>

@@ -46,6 +46,18 @@ export function notesOf(parameters: Parameters): Notes {
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
+/** The one way of paying that a page offers; the fake has cards and UPI, which is for rupees alone. */
+export function methodOf({ options }: Parameters, currency: string): 'card' | 'upi' {
+  const { method } = (options as { checkout?: { method?: Record<string, unknown> } } | undefined)?.checkout ?? {};
+  const { card, netbanking, upi, wallet, ...others } = method ?? {};
+  const isKnown = [card, netbanking, upi, wallet].every((each) => typeof each === 'boolean');
+  if (!isKnown || Object.keys(others).length > 0 || netbanking || wallet || card === upi) {
+    throw new RazorpayRefusal('wrong input fields sent.', { field: 'options' });
+  }
+  if (upi && currency !== 'INR') throw new RazorpayRefusal('upi is currently supported only in indian currency');
+  return upi ? 'upi' : 'card';
+}
+
 const thousandths = ['BHD', 'IQD', 'JOD', 'KWD', 'OMR', 'TND'];
 
 export function currencyOf(parameters: Parameters): string {
