@@ -58,8 +58,9 @@ describe('refunds of ours', () => {
   test('that take days are settled by what Razorpay tells', async () => {
     const payment = await paid('refund_never_answers');
     await credit(payment, '10');
-    await world.refundsBecome(payment.paymentId, [{ refund_status: 'PROCESSING' }]);
+    await expect.poll(() => books.refundsOf(payment.gatewayId), { timeout: 20_000 }).toHaveLength(1);
     const [refund] = books.refundsOf(payment.gatewayId);
+    await world.refundsBecome(payment.paymentId, [{ refund_status: 'PROCESSING' }]);
     decideRefund(books, refund!.id, 'processed');
     expect((await notify(lastEvent('refund.processed'))).status).toBe(200);
     await world.refundsBecome(payment.paymentId, [{ refund_status: 'SUCCEEDED', gateway_refund_id: refund!.id }]);
