@@ -77,7 +77,7 @@ const described: readonly [RegExp, string][] = [
   [/fully refunded already/i, 'already_refunded'],
   [/more than 6 months old/i, 'payment_too_old'],
   [/enough balance/i, 'balance_too_low'],
-  [/must be at ?least (INR|USD|[A-Z]{3}) /i, 'amount_too_small'],
+  [/must be at ?least [A-Z]{3} /i, 'amount_too_small'],
   [/live mode is disabled/i, 'live_mode_disabled'],
   [/merchant is suspended/i, 'account_suspended'],
   [/at ?least 15 minutes/i, 'expiry_too_early'],
