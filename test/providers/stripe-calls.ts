@@ -99,6 +99,7 @@ function linksToOpen(customerToken: string | null): LinkRequest[] {
     ...page,
     mode,
     amount: mode === 'payment' ? '12.5' : '0',
+    payBy: 'CARD',
     saveMethod,
     customer: { ...customer, token },
   });
