@@ -140,6 +140,35 @@ test('a cancellation that Razorpay does not hear: money that comes later goes ba
   expect(books.returned().map(({ amount }) => amount)).toContain(2500);
 });
 
+test('a bank that confirms after the page was closed, or beside what was paid: the money goes back to its card', async () => {
+  const back = { refund_status: 'SUCCEEDED', refund_target: 'BACK_TO_SOURCE', amount: '25' };
+  const cancelled = await opened();
+  await api<Body>('POST', `/checkout/sessions/${cancelled.id}/cancel`);
+  capture(books, newPayment(books, linkOf(cancelled)));
+  await notify(lastEvent('payment.captured'));
+  await world.refundsBecome(cancelled.checkout_payment_id, [back]);
+
+  const paid = await opened();
+  pay(paid);
+  const told = lastEvent('payment.captured');
+  await notify(told);
+  await becomes(paid, 'completed');
+  // Of what is recorded nobody is asked again.
+  const again = { ...told, id: 'evt_again' };
+  await notify(again);
+  await expect.poll(() => world.inboxOf(again), { timeout: 20_000 }).toMatchObject({ outcome: 'settled' });
+  capture(books, newPayment(books, linkOf(paid)));
+  await notify(lastEvent('payment.captured'));
+  const payments = async () => (await read(`/payments?destination_id=${paid.checkout_invoice_id}`)).items as Body[];
+  await expect.poll(payments, { timeout: 20_000 }).toHaveLength(2);
+  const second = (await payments()).find(({ id }) => id !== paid.checkout_payment_id);
+  await world.refundsBecome(second!.id, [back]);
+  expect(await read(`/invoices/${paid.checkout_invoice_id}`)).toMatchObject({
+    amount_paid: '25',
+    overpaid_amount: '0',
+  });
+});
+
 test('less than was asked, or another currency, never completes an order, and goes back', async () => {
   for (const [card, taken] of [
     ['captures_less', { amount: 2499, currency: 'USD' }],

@@ -12,9 +12,9 @@ export interface Recipient {
   clockTime: string | null;
   /**
    * `told`: its workflow asks the provider. `opened`: whoever opened it is asking already. `captured`: only money that goes back can still
-   * change it. `settled`: nothing can.
+   * change it. `ended`: a session whose page is closed, to which a bank may still send money. `settled`: nothing can.
    */
-  standing: 'told' | 'opened' | 'captured' | 'settled';
+  standing: 'told' | 'opened' | 'captured' | 'ended' | 'settled';
   /** The provider told of money that goes back, of a payment: somebody may have sent it there. */
   isOfRefund: boolean;
 }
@@ -84,7 +84,9 @@ function addressed(
   if (!found) return marker ? lookedForAgain(notification, now) : done(notification, 'not_ours');
   const { kind, id, customerId, testClockId, clockTime, standing } = found;
   const isOfRefund = tellsOfRefund && kind === 'payment';
-  if (standing === 'settled' || (standing === 'captured' && !isOfRefund)) return done(notification, 'settled', found);
+  const isOver = standing === 'settled' || (standing === 'captured' && !isOfRefund);
+  if (isOver || (standing === 'ended' && !namesUnknown(providerIds, ofProvider)))
+    return done(notification, 'settled', found);
   if (standing === 'opened' && notification.attempt < patientLooks) return lookedForAgain(notification, now);
   const recipient = {
     kind,
@@ -96,6 +98,11 @@ function addressed(
     isOfRefund,
   };
   return { ...done(notification, 'passed_on', found), recipient };
+}
+
+/** Whether what a notification is about, the first of its ids, is neither a page nor a payment that is recorded here. */
+function namesUnknown([subject]: readonly string[], rows: readonly RecipientRow[]): boolean {
+  return subject !== undefined && !rows.some((row) => row.providerIds.includes(subject));
 }
 
 function isKind(kind: string): kind is RecipientKind {
@@ -136,7 +143,8 @@ const refundColumns = `${columns('refund', 'o.payment_gateway')},
 const sessionText = `
 select ${columns('checkout_session', 'o.payment_provider')},
   case when o.checkout_status in ('initiated', 'pending') and o.link_state = 'none' then 'opened'
-    when o.checkout_status in ('initiated', 'pending') or o.link_state = 'open' then 'told' else 'settled' end as standing,
+    when o.checkout_status in ('initiated', 'pending') or o.link_state = 'open' then 'told'
+    when o.link_state = 'dead' and o.checkout_payment_id is not null then 'ended' else 'settled' end as standing,
   array_remove(array[o.provider_session_id], null) as "providerIds"
 from checkout_session o left join test_clock c on c.id = o.test_clock_id
 where o.environment_id = $1 and o.payment_provider = any($4) and o.id = any($6)`;
