@@ -64,6 +64,7 @@ export function refundContract(under: () => GatewayUnderTest): void {
     const refused = await captured('refund_fails');
     const failed = { status: 'failed', failureReason: expect.any(String) };
     expect(await gateway.refunds!.refund(refused)).toMatchObject(failed);
+    if (!reverseRefund) return;
     const request = await captured();
     const { gatewayRefundId } = await gateway.refunds!.refund(request);
     await reverseRefund({ ...request, providerId: gatewayRefundId });
@@ -85,7 +86,8 @@ export function refundContract(under: () => GatewayUnderTest): void {
   });
 
   test('a refund that takes time is processing', async () => {
-    const { gateway } = under();
+    const { gateway, reverseRefund } = under();
+    if (!reverseRefund) return;
     const request = await captured('refund_never_answers');
     expect(await gateway.refunds!.refund(request)).toMatchObject({ status: 'processing' });
     expect(await gateway.refunds!.lookUp(request)).toMatchObject({ status: 'processing' });

@@ -41,8 +41,8 @@ export interface GatewayUnderTest {
   expire?(link: GatewayReference): Promise<void>;
   /** The next call fails before it has an effect, or its answer is lost behind it. */
   failNext(call: ContractCall, how: 'unreachable' | 'loses_answer'): Promise<void>;
-  /** A refund that succeeded is taken back. */
-  reverseRefund(refund: RefundRequest): Promise<void>;
+  /** A refund that succeeded is taken back; absent where refunds are decided at once and for good. */
+  reverseRefund?(refund: RefundRequest): Promise<void>;
   /** Everything captured for an intent or link, by the gateway's own books, as `amount currency`. */
   capturesOf(intentToken: string): Promise<string[]>;
   /** Everything given back for a refund token, likewise. */
