@@ -82,6 +82,11 @@ const schema = defineEntity({
     { properties: ['environmentId', 'createdAt', 'id'] },
     { properties: ['environmentId', 'customerId'] },
     { properties: ['environmentId', 'checkoutInvoiceId'] },
+    {
+      name: 'checkout_session_provider_session_index',
+      expression: (columns, table, name) =>
+        `create index "${name}" on ${table} (${columns.environmentId}, ${columns.paymentProvider}, ${columns.providerSessionId}) where ${columns.providerSessionId} is not null`,
+    },
   ],
 });
 export class CheckoutSession extends schema.class {}

@@ -147,7 +147,7 @@ select ${columns('checkout_session', 'o.payment_provider')},
     when o.link_state = 'dead' and o.checkout_payment_id is not null then 'ended' else 'settled' end as standing,
   array_remove(array[o.provider_session_id], null) as "providerIds"
 from checkout_session o left join test_clock c on c.id = o.test_clock_id
-where o.environment_id = $1 and o.payment_provider = any($4) and o.id = any($6)`;
+where o.environment_id = $1 and o.payment_provider = any($4)`;
 
 // Each by a key of its own: an `or` of them would read the table.
 const recipientsText = `
@@ -156,4 +156,5 @@ union all select ${refundColumns} ${rest('refund')} and o.id = any($3)
 union all select ${refundColumns} ${rest('refund')} and o.gateway_refund_id = any($5)
 union all select ${paymentColumns} ${rest('payment')} and o.gateway_payment_id = any($5)
 union all select ${paymentColumns} ${rest('payment')} and o.provider_object_id = any($5)
-union all ${sessionText}`;
+union all ${sessionText} and o.id = any($6)
+union all ${sessionText} and o.provider_session_id = any($5)`;
