@@ -69,6 +69,8 @@ const schema = z
     AWS_MARKETPLACE_SECRET_ACCESS_KEY: z.string().optional(),
     /** Asked instead of the region's own endpoint of STS. */
     AWS_STS_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+    /** Asked instead of Moyasar: a fake that moves no money. */
+    MOYASAR_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Razorpay: a fake that moves no money. */
     RAZORPAY_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Stripe: a fake that moves no money. */
@@ -144,7 +146,7 @@ export interface Config {
   /** Null where there are no connections to AWS Marketplace. */
   awsMarketplace: { accessKeyId: string; secretAccessKey: string; endpoint: string | null } | null;
   /** Addresses of providers other than their own. */
-  providerUrls: { razorpay?: string | undefined; stripe?: string | undefined };
+  providerUrls: { moyasar?: string | undefined; razorpay?: string | undefined; stripe?: string | undefined };
   timerSpreadMs: number;
   workflowBundle: string | null;
   outgoingAllowedHosts: string[];
@@ -216,7 +218,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     portalUrl: values.PORTAL_URL ?? `http://${values.HOST}:${values.PORT}/portal`,
     secretEncryptionKeys: values.SECRET_ENCRYPTION_KEYS,
     awsMarketplace: awsMarketplace(values),
-    providerUrls: { razorpay: values.RAZORPAY_API_URL, stripe: values.STRIPE_API_URL },
+    providerUrls: {
+      moyasar: values.MOYASAR_API_URL,
+      razorpay: values.RAZORPAY_API_URL,
+      stripe: values.STRIPE_API_URL,
+    },
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
     outgoingAllowedHosts: values.OUTGOING_ALLOWED_HOSTS,

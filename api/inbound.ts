@@ -13,6 +13,7 @@ import type {
   SignatureVerdict,
 } from '../integrations/provider-notification.ts';
 import type { ProviderInboxStart } from '../workflows/provider-inbox.messages.ts';
+import { NotAuthenticated } from './errors.ts';
 
 /** A notification and the address it was sent to. */
 export interface AddressedNotification extends RawNotification {
@@ -78,7 +79,7 @@ export function inboundOf({ database, secretKeys, notificationsOf, onKept, onLos
         verified(reader, notification, await connectionsOf(notification, isFresh));
       const first = await whereSecretsOpen(() => attempt(false));
       const { connection, verdict } = first.connection ? first : await whereSecretsOpen(() => attempt(true));
-      if (!connection) throw unverified(notification.provider, verdict);
+      if (!connection) throw unverified(notification.provider, verdict, reader);
       const kept = keptOf(reader, notification, connection.id);
       const scope = workflowScope(notification);
       await inSqlTransaction(database, scope, (tx) => keepNotifications(tx, [kept])).catch((error: unknown) => {
@@ -117,13 +118,15 @@ const problems: Record<NonNullable<Verified['verdict']>, (provider: string) => s
   unconnected: (provider) => `this environment has no connection to ${provider}: connect it, with its webhook_secret`,
   'no secret': (provider) =>
     `the connection to ${provider} has no webhook_secret, without which nothing is taken: give it one`,
-  missing: (provider) => `the notification is not signed: ${provider} sends the signature in a header`,
+  missing: (provider) => `the notification is not signed: ${provider} sends a signature or secret along`,
   bad: (provider) =>
     `the signature does not fit: compare the webhook_secret of the connection with the one ${provider} shows for this address`,
   clock: () => 'the signature is right, but its time is more than 5 minutes away from the clock of this server: set it',
 };
 
-function unverified(provider: string, verdict: Verified['verdict']) {
+function unverified(provider: string, verdict: Verified['verdict'], { refusedBy }: ProviderNotifications) {
+  const isForged = verdict === 'missing' || verdict === 'bad';
+  if (isForged && refusedBy === 401) return new NotAuthenticated(problems[verdict](provider));
   return refuse('validation_error', problems[verdict](provider), { signature: verdict });
 }
 
@@ -153,7 +156,7 @@ function keptOf(
     marker: read?.marker ?? null,
     providerIds: read?.objectIds ?? [],
     headers: Object.fromEntries(names.map((name) => [name, printable(String(headers[name]))])),
-    body,
+    body: reader.kept?.(body) ?? body,
     receivedAt: realNow(),
     outcome: isPassedOn ? null : read === null ? 'unreadable' : 'ignored',
   };

@@ -1,3 +1,4 @@
+import { moyasarAdapter } from './moyasar/adapter.ts';
 import { type PaymentGateways, paymentGateways } from './payment-gateway.ts';
 import type { ProviderAdapters } from './provider-adapter.ts';
 import { razorpayAdapter } from './razorpay/adapter.ts';
@@ -6,13 +7,14 @@ import { stripeAdapter } from './stripe/adapter.ts';
 
 /** Addresses of providers other than their own: fakes. */
 export interface ProviderUrls {
+  moyasar?: string | undefined;
   razorpay?: string | undefined;
   stripe?: string | undefined;
 }
 
 /** The providers that payments can be made through, by name. docs: providers.md */
 export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
-  const adapters = [razorpayAdapter(urls.razorpay), stripeAdapter(urls.stripe)];
+  const adapters = [moyasarAdapter(urls.moyasar), razorpayAdapter(urls.razorpay), stripeAdapter(urls.stripe)];
   return new Map(adapters.map((adapter) => [adapter.name, adapter]));
 }
 

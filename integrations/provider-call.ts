@@ -4,7 +4,7 @@ import { GatewayOutcomeUnknown } from './payment-gateway.ts';
 export interface ProviderCall {
   /** Named in errors. */
   provider: string;
-  method: 'GET' | 'POST' | 'DELETE' | 'PATCH';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
   url: URL;
   headers: Record<string, string>;
   /** Already in the provider's own encoding. */

@@ -47,6 +47,10 @@ export interface ProviderNotifications {
   verify(notification: RawNotification, secrets: readonly string[], nowMs: number): SignatureVerdict;
   /** Reads a notification; null for bytes that are none. It throws nothing. */
   read(notification: RawNotification): ProviderNotification | null;
+  /** The bytes as they are kept, without credentials; absent where they hold none. spec: platform §16 */
+  kept?(body: Uint8Array): Uint8Array;
+  /** Status of a notification whose signature is missing or does not fit; 400 where it is absent. spec: README decision 30 */
+  readonly refusedBy?: 401;
   /** Whether events of a type may be about money or methods of ours; the others are kept and passed on to nobody. */
   concerns(eventType: string): boolean;
   /** Whether events of a type tell of money that goes back, which somebody may have sent at the provider itself. */

@@ -1,3 +1,4 @@
+import { startMoyasarFake } from './moyasar/server.ts';
 import { startRazorpayFake } from './razorpay/server.ts';
 import { startStripeFake } from './stripe/server.ts';
 
@@ -10,15 +11,16 @@ export interface ProviderFakes {
 /** Starts the fakes of all providers inside this process when `PROVIDER_FAKES=1`, else none. Their books last as long as it. */
 export async function startProviderFakes(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<ProviderFakes> {
   if (env.PROVIDER_FAKES !== '1') return { variables: {}, close: async () => undefined };
-  const [razorpay, stripe] = await Promise.all([startRazorpayFake(), startStripeFake()]);
+  const [moyasar, razorpay, stripe] = await Promise.all([startMoyasarFake(), startRazorpayFake(), startStripeFake()]);
   say(`A fake Stripe that moves no money is at ${stripe.url}; connect it with any key that begins with sk_test_.`);
   say(
     `A fake Razorpay that moves no money is at ${razorpay.url}; connect it with a key_id rzp_test_NAME and its secret_key secret_NAME.`,
   );
+  say(`A fake Moyasar that moves no money is at ${moyasar.url}; connect it with any key that begins with sk_test_.`);
   return {
-    variables: { RAZORPAY_API_URL: razorpay.url, STRIPE_API_URL: stripe.url },
+    variables: { MOYASAR_API_URL: moyasar.url, RAZORPAY_API_URL: razorpay.url, STRIPE_API_URL: stripe.url },
     close: async () => {
-      await Promise.all([razorpay.close(), stripe.close()]);
+      await Promise.all([moyasar.close(), razorpay.close(), stripe.close()]);
     },
   };
 }

@@ -1,0 +1,71 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { NotificationMarker, ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
+
+const longestName = 255;
+/** Types of events that are passed on. Moyasar's own page writes `payment_faild`. */
+const passedOn = /^payment_(paid|failed|faild|authorized|captured|refunded|voided|canceled|expired|abandoned)$/;
+
+/**
+ * Notifications of Moyasar, which signs nothing: the body has the secret of the address as `secret_token`. So whoever knows the secret
+ * can say anything, and nothing but the object it is about is believed; the bytes are kept without the secret.
+ * spec: platform §16; design: money-in-checkout §C moyasar
+ */
+export const moyasarNotifications: ProviderNotifications = {
+  verify({ body }, secrets) {
+    const given = jsonObject(body)?.secret_token;
+    if (typeof given !== 'string' || given === '') return 'missing';
+    let isOurs = false;
+    for (const secret of secrets.filter(Boolean)) if (timingSafeEqual(digest(given), digest(secret))) isOurs = true;
+    return isOurs ? 'valid' : 'bad';
+  },
+  read({ body }) {
+    const event = jsonObject(body);
+    return event === null ? null : readEvent(event);
+  },
+  kept(body) {
+    const { secret_token: _, ...event } = jsonObject(body) ?? {};
+    return Buffer.from(JSON.stringify(event));
+  },
+  refusedBy: 401,
+  concerns: (eventType) => passedOn.test(eventType),
+  tellsOfRefund: (eventType) => eventType === 'payment_refunded' || eventType === 'payment_voided',
+};
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function readEvent(event: Readonly<Record<string, unknown>>): ProviderNotification | null {
+  const eventId = name(event.id);
+  const eventType = name(event.type);
+  if (eventId === null || eventType === null) return null;
+  const payment = objectMember(event.data) ?? {};
+  const ids = [payment.id, payment.invoice_id].map(name).filter((id) => id !== null);
+  return { eventId, eventType, marker: markerOf(objectMember(payment.metadata) ?? {}), objectIds: [...new Set(ids)] };
+}
+
+function markerOf(metadata: Readonly<Record<string, unknown>>): NotificationMarker | null {
+  const [environment, kind, id] = [metadata.environment, metadata.kind, metadata.id].map(name);
+  return environment && kind && id ? { environment, kind, id } : null;
+}
+
+/** A text that names something; null for one with NUL, which no column takes. */
+function name(value: unknown): string | null {
+  const isName = typeof value === 'string' && value !== '' && value.length <= longestName && !value.includes('\0');
+  return isName ? value : null;
+}
+
+function objectMember(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+/** The JSON object that the bytes are; null for other JSON, no JSON and no UTF-8. */
+function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
+  try {
+    return objectMember(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,29 @@
+/** Members of Moyasar's objects that are read here, by its published pages. */
+
+export interface MoyasarPayment {
+  id: string;
+  status: 'initiated' | 'paid' | 'authorized' | 'failed' | 'refunded' | 'captured' | 'voided' | 'verified';
+  /** In the smallest unit of the currency, as `captured` and `refunded`. */
+  amount: number;
+  /** Upper case. */
+  currency: string;
+  captured: number;
+  /** Everything that was given back so far. */
+  refunded: number;
+  captured_at: string | null;
+  created_at: string;
+  invoice_id: string | null;
+  metadata: Record<string, string> | null;
+  source: { message?: string | null; response_code?: string | null } | null;
+}
+
+export interface MoyasarInvoice {
+  id: string;
+  status: 'initiated' | 'paid' | 'failed' | 'refunded' | 'canceled' | 'on_hold' | 'expired' | 'voided';
+  url: string;
+  expired_at: string | null;
+  created_at: string;
+  metadata: Record<string, string> | null;
+  /** Absent in lists. */
+  payments?: MoyasarPayment[] | null;
+}
