@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import {
   GatewayOutcomeUnknown,
   type GatewayRefund,
@@ -15,12 +16,13 @@ const resentUntilMs = 23 * hourMs;
 /** Age from which a mark cannot become a refund any more: it is past the last sending and all that was under way. */
 const forgottenMs = 24 * hourMs;
 
-/** What is written down at a payment before its money goes back: the sums given back before and after, and when it was sent. */
+/** What is written down at a payment before its money goes back: the sums given back before and after, when it was sent, and by which sending. */
 interface Mark {
   token: string;
   before: number;
   after: number;
   sentAt: number;
+  sending: number;
 }
 
 /**
@@ -50,7 +52,13 @@ async function refund(client: MoyasarClient, request: RefundRequest, settledMs: 
     throw new GatewayOutcomeUnknown('the refund was sent to moyasar moments ago and may still arrive there');
   }
   const minor = moyasarAmount(request.amount, request.currency);
-  const mark = { token: request.token, before: payment.refunded, after: payment.refunded + minor, sentAt: Date.now() };
+  const mark: Mark = {
+    token: request.token,
+    before: payment.refunded,
+    after: payment.refunded + minor,
+    sentAt: Date.now(),
+    sending: randomInt(2 ** 47),
+  };
   await writeMark(client, payment, mark, forgotten(marks, payment, request));
   const answer = await client.post<MoyasarPayment>(`/payments/${encodeURIComponent(payment.id)}/refund`, {
     amount: minor,
@@ -60,6 +68,9 @@ async function refund(client: MoyasarClient, request: RefundRequest, settledMs: 
       throw new GatewayOutcomeUnknown('moyasar counts less given back than asked');
     return succeeded(payment.id, request);
   }
+  // An earlier sending that arrived after all is why this one is refused.
+  const arrived = lookUp(await paymentOf(client, request), request);
+  if (arrived.status !== 'not_found') return arrived;
   await putMarks(client, payment.id, { [nameOf(request.token)]: '' });
   return failed(request, answer.refusal);
 }
@@ -78,10 +89,11 @@ async function writeMark(
     'show a payment',
   );
   const marks = marksOf(now);
-  const isOurs = marks.some(({ token, sentAt }) => token === mark.token && sentAt === mark.sentAt);
+  const isOurs = marks.some(({ token, sending }) => token === mark.token && sending === mark.sending);
   const isAlone = marks.every(({ token, after }) => token === mark.token || after <= now.refunded);
   if (isOurs && isAlone && now.refunded === mark.before) return;
-  await putMarks(client, payment.id, { [nameOf(mark.token)]: '' });
+  // A mark of another sending of this try stays: that one may be on its way.
+  if (isOurs) await putMarks(client, payment.id, { [nameOf(mark.token)]: '' });
   throw new GatewayOutcomeUnknown('another refund of the payment began at moyasar in the same moment');
 }
 
@@ -124,13 +136,13 @@ function failed({ amount, currency }: RefundRequest, failureReason: string): Gat
 
 const prefix = 'refund_';
 const nameOf = (token: string): string => prefix + token;
-const textOf = ({ before, after, sentAt }: Mark): string => `${before}:${after}:${sentAt}`;
+const textOf = ({ before, after, sentAt, sending }: Mark): string => `${before}:${after}:${sentAt}:${sending}`;
 
 function marksOf({ metadata }: MoyasarPayment): Mark[] {
   return Object.entries(metadata ?? {}).flatMap(([name, text]) => {
-    const match = /^(\d+):(\d+):(\d+)$/.exec(text);
+    const match = /^(\d+):(\d+):(\d+):(\d+)$/.exec(text);
     if (!name.startsWith(prefix) || !match) return [];
-    const [before = 0, after = 0, sentAt = 0] = match.slice(1).map(Number);
-    return [{ token: name.slice(prefix.length), before, after, sentAt }];
+    const [before = 0, after = 0, sentAt = 0, sending = 0] = match.slice(1).map(Number);
+    return [{ token: name.slice(prefix.length), before, after, sentAt, sending }];
   });
 }

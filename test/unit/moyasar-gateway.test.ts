@@ -174,6 +174,31 @@ describe('refunds of a provider that has no refunds to look at', () => {
     expect(payment.refunded).toBe(800);
   });
 
+  test('sent at the same moment, the same refund or two, each gives back once at most and all of it in the end', async () => {
+    const { payment, refundOf, refunds } = await paid();
+    const [first, second] = [refundOf('5'), refundOf('3')];
+    const succeeded = async () => {
+      const answers = await Promise.allSettled([first, first, second].map((request) => refunds.refund(request)));
+      const definite = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []));
+      expect(definite.every((status) => status === 'succeeded')).toBe(true);
+      return payment.refunded;
+    };
+    expect([0, 300, 500, 800]).toContain(await succeeded());
+    for (const request of [first, second]) await refunds.refund(request);
+    expect(payment.refunded).toBe(800);
+    expect(await succeeded()).toBe(800);
+  });
+
+  test('one that is refused because an earlier sending of it arrived has succeeded', async () => {
+    const { payment, refundOf, refunds } = await paid();
+    const request = refundOf('12.5');
+    fake.failNext('refund', 'unreachable');
+    await expect(refunds.refund(request)).rejects.toBeInstanceOf(GatewayOutcomeUnknown);
+    fake.beforeNext('refund', () => refundPayment(under.books, payment, 1250, null));
+    expect(await refunds.refund(request)).toMatchObject({ status: 'succeeded' });
+    expect(payment.refunded).toBe(1250);
+  });
+
   test('what was given back in the dashboard before is not taken for ours', async () => {
     const { payment, refundOf, refunds } = await paid();
     refundPayment(under.books, payment, 500, null);

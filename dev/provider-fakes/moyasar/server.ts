@@ -14,6 +14,8 @@ export interface MoyasarFake {
   booksOf(secretKey: string): MoyasarBooks;
   /** The next `times` calls of a kind go wrong. */
   failNext(kind: FakeCall['kind'], how: MoyasarFault, times?: number): void;
+  /** Done just before the next call of a kind: something else reaches Moyasar first. */
+  beforeNext(kind: FakeCall['kind'], happens: () => void): void;
   /** Told of every event of every account by its key, in order, as Moyasar would send it. */
   onEvent(listener: (secretKey: string, event: FakeEvent) => void): void;
   close(): Promise<void>;
@@ -22,6 +24,7 @@ export interface MoyasarFake {
 interface World {
   books: Map<string, MoyasarBooks>;
   faults: { kind: string; how: MoyasarFault; remaining: number }[];
+  before: { kind: string; happens: () => void }[];
   listeners: ((secretKey: string, event: FakeEvent) => void)[];
   url: string;
 }
@@ -31,7 +34,7 @@ interface World {
  * sandbox's test cards pay. Its books last as long as its process. docs: providers.md
  */
 export async function startMoyasarFake(options: { port?: number; host?: string } = {}): Promise<MoyasarFake> {
-  const world: World = { books: new Map(), faults: [], listeners: [], url: '' };
+  const world: World = { books: new Map(), faults: [], before: [], listeners: [], url: '' };
   const server = createServer((request, response) => {
     handle(world, request, response).catch(() => response.destroy());
   });
@@ -45,6 +48,7 @@ export async function startMoyasarFake(options: { port?: number; host?: string }
     url: world.url,
     booksOf: (secretKey) => booksOf(world, secretKey),
     failNext: (kind, how, times = 1) => void world.faults.push({ kind, how, remaining: times }),
+    beforeNext: (kind, happens) => void world.before.push({ kind, happens }),
     onEvent: (listener) => void world.listeners.push(listener),
     close: () => closeServer(server),
   };
@@ -78,6 +82,8 @@ async function handle(world: World, request: IncomingMessage, response: ServerRe
   const body = text === '' ? {} : JSON.parse(text);
   const call = callOf(books, method, url, body, world.url);
   if (!call) return send(response, 404, { type: 'invalid_request_error', message: 'Not found', errors: null });
+  const first = world.before.findIndex(({ kind }) => kind === call.kind);
+  if (first >= 0) world.before.splice(first, 1)[0]!.happens();
   const fault = takeFault(world, call.kind);
   if (fault === 'hang') return;
   if (fault === 'unreachable' || isLost(books, call, url, 'unreachable_times')) return void response.destroy();
