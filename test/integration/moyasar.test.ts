@@ -195,6 +195,20 @@ test('a cancellation that Moyasar does not hear: money that comes later goes bac
   expect(books.paymentsOf(pageOf(session).id)).toMatchObject([{ status: 'refunded', refunded: 2500 }]);
 });
 
+test('a bank that confirms after the page was closed: the money goes back to its card', async () => {
+  const session = await opened();
+  pay(session, 'never_answers');
+  const [attempt] = books.paymentsOf(pageOf(session).id);
+  // So long ago that it counts as given up.
+  attempt!.created_at = new Date(Date.now() - 31 * 60_000).toISOString();
+  const cancelled = await api<Body>('POST', `/checkout/sessions/${session.id}/cancel`);
+  expect(cancelled.body.checkout_status).toBe('expired');
+  expect(decide(books, pageOf(session).id, 'capture')).toBe(true);
+  await notify(lastEvent('payment_paid'));
+  const back = { refund_status: 'SUCCEEDED', refund_target: 'BACK_TO_SOURCE', amount: '25' };
+  await refundsBecome(session.checkout_payment_id, [back]);
+});
+
 test('less than was asked, or another currency, never completes an order, and goes back', async () => {
   for (const [card, taken] of [
     ['captures_less', { refunded: 2499, currency: 'SAR' }],
