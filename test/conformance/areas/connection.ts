@@ -43,6 +43,16 @@ export function connectionCalls({ client, api }: Conversation, scope: Scope): Re
       expect(answer).toEqual({ status: 'success', message: 'stored' });
       await api('DELETE', `/connections/${body.id}`);
     },
+    async handleMoyasarWebhook() {
+      const encrypted_secret_data = { secret_key: 'sk_test_1', webhook_secret: 'mwh_1' };
+      const connection = { name: 'Moyasar', provider_type: 'moyasar', encrypted_secret_data };
+      const { body } = await api('POST', '/connections', connection);
+      // The client sends no body, in which Moyasar's secret would be.
+      const { tenantId, environmentId } = scope;
+      const called = client.webhooks.handleMoyasarWebhook(tenantId, environmentId);
+      await expect(called).rejects.toMatchObject({ statusCode: 401 });
+      await api('DELETE', `/connections/${body.id}`);
+    },
     async deleteIntegration() {
       await client.integrations.deleteIntegration(connectionId);
       expect((await client.integrations.listLinkedIntegrations()).providers).toEqual([]);
