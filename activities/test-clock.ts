@@ -8,7 +8,7 @@ import { beginAdvance, endAdvance, moveClock, readTestClock } from '../db/stores
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import { firstDated, isWatched, markCustomersOfClock } from '../metering/postgres/clock-mark.ts';
 import { dueEvaluators, takeUpDated } from '../metering/postgres/due-mark.ts';
-import { settle } from '../workflows/lifecycle.messages.ts';
+import { rowChanged, settle } from '../workflows/lifecycle.messages.ts';
 import { type LifecycleKind, lifecycleKinds, lifecycleStartOptions } from '../workflows/start.messages.ts';
 import type { TestClockStart } from '../workflows/test-clock.messages.ts';
 import { customersACall, type UsageLooks } from './usage-look.ts';
@@ -26,6 +26,8 @@ export interface TestClockActivityDependencies {
 const maxSettling = 100;
 /** An object that stays due after so many rounds of its instant does not do what its agenda says: a bug, shown to a person. */
 const maxRounds = 25;
+/** Rounds after which a workflow is told to read its row again, which may have changed without a word to it. */
+const patientRounds = 2;
 
 export type TestClockActivities = ReturnType<typeof createTestClockActivities>;
 
@@ -105,6 +107,7 @@ async function walk(
     if (rounds > maxRounds)
       throw new Error(`still due at ${first.dueAt} after ${maxRounds} rounds: ${instant.slice(0, 300)}`);
     const { frozenTime } = await read();
+    if (rounds > 0 && rounds % patientRounds === 0) await haveRead(dependencies.temporal, due, frozenTime);
     await settleAll(dependencies, scope, input.testClockId, due, frozenTime);
   }
 }
@@ -163,6 +166,17 @@ async function settleAll(
   });
   await Promise.all(workers);
   if (failures.length > 0) throw failures[0];
+}
+
+/** Has workflows that run read their rows again. */
+async function haveRead(temporal: Client, objects: readonly DueObject[], frozenTime: string): Promise<void> {
+  for (const { objectType, objectId } of objects) {
+    const { workflowId } = lifecycleKinds[objectType as LifecycleKind];
+    const told = temporal.workflow.getHandle(workflowId(objectId)).signal(rowChanged, frozenTime);
+    await told.catch((error: unknown) => {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    });
+  }
 }
 
 /** Has one object do what is due, as far as it may go, however many runs of its workflow that takes. */

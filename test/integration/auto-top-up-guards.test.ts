@@ -253,3 +253,24 @@ test('finding 49: a number that JSON may have rounded is refused, and what is se
   });
   expect(payload).toContain(`"amount":${exact}`);
 });
+
+test('an agenda that changed without a word to its workflow, as by a process that died then, does not hold up a clock', async () => {
+  const { walletId, clockId } = await filled({}, 'never_answers');
+  await debit(walletId, '90');
+  await becomes(walletId, { state: 'charging' });
+  const { payment_id: paymentId } = await first(walletId);
+  const asked = async () => (await gateway.operator.callsOf(`${walletId}:topup:1`)).length;
+  await expect.poll(asked, { timeout: 20_000 }).toBeGreaterThan(0);
+  const agenda = async () =>
+    inTransaction(base.database, base.scope, (tx) =>
+      tx.rows('select due_at from agenda_entry where object_id = $1 order by due_at', [paymentId]),
+    );
+  await expect.poll(agenda, { timeout: 20_000 }).not.toEqual([]);
+  const before = await asked();
+  await asOwner(`update agenda_entry set due_at = due_at - interval '2 seconds' where object_id = $1 and due_at = $2`, [
+    paymentId,
+    (await agenda())[0]!.due_at,
+  ]);
+  await advanceClock(api, clockId, new Date(Date.parse(start) + 4_000).toISOString());
+  expect(await asked()).toBeGreaterThan(before);
+});

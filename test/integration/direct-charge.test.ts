@@ -243,6 +243,26 @@ async function capturedAfterAll(paymentId: string) {
   return first!;
 }
 
+test('an answer that is recorded again, because the first recording was not heard of, names the same wallet and refunds', async () => {
+  const { walletId } = await cardholder('succeeds');
+  const { paymentId } = await open(walletId);
+  const answer = await captured(paymentId);
+  const record = async () => (await inScope((tx) => recordPaymentOutcomes(tx, [answer])))[0];
+  expect(await record()).toMatchObject({ paymentStatus: 'SUCCEEDED', walletId });
+  expect(await record()).toMatchObject({ paymentStatus: 'SUCCEEDED', walletId });
+
+  const declined = await cardholder('succeeds');
+  const { paymentId: lateId } = await open(declined.walletId);
+  await inScope((tx) => recordPaymentOutcomes(tx, [answerOf(lateId, 'declined', null)]));
+  const late = await captured(lateId);
+  const [first, again] = [
+    await inScope((tx) => recordPaymentOutcomes(tx, [late])),
+    await inScope((tx) => recordPaymentOutcomes(tx, [late])),
+  ];
+  expect(first[0]?.refundIds).toHaveLength(1);
+  expect(again[0]).toMatchObject({ refundIds: first[0]?.refundIds, walletId: declined.walletId });
+});
+
 test('finding 33: a capture that comes after the decline buys nothing, and its money goes back', async () => {
   const { walletId } = await cardholder('succeeds');
   const { paymentId, customerId, testClockId, at } = await open(walletId);

@@ -30,6 +30,7 @@ import { isPaid, type PaymentToSettle, settlePayments, withPayment, writePaidInv
 import { keepWaiting } from './payment-waiting.ts';
 import { lockWalletsToSettle, openPostpaidPurse } from './postpaid-purse.ts';
 import { settleDirectPurchase, settlePurchases, walletsOfPurchases } from './purchase-settlement.ts';
+import { unsentRefunds } from './refund-plan.ts';
 import { endDeclinedTopUp, noteLateTopUp } from './top-up-outcome.ts';
 import { payByWallets } from './wallet-payment.ts';
 
@@ -104,13 +105,15 @@ interface Settling extends Found, PaymentToSettle {
 async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly Found[]): Promise<RecordedPayment[]> {
   const settling = new Map<string, Settling>();
   const late = new Map<string, { refundIds: string[] }>();
+  const repeated: string[] = [];
   for (const each of found) {
     const { payment, invoice, outcome, at } = each;
     const next = paymentStatusAfter(outcome);
     const known =
       next === payment.payment_status || (next === 'SUCCEEDED' && isPaymentCaptured(payment.payment_status));
     if (next === null || known) {
-      if (!isPaymentSettled(payment.payment_status)) await keepWaiting(tx, payment, invoice, outcome, at);
+      if (isPaymentSettled(payment.payment_status)) repeated.push(payment.id);
+      else await keepWaiting(tx, payment, invoice, outcome, at);
       continue;
     }
     if (next === 'SUCCEEDED' && payment.payment_status === 'FAILED' && !(await isStillNeeded(tx, each))) {
@@ -122,22 +125,24 @@ async function recordOfDistinctInvoices(tx: PaymentTransaction, found: readonly 
     const paidInvoice = next === 'SUCCEEDED' && invoice ? withPayment(invoice, decimalText(payment.amount), at) : null;
     settling.set(payment.id, { ...each, next, paidInvoice });
   }
-  const { settled, refundIds, walletIds, invoices } = await settle(tx, [...settling.values()]);
+  const { settled, refundIds, invoices } = await settle(tx, [...settling.values()]);
+  // A step whose answer was lost is asked again, and its followers with it.
+  const unsent = await unsentRefunds(tx, repeated);
+  const walletIds = await walletsOfPurchases(tx, found.map(purchaseOf));
   return found.map(({ payment, invoice }) => {
-    const after = settled.get(payment.id);
     const givenBack = late.get(payment.id);
-    if (givenBack) return { ...recorded({ ...payment, payment_status: 'SUCCEEDED' }, invoice, false), ...givenBack };
-    if (!after) return recorded(payment, invoice, false);
+    const after = givenBack ? { ...payment, payment_status: 'SUCCEEDED' as const } : settled.get(payment.id);
     const paidInvoice = invoices.get(payment.id);
     const invoicePaid = paidInvoice
       ? isPaid(paidInvoice.payment_status) && !isPaid(invoice?.payment_status ?? '')
       : false;
-    const refunds = refundIds.get(payment.id) ?? [];
+    const refunds = givenBack?.refundIds ?? refundIds.get(payment.id) ?? unsent.get(payment.id) ?? [];
     const walletId = walletIds.get(purchaseOf({ payment, invoice }) ?? '');
+    const result = recorded(after ?? payment, invoice, invoicePaid);
     return {
-      ...recorded(after, invoice, invoicePaid),
+      ...result,
       ...(refunds.length === 0 ? {} : { refundIds: refunds }),
-      ...(walletId === undefined ? {} : { walletId }),
+      ...(walletId === undefined || result.awaitsGateway ? {} : { walletId }),
     };
   });
 }
@@ -151,8 +156,6 @@ interface Settled {
   settled: Map<string, PaymentRow>;
   /** By payment: refunds to send. */
   refundIds: Map<string, string[]>;
-  /** By purchase: its wallet. */
-  walletIds: Map<string, string>;
   /** By payment: its invoice, where money came for it. */
   invoices: Map<string, PayableInvoiceRow>;
 }
@@ -160,7 +163,7 @@ interface Settled {
 /** Writes what moves: payments, attempts, invoices, agendas, events and audit; then has wallets pay what goes with a card's payment. */
 async function settle(tx: PaymentTransaction, settling: readonly Settling[]): Promise<Settled> {
   const refundIds = new Map<string, string[]>();
-  if (settling.length === 0) return { settled: new Map(), refundIds, walletIds: new Map(), invoices: new Map() };
+  if (settling.length === 0) return { settled: new Map(), refundIds, invoices: new Map() };
   const settled = await settlePayments(tx, settling);
   await writePaidInvoices(
     tx,
@@ -180,8 +183,7 @@ async function settle(tx: PaymentTransaction, settling: readonly Settling[]): Pr
   const following = followingOf(settling);
   await lockWalletsToSettle(tx, settling.map(purchaseOf), following);
   for (const each of settling) refundIds.set(each.payment.id, await settlePurchaseOf(tx, each));
-  const walletIds = await walletsOfPurchases(tx, settling.map(purchaseOf));
-  return { settled, refundIds, walletIds, invoices: await followByWallets(tx, settling, following) };
+  return { settled, refundIds, invoices: await followByWallets(tx, settling, following) };
 }
 
 /** An invoice of which postpaid wallets may pay what is left. */

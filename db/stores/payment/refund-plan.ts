@@ -150,3 +150,17 @@ async function insertPlanned(
   );
   return rows;
 }
+
+/** Refunds of payments that wait to be sent to their gateways, by payment. */
+export async function unsentRefunds(
+  tx: PaymentTransaction,
+  paymentIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  if (paymentIds.length === 0) return new Map();
+  const rows = await tx.rows<{ payment_id: string; ids: string[] }>(
+    `select payment_id, array_agg(id order by id) as ids from refund
+     where environment_id = $1 and payment_id = any($2) and refund_destination = 'GATEWAY' and refund_status = 'PENDING' group by payment_id`,
+    [tx.scope.environmentId, paymentIds],
+  );
+  return new Map(rows.map((row) => [row.payment_id, row.ids]));
+}
