@@ -252,7 +252,7 @@ test('an answer that is recorded again, because the first recording was not hear
   expect(await record()).toMatchObject({ paymentStatus: 'SUCCEEDED', walletId });
 
   const declined = await cardholder('succeeds');
-  const { paymentId: lateId } = await open(declined.walletId);
+  const { paymentId: lateId, customerId, testClockId, at } = await open(declined.walletId);
   await inScope((tx) => recordPaymentOutcomes(tx, [answerOf(lateId, 'declined', null)]));
   const late = await captured(lateId);
   const [first, again] = [
@@ -261,6 +261,10 @@ test('an answer that is recorded again, because the first recording was not hear
   ];
   expect(first[0]?.refundIds).toHaveLength(1);
   expect(again[0]).toMatchObject({ refundIds: first[0]?.refundIds, walletId: declined.walletId });
+  const refundOf = { kind: 'refund', id: first[0]!.refundIds![0]!, customerId, testClockId, at } as const;
+  const log = { warn: (_: object, message: string) => expect.fail(message) };
+  await tellOrStart({ temporal: temporal.client, scope: base.scope, log }, refundOf);
+  await expect.poll(() => statusOf(lateId), { timeout: 20_000 }).toBe('REFUNDED');
 });
 
 test('finding 33: a capture that comes after the decline buys nothing, and its money goes back', async () => {
