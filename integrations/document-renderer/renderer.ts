@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import workerpool, { type Pool } from 'workerpool';
 import { refuse } from '../../billing/refusal.ts';
 import type { EInvoiceDocument } from '../e-invoice/document.ts';
-import { inPlainLetters } from '../invoice-pdf/plain-letters.ts';
+import { inPlainLetters, type PlainLetters } from '../invoice-pdf/plain-letters.ts';
 import type { InvoicePage } from '../invoice-pdf/render.ts';
 import type { DocumentJob } from './jobs.ts';
 
@@ -33,7 +33,7 @@ const script = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /**
  * Makes documents in processes of their own: a long table holds up no other request, and a text that makes the typesetter abort ends
- * its process and nothing else. The page is then set once more in plain letters. Processes start with the first document, unless one is
+ * its process and nothing else. The page is then set once more in plain letters, and at last in those of ASCII. Processes start with the first document, unless one is
  * made ready before. Too many waiting documents and one that takes too long are refused with `service_unavailable`; the process of the latter ends.
  */
 export function openDocumentRenderer(limits: RendererLimits = usualLimits): DocumentRenderer {
@@ -70,14 +70,22 @@ export function openDocumentRenderer(limits: RendererLimits = usualLimits): Docu
     }
   }
 
+  /** Makes a document; where the typesetter aborts, its page in plainer letters each time. */
+  async function plainer(job: DocumentJob, letters: readonly PlainLetters[]): Promise<Buffer> {
+    const [next, ...rest] = letters;
+    try {
+      return await attempt(job);
+    } catch (error) {
+      if (!('page' in job) || !(error instanceof workerpool.TerminateError) || next === undefined) throw error;
+      return plainer({ ...job, page: inPlainLetters(job.page, next) }, rest);
+    }
+  }
+
   async function run(job: DocumentJob): Promise<Buffer> {
     underWay += 1;
     clearTimeout(idle);
     try {
-      return await attempt(job);
-    } catch (error) {
-      if (!('page' in job) || !(error instanceof workerpool.TerminateError)) throw error;
-      return await attempt({ ...job, page: inPlainLetters(job.page) });
+      return await plainer(job, ['unshaped', 'basic']);
     } finally {
       underWay -= 1;
       if (underWay === 0) idle = setTimeout(() => void rest(), idleMs).unref();

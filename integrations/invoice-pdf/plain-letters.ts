@@ -6,11 +6,23 @@ import type { InvoicePage, PageText } from './render.ts';
 const notPlain =
   /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}0-9\p{Sc}\p{Zs}!-/:-@[-`{-~·–—’“”№§]|\p{M}/gu;
 
+/** Beyond the letters of ASCII: some of the plain ones are composed of marks, which their font may lack. */
+const notBasic = /[^ -~]/gu;
+
+/** Letters that a page is set in after the typesetter aborted: those that need no shaping, or after another abort those of ASCII alone. */
+export type PlainLetters = 'unshaped' | 'basic';
+
 /**
- * The page with □ for every letter that needs shaping, all of it from left to right. Some mixtures of scripts make the typesetter
+ * The page with □ for every letter that needs shaping, or is none of ASCII, all of it from left to right. Some mixtures of scripts make the typesetter
  * abort; a paper with a name that cannot be read is of more use than none. Amounts, dates and numbers stay.
  */
-export function inPlainLetters(page: InvoicePage): InvoicePage {
+export function inPlainLetters(page: InvoicePage, letters: PlainLetters = 'unshaped'): InvoicePage {
+  const plain = (text: string) =>
+    text
+      .toWellFormed()
+      .replaceAll(/[\u200e\u200f\u061c]/g, '')
+      .replace(letters === 'basic' ? notBasic : notPlain, '□');
+  const plainText = (text: PageText): PageText => (text.isFixed ? text : { text: plain(text.text), rtl: false });
   return {
     ...page,
     number: plain(page.number),
@@ -31,10 +43,3 @@ export function inPlainLetters(page: InvoicePage): InvoicePage {
     notes: page.notes.map(plainText),
   };
 }
-
-const plain = (text: string) =>
-  text
-    .toWellFormed()
-    .replaceAll(/[\u200e\u200f\u061c]/g, '')
-    .replace(notPlain, '□');
-const plainText = (text: PageText): PageText => (text.isFixed ? text : { text: plain(text.text), rtl: false });

@@ -63,6 +63,11 @@ test.each(['\ua7cf \ua7cf\ua7cf\ua7cf\u059e\ua7cf\ua7cf\ua7cf', '□ □□□\u
   },
 );
 
+test('a Greek sign of two marks, which makes the typesetter abort among plain letters too, is □', async () => {
+  expect(await isPdf({ ...pageOf('\u1fcd\u0000\u169d'), language: 'ar' })).toBe(true);
+  expect(inPlainLetters(pageOf('Łódź 1'), 'basic').customer.title).toEqual(text('□□d□ 1'));
+});
+
 test('plain letters keep what needs no shaping, and all amounts', () => {
   const page = pageOf('Łódź 東京 Αθήνα שלום — a\u0301');
   page.totals = [[text('Total'), '€ 1.234,50', true]];
