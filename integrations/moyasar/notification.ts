@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { NotificationMarker, ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
+import { jsonObject, markerOf, nameIn, objectMember } from '../notification-json.ts';
+import type { ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
 
-const longestName = 255;
 /** Types of events that are passed on. Moyasar's own page writes `payment_faild`. */
 const passedOn = /^payment_(paid|failed|faild|authorized|captured|refunded|voided|canceled|expired|abandoned)$/;
 
@@ -36,36 +36,10 @@ function digest(text: string): Buffer {
 }
 
 function readEvent(event: Readonly<Record<string, unknown>>): ProviderNotification | null {
-  const eventId = name(event.id);
-  const eventType = name(event.type);
+  const eventId = nameIn(event.id);
+  const eventType = nameIn(event.type);
   if (eventId === null || eventType === null) return null;
   const payment = objectMember(event.data) ?? {};
-  const ids = [payment.id, payment.invoice_id].map(name).filter((id) => id !== null);
+  const ids = [payment.id, payment.invoice_id].map(nameIn).filter((id) => id !== null);
   return { eventId, eventType, marker: markerOf(objectMember(payment.metadata) ?? {}), objectIds: [...new Set(ids)] };
-}
-
-function markerOf(metadata: Readonly<Record<string, unknown>>): NotificationMarker | null {
-  const [environment, kind, id] = [metadata.environment, metadata.kind, metadata.id].map(name);
-  return environment && kind && id ? { environment, kind, id } : null;
-}
-
-/** A text that names something; null for one with NUL, which no column takes. */
-function name(value: unknown): string | null {
-  const isName = typeof value === 'string' && value !== '' && value.length <= longestName && !value.includes('\0');
-  return isName ? value : null;
-}
-
-function objectMember(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
-}
-
-/** The JSON object that the bytes are; null for other JSON, no JSON and no UTF-8. */
-function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
-  try {
-    return objectMember(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
-  } catch {
-    return null;
-  }
 }

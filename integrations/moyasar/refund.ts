@@ -16,7 +16,7 @@ const resentUntilMs = 23 * hourMs;
 /** Age from which a mark cannot become a refund any more: it is past the last sending and all that was under way. */
 const forgottenMs = 24 * hourMs;
 
-/** What is written down at a payment before its money goes back: the sums given back before and after, when it was sent, and by which sending. */
+/** Note at a payment before its money goes back: the sums given back before and after, when it was sent, and by which sending. */
 interface Mark {
   token: string;
   before: number;

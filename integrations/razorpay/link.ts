@@ -59,7 +59,7 @@ function indianAlone(currency: string) {
   return refuse('validation_error', `${currency} cannot be paid by UPI: ${rule}`, { fields: { payment_method: rule } });
 }
 
-/** One way of paying, cards where nothing else is asked for, so that money is decided at once; paid whole, once, and announced by nobody but us. design: money-in-checkout §A5, §A7, §B5 */
+/** Parameters of a link: cards alone, or UPI alone, so that money is decided at once; no part payments, no messages by Razorpay. design: money-in-checkout §A5, §A7, §B5 */
 function linkOf({ amount, currency, token, customer, ...request }: LinkRequest) {
   const isUpi = request.payBy === 'UPI';
   const least = Math.max(Date.parse(request.expiresAt), Date.now() + shortestMs + spareMs);

@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
+import { jsonObject, markerOf, nameIn, objectMember } from '../notification-json.ts';
 import type {
   ListedEvent,
-  NotificationMarker,
   ProviderNotification,
   ProviderNotifications,
   RawNotification,
 } from '../provider-notification.ts';
 import { listAll, type RazorpayClient } from './client.ts';
 import { slowestRefundMs } from './refund.ts';
-import { noteOf, type RazorpayNotes, type RazorpayRefund } from './shapes.ts';
+import type { RazorpayRefund } from './shapes.ts';
 import { verifyRazorpaySignature } from './signature.ts';
 
-const longestName = 255;
 /** Members by which Razorpay's objects name those they belong to, the nearest first. */
 const parents = ['payment_id', 'order_id'] as const;
 /** Types of events that are passed on. Those of orders say nothing that those of links and payments do not say. docs: providers.md */
@@ -32,16 +31,16 @@ export const razorpayNotifications: ProviderNotifications = {
  */
 function readRazorpayEvent({ headers, body }: RawNotification): ProviderNotification | null {
   const event = jsonObject(body);
-  const eventType = name(event?.event);
+  const eventType = nameIn(event?.event);
   if (event === null || eventType === null) return null;
   // An event has its object and those it belongs to: the first part of its type says which is which.
   const about = eventType.split('.', 1)[0] ?? '';
   const object = objectMember(objectMember(objectMember(event.payload)?.[about])?.entity) ?? {};
-  const ids = [object.id, ...parents.map((parent) => object[parent])].map(name);
+  const ids = [object.id, ...parents.map((parent) => object[parent])].map(nameIn);
   return {
-    eventId: name(headers['x-razorpay-event-id']) ?? `sha256:${createHash('sha256').update(body).digest('hex')}`,
+    eventId: nameIn(headers['x-razorpay-event-id']) ?? `sha256:${createHash('sha256').update(body).digest('hex')}`,
     eventType,
-    marker: markerOf((object.notes ?? null) as RazorpayNotes),
+    marker: markerOf(objectMember(object.notes) ?? {}),
     objectIds: [...new Set(ids.filter((id) => id !== null))],
   };
 }
@@ -66,31 +65,4 @@ export async function listRazorpayRefunds(client: RazorpayClient, since: string)
     const at = new Date(refund.created_at * 1000).toISOString();
     return read ? [{ ...read, at, body, isDerived: true }] : [];
   });
-}
-
-function markerOf(notes: RazorpayNotes): NotificationMarker | null {
-  if (typeof notes !== 'object') return null;
-  const [environment, kind, id] = ['environment', 'kind', 'id'].map((each) => name(noteOf(notes, each)));
-  return environment && kind && id ? { environment, kind, id } : null;
-}
-
-/** A text that names something; null for one with NUL, which no column takes. */
-function name(value: unknown): string | null {
-  const isName = typeof value === 'string' && value !== '' && value.length <= longestName && !value.includes('\0');
-  return isName ? value : null;
-}
-
-function objectMember(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
-}
-
-/** The JSON object that the bytes are; null for other JSON, no JSON and no UTF-8. */
-function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
-  try {
-    return objectMember(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
-  } catch {
-    return null;
-  }
 }

@@ -13,7 +13,7 @@ import { notesOf } from './link.ts';
 import { noteOf, type RazorpayRefund } from './shapes.ts';
 
 /**
- * How long Razorpay knows a key it does not say. The refunds of the payment, which are asked for before each sending, tell as long as they are
+ * Razorpay does not say how long it knows a key. The refunds of the payment, which are asked for before each sending, tell as long as they are
  * listed whether one arrived; a day less an hour bounds it all the same.
  */
 const razorpayResend = { untilMs: 23 * 3_600_000 };
@@ -60,7 +60,7 @@ async function refund(client: RazorpayClient, request: RefundRequest): Promise<G
 async function lookUp(client: RazorpayClient, request: RefundRequest): Promise<GatewayRefundLookUp> {
   const refunds = await refundsOf(client, request);
   const ours = refunds.find(({ notes }) => noteOf(notes, 'perennial_token') === request.token);
-  // One that was made at Razorpay has no token; it is known by its id alone.
+  // A refund made at Razorpay has no token; it is known by its id alone.
   const found = ours ?? refunds.find((refund) => isMadeElsewhere(refund) && refund.id === request.providerId);
   return found ? wireRefund(found) : { status: 'not_found' };
 }

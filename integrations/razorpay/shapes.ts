@@ -12,7 +12,7 @@ export interface RazorpayLink {
   reference_id: string;
   /** The order that its attempts belong to; absent until the page was opened. */
   order_id?: string | null;
-  /** What was paid by it. */
+  /** Payments made by the link. */
   payments: readonly { payment_id: string }[] | null;
 }
 

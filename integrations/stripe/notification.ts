@@ -1,13 +1,8 @@
-import type {
-  ListedEvent,
-  NotificationMarker,
-  ProviderNotification,
-  ProviderNotifications,
-} from '../provider-notification.ts';
+import { jsonObject, markerOf, nameIn, objectMember } from '../notification-json.ts';
+import type { ListedEvent, ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
 import { listAll, type StripeClient } from './client.ts';
 import { verifyStripeSignature } from './signature.ts';
 
-const longestName = 255;
 /** Members by which Stripe's objects name those they belong to, the nearest first. */
 const parents = ['payment_intent', 'setup_intent', 'charge'] as const;
 /** Types of events that are passed on. Those of an intent that is merely made say nothing that its maker does not know. docs: providers.md */
@@ -61,8 +56,8 @@ export async function listStripeEvents(client: StripeClient, since: string): Pro
 
 /** An event of Stripe, sent or listed; null for what has no id and type of its own. */
 export function readStripeEvent(event: Readonly<Record<string, unknown>>): ProviderNotification | null {
-  const eventId = name(event.id);
-  const eventType = name(event.type);
+  const eventId = nameIn(event.id);
+  const eventType = nameIn(event.type);
   if (eventId === null || eventType === null) return null;
   const object = objectMember(objectMember(event.data)?.object) ?? {};
   const metadata = objectMember(object.metadata) ?? {};
@@ -75,33 +70,7 @@ export function readStripeEvent(event: Readonly<Record<string, unknown>>): Provi
   };
 }
 
-function markerOf(metadata: Readonly<Record<string, unknown>>): NotificationMarker | null {
-  const [environment, kind, id] = [metadata.environment, metadata.kind, metadata.id].map(name);
-  return environment && kind && id ? { environment, kind, id } : null;
-}
-
 /** An id, also of an object that is there as a whole. */
 function idOf(member: unknown): string | null {
-  return name(objectMember(member)?.id ?? member);
-}
-
-/** A text that names something; null for one with NUL, which no column takes. */
-function name(value: unknown): string | null {
-  const isName = typeof value === 'string' && value !== '' && value.length <= longestName && !value.includes('\0');
-  return isName ? value : null;
-}
-
-function objectMember(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
-}
-
-/** The JSON object that the bytes are; null for other JSON, no JSON and no UTF-8. */
-function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
-  try {
-    return objectMember(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
-  } catch {
-    return null;
-  }
+  return nameIn(objectMember(member)?.id ?? member);
 }

@@ -108,7 +108,7 @@ test('finding 33: money that comes after its decline goes back, and the attempt 
   await expect.poll(() => gateway.operator.confirm(`${walletId}:topup:1`), { timeout: 20_000 }).toBe(true);
   const { refundIds } = await recorded('succeeded');
   expect(refundIds).toHaveLength(1);
-  // Who did not hear of the first recording records again, and has the same to tell.
+  // A recording that is repeated, because its answer was lost, answers the same.
   expect(await recorded('succeeded')).toMatchObject({ refundIds, walletId });
   const log = { warn: (_: object, message: string) => expect.fail(message) };
   const refund = { kind: 'refund', id: refundIds![0]!, customerId, testClockId, at: start } as const;

@@ -153,7 +153,7 @@ test('a bank that confirms after the page was closed, or beside what was paid: t
   const told = lastEvent('payment.captured');
   await notify(told);
   await becomes(paid, 'completed');
-  // Of what is recorded nobody is asked again.
+  // A recorded payment is not asked about again.
   const again = { ...told, id: 'evt_again' };
   await notify(again);
   await expect.poll(() => world.inboxOf(again), { timeout: 20_000 }).toMatchObject({ outcome: 'settled' });

@@ -162,7 +162,7 @@ function statusOf(payment: FakePayment): Pick<FakeRefund, 'status' | 'looksLeft'
   return { status: payment.behaviour === 'refund_never_answers' ? 'pending' : 'processed', looksLeft: null };
 }
 
-/** What has gone back of a payment; all of it makes it a refunded one. */
+/** Sum given back of a payment; one that is given back whole is refunded. */
 function counted(books: RazorpayBooks, payment: FakePayment): void {
   const given = books.refundsOf(payment.id).filter(({ status }) => status !== 'failed');
   payment.amount_refunded = given.reduce((total, { amount }) => total + amount, 0);

@@ -1,0 +1,31 @@
+import type { NotificationMarker } from './provider-notification.ts';
+
+const longestName = 255;
+
+/** Our name of an object as it was left with a provider; null unless it is there whole. */
+export function markerOf(left: Readonly<Record<string, unknown>>): NotificationMarker | null {
+  const [environment, kind, id] = [left.environment, left.kind, left.id].map(nameIn);
+  return environment && kind && id ? { environment, kind, id } : null;
+}
+
+/** A text of a notification that names something; null for one with NUL, which no column takes. */
+export function nameIn(value: unknown): string | null {
+  const isName = typeof value === 'string' && value !== '' && value.length <= longestName && !value.includes('\0');
+  return isName ? value : null;
+}
+
+/** A member that is a JSON object, else null. */
+export function objectMember(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+/** The JSON object that the bytes of a notification are; null for other JSON, no JSON and no UTF-8. */
+export function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
+  try {
+    return objectMember(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+  } catch {
+    return null;
+  }
+}
