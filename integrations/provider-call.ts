@@ -26,7 +26,7 @@ const undecided = new Set([408, 409, 425, 429]);
 
 /**
  * Asks a provider once, without a retry of its own: the caller asks again, after it has looked whether the first request arrived.
- * An answer is a complete JSON object with a status below 500; anything else throws `GatewayOutcomeUnknown`, whose text holds neither headers nor bodies, because they have keys and personal data. Redirects are not followed, since they would carry
+ * An answer is a complete JSON object with a status below 500, or the success of a deletion without any body, which is read as an empty object; anything else throws `GatewayOutcomeUnknown`, whose text holds neither headers nor bodies, because they have keys and personal data. Redirects are not followed, since they would carry
  * the key elsewhere. design: money-in-checkout §D Clients
  */
 export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> {
@@ -44,7 +44,9 @@ export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> 
       await response.body?.cancel();
       throw new GatewayOutcomeUnknown(`${provider} answered ${response.status}`);
     }
-    return { status: response.status, body: objectOf(provider, response.status, await readCapped(provider, response)) };
+    const text = await readCapped(provider, response);
+    if (call.method === 'DELETE' && response.ok && text === '') return { status: response.status, body: {} };
+    return { status: response.status, body: objectOf(provider, response.status, text) };
   } catch (error) {
     if (error instanceof GatewayOutcomeUnknown) throw error;
     if (signal.aborted) throw new GatewayOutcomeUnknown(`${provider} did not answer within ${deadlineMs / 1000} s`);
