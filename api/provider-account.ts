@@ -1,12 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
 import { badField } from '../db/record.ts';
+import { refuseToldMode } from '../db/stores/platform/connection-mode.ts';
 import type { ConnectionSecrets } from '../db/stores/platform/connection-secret.ts';
+import { inSqlTransaction } from '../db/transaction.ts';
 
 /**
  * The account at a provider that secrets belong to, asked for outside any transaction before they are kept; null where the provider does
- * not say, as for restricted keys, or is not spoken to. Throws `validation_error` for a key that the provider refuses and
- * `service_unavailable` when it does not answer; nothing is written then. design: money-in-checkout §A1
+ * not say, as for restricted keys, or is not spoken to. Throws `validation_error` for a key that the provider refuses, or says to be of the
+ * other mode than this environment's, and `service_unavailable` when it does not answer; nothing is written then.
+ * design: money-in-checkout §A1, §A12
  */
 export async function providerAccountOf(
   request: FastifyRequest,
@@ -14,7 +17,8 @@ export async function providerAccountOf(
   secrets: ConnectionSecrets | null,
   field = 'encrypted_secret_data',
 ): Promise<string | null> {
-  const adapter = request.server.dependencies.providers?.get(provider);
+  const { database, providers } = request.server.dependencies;
+  const adapter = providers?.get(provider);
   if (!adapter || secrets === null) return null;
   const account = await adapter.account(secrets);
   if (account.status === 'refused') throw badField(`${field}.${account.member}`, `is refused by ${provider}`);
@@ -23,6 +27,10 @@ export async function providerAccountOf(
       'service_unavailable',
       `${provider} could not be asked whose key this is; nothing was kept, send it again`,
     );
+  }
+  if (account.mode) {
+    const key = { provider, member: `${field}.${account.mode.member}`, told: account.mode.told };
+    await inSqlTransaction(database, request.scope, (tx) => refuseToldMode(tx, request.scope, key));
   }
   return account.id;
 }

@@ -11,7 +11,7 @@ export interface ProviderAdapter {
   readonly savesMethods: boolean;
   /** The gateway of the account that the secrets are of. It keeps nothing open, so it is made anew for each conversation. */
   open(secrets: Readonly<Record<string, string>>): PaymentGateway;
-  /** Asks the provider whose secrets these are. One call; it throws nothing. */
+  /** Asks the provider whose secrets these are. One call to each of its addresses; it throws nothing. */
   account(secrets: Readonly<Record<string, string>>): Promise<ProviderAccount>;
   /** Notifications of the provider; absent where it sends none. */
   readonly notifications?: ProviderNotifications;
@@ -22,9 +22,12 @@ export interface ProviderAdapter {
   events?(secrets: Readonly<Record<string, string>>, since: string): Promise<ListedEvent[]>;
 }
 
-/** An account as far as its provider tells it; `member` names the secret that the provider refuses. */
+/**
+ * An account as far as its provider tells it; `member` names the secret that the provider refuses, `mode` is
+ * there where the provider's address tells whether money moves, and names the secret that is of this mode.
+ */
 export type ProviderAccount =
-  | { status: 'known'; id: string | null }
+  | { status: 'known'; id: string | null; mode?: { member: string; told: 'test' | 'live' } }
   | { status: 'refused'; member: string }
   | { status: 'unknown' };
 

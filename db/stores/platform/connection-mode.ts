@@ -30,14 +30,23 @@ export async function refuseOtherMode(
   const telling = modes[provider];
   const text = telling && secrets?.[telling.member];
   if (!text) return;
-  const told = modeOf(telling, text);
+  await refuseToldMode(sql, scope, { provider, member: telling.member, told: modeOf(telling, text) });
+}
+
+/** Refuses likewise a key whose mode its provider told when it was asked; null where it told none. design: money-in-checkout §A12 */
+export async function refuseToldMode(
+  sql: Sql,
+  scope: Scope,
+  { provider, member, told }: { provider: string; member: string; told: Mode | null },
+): Promise<void> {
+  if (told === null) return;
   const [environment] = await sql.rows<{ type: string }>('select type from environment where id = $1', [
     scope.environmentId,
   ]);
   const wanted: Mode = environment?.type === 'production' ? 'live' : 'test';
-  if (told === null || told === wanted) return;
+  if (told === wanted) return;
   throw badField(
-    telling.member,
+    member,
     `is a ${told} key; ${environment?.type} environments take ${wanted} keys of ${provider} alone`,
   );
 }
