@@ -75,6 +75,8 @@ const schema = z
     RAZORPAY_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Stripe: a fake that moves no money. */
     STRIPE_API_URL: z.url({ protocol: /^https?$/ }).optional(),
+    /** Asked instead of Whop: a fake that moves no money. */
+    WHOP_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** The operator's portal, to which customers are sent with their session. */
     PORTAL_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Timers that fall on one instant, as on the first of a month, are spread over this window; boundaries stay exact. */
@@ -146,7 +148,12 @@ export interface Config {
   /** Null where there are no connections to AWS Marketplace. */
   awsMarketplace: { accessKeyId: string; secretAccessKey: string; endpoint: string | null } | null;
   /** Addresses of providers other than their own. */
-  providerUrls: { moyasar?: string | undefined; razorpay?: string | undefined; stripe?: string | undefined };
+  providerUrls: {
+    moyasar?: string | undefined;
+    razorpay?: string | undefined;
+    stripe?: string | undefined;
+    whop?: string | undefined;
+  };
   timerSpreadMs: number;
   workflowBundle: string | null;
   outgoingAllowedHosts: string[];
@@ -222,6 +229,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       moyasar: values.MOYASAR_API_URL,
       razorpay: values.RAZORPAY_API_URL,
       stripe: values.STRIPE_API_URL,
+      whop: values.WHOP_API_URL,
     },
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,

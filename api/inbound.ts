@@ -42,6 +42,9 @@ const keptHeaders = [
   'x-razorpay-signature',
   'x-razorpay-event-id',
   'content-length',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
 ];
 
 /** Takes notifications of providers: verified over their bytes, kept, and only then answered. */

@@ -4,17 +4,24 @@ import type { ProviderAdapters } from './provider-adapter.ts';
 import { razorpayAdapter } from './razorpay/adapter.ts';
 import { openSandboxGateway } from './sandbox-gateway/gateway.ts';
 import { stripeAdapter } from './stripe/adapter.ts';
+import { whopAdapter } from './whop/adapter.ts';
 
 /** Addresses of providers other than their own: fakes. */
 export interface ProviderUrls {
   moyasar?: string | undefined;
   razorpay?: string | undefined;
   stripe?: string | undefined;
+  whop?: string | undefined;
 }
 
 /** The providers that payments can be made through, by name. docs: providers.md */
 export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
-  const adapters = [moyasarAdapter(urls.moyasar), razorpayAdapter(urls.razorpay), stripeAdapter(urls.stripe)];
+  const adapters = [
+    moyasarAdapter(urls.moyasar),
+    razorpayAdapter(urls.razorpay),
+    stripeAdapter(urls.stripe),
+    whopAdapter(urls.whop),
+  ];
   return new Map(adapters.map((adapter) => [adapter.name, adapter]));
 }
 

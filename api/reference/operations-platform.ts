@@ -39,6 +39,8 @@ export const platformOperations: Readonly<Record<string, string>> = {
     'Takes no API key: the signature over the bytes says who sent it. It is stored once, by the id in `x-razorpay-event-id`, and answered; after that the workflow of the session, payment or refund it is about asks Razorpay. One that is nothing to us is stored and answered with 200 too, so that Razorpay does not repeat it.',
   handleStripeWebhook:
     'Takes no API key: the signature over the bytes says who sent it. It is stored once and answered; after that the workflow of the payment or refund it is about asks Stripe. One that is nothing to us is stored and answered with 200 too, so that Stripe does not repeat it.',
+  handleWhopWebhook:
+    'Takes no API key: the signature over id, time and bytes says who sent it. It is stored once, by `webhook-id`, and answered; after that the workflow of the session, payment or refund it is about asks Whop. One that is nothing to us is stored and answered with 200 too, so that Whop does not repeat it.',
   createConnection:
     'Secrets are encrypted with the key of the installation. One of a kind may be connected in an environment.',
   listConnections: 'Connections without their secrets.',

@@ -12,6 +12,7 @@ const notifying = [
   ['moyasar', 'Moyasar'],
   ['razorpay', 'Razorpay'],
   ['stripe', 'Stripe'],
+  ['whop', 'Whop'],
 ] as const;
 
 /**

@@ -28,6 +28,7 @@ it('no operation is open but the notifications of providers, which are signed', 
     '/v1/webhooks/moyasar/{tenant_id}/{environment_id}',
     '/v1/webhooks/razorpay/{tenant_id}/{environment_id}',
     '/v1/webhooks/stripe/{tenant_id}/{environment_id}',
+    '/v1/webhooks/whop/{tenant_id}/{environment_id}',
   ]));
 
 it.each(operations)('$method $path wants a credential', async ({ method, path }) => {
