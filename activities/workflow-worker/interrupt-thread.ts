@@ -10,8 +10,10 @@ export async function interruptThread(threadId: number): Promise<void> {
   inspector.connect();
   try {
     const attached = Promise.withResolvers<string>();
+    // The protocol numbers threads by itself, leaving out those that have ended; the title has the id by which Node knows one.
+    const title = `[worker ${threadId}]`;
     inspector.on('NodeWorker.attachedToWorker', ({ params }) => {
-      if (params.workerInfo.workerId === String(threadId)) attached.resolve(params.sessionId);
+      if (params.workerInfo.title.startsWith(title)) attached.resolve(params.sessionId);
     });
     const confirmed = Promise.withResolvers<void>();
     inspector.on('NodeWorker.receivedMessageFromWorker', () => confirmed.resolve());
