@@ -7,6 +7,9 @@ export default defineConfig({
   test: {
     // Two cores are shared with PostgreSQL, Temporal and the workers of each file.
     maxWorkers: 2,
+    // Files after each other share a process, so that the product is loaded once and not 400 times. What a file starts hangs on
+    // the file: its database, namespace and workers end with it, and no file may change what belongs to the process.
+    isolate: false,
     teardownTimeout: 30_000,
     projects: [
       // Some load the fonts and parsers of documents, which a machine that does other things at once takes seconds for.

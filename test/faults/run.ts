@@ -37,7 +37,8 @@ const [killsWanted, seed, airports] = [values.kills, values.seed, values.airport
   number,
   number,
 ];
-const armedAtOnce = 8;
+/** The points that are left at last are seldom met: all of them are armed, for the next meeting may be a wave away. */
+const armedAtOnce = (left: number) => (left > 40 ? 8 : left);
 const demoAirports = 40;
 const startedMs = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
@@ -78,9 +79,7 @@ function armedPoints(): string {
   if (isHealing || !values.points || !isWanted()) return '';
   if (unreached.size === 0) return `${random.oneOf(points)}:${1 + random.whole(5)}`;
   const left = [...unreached];
-  return Array.from({ length: Math.min(armedAtOnce, left.length) }, () =>
-    left.splice(random.whole(left.length), 1),
-  ).join(',');
+  return Array.from({ length: armedAtOnce(left.length) }, () => left.splice(random.whole(left.length), 1)).join(',');
 }
 
 function noteCrashes(): void {
