@@ -11,6 +11,7 @@ import {
 } from '../db/stores/inbound/event-list.ts';
 import { keepNotifications, type NewNotification } from '../db/stores/inbound/inbound-event.ts';
 import { openSecrets } from '../db/stores/platform/connection-secret.ts';
+import { webhookSecretsOf } from '../db/stores/platform/webhook-secret.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { GatewayOutcomeUnknown } from '../integrations/payment-gateway.ts';
 import type { ProviderAdapter } from '../integrations/provider-adapter.ts';
@@ -69,8 +70,9 @@ async function readOne(
   const { id: connectionId, tenantId, environmentId } = connection;
   await inSqlTransaction(database, workflowScope({ tenantId, environmentId }), async (tx) => {
     const notifications = events.map((event) => notificationOf(event, connection, until));
-    const isTold = Boolean(secrets.webhook_secret);
-    const problem = isTold ? silenceOf(await untoldAmong(tx, connectionId, idsOf(events, until))) : null;
+    const isTold = webhookSecretsOf(secrets, Date.parse(until)).length > 0;
+    const secret = adapter.notifications?.verifiedBy ?? 'webhook_secret';
+    const problem = isTold ? silenceOf(await untoldAmong(tx, connectionId, idsOf(events, until)), secret) : null;
     if (notifications.length > 0) await keepNotifications(tx, notifications);
     await keepReadUntil(tx, connectionId, { until, problem });
   });
@@ -92,9 +94,9 @@ function idsOf(events: readonly ListedEvent[], now: string): string[] {
   return events.filter((event) => !event.isDerived && isOld(event)).map(({ eventId }) => eventId);
 }
 
-function silenceOf(untold: number): string | null {
+function silenceOf(untold: number, secret: string): string | null {
   if (untold === 0) return null;
-  return `${untold} events of the account came by no notification: check the address that they are sent to, and the webhook_secret`;
+  return `${untold} events of the account came by no notification: check the address that they are sent to, and the ${secret}`;
 }
 
 function notificationOf(event: ListedEvent, { id, provider }: ListedConnection, receivedAt: string): NewNotification {

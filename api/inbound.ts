@@ -116,21 +116,27 @@ function verified(
   return { connection: null, verdict: verdicts.includes('missing') ? 'missing' : 'bad' };
 }
 
-const problems: Record<NonNullable<Verified['verdict']>, (provider: string) => string> = {
+const problems: Record<NonNullable<Verified['verdict']>, (provider: string, secret: string) => string> = {
   valid: () => '',
-  unconnected: (provider) => `this environment has no connection to ${provider}: connect it, with its webhook_secret`,
-  'no secret': (provider) =>
-    `the connection to ${provider} has no webhook_secret, without which nothing is taken: give it one`,
+  unconnected: (provider, secret) =>
+    `this environment has no connection to ${provider}: connect it, with its ${secret}`,
+  'no secret': (provider, secret) =>
+    `the connection to ${provider} has no ${secret}, without which nothing is taken: give it one`,
   missing: (provider) => `the notification is not signed: ${provider} sends a signature or secret along`,
-  bad: (provider) =>
-    `the signature does not fit: compare the webhook_secret of the connection with the one ${provider} shows for this address`,
+  bad: (provider, secret) =>
+    `the signature does not fit: compare the ${secret} of the connection with the one ${provider} shows for this address`,
   clock: () => 'the signature is right, but its time is more than 5 minutes away from the clock of this server: set it',
 };
 
-function unverified(provider: string, verdict: Verified['verdict'], { refusedBy }: ProviderNotifications) {
+function unverified(
+  provider: string,
+  verdict: Verified['verdict'],
+  { refusedBy, verifiedBy = 'webhook_secret' }: ProviderNotifications,
+) {
   const isForged = verdict === 'missing' || verdict === 'bad';
-  if (isForged && refusedBy === 401) return new NotAuthenticated(problems[verdict](provider));
-  return refuse('validation_error', problems[verdict](provider), { signature: verdict });
+  const problem = problems[verdict](provider, verifiedBy);
+  if (isForged && refusedBy === 401) return new NotAuthenticated(problem);
+  return refuse('validation_error', problem, { signature: verdict });
 }
 
 /** Secrets that cannot be opened now may be later: the provider sends the notification again. */

@@ -51,6 +51,8 @@ export interface ProviderNotifications {
   kept?(body: Uint8Array): Uint8Array;
   /** Status of a notification whose signature is missing or does not fit; 400 where it is absent. spec: README decision 30 */
   readonly refusedBy?: 401;
+  /** Secrets of the connection by which it is verified, in words; `webhook_secret` where it is absent. */
+  readonly verifiedBy?: string;
   /** Whether events of a type may be about money or methods of ours; the others are kept and passed on to nobody. */
   concerns(eventType: string): boolean;
   /** Whether events of a type tell of money that goes back, which somebody may have sent at the provider itself. */

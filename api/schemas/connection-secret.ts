@@ -31,7 +31,7 @@ const members: Record<Provider, z.ZodObject> = {
   chargebee: z.object({
     site: required().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i, 'must be the name of the site alone, as acme-test'),
     api_key: required(),
-    webhook_username: required(),
+    webhook_username: required().regex(/^[^:]*$/, 'must have no colon, which ends a user name in HTTP'),
     webhook_password: required(),
   }),
   quickbooks: z

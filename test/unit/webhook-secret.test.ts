@@ -42,3 +42,11 @@ test('nobody sees former secrets', () => {
   const rotated = withFormerSecrets(secrets('one'), secrets('two'), after(0));
   expect(withoutFormerSecrets(rotated)).toEqual(secrets('two'));
 });
+
+test('a user and password verify as one, and stay valid together for 72 hours after one of them was replaced', () => {
+  const credentials = (webhook_password: string) => ({ api_key: 'k', webhook_username: 'u', webhook_password });
+  const rotated = withFormerSecrets(credentials('one'), credentials('two'), after(0));
+  expect(webhookSecretsOf(rotated, at(71.999))).toEqual(['u:two', 'u:one']);
+  expect(webhookSecretsOf(rotated, at(72))).toEqual(['u:two']);
+  expect(webhookSecretsOf({ api_key: 'k', webhook_username: 'u' }, at(0))).toEqual([]);
+});

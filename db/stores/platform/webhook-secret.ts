@@ -1,6 +1,5 @@
 import type { ConnectionSecrets } from './connection-secret.ts';
 
-const present = 'webhook_secret';
 /** Sealed beside the others, and no member that anybody sends or sees. */
 const former = 'webhook_secrets_before';
 const validMs = 72 * 3_600_000;
@@ -18,12 +17,13 @@ interface FormerSecret {
  * valid no longer. design: money-in-checkout §A13
  */
 export function withFormerSecrets(before: ConnectionSecrets, after: ConnectionSecrets, now: string): ConnectionSecrets {
-  if (after[present] === undefined) return withoutFormerSecrets(after);
-  const replaced = before[present];
+  const present = presentOf(after);
+  if (present === null) return withoutFormerSecrets(after);
+  const replaced = presentOf(before);
   const until = new Date(Date.parse(now) + validMs).toISOString();
   const kept = [
-    ...(replaced === undefined || replaced === after[present] ? [] : [{ secret: replaced, until }]),
-    ...formerOf(before).filter((each) => each.until > now && each.secret !== after[present]),
+    ...(replaced === null || replaced === present ? [] : [{ secret: replaced, until }]),
+    ...formerOf(before).filter((each) => each.until > now && each.secret !== present),
   ].slice(0, mostFormer);
   const others = withoutFormerSecrets(after);
   return kept.length === 0 ? others : { ...others, [former]: JSON.stringify(kept) };
@@ -37,10 +37,16 @@ export function withoutFormerSecrets(secrets: ConnectionSecrets): ConnectionSecr
 
 /** The secrets that verify notifications at `nowMs`, the present one first; empty without one. */
 export function webhookSecretsOf(secrets: ConnectionSecrets, nowMs: number): string[] {
-  const secret = secrets[present];
-  if (!secret) return [];
+  const secret = presentOf(secrets);
+  if (secret === null) return [];
   const valid = formerOf(secrets).filter(({ until }) => Date.parse(until) > nowMs);
   return [secret, ...valid.map((each) => each.secret)];
+}
+
+/** What verifies notifications now: a secret, or the credentials that a provider calls with, as `user:password`. Null without either. */
+function presentOf({ webhook_secret, webhook_username, webhook_password }: ConnectionSecrets): string | null {
+  if (webhook_secret) return webhook_secret;
+  return webhook_username && webhook_password ? `${webhook_username}:${webhook_password}` : null;
 }
 
 function formerOf(secrets: ConnectionSecrets): FormerSecret[] {
