@@ -7,6 +7,12 @@ const { call, database, scope } = await testApi();
 const connections = '/v1/connections';
 
 const keysOfModes = {
+  chargebee: {
+    member: 'api_key',
+    test: 'test_1',
+    live: 'live_1',
+    rest: { site: 'acme-test', webhook_username: 'u', webhook_password: 'p' },
+  },
   stripe: { member: 'secret_key', test: 'rk_test_1', live: 'sk_live_1', rest: { publishable_key: 'pk_1' } },
   razorpay: { member: 'key_id', test: 'rzp_test_1', live: 'rzp_live_1', rest: { secret_key: 's' } },
   paddle: { member: 'api_key', test: 'pdl_sdbx_apikey_1', live: 'pdl_live_apikey_1', rest: {} },
@@ -52,6 +58,19 @@ describe('live keys where time is played with', () => {
     await refuses('sk_live_1');
     // A key that does not tell its mode is taken as it is.
     await refuses('sk_1');
+  });
+
+  it('a test site of Chargebee is refused in production, whatever its key says', async () => {
+    const takes = (site: string) =>
+      inTransaction(database, scope, async (tx) => {
+        await tx.rows(`update environment set type = 'production' where id = $1`, [scope.environmentId]);
+        await refuseOtherMode(tx, scope, 'chargebee', { site, api_key: 'secret' });
+        await tx.rows(`update environment set type = 'development' where id = $1`, [scope.environmentId]);
+      });
+    await expect(takes('acme-test')).rejects.toMatchObject({
+      message: expect.stringContaining('site is a test site'),
+    });
+    await takes('acme');
   });
 
   it('a production environment takes no money that the sandbox plays', async () => {

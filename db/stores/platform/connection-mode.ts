@@ -9,8 +9,21 @@ const sandbox = 'sandbox';
 
 type Mode = 'test' | 'live';
 
-/** The member whose text tells whether a key moves money, and what tells it. A key that says nothing is taken as it is. */
-const modes: Partial<Record<Provider, { member: string; test: RegExp; live: RegExp }>> = {
+/** A member whose text tells whether it moves money, and what tells it. */
+interface Telling {
+  member: string;
+  test: RegExp;
+  live: RegExp;
+  /** What the member is, where it is no key. */
+  kind?: string;
+}
+
+/** What tells the mode of each provider. A key that says nothing is taken as it is. */
+const modes: Partial<Record<Provider, Telling | readonly Telling[]>> = {
+  chargebee: [
+    { member: 'api_key', test: /^test_/, live: /^live_/ },
+    { member: 'site', test: /-test$/i, live: /(?!)/, kind: 'site' },
+  ],
   stripe: { member: 'secret_key', test: /^(sk|rk)_test_/, live: /^(sk|rk)_live_/ },
   razorpay: { member: 'key_id', test: /^rzp_test_/, live: /^rzp_live_/ },
   paddle: { member: 'api_key', test: /^pdl_sdbx_/, live: /^pdl_live_/ },
@@ -27,17 +40,20 @@ export async function refuseOtherMode(
   provider: Provider,
   secrets: ConnectionSecrets | null,
 ): Promise<void> {
-  const telling = modes[provider];
-  const text = telling && secrets?.[telling.member];
-  if (!text) return;
-  await refuseToldMode(sql, scope, { provider, member: telling.member, told: modeOf(telling, text) });
+  for (const telling of [modes[provider] ?? []].flat()) {
+    const told = modeOf(telling, secrets?.[telling.member] ?? '');
+    await refuseToldMode(sql, scope, { ...telling, provider, told });
+  }
 }
 
-/** Refuses likewise a key whose mode its provider told when it was asked; null where it told none. design: money-in-checkout §A12 */
+/**
+ * Refuses likewise a key, or what `kind` names, whose mode its provider told when it was asked; `told` is null where it told none.
+ * design: money-in-checkout §A12
+ */
 export async function refuseToldMode(
   sql: Sql,
   scope: Scope,
-  { provider, member, told }: { provider: string; member: string; told: Mode | null },
+  { provider, member, told, kind = 'key' }: { provider: string; member: string; told: Mode | null; kind?: string },
 ): Promise<void> {
   if (told === null) return;
   const [environment] = await sql.rows<{ type: string }>('select type from environment where id = $1', [
@@ -47,7 +63,7 @@ export async function refuseToldMode(
   if (told === wanted) return;
   throw badField(
     member,
-    `is a ${told} key; ${environment?.type} environments take ${wanted} keys of ${provider} alone`,
+    `is a ${told} ${kind}; ${environment?.type} environments take ${wanted} ${kind}s of ${provider} alone`,
   );
 }
 
@@ -67,7 +83,7 @@ export async function refusePlayedMoney(sql: Sql, scope: Scope, gateway: string)
   );
 }
 
-function modeOf({ test, live }: { test: RegExp; live: RegExp }, text: string): Mode | null {
+function modeOf({ test, live }: Telling, text: string): Mode | null {
   if (live.test(text)) return 'live';
   return test.test(text) ? 'test' : null;
 }
