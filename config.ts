@@ -69,6 +69,8 @@ const schema = z
     AWS_MARKETPLACE_SECRET_ACCESS_KEY: z.string().optional(),
     /** Asked instead of the region's own endpoint of STS. */
     AWS_STS_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+    /** Asked instead of Chargebee: a fake that moves no money. */
+    CHARGEBEE_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Moyasar: a fake that moves no money. */
     MOYASAR_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Razorpay: a fake that moves no money. */
@@ -149,6 +151,7 @@ export interface Config {
   awsMarketplace: { accessKeyId: string; secretAccessKey: string; endpoint: string | null } | null;
   /** Addresses of providers other than their own. */
   providerUrls: {
+    chargebee?: string | undefined;
     moyasar?: string | undefined;
     razorpay?: string | undefined;
     stripe?: string | undefined;
@@ -226,6 +229,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     secretEncryptionKeys: values.SECRET_ENCRYPTION_KEYS,
     awsMarketplace: awsMarketplace(values),
     providerUrls: {
+      chargebee: values.CHARGEBEE_API_URL,
       moyasar: values.MOYASAR_API_URL,
       razorpay: values.RAZORPAY_API_URL,
       stripe: values.STRIPE_API_URL,

@@ -1,3 +1,4 @@
+import { chargebeeAdapter } from './chargebee/adapter.ts';
 import { moyasarAdapter } from './moyasar/adapter.ts';
 import { type PaymentGateways, paymentGateways } from './payment-gateway.ts';
 import type { ProviderAdapters } from './provider-adapter.ts';
@@ -8,6 +9,7 @@ import { whopAdapter } from './whop/adapter.ts';
 
 /** Addresses of providers other than their own: fakes. */
 export interface ProviderUrls {
+  chargebee?: string | undefined;
   moyasar?: string | undefined;
   razorpay?: string | undefined;
   stripe?: string | undefined;
@@ -17,6 +19,7 @@ export interface ProviderUrls {
 /** The providers that payments can be made through, by name. docs: providers.md */
 export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
   const adapters = [
+    chargebeeAdapter(urls.chargebee),
     moyasarAdapter(urls.moyasar),
     razorpayAdapter(urls.razorpay),
     stripeAdapter(urls.stripe),

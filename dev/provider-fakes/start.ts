@@ -1,3 +1,4 @@
+import { startChargebeeFake } from './chargebee/server.ts';
 import { startMoyasarFake } from './moyasar/server.ts';
 import { startRazorpayFake } from './razorpay/server.ts';
 import { startStripeFake } from './stripe/server.ts';
@@ -9,32 +10,41 @@ export interface ProviderFakes {
   close(): Promise<void>;
 }
 
+/** Each fake, the variable that holds its address, and what connects to it. */
+const fakes = [
+  { name: 'Stripe', start: startStripeFake, variable: 'STRIPE_API_URL', secrets: 'any key that begins with sk_test_' },
+  {
+    name: 'Razorpay',
+    start: startRazorpayFake,
+    variable: 'RAZORPAY_API_URL',
+    secrets: 'a key_id rzp_test_NAME and its secret_key secret_NAME',
+  },
+  { name: 'Moyasar', start: startMoyasarFake, variable: 'MOYASAR_API_URL', secrets: 'any key that begins with sk_test_' },
+  {
+    name: 'Whop',
+    start: startWhopFake,
+    variable: 'WHOP_API_URL',
+    secrets: 'an api_key apik_NAME and its company_id biz_NAME',
+  },
+  {
+    name: 'Chargebee',
+    start: startChargebeeFake,
+    variable: 'CHARGEBEE_API_URL',
+    secrets: 'any site, webhook_username and webhook_password and any api_key that begins with test_',
+  },
+];
+
 /** Starts the fakes of all providers inside this process when `PROVIDER_FAKES=1`, else none. Their books last as long as it. */
 export async function startProviderFakes(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<ProviderFakes> {
   if (env.PROVIDER_FAKES !== '1') return { variables: {}, close: async () => undefined };
-  const [moyasar, razorpay, stripe, whop] = await Promise.all([
-    startMoyasarFake(),
-    startRazorpayFake(),
-    startStripeFake(),
-    startWhopFake(),
-  ]);
-  say(`A fake Stripe that moves no money is at ${stripe.url}; connect it with any key that begins with sk_test_.`);
-  say(
-    `A fake Razorpay that moves no money is at ${razorpay.url}; connect it with a key_id rzp_test_NAME and its secret_key secret_NAME.`,
-  );
-  say(`A fake Moyasar that moves no money is at ${moyasar.url}; connect it with any key that begins with sk_test_.`);
-  say(
-    `A fake Whop that moves no money is at ${whop.url}; connect it with an api_key apik_NAME and its company_id biz_NAME.`,
-  );
+  const running = await Promise.all(fakes.map(async ({ start, ...told }) => ({ ...told, fake: await start() })));
+  for (const { name, fake, secrets } of running) {
+    say(`A fake ${name} that moves no money is at ${fake.url}; connect it with ${secrets}.`);
+  }
   return {
-    variables: {
-      MOYASAR_API_URL: moyasar.url,
-      RAZORPAY_API_URL: razorpay.url,
-      STRIPE_API_URL: stripe.url,
-      WHOP_API_URL: whop.url,
-    },
+    variables: Object.fromEntries(running.map(({ variable, fake }) => [variable, fake.url])),
     close: async () => {
-      await Promise.all([moyasar.close(), razorpay.close(), stripe.close(), whop.close()]);
+      await Promise.all(running.map(({ fake }) => fake.close()));
     },
   };
 }
