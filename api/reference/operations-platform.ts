@@ -33,6 +33,8 @@ export const platformOperations: Readonly<Record<string, string>> = {
     'Changes the members that are sent and keeps the others; what is not a member, or has no such value, is refused by name.',
   deleteSettingByKey: 'Every member is as usual again.',
 
+  handleChargebeeWebhook:
+    'Takes no API key: the user and password of the webhook, sent as HTTP Basic, say who sent it, and are not kept. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks Chargebee. One that is nothing to us is stored and answered with 200 too, so that Chargebee does not repeat it.',
   handleMoyasarWebhook:
     'Takes no API key: `secret_token` in the body says who sent it, and is not kept. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks Moyasar. One that is nothing to us is stored and answered with 200 too, so that Moyasar does not repeat it.',
   handleRazorpayWebhook:

@@ -9,6 +9,7 @@ const notificationLimitBytes = 1024 * 1024;
 
 /** Providers whose notifications are taken, and what people call them. */
 const notifying = [
+  ['chargebee', 'Chargebee'],
   ['moyasar', 'Moyasar'],
   ['razorpay', 'Razorpay'],
   ['stripe', 'Stripe'],

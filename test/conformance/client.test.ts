@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import { startChargebeeFake } from '../../dev/provider-fakes/chargebee/server.ts';
 import { startMoyasarFake } from '../../dev/provider-fakes/moyasar/server.ts';
 import { startRazorpayFake } from '../../dev/provider-fakes/razorpay/server.ts';
 import { startStripeFake } from '../../dev/provider-fakes/stripe/server.ts';
@@ -34,14 +35,25 @@ import { conversation, legible } from './conversation.ts';
 import { implementedOperations, operations } from './operations.ts';
 import { pythonFetcher } from './python/client.ts';
 
-const [moyasar, razorpay, stripe] = await Promise.all([startMoyasarFake(), startRazorpayFake(), startStripeFake()]);
+const [chargebee, moyasar, razorpay, stripe] = await Promise.all([
+  startChargebeeFake(),
+  startMoyasarFake(),
+  startRazorpayFake(),
+  startStripeFake(),
+]);
 afterAll(async () => {
+  await chargebee.close();
   await moyasar.close();
   await razorpay.close();
   await stripe.close();
 });
 const { api, app, base } = await testPlatform({
-  providers: providerAdapters({ moyasar: moyasar.url, razorpay: razorpay.url, stripe: stripe.url }),
+  providers: providerAdapters({
+    chargebee: chargebee.url,
+    moyasar: moyasar.url,
+    razorpay: razorpay.url,
+    stripe: stripe.url,
+  }),
 });
 const address = await app.listen({ port: 0, host: '127.0.0.1' });
 // The published Python client takes the place of `fetch` in `npm run conformance:python`.

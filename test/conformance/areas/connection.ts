@@ -53,6 +53,17 @@ export function connectionCalls({ client, api }: Conversation, scope: Scope): Re
       await expect(called).rejects.toMatchObject({ statusCode: 401 });
       await api('DELETE', `/connections/${body.id}`);
     },
+    async handleChargebeeWebhook() {
+      const webhook = { webhook_username: 'hook', webhook_password: 'one' };
+      const encrypted_secret_data = { site: 'acme-test', api_key: 'test_1', ...webhook };
+      const connection = { name: 'Chargebee', provider_type: 'chargebee', encrypted_secret_data };
+      const { body } = await api('POST', '/connections', connection);
+      // The client sends no user and password.
+      const { tenantId, environmentId } = scope;
+      const called = client.webhooks.handleChargebeeWebhook(tenantId, environmentId);
+      await expect(called).rejects.toMatchObject({ statusCode: 401 });
+      await api('DELETE', `/connections/${body.id}`);
+    },
     async deleteIntegration() {
       await client.integrations.deleteIntegration(connectionId);
       expect((await client.integrations.listLinkedIntegrations()).providers).toEqual([]);
