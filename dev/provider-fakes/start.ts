@@ -19,7 +19,12 @@ const fakes = [
     variable: 'RAZORPAY_API_URL',
     secrets: 'a key_id rzp_test_NAME and its secret_key secret_NAME',
   },
-  { name: 'Moyasar', start: startMoyasarFake, variable: 'MOYASAR_API_URL', secrets: 'any key that begins with sk_test_' },
+  {
+    name: 'Moyasar',
+    start: startMoyasarFake,
+    variable: 'MOYASAR_API_URL',
+    secrets: 'any key that begins with sk_test_',
+  },
   {
     name: 'Whop',
     start: startWhopFake,
