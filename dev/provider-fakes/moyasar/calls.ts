@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import type { FakeCall } from '../shell.ts';
 import { type FakeInvoice, type FakePayment, invalid, type MoyasarBooks, MoyasarRefusal } from './books.ts';
 import { invoiceOf, nearer, refundPayment } from './payment.ts';
 
-/** A call that came in, and what it is called in faults. */
-export interface FakeCall {
-  kind: 'open' | 'read' | 'close' | 'mark' | 'refund' | 'list';
-  answer(): unknown;
-}
+/** What a call is called in faults. */
+export type CallKind = 'open' | 'read' | 'close' | 'mark' | 'refund' | 'list';
+
+type Call = FakeCall<CallKind>;
 
 type Body = Readonly<Record<string, unknown>>;
 
 /** The call of a request by its method and path; null for what the fake does not have. */
-export function callOf(books: MoyasarBooks, method: string, url: URL, body: Body, pageUrl: string): FakeCall | null {
+export function callOf(books: MoyasarBooks, method: string, url: URL, body: Body, pageUrl: string): Call | null {
   const [, , kind = '', id = '', action] = url.pathname.split('/');
   const route = `${method} ${kind}${id === '' ? '' : '/:id'}${action === undefined ? '' : `/${action}`}`;
   switch (route) {

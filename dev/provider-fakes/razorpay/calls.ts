@@ -1,3 +1,4 @@
+import { type FakeCall, LostAnswer } from '../shell.ts';
 import {
   type FakeLink,
   type FakePayment,
@@ -11,21 +12,10 @@ import {
 import { allow, amountOf, currencyOf, methodOf, notesOf, only, type Parameters, text } from './parameters.ts';
 import { capture, endIfOver, giveBack, nearer, nearerRefund } from './payment.ts';
 
-/** A call that came in, and what it is called in faults. */
-export interface FakeCall {
-  kind: 'open' | 'read' | 'close' | 'refund' | 'other';
-  answer(): unknown;
-}
+/** What a call is called in faults. */
+export type CallKind = 'open' | 'read' | 'close' | 'refund' | 'other';
 
-/** An answer that gets lost behind its effect. */
-export class LostAnswer extends Error {
-  readonly answer: unknown;
-
-  constructor(answer: unknown) {
-    super('the answer is lost');
-    this.answer = answer;
-  }
-}
+type Call = FakeCall<CallKind>;
 
 export interface AskedCall {
   method: string;
@@ -39,10 +29,10 @@ const quarterHour = 15 * 60;
 const halfYear = 183 * 86_400;
 
 /** The call of a request by its method and path; null for what the fake does not have. */
-export function callOf(books: RazorpayBooks, { method, path, query, parameters, pageUrl }: AskedCall): FakeCall | null {
+export function callOf(books: RazorpayBooks, { method, path, query, parameters, pageUrl }: AskedCall): Call | null {
   const named = /\/((?:plink|pay|order)_\w+)/;
   const id = named.exec(path)?.[1] ?? '';
-  const reads = (answer: () => unknown): FakeCall => ({ kind: 'read', answer });
+  const reads = (answer: () => unknown): Call => ({ kind: 'read', answer });
   switch (`${method} ${path.replace(named, '/:id')}`) {
     case 'POST /v1/payment_links':
       return { kind: 'open', answer: () => openLink(books, parameters, pageUrl) };

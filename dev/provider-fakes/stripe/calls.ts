@@ -1,3 +1,4 @@
+import { type FakeCall, LostAnswer } from '../shell.ts';
 import {
   type FakeIntent,
   type FakeObject,
@@ -11,21 +12,10 @@ import {
 import { allow, amountOf, currencyOf, type Form, inner, metadataOf, required, text } from './parameters.ts';
 import { attempt, capture, endIfOver, expire, newCustomer, newIntent } from './payment.ts';
 
-/** A call that came in, and what it is called in faults. */
-export interface FakeCall {
-  kind: 'open' | 'read' | 'close' | 'prepare' | 'charge' | 'refund' | 'other';
-  answer(): unknown;
-}
+/** What a call is called in faults. */
+export type CallKind = 'open' | 'read' | 'close' | 'prepare' | 'charge' | 'refund' | 'other';
 
-/** A request that never arrived, or whose answer gets lost behind its effect. */
-export class LostAnswer extends Error {
-  readonly answer: unknown;
-
-  constructor(answer?: unknown) {
-    super('the answer is lost');
-    this.answer = answer;
-  }
-}
+type Call = FakeCall<CallKind>;
 
 const halfHour = 30 * 60;
 const sessionParameters = [
@@ -51,10 +41,10 @@ const sessionParameters = [
 ];
 
 /** The call of a request by its method and path; null for what the fake does not have. */
-export function callOf(books: StripeBooks, method: string, path: string, form: Form, pageUrl: string): FakeCall | null {
+export function callOf(books: StripeBooks, method: string, path: string, form: Form, pageUrl: string): Call | null {
   const route = `${method} ${path.replace(/\/(cs|pi|re|ch|evt|cus)_[\w]+/, '/:id')}`;
   const id = /\/((?:cs|pi|re|ch|evt|cus)_\w+)/.exec(path)?.[1] ?? '';
-  const reads = (answer: () => unknown): FakeCall => ({ kind: 'read', answer });
+  const reads = (answer: () => unknown): Call => ({ kind: 'read', answer });
   switch (route) {
     case 'GET /v1/account':
       return { kind: 'other', answer: () => ({ id: books.accountId, object: 'account' }) };
