@@ -54,8 +54,8 @@ export interface LinkCustomer {
 export interface OpenedLink {
   providerId: string;
   url: string;
-  /** The provider's own end of it. */
-  expiresAt: string;
+  /** The provider's own end of it; null where it names none. */
+  expiresAt: string | null;
 }
 
 /**

@@ -35,6 +35,13 @@ export interface GatewayUnderTest {
   captureBeside(link: GatewayReference): Promise<void>;
   /** A provider that itself sees to it that a link is paid once, so that nothing is ever taken beside its payment. */
   paysOnce?: true;
+  /**
+   * A provider that finds links and refunds by its own ids alone: a link whose answer was lost is another one when it is opened again, and
+   * nobody knows the address of the first.
+   */
+  knowsIdsAlone?: true;
+  /** A provider that does not say why an attempt was declined. */
+  hidesReasons?: true;
   /** Captures an attempt that was under way for a link. */
   confirm(link: GatewayReference): Promise<void>;
   /** The link ends at the gateway by itself; absent where links have no end of their own. */

@@ -115,7 +115,7 @@ describe('pages of Chargebee', () => {
   test('nothing closes a page: it stays open for its three hours, also when its payer has gone back', async () => {
     const { gateway, books } = under;
     const { reference, expiresAt } = await opened(under);
-    expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(179 * minuteMs);
+    expect(Date.parse(expiresAt!) - Date.now()).toBeGreaterThan(179 * minuteMs);
     expect(await gateway.links.close(reference)).toMatchObject({ status: 'open', expiresAt });
     const page = pageOf(books, reference.providerId);
     page.state = 'cancelled';

@@ -120,7 +120,7 @@ export async function recordOpened(
     sessionId,
     link,
     at,
-  }: { sessionId: string; link: { providerId: string; url: string; expiresAt: string }; at: string },
+  }: { sessionId: string; link: { providerId: string; url: string; expiresAt: string | null }; at: string },
 ): Promise<void> {
   const row = await lockCheckout(tx, sessionId);
   if (row.link_state !== 'none' || !isCheckoutActive(row.checkout_status)) return;
