@@ -41,6 +41,9 @@ const keptHeaders = [
   'stripe-signature',
   'x-razorpay-signature',
   'x-razorpay-event-id',
+  'svix-id',
+  'svix-timestamp',
+  'svix-signature',
   'content-length',
   'webhook-id',
   'webhook-timestamp',
@@ -107,13 +110,25 @@ function verified(
 ): Verified {
   const now = Date.now();
   if (connections.length === 0) return { connection: null, verdict: 'unconnected' };
-  const verifying = connections.filter((each) => each.webhookSecrets(now).length > 0);
-  const verdicts = verifying.map((each) => reader.verify(notification, each.webhookSecrets(now), now));
-  const connection = verifying[verdicts.indexOf('valid')];
+  const verdicts = connections.map((each) => verdictOf(reader, notification, each, now));
+  const connection = connections[verdicts.indexOf('valid')];
   if (connection) return { connection, verdict: 'valid' };
-  if (verifying.length === 0) return { connection: null, verdict: 'no secret' };
+  if (verdicts.every((verdict) => verdict === null)) return { connection: null, verdict: 'no secret' };
   if (verdicts.includes('clock')) return { connection: null, verdict: 'clock' };
   return { connection: null, verdict: verdicts.includes('missing') ? 'missing' : 'bad' };
+}
+
+/** What one connection says of a notification; null where it has nothing that verifies one. */
+function verdictOf(
+  reader: ProviderNotifications,
+  notification: AddressedNotification,
+  connection: VerifyingConnection,
+  now: number,
+): SignatureVerdict | null {
+  const secrets = connection.webhookSecrets(now);
+  if (secrets.length > 0) return reader.verify(notification, secrets, now);
+  const key = reader.byKey && connection.secret(reader.byKey.member);
+  return reader.byKey && key ? reader.byKey.verify(notification, key) : null;
 }
 
 const problems: Record<NonNullable<Verified['verdict']>, (provider: string, secret: string) => string> = {

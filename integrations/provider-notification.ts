@@ -45,6 +45,12 @@ export interface NotificationMarker {
 export interface ProviderNotifications {
   /** Verifies who sent a notification, by one of the secrets. Only over the raw bytes, before anything of them is read. */
   verify(notification: RawNotification, secrets: readonly string[], nowMs: number): SignatureVerdict;
+  /** Verifies by another secret of a connection that has no webhook secret; absent where nothing else verifies. spec: README decision 31 */
+  readonly byKey?: {
+    /** Name of the secret. */
+    member: string;
+    verify(notification: RawNotification, key: string): SignatureVerdict;
+  };
   /** Reads a notification; null for bytes that are none. It throws nothing. */
   read(notification: RawNotification): ProviderNotification | null;
   /** The bytes as they are kept, without credentials; absent where they hold none. spec: platform §16 */

@@ -9,6 +9,8 @@ export interface VerifyingConnection {
   id: string;
   /** The secrets that verify at `nowMs`, the present one first; empty where none was given. */
   webhookSecrets(nowMs: number): string[];
+  /** Another secret of it; undefined where it has none of the name. */
+  secret(member: string): string | undefined;
 }
 
 /** Secrets of one address are never so many: what was deleted and connected again in half a year. */
@@ -32,7 +34,13 @@ export async function connectionsNotifiedAt(
     if (id === null) return [];
     const sealed = { secretKeyId: secret_key_id, secretNonce: secret_nonce, secretCiphertext: secret_ciphertext };
     const secrets = openSecrets(keys, { id, tenantId, environmentId, ...sealed }) ?? {};
-    return [{ id, webhookSecrets: (nowMs: number) => webhookSecretsOf(secrets, nowMs) }];
+    return [
+      {
+        id,
+        webhookSecrets: (nowMs: number) => webhookSecretsOf(secrets, nowMs),
+        secret: (member: string) => secrets[member],
+      },
+    ];
   });
 }
 
