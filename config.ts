@@ -73,6 +73,8 @@ const schema = z
     CHARGEBEE_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Moyasar: a fake that moves no money. */
     MOYASAR_API_URL: z.url({ protocol: /^https?$/ }).optional(),
+    /** Asked instead of Nomod: a fake that moves no money. */
+    NOMOD_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Razorpay: a fake that moves no money. */
     RAZORPAY_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Stripe: a fake that moves no money. */
@@ -150,13 +152,7 @@ export interface Config {
   /** Null where there are no connections to AWS Marketplace. */
   awsMarketplace: { accessKeyId: string; secretAccessKey: string; endpoint: string | null } | null;
   /** Addresses of providers other than their own. */
-  providerUrls: {
-    chargebee?: string | undefined;
-    moyasar?: string | undefined;
-    razorpay?: string | undefined;
-    stripe?: string | undefined;
-    whop?: string | undefined;
-  };
+  providerUrls: Partial<Record<'chargebee' | 'moyasar' | 'nomod' | 'razorpay' | 'stripe' | 'whop', string | undefined>>;
   timerSpreadMs: number;
   workflowBundle: string | null;
   outgoingAllowedHosts: string[];
@@ -231,6 +227,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     providerUrls: {
       chargebee: values.CHARGEBEE_API_URL,
       moyasar: values.MOYASAR_API_URL,
+      nomod: values.NOMOD_API_URL,
       razorpay: values.RAZORPAY_API_URL,
       stripe: values.STRIPE_API_URL,
       whop: values.WHOP_API_URL,

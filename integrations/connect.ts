@@ -1,5 +1,6 @@
 import { chargebeeAdapter } from './chargebee/adapter.ts';
 import { moyasarAdapter } from './moyasar/adapter.ts';
+import { nomodAdapter } from './nomod/adapter.ts';
 import { type PaymentGateways, paymentGateways } from './payment-gateway.ts';
 import type { ProviderAdapters } from './provider-adapter.ts';
 import { razorpayAdapter } from './razorpay/adapter.ts';
@@ -11,6 +12,7 @@ import { whopAdapter } from './whop/adapter.ts';
 export interface ProviderUrls {
   chargebee?: string | undefined;
   moyasar?: string | undefined;
+  nomod?: string | undefined;
   razorpay?: string | undefined;
   stripe?: string | undefined;
   whop?: string | undefined;
@@ -21,6 +23,7 @@ export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
   const adapters = [
     chargebeeAdapter(urls.chargebee),
     moyasarAdapter(urls.moyasar),
+    nomodAdapter(urls.nomod),
     razorpayAdapter(urls.razorpay),
     stripeAdapter(urls.stripe),
     whopAdapter(urls.whop),

@@ -11,6 +11,7 @@ const notificationLimitBytes = 1024 * 1024;
 const notifying = [
   ['chargebee', 'Chargebee'],
   ['moyasar', 'Moyasar'],
+  ['nomod', 'Nomod'],
   ['razorpay', 'Razorpay'],
   ['stripe', 'Stripe'],
   ['whop', 'Whop'],

@@ -1,5 +1,6 @@
 import { startChargebeeFake } from './chargebee/server.ts';
 import { startMoyasarFake } from './moyasar/server.ts';
+import { startNomodFake } from './nomod/server.ts';
 import { startRazorpayFake } from './razorpay/server.ts';
 import { startStripeFake } from './stripe/server.ts';
 import { startWhopFake } from './whop/server.ts';
@@ -25,6 +26,7 @@ const fakes = [
     variable: 'MOYASAR_API_URL',
     secrets: 'any key that begins with sk_test_',
   },
+  { name: 'Nomod', start: startNomodFake, variable: 'NOMOD_API_URL', secrets: 'any key that begins with sk_test_' },
   {
     name: 'Whop',
     start: startWhopFake,

@@ -1,10 +1,10 @@
 import { jsonObject, markerOf, nameIn, objectMember } from '../notification-json.ts';
 import type { ListedEvent, ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
+import { verifyStandardWebhook } from '../standard-webhook.ts';
 import { listAll, type WhopClient } from './client.ts';
 import { instantOf, isCaptured, isDeclined } from './link.ts';
 import { slowestRefundMs } from './refund.ts';
 import type { WhopPayment, WhopRefund } from './shapes.ts';
-import { verifyWhopSignature } from './signature.ts';
 
 /** Types of events that are passed on. A payment that is merely made says nothing. docs: providers.md */
 const passedOn = /^(payment\.(succeeded|failed|pending)|(refund|dispute)\.(created|updated))$/;
@@ -12,7 +12,7 @@ const ofRefunds = /^refund\./;
 
 /** Notifications of Whop: an event whose `data` is the object as it was then. design: money-in-checkout §C whop */
 export const whopNotifications: ProviderNotifications = {
-  verify: verifyWhopSignature,
+  verify: (notification, secrets, nowMs) => verifyStandardWebhook('webhook', notification, secrets, nowMs),
   read({ headers, body }) {
     const event = jsonObject(body);
     return event === null ? null : readWhopEvent(event, headers['webhook-id']);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startChargebeeFake } from '../../dev/provider-fakes/chargebee/server.ts';
 import { startMoyasarFake } from '../../dev/provider-fakes/moyasar/server.ts';
+import { startNomodFake } from '../../dev/provider-fakes/nomod/server.ts';
 import { startRazorpayFake } from '../../dev/provider-fakes/razorpay/server.ts';
 import { startStripeFake } from '../../dev/provider-fakes/stripe/server.ts';
 import { providerAdapters } from '../../integrations/connect.ts';
@@ -35,15 +36,17 @@ import { conversation, legible } from './conversation.ts';
 import { implementedOperations, operations } from './operations.ts';
 import { pythonFetcher } from './python/client.ts';
 
-const [chargebee, moyasar, razorpay, stripe] = await Promise.all([
+const [chargebee, moyasar, nomod, razorpay, stripe] = await Promise.all([
   startChargebeeFake(),
   startMoyasarFake(),
+  startNomodFake(),
   startRazorpayFake(),
   startStripeFake(),
 ]);
 afterAll(async () => {
   await chargebee.close();
   await moyasar.close();
+  await nomod.close();
   await razorpay.close();
   await stripe.close();
 });
@@ -51,6 +54,7 @@ const { api, app, base } = await testPlatform({
   providers: providerAdapters({
     chargebee: chargebee.url,
     moyasar: moyasar.url,
+    nomod: nomod.url,
     razorpay: razorpay.url,
     stripe: stripe.url,
   }),

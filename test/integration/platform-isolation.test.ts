@@ -27,6 +27,7 @@ it('no operation is open but the notifications of providers, which are signed', 
   expect(documented.filter(({ isOpen }) => isOpen).map(({ path }) => path)).toEqual([
     '/v1/webhooks/chargebee/{tenant_id}/{environment_id}',
     '/v1/webhooks/moyasar/{tenant_id}/{environment_id}',
+    '/v1/webhooks/nomod/{tenant_id}/{environment_id}',
     '/v1/webhooks/razorpay/{tenant_id}/{environment_id}',
     '/v1/webhooks/stripe/{tenant_id}/{environment_id}',
     '/v1/webhooks/whop/{tenant_id}/{environment_id}',

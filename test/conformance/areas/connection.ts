@@ -53,6 +53,16 @@ export function connectionCalls({ client, api }: Conversation, scope: Scope): Re
       await expect(called).rejects.toMatchObject({ statusCode: 401 });
       await api('DELETE', `/connections/${body.id}`);
     },
+    async handleNomodWebhook() {
+      const encrypted_secret_data = { api_key: 'sk_test_1', webhook_secret: 'whsec_bm9tb2Q=' };
+      const connection = { name: 'Nomod', provider_type: 'nomod', encrypted_secret_data };
+      const { body } = await api('POST', '/connections', connection);
+      // The client sends no headers, in which Nomod's signature would be.
+      const { tenantId, environmentId } = scope;
+      const called = client.webhooks.handleNomodWebhook(tenantId, environmentId);
+      await expect(called).rejects.toMatchObject({ statusCode: 401 });
+      await api('DELETE', `/connections/${body.id}`);
+    },
     async handleChargebeeWebhook() {
       const webhook = { webhook_username: 'hook', webhook_password: 'one' };
       const encrypted_secret_data = { site: 'acme-test', api_key: 'test_1', ...webhook };

@@ -1,19 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { RawNotification, SignatureVerdict } from '../provider-notification.ts';
+import type { RawNotification, SignatureVerdict } from './provider-notification.ts';
 
 const toleranceMs = 300_000;
 
 /**
- * Verifies the Standard Webhooks headers of a notification over its raw bytes: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`
- * under one of the secrets, the present one and those that were replaced lately, in any of the `v1` members of `webhook-signature`. Every
- * comparison takes the same time; without a secret nothing is valid. spec: platform §16; design: money-in-checkout §C whop, §B16
+ * Verifies a notification by Standard Webhooks, or by Svix, whose headers begin with `svix` in place of `webhook`, over its raw bytes:
+ * HMAC-SHA256 of `<id>.<timestamp>.<body>` under one of the secrets, the present one and those that were replaced lately, in any of the
+ * `v1` members of the signature. Every comparison takes the same time; without a secret nothing is valid.
+ * spec: platform §16; design: money-in-checkout §B16
  */
-export function verifyWhopSignature(
+export function verifyStandardWebhook(
+  family: 'svix' | 'webhook',
   { headers, body }: RawNotification,
   secrets: readonly string[],
   nowMs: number,
 ): SignatureVerdict {
-  const [id, time, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headers[name]);
+  const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => headers[`${family}-${name}`]);
   if (!signatures || signatures.length === 0) return 'missing';
   if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') return 'bad';
   const given = signatures
@@ -32,7 +34,7 @@ export function verifyWhopSignature(
   return Math.abs(nowMs - Number(time) * 1000) > toleranceMs ? 'clock' : 'valid';
 }
 
-/** The bytes of a secret: its text, as Whop's own page has it, or what is encoded behind `whsec_`, as the standard has it. */
+/** The bytes of a secret: its text, as Whop's own page has it, or what is encoded behind `whsec_`, as the standard and Svix have it. */
 function keysOf(secret: string): Buffer[] {
   const encoded = /^whsec_([A-Za-z0-9+/]{22,}={0,2})$/.exec(secret)?.[1];
   return [Buffer.from(secret, 'utf8'), ...(encoded === undefined ? [] : [Buffer.from(encoded, 'base64')])];
