@@ -31,6 +31,9 @@ import { callInterceptors } from '../temporal-connection.ts';
 import { fileServerHost } from './file-server.ts';
 import { benchSettings } from './server.ts';
 
+/** Keys that sign the pages of a bench. */
+export const benchSigningKeys = ['a-key-for-the-pages-of-benches-and-recordings'];
+
 const benchOutgoing = { allowedHosts: [fileServerHost] };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -124,7 +127,7 @@ async function openBenchDatabase(
       rateLimitPerSecond: 0,
       maxEventLoopDelayMs: 0,
       trustProxy: false,
-      portalSigningKeys: ['a-key-for-the-pages-of-benches-and-recordings'],
+      portalSigningKeys: benchSigningKeys,
     },
     database,
     temporal,
