@@ -13,9 +13,10 @@ import {
   recordRefused,
 } from '../db/stores/checkout/checkout-open.ts';
 import { type CheckoutState, loadCheckoutState, writeCheckoutAgenda } from '../db/stores/checkout/checkout-row.ts';
-import { endWatch, recordLink } from '../db/stores/checkout/checkout-settle.ts';
+import { savedChargeOf } from '../db/stores/checkout/checkout-saved-method.ts';
+import { endWatch, type LinkAnswer, recordLink } from '../db/stores/checkout/checkout-settle.ts';
 import { parkObject, unparkObject } from '../db/stores/lifecycle/parked-object.ts';
-import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
+import { inReadTransaction, inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import { GatewayOutcomeUnknown } from '../integrations/payment-gateway.ts';
 import type { LinkState, PaymentLinks } from '../integrations/payment-link.ts';
 import type { CheckoutSnapshot } from '../workflows/checkout-session.messages.ts';
@@ -58,16 +59,18 @@ export function createCheckoutActivities(access: GatewayAccess) {
      */
     async openLink(input: CheckoutMoment): Promise<CheckoutSnapshot> {
       const { sessionId, at } = input;
-      const charged = await askSavedCharge(access, inScope, input, 'poll');
-      if (charged && !charged.opensPage) return withFollowers(await read(input), charged.followers);
-      const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, 'open'));
+      const { charged, request } = await linkToAsk(access, inScope, { ...input, occasion: 'poll' }, 'open');
+      if (charged) return withFollowers(await read(input), charged);
       if (request === null) return read(input);
       const opened = await openAt(await linksOf(input, request), request.link, request.object.provider);
       crashPoint('openLink.afterEffect');
       if (opened.status === 'opened') {
-        await inScope(input, (tx) => recordOpened(tx, { sessionId, link: opened.link, at }));
+        const snapshot = await inScope(input, async (tx) => {
+          await recordOpened(tx, { sessionId, link: opened.link, at });
+          return snapshotOf(tx, sessionId);
+        });
         crashPoint('openLink.beforeAnswer');
-        return read(input);
+        return snapshot;
       }
       const isAwaited = input.caller !== undefined;
       if (opened.status === 'refused' || isAwaited) {
@@ -89,18 +92,18 @@ export function createCheckoutActivities(access: GatewayAccess) {
       if (isRead && (await inScope(input, (tx) => wasAskedLately(tx, sessionId, at)))) {
         return { ...(await read(input)), isAnswered: false };
       }
-      const charged = await askSavedCharge(access, inScope, input, occasion);
-      if (charged && !charged.opensPage) return withFollowers(await read(input), charged.followers);
-      const purpose = occasion === 'poll' ? 'read' : 'close';
-      const request = await inScope(input, (tx) => linkRequestOf(tx, sessionId, purpose));
+      const { charged, request } = await linkToAsk(access, inScope, input, occasion === 'poll' ? 'read' : 'close');
+      if (charged) return withFollowers(await read(input), charged);
       if (request === null) return read(input);
       const link = await askAt(await linksOf(input, request), request.link, occasion);
       crashPoint('askLink.afterEffect');
       const answer = { sessionId, occasion, link, at };
-      const followers = await inScope(input, (tx) =>
-        recordLink(tx, answer).finally(() => crashPoint('askLink.beforeCommit')),
-      ).catch((error: unknown) => noteFailed(inScope, input, answer, error));
-      return withFollowers(await read(input), followers);
+      return inScope(input, (tx) => recordedLink(tx, answer).finally(() => crashPoint('askLink.beforeCommit'))).catch(
+        async (error: unknown) => {
+          const followers = await noteFailed(inScope, input, answer, error);
+          return withFollowers(await read(input), followers);
+        },
+      );
     },
 
     /** The last question about a link was asked: it is not watched any more. */
@@ -125,6 +128,33 @@ export function createCheckoutActivities(access: GatewayAccess) {
         return snapshotOf(tx, input.sessionId);
       }),
   };
+}
+
+/**
+ * The link that is to be opened or asked about, after a charge of the session's saved method was asked about first; what that charge
+ * made of the session (`charged`) is the answer where no link is needed. `request` is null where there is nothing to ask.
+ */
+async function linkToAsk(
+  access: GatewayAccess,
+  inScope: InScope,
+  input: CheckoutMoment & { occasion: LinkOccasion },
+  purpose: 'open' | 'read' | 'close',
+): Promise<{ charged: CheckoutFollowers | null; request: AskedLink | null }> {
+  const { sessionId } = input;
+  const requestOf = (tx: SqlTransaction) => linkRequestOf(tx, sessionId, purpose);
+  const [saved, request] = await inReadTransaction(access.database, workflowScope(input), (tx) =>
+    Promise.all([savedChargeOf(tx, sessionId), requestOf(tx)]),
+  );
+  if (saved === null) return { charged: null, request };
+  const { opensPage, followers } = await askSavedCharge(access, inScope, input, saved);
+  if (!opensPage) return { charged: followers, request: null };
+  return { charged: null, request: await inScope(input, requestOf) };
+}
+
+/** Records what a provider says of a link; gives the session as it stands then, with those who are to be told. */
+async function recordedLink(tx: SqlTransaction, answer: LinkAnswer): Promise<CheckoutSnapshot> {
+  const followers = await recordLink(tx, answer);
+  return withFollowers(await snapshotOf(tx, answer.sessionId), followers);
 }
 
 type Opened =

@@ -1,7 +1,7 @@
 import type { LinkOccasion, LinkStanding } from '../billing/checkout-link.ts';
 import { refusalIn } from '../billing/refusal.ts';
 import type { CheckoutFollowers } from '../db/stores/checkout/checkout-complete.ts';
-import { recordSavedCharge, savedChargeOf } from '../db/stores/checkout/checkout-saved-method.ts';
+import { recordSavedCharge, type SavedCharge } from '../db/stores/checkout/checkout-saved-method.ts';
 import { type LinkAnswer, noteFailedCompletion } from '../db/stores/checkout/checkout-settle.ts';
 import { keepPreparedCharge } from '../db/stores/payment/payment-charge.ts';
 import type { ChargeRequest, GatewayLookUp, PaymentGateway } from '../integrations/payment-gateway.ts';
@@ -44,18 +44,16 @@ function standingOf(known: GatewayLookUp): LinkStanding {
 }
 
 /**
- * Charges the saved method of a session before its page is opened, or asks about that charge, and records what is known. Null where the
- * session pays on its page. One external call.
+ * Charges the saved method of a session before its page is opened, or asks about that charge, and records what is known. One external
+ * call.
  */
 export async function askSavedCharge(
   access: GatewayAccess,
   inScope: InScope,
-  input: CheckoutMoment,
-  occasion: LinkOccasion,
-): Promise<{ followers: CheckoutFollowers | null; opensPage: boolean } | null> {
-  const { sessionId, at } = input;
-  const saved = await inScope(input, (tx) => savedChargeOf(tx, sessionId));
-  if (saved === null) return null;
+  input: CheckoutMoment & { occasion: LinkOccasion },
+  saved: SavedCharge,
+): Promise<{ followers: CheckoutFollowers | null; opensPage: boolean }> {
+  const { sessionId, occasion, at } = input;
   const { charge, paymentId } = saved;
   const { gateway } = await openGateway(access, input, { kind: 'payment', id: paymentId, provider: charge.gateway });
   const isWanted = saved.isActive && occasion === 'poll';

@@ -38,6 +38,7 @@ export async function cleanUpCheckout(
     ],
     at,
     condition: `checkout_status in ('initiated', 'pending')`,
+    plan: 'checkout-ended',
   });
   if (!ended) return null;
   if (row.action === 'create_subscription' && row.subscription_id) {
@@ -47,28 +48,33 @@ export async function cleanUpCheckout(
   const invoiceId = row.checkout_invoice_id;
   const isDropped = invoiceId !== null && (await dropGatedInvoice(tx, tx.scope, invoiceId, at));
   const reason = failureSentence(move.failureReason) ?? neverPaid;
-  await failPayment(tx, row, { reason, at, status: isDropped ? 'archived' : 'published' });
+  const failed = await failPayment(tx, row, { reason, at, status: isDropped ? 'archived' : 'published' });
   // An invoice that was final before is collected again in the ways it was.
   if (invoiceId !== null && !isDropped) await refreshInvoiceAgenda(tx, tx.scope, invoiceId);
   if (row.purchase_id) await failPurchase(tx, tx.scope, row.purchase_id, neverPaid);
-  await writeEvents(tx, tx.scope, move.eventName ? [checkoutEvent(move.eventName, ended, at)] : []);
-  await writeAudit(tx, tx.scope, [checkoutAudit(ended, move.to, at, { reason: move.failureReason })]);
+  await writeEvents(tx, tx.scope, [
+    ...(failed ? [paymentEvent('payment.failed', failed, null, at)] : []),
+    ...(move.eventName ? [checkoutEvent(move.eventName, ended, at)] : []),
+  ]);
+  await writeAudit(tx, tx.scope, [
+    ...(failed ? [paymentAudit(failed, 'failed', at, { reason, checkout_session_id: row.id })] : []),
+    checkoutAudit(ended, move.to, at, { reason: move.failureReason }),
+  ]);
   return ended;
 }
 
-/** The payment of a session that ended: failed, and archived with an invoice that is. */
+/** The payment of a session that ended: failed, and archived with an invoice that is. Null where it was settled before. */
 async function failPayment(
   tx: ScopedSql,
   row: CheckoutRow,
   { reason, at, status }: { reason: string; at: string; status: 'archived' | 'published' },
-): Promise<void> {
+): Promise<PaymentRow | null> {
   const [failed] = await tx.rows<PaymentRow & { [column: string]: unknown }>(
     `update payment set payment_status = 'FAILED', failed_at = $3, error_message = $4, status = $7, version = version + 1,
        updated_at = $5, updated_by = $6
      where environment_id = $1 and id = $2 and payment_status in ('INITIATED', 'PENDING', 'PROCESSING') returning ${paymentColumns}`,
     [tx.scope.environmentId, row.checkout_payment_id, at, reason, new Date().toISOString(), tx.scope.actor, status],
+    'checkout-payment-failed',
   );
-  if (!failed) return;
-  await writeEvents(tx, tx.scope, [paymentEvent('payment.failed', failed, null, at)]);
-  await writeAudit(tx, tx.scope, [paymentAudit(failed, 'failed', at, { reason, checkout_session_id: row.id })]);
+  return failed ?? null;
 }

@@ -71,17 +71,18 @@ export async function lockCheckout(tx: ScopedSql, id: string): Promise<CheckoutR
 
 /**
  * Changes a locked session by `sets`, whose parameters begin at $4, under `condition`; null where that does not hold any more. Writes
- * its agenda from `at` on.
+ * its agenda from `at` on. A change that many sessions come to at one time names its `plan`.
  */
 export async function changeCheckout(
   tx: ScopedSql,
   row: CheckoutRow,
-  change: { sets: string; values?: readonly unknown[]; at: string; condition?: string },
+  change: { sets: string; values?: readonly unknown[]; at: string; condition?: string; plan?: string },
 ): Promise<CheckoutRow | null> {
   const [changed] = await tx.rows<CheckoutRow>(
     `update checkout_session set ${change.sets}, version = version + 1, updated_at = $2, updated_by = $3
      where id = $1 and ${change.condition ?? 'true'} returning ${checkoutColumns}`,
     [row.id, new Date().toISOString(), tx.scope.actor, ...(change.values ?? [])],
+    change.plan,
   );
   if (!changed) return null;
   await writeCheckoutAgenda(tx, changed, change.at);

@@ -56,6 +56,7 @@ export async function savedChargeOf(tx: ScopedSql, sessionId: string): Promise<S
      from checkout_session s join payment p on p.id = s.checkout_payment_id
      where s.environment_id = $1 and s.id = $2 and p.payment_method_id is not null and s.link_state <> 'dead' and p.succeeded_at is null`,
     [tx.scope.environmentId, sessionId],
+    'checkout-saved-charge',
   );
   if (!row) return null;
   const charge = await chargeOfPayment(tx, row.payment_id);

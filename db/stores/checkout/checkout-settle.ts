@@ -101,6 +101,7 @@ async function finalInvoiceOf(tx: ScopedSql, { checkout_invoice_id: id, action }
   const [row] = await tx.rows<{ id: string }>(
     `select id from invoice where environment_id = $1 and id = $2 and status = 'published' and checkout_session_id is null`,
     [tx.scope.environmentId, id],
+    'final-invoice-of-checkout',
   );
   return row?.id ?? null;
 }

@@ -123,10 +123,11 @@ export async function dropGatedInvoice(sql: Sql, scope: Scope, invoiceId: string
       at,
     });
   }
-  await sql.rows(
+  await sql.send(
     `update invoice set invoice_status = 'VOIDED', voided_at = $3, status = 'archived', attended = true, version = version + 1, updated_at = $4, updated_by = $5
      where environment_id = $1 and id = $2`,
     [scope.environmentId, row.id, at, new Date().toISOString(), scope.actor],
+    'gated-invoice-dropped',
   );
   await releaseCoupons(sql, scope, row.id);
   await releaseRedemptions(sql, scope, row.own_terms, at);

@@ -180,7 +180,7 @@ export async function removeCouponApplications(
 
 /** Gives `once` coupons of a voided invoice back; what they took off stays on the document. spec: §2.15.7 */
 export async function releaseCoupons(sql: Sql, scope: Scope, invoiceId: string): Promise<void> {
-  await sql.rows(
+  await sql.send(
     `update coupon_application set status = 'deleted', updated_at = $3, updated_by = $4
      where environment_id = $1 and invoice_id = $2 and status = 'published'`,
     [scope.environmentId, invoiceId, new Date().toISOString(), scope.actor],
