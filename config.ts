@@ -81,6 +81,8 @@ const schema = z
     STRIPE_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Whop: a fake that moves no money. */
     WHOP_API_URL: z.url({ protocol: /^https?$/ }).optional(),
+    /** Address under which payers reach the API, for payment pages that workers open. */
+    PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** The operator's portal, to which customers are sent with their session. */
     PORTAL_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Timers that fall on one instant, as on the first of a month, are spread over this window; boundaries stay exact. */
@@ -148,6 +150,7 @@ export interface Config {
   trustProxy: false | number | string[];
   portalSigningKeys: readonly string[];
   portalUrl: string;
+  publicUrl: string;
   secretEncryptionKeys: readonly { id: string; key: string }[];
   /** Null where there are no connections to AWS Marketplace. */
   awsMarketplace: { accessKeyId: string; secretAccessKey: string; endpoint: string | null } | null;
@@ -222,6 +225,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     trustProxy: values.TRUST_PROXY,
     portalSigningKeys: values.PORTAL_SIGNING_KEYS,
     portalUrl: values.PORTAL_URL ?? `http://${values.HOST}:${values.PORT}/portal`,
+    publicUrl: (values.PUBLIC_URL ?? `http://${values.HOST}:${values.PORT}`).replace(/\/+$/, ''),
     secretEncryptionKeys: values.SECRET_ENCRYPTION_KEYS,
     awsMarketplace: awsMarketplace(values),
     providerUrls: {

@@ -15,14 +15,18 @@ import { parkObject, unparkObject } from '../db/stores/lifecycle/parked-object.t
 import { timerSpread } from '../db/timer-spread.ts';
 import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
+import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../workflows/invoice.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { createInvoiceCommands } from './invoice-command.ts';
+import { draftPayerPage, type PaymentPages } from './payer-page.ts';
 
 export interface InvoiceActivityDependencies {
   database: Database;
   readUsage: UsageReader;
   timerSpreadMs: number;
+  gateways: PaymentGateways;
+  pages: PaymentPages;
 }
 
 export interface InvoiceReference {
@@ -38,7 +42,8 @@ interface InvoiceMoment extends InvoiceReference {
 export type InvoiceActivities = ReturnType<typeof createInvoiceActivities>;
 
 /** What invoice workflows, and subscriptions on behalf of their drafts, do. Each is one transaction. */
-export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: InvoiceActivityDependencies) {
+export function createInvoiceActivities(dependencies: InvoiceActivityDependencies) {
+  const { database, readUsage, timerSpreadMs } = dependencies;
   const inScope = <T>(owner: InvoiceReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
     inSqlTransaction(database, { ...workflowScope(owner), ...caller }, work);
   const snapshot = (invoice: CollectedInvoice) => snapshotOf(invoice, timerSpread(invoice.id, timerSpreadMs));
@@ -93,6 +98,17 @@ export function createInvoiceActivities({ database, readUsage, timerSpreadMs }: 
 
     openRetry: (input: InvoiceMoment & { attempt: number }): Promise<InvoiceSnapshot> =>
       inScope(input, async (tx) => snapshot(await openRetry(tx, tx.scope, input))),
+
+    /** Drafts the page of a payment that its payer is asked for, whose session is then to be followed. */
+    async openPage(
+      input: InvoiceMoment & { paymentId: string },
+    ): Promise<InvoiceSnapshot & { checkoutSessionId?: string }> {
+      const checkoutSessionId = await draftPayerPage(dependencies, inScope, input);
+      const read = await inScope(input, async (tx) =>
+        snapshot(await readAttendedInvoice(tx, tx.scope, input.invoiceId)),
+      );
+      return { ...read, ...(checkoutSessionId === null ? {} : { checkoutSessionId }) };
+    },
 
     noteOverdue: (input: InvoiceMoment): Promise<InvoiceSnapshot> =>
       inScope(input, async (tx) => snapshot(await noteOverdue(tx, tx.scope, input))),

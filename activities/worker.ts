@@ -48,6 +48,7 @@ try {
     clickhouse,
     gateways: gateways.registry,
     providers: { adapters: gateways.providers, secretKeys: config.secretEncryptionKeys },
+    pages: { signingKeys: config.portalSigningKeys, url: config.publicUrl },
     outgoing: { allowedHosts: config.outgoingAllowedHosts },
     timerSpreadMs: config.timerSpreadMs,
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),

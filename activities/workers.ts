@@ -29,6 +29,7 @@ import { createLifecycleWatchActivities } from './lifecycle-watch.ts';
 import { createMeterBuildActivities } from './meter-build.ts';
 import { createOpeningActivities } from './opening-charge.ts';
 import { isStepOf } from './own-step.ts';
+import type { PaymentPages } from './payer-page.ts';
 import { createPaymentActivities } from './payment.ts';
 import { createPriceSyncActivities } from './price-sync.ts';
 import { createProviderInboxActivities } from './provider-inbox.ts';
@@ -60,6 +61,8 @@ export interface WorkerDependencies {
   gateways: PaymentGateways;
   /** Providers that are reached through connections; none when absent. */
   providers?: ConnectedProviders;
+  /** Payment pages that workers open by themselves; none when absent. */
+  pages?: PaymentPages;
   /** Where files of imports may come from; public https addresses alone when absent. */
   outgoing?: OutgoingPolicy;
   /** Made once and given to every worker of a test run; made here when absent. */
@@ -101,6 +104,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     ...createCheckoutActivities(access),
     ...createRefundActivities(access),
   };
+  const { pages = { signingKeys: [], url: '' } } = dependencies;
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
@@ -108,7 +112,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const looks = usageLooks({ database, evaluators: usageEvaluators({ database, readUsage, temporal }) });
   const activities = {
     ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
-    ...createInvoiceActivities({ database, readUsage, timerSpreadMs }),
+    ...createInvoiceActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways, pages }),
     ...createAutoTopUpActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue, looks }),

@@ -1,10 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { refuse } from '../billing/refusal.ts';
 import { hashOfToken } from '../db/stores/checkout/checkout-insert.ts';
+import { tokenByKey } from '../db/stores/checkout/checkout-token.ts';
 import type { PortalConfig } from './portal-token.ts';
-
-const tokenLength = 26;
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
  * The token of a session's page: 130 bits that only a holder of the signing key can tell from its id. It is stored as a hash, and made anew
@@ -16,12 +14,12 @@ export function checkoutToken(config: PortalConfig, sessionId: string): string {
     const problem = 'payment pages are not configured; set PORTAL_SIGNING_KEYS for the API';
     throw refuse('not_implemented', problem, { fields: { checkout: 'needs PORTAL_SIGNING_KEYS' } });
   }
-  return tokenBy(key, sessionId);
+  return tokenByKey(key, sessionId);
 }
 
 /** The token behind a stored hash, whichever of the keys made it; null when none of them did. */
 export function storedCheckoutToken(config: PortalConfig, sessionId: string, tokenHash: string): string | null {
-  const tokens = (config.portalSigningKeys ?? []).map((key) => tokenBy(key, sessionId));
+  const tokens = (config.portalSigningKeys ?? []).map((key) => tokenByKey(key, sessionId));
   return tokens.find((token) => hashOfToken(token) === tokenHash) ?? null;
 }
 
@@ -29,12 +27,4 @@ export function storedCheckoutToken(config: PortalConfig, sessionId: string, tok
 export function checkoutFormToken(config: PortalConfig, token: string): string {
   const [key = ''] = config.portalSigningKeys ?? [];
   return createHmac('sha256', key).update(`perennial checkout form ${token}`).digest('base64url');
-}
-
-function tokenBy(key: string, sessionId: string): string {
-  const digest = createHmac('sha256', key).update(`perennial checkout page ${sessionId}`).digest();
-  const bits = digest.reduce((text, byte) => text + byte.toString(2).padStart(8, '0'), '');
-  return Array.from({ length: tokenLength }, (_, n) => alphabet[Number.parseInt(bits.slice(n * 5, n * 5 + 5), 2)]).join(
-    '',
-  );
 }

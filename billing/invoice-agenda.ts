@@ -16,9 +16,11 @@ export interface InvoiceCollection {
   retryAfterDays?: readonly number[] | null;
   /** A payment that its own workflow waits for. */
   awaitsGateway: boolean;
+  /** A payment that its payer is asked for, and whose page is not opened yet. */
+  unopenedLinkId?: string | null;
 }
 
-export const invoiceAgendaOrder = ['chargePayment', 'retryPayment', 'noteOverdue'] as const;
+export const invoiceAgendaOrder = ['chargePayment', 'openPage', 'retryPayment', 'noteOverdue'] as const;
 
 /**
  * Days after finalization on which a declined charge is tried again unless the setting `dunning_config` says otherwise; after
@@ -28,12 +30,13 @@ export const retryAfterDays: readonly number[] = [1, 3, 5, 7];
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What time will bring to an unsettled invoice: charges, retries, the overdue notice. spec: subscriptions-and-invoicing §2.5 */
+/** What time will bring to an unsettled invoice: charges, the page its payer is asked on, retries, the overdue notice. spec: subscriptions-and-invoicing §2.5 */
 export function invoiceAgenda(invoice: InvoiceCollection): AgendaItem[] {
   if (invoice.status !== 'FINALIZED' || !invoice.remains || invoice.finalizedAt === null) return [];
   const items: AgendaItem[] = [];
   if (invoice.openPaymentId !== null)
     items.push({ at: invoice.finalizedAt, kind: 'chargePayment', ref: invoice.openPaymentId });
+  if (invoice.unopenedLinkId) items.push({ at: invoice.finalizedAt, kind: 'openPage', ref: invoice.unopenedLinkId });
   const retryAt = nextRetryAt(invoice);
   if (retryAt !== null) items.push({ at: retryAt, kind: 'retryPayment', ref: String(invoice.collectionAttempts + 1) });
   if (invoice.dueDate !== null && invoice.overdueNotedAt === null)

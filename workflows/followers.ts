@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { getExternalWorkflowHandle, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
-import { checkoutSessionWorkflowId } from './checkout-session.messages.ts';
+import { checkoutSessionWorkflowId, checkoutSessionWorkflowType } from './checkout-session.messages.ts';
 import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
 import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
@@ -67,6 +67,20 @@ export async function followPayment(start: LifecycleStart, paymentId: string, cl
     workflowId: paymentWorkflowId(paymentId),
     summary: `Payment ${paymentId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
     args: [startOf(start, paymentId, clockTime)],
+  });
+}
+
+/** Hands a checkout session that was drafted to its workflow, which opens its page. */
+export async function followCheckout(
+  start: LifecycleStart,
+  sessionId: string,
+  clockTime: string | null,
+): Promise<void> {
+  await startFollower(start, {
+    workflowType: checkoutSessionWorkflowType,
+    workflowId: checkoutSessionWorkflowId(sessionId),
+    summary: `Checkout session ${sessionId}, customer ${start.customerId}, opened by ${workflowInfo().workflowId}`,
+    args: [startOf(start, sessionId, clockTime)],
   });
 }
 

@@ -4,7 +4,7 @@ import type { PaymentActivities } from '../activities/payment.ts';
 import type { AgendaItem } from '../billing/agenda.ts';
 import { databaseStep, summaryOf } from './activity-options.ts';
 import { collectPayment } from './collection.ts';
-import { tellSubscription } from './followers.ts';
+import { followCheckout, tellSubscription } from './followers.ts';
 import { described } from './handler-descriptions.ts';
 import { type InvoiceSnapshot, paymentSettled } from './invoice.messages.ts';
 import { acceptInvoiceCommands } from './invoice-command.ts';
@@ -54,6 +54,12 @@ export async function invoice(start: LifecycleStart): Promise<LifecycleResult> {
           await enforced(await step.openRetry({ ...self, attempt: Number(item.ref), at: item.at })),
           item.at,
         );
+      case 'openPage': {
+        const page = { ...self, paymentId: item.ref, at: lifecycle.clock.present() };
+        const { checkoutSessionId, ...opened } = await step.openPage(page);
+        if (checkoutSessionId) await followCheckout(start, checkoutSessionId, lifecycle.clock.heardTime);
+        return opened;
+      }
       case 'noteOverdue':
         return step.noteOverdue({ ...self, at: item.at });
       default:

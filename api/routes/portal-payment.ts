@@ -1,4 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { isWithinMandate } from '../../billing/saved-method.ts';
+import { decimalText } from '../../db/columns.ts';
 import { missing } from '../../db/record.ts';
 import { findCheckout } from '../../db/stores/checkout/checkout-read.ts';
 import { portalInvoice } from '../../db/stores/customer/portal.ts';
@@ -61,8 +63,9 @@ function payRoutes(app: Api): void {
       const { params, body, portalCustomerId, transaction } = request;
       const key = body.idempotency_key ?? null;
       const hasMethod = await transaction(async (tx) => {
-        await portalInvoice(tx, portalCustomerId, params.id);
-        return isWithoutCustomer(body) && (await chargeableMethod(tx, portalCustomerId, null)) !== null;
+        const { row } = await portalInvoice(tx, portalCustomerId, params.id);
+        const method = isWithoutCustomer(body) ? await chargeableMethod(tx, portalCustomerId, null) : null;
+        return method !== null && isWithinMandate(method.maxAmount, decimalText(row.amountRemaining));
       });
       if (!hasMethod) {
         const paymentId = await openInvoicePage(request, params.id, portalCheckoutOf(body, key)).then(

@@ -1,4 +1,7 @@
+import { decimal } from '../../billing/money.ts';
 import { refuse } from '../../billing/refusal.ts';
+import { isWithinMandate } from '../../billing/saved-method.ts';
+import { decimalText } from '../../db/columns.ts';
 import { missing } from '../../db/record.ts';
 import { chargeableMethod } from '../../db/stores/payment/payment.ts';
 import { evaluateAutoTopup } from '../../db/stores/wallet/auto-topup-open.ts';
@@ -112,8 +115,10 @@ function topupRoutes(app: Api): void {
       const topup = topupOf(params.id, { ...given, transaction_reason: reason, idempotency_key: key }, null);
       const readUsage = usageReader(app.dependencies.metering);
       const hasMethod = await transaction(async (tx) => {
-        await ownWallet(tx, portalCustomerId, params.id);
-        return isWithoutCustomer(checkout) && (await chargeableMethod(tx, portalCustomerId, null)) !== null;
+        const { topupConversionRate } = await ownWallet(tx, portalCustomerId, params.id);
+        const method = isWithoutCustomer(checkout) ? await chargeableMethod(tx, portalCustomerId, null) : null;
+        const cost = decimal(given.credits_to_add).times(decimalText(topupConversionRate));
+        return method !== null && isWithinMandate(method.maxAmount, cost);
       });
       if (!hasMethod) {
         const asked = { ...given, checkout: portalCheckoutOf(checkout, key) };

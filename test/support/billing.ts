@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
+import type { PaymentPages } from '../../activities/payer-page.ts';
 import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { type Api, type TestApp, testApp } from './app.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
@@ -14,7 +15,9 @@ export interface TestPlatform extends TestApp {
   workers: TestWorkers;
 }
 
-export async function testPlatform(more: { providers?: ProviderAdapters } = {}): Promise<TestPlatform> {
+export async function testPlatform(
+  more: { providers?: ProviderAdapters; pages?: PaymentPages } = {},
+): Promise<TestPlatform> {
   const base = await testDatabase();
   const temporal = await testTemporal();
   const app = await testApp(base, temporal, more);

@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { afterAll, onTestFinished } from 'vitest';
+import type { PaymentPages } from '../../activities/payer-page.ts';
 import { createWorkers } from '../../activities/workers.ts';
 import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestApp, testOutgoing } from './app.ts';
 import type { TestDatabase } from './database.ts';
+import { testPortal } from './portal.ts';
 import { testSecretKeys } from './secret-keys.ts';
 import { type TestTemporal, workflowBundle } from './temporal.ts';
 
 // What a worker warns about here is what the tests provoke.
 Runtime.install({ logger: new DefaultLogger(process.env.TEST_LOG ? 'WARN' : 'ERROR') });
+
+const testPages: PaymentPages = { signingKeys: testPortal.portalSigningKeys, url: 'http://localhost:80' };
 
 /** Workers that run until they are stopped, at the latest when the file ends. */
 export interface TestWorkers {
@@ -22,7 +26,11 @@ export interface TestWorkers {
 export async function startWorkers(
   base: TestDatabase,
   temporal: TestTemporal,
-  { gateway, providers }: Pick<TestApp, 'gateway'> & { providers?: ProviderAdapters },
+  {
+    gateway,
+    providers,
+    pages = testPages,
+  }: Pick<TestApp, 'gateway'> & { providers?: ProviderAdapters; pages?: PaymentPages },
 ): Promise<TestWorkers> {
   const connection = await NativeConnection.connect({ address: temporal.address });
   const metering = openPostgresUsageStore(base.database);
@@ -34,6 +42,7 @@ export async function startWorkers(
     metering,
     gateways: new Map([[gateway.name, gateway]]),
     ...(providers ? { providers: { adapters: providers, secretKeys: testSecretKeys.secretEncryptionKeys } } : {}),
+    pages,
     outgoing: testOutgoing,
     workflowBundle: { code: readFileSync(await workflowBundle(), 'utf8') },
   });

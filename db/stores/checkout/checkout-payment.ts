@@ -56,7 +56,7 @@ export async function adoptPayment(
   { paymentId, sessionId, at }: { paymentId: string; sessionId: string; at: string },
 ): Promise<void> {
   const [row] = await tx.rows<PaymentRow & { [column: string]: unknown }>(
-    `update payment set checkout_session_id = $3, version = version + 1, updated_at = $4, updated_by = $5
+    `update payment set checkout_session_id = $3, error_message = null, version = version + 1, updated_at = $4, updated_by = $5
      where environment_id = $1 and id = $2 and payment_status = 'INITIATED' and checkout_session_id is null returning ${paymentColumns}`,
     [tx.scope.environmentId, paymentId, sessionId, new Date().toISOString(), tx.scope.actor],
   );

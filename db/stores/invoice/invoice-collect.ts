@@ -22,6 +22,7 @@ interface RetriedRow {
   collection_attempts: number;
   subscription_id: string | null;
   gateway_payment_method_id: string | null;
+  billing_reason: string;
 }
 
 /**
@@ -34,7 +35,7 @@ export async function openRetry(
   input: { invoiceId: string; attempt: number; at: string; isByHand?: boolean },
 ): Promise<CollectedInvoice> {
   const [row] = await sql.rows<RetriedRow & Record<string, unknown>>(
-    `select i.collection_attempts, i.subscription_id, s.gateway_payment_method_id from invoice i left join subscription s on s.id = i.subscription_id
+    `select i.collection_attempts, i.subscription_id, i.billing_reason, s.gateway_payment_method_id from invoice i left join subscription s on s.id = i.subscription_id
      where i.environment_id = $1 and i.id = $2 for update of i`,
     [scope.environmentId, input.invoiceId],
   );
@@ -54,6 +55,7 @@ export async function openRetry(
         at: input.at,
         paymentMethodId: row.gateway_payment_method_id,
         isByHand: input.isByHand ?? false,
+        asksPayer: row.billing_reason !== 'WALLET_AUTO_TOPUP',
       },
     );
     isPaidByWallets = opened.kind === 'paid_by_wallets';

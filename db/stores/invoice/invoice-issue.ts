@@ -220,8 +220,8 @@ function finalAmounts(
 }
 
 /**
- * Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer. Automatic
- * top-ups open their payments themselves.
+ * Opens the payment of each invoice that is charged automatically; without a saved method the invoice waits for its payer,
+ * who is asked by a link for more than a mandate allows. Automatic top-ups open their payments themselves.
  */
 async function openAutomaticPayments(
   sql: Sql,
@@ -243,7 +243,7 @@ async function openAutomaticPayments(
       idempotencyKey: `${row.id}/1`,
       at,
       paymentMethodId: draft.gateway_payment_method_id,
-      ...(paymentIds.get(row.id) === undefined ? {} : { paymentId: paymentIds.get(row.id)! }),
+      ...(paymentIds.get(row.id) === undefined ? { asksPayer: true } : { paymentId: paymentIds.get(row.id)! }),
     })),
   );
 }

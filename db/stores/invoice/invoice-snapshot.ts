@@ -7,6 +7,7 @@ import type { Sql } from '../../transaction.ts';
 import { replaceAgendas } from '../lifecycle/agenda.ts';
 import { refreshLocked } from '../payment/late-payers.ts';
 import { enforcesPayment } from '../payment/late-payment.ts';
+import { isUnopenedPayerLink } from '../payment/payer-link.ts';
 import { releaseLots } from '../wallet/wallet-agenda.ts';
 
 /** An invoice as its workflow sees it. */
@@ -51,6 +52,7 @@ interface SnapshotRow {
   overdue_noted_at: string | null;
   open_payment_id: string | null;
   awaits_gateway: boolean;
+  unopened_link_id: string | null;
   attended: boolean;
   retry_after_days: number[] | null;
   parked: [string, string] | null;
@@ -70,6 +72,7 @@ select i.id, i.tenant_id, i.environment_id, i.customer_id, i.subscription_id, i.
   exists(select 1 from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
      and ((p.payment_status = 'PROCESSING' and p.attended)
        or (p.payment_status in ('INITIATED', 'PENDING') and p.checkout_session_id is not null))) as awaits_gateway,
+  (select p.id from payment p where p.environment_id = i.environment_id and p.destination_id = i.id and ${isUnopenedPayerLink}) as unopened_link_id,
   (select array[o.step, o.reason] from parked_object o where o.environment_id = i.environment_id and o.object_type = 'invoice' and o.object_id = i.id) as parked,
   (select p.error_message from payment p where p.environment_id = i.environment_id and p.destination_id = i.id
      and p.payment_status = 'FAILED' order by p.failed_at desc, p.id desc limit 1) as decline_reason,
@@ -93,6 +96,7 @@ export async function readAttendedInvoice(sql: Sql, scope: Scope, invoiceId: str
     overdueNotedAt: row.overdue_noted_at ? instantText(row.overdue_noted_at) : null,
     openPaymentId: row.open_payment_id,
     awaitsGateway: row.awaits_gateway,
+    unopenedLinkId: row.unopened_link_id,
     retryAfterDays: row.retry_after_days,
   });
   return {

@@ -8,7 +8,7 @@ import { writeEvents } from '../../outbox.ts';
 import { badField, missing } from '../../record.ts';
 import { refuseBesideLink } from '../checkout/payment-link.ts';
 import { refuseGatedInvoice } from '../invoice/invoice-gate.ts';
-import { chargeableMethod, refuseBesideCharge } from './payment.ts';
+import { chargeableMethod, refuseAboveMandate, refuseBesideCharge } from './payment.ts';
 import { writeUnansweredAgenda } from './payment-agenda.ts';
 import { insertPayment } from './payment-insert.ts';
 import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
@@ -243,6 +243,7 @@ async function methodOf(
   const method = await chargeableMethod(tx, customerId, id);
   if (!method && id) throw missing('payment method', id, 'payment_method_id');
   if (!method) throw badField('payment_method_id', 'is required: the customer has no default payment method');
+  refuseAboveMandate(method, input.amount);
   if (input.paymentGateway && input.paymentGateway !== method.gateway) {
     throw badField('payment_gateway', `must be ${method.gateway}, the gateway of the payment method`);
   }

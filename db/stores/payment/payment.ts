@@ -5,6 +5,7 @@ import { isWithinMandate } from '../../../billing/saved-method.ts';
 import { decimalText } from '../../columns.ts';
 import { newId } from '../../id.ts';
 import { missing } from '../../record.ts';
+import { type AskedPayer, askPayers } from './payer-link.ts';
 import { accountIsConnected, isChargedAlone } from './payment-connection.ts';
 import { insertOpened, type Opening, type PaymentToInsert } from './payment-insert.ts';
 import {
@@ -32,6 +33,8 @@ export interface PaymentToOpen {
   metadata?: Record<string, string>;
   /** A person collects: wallets pay their part whatever becomes of the card's. */
   isByHand?: boolean;
+  /** Whether the payer is asked, by one link, for what no mandate of a saved method allows. */
+  asksPayer?: boolean;
 }
 
 export type OpenedPayment =
@@ -53,7 +56,8 @@ export async function openPayment(tx: PaymentTransaction, input: PaymentToOpen):
  * Opens the payments of what remains of finalized invoices, in a fixed number of statements: PENDING, then PROCESSING, with
  * the token the gateway will know each by. Nothing is sent. Where the payer has postpaid wallets, the card is asked for what they cannot
  * pay, and they pay once it was charged; what needs no card they pay at once. The answers come in the order asked. Asking again with the same
- * key answers the same payment, whatever became of it. What is more than a method's mandate allows waits for its payer. Throws `not_found` for an unknown invoice.
+ * key answers the same payment, whatever became of it. A method whose mandate does
+ * not allow the amount is passed over for the default; where that does not either, its payer is asked by one link (`asksPayer`). Throws `not_found` for an unknown invoice.
  * spec: wallets-and-payments §2.13, §2.19; subscriptions-and-invoicing §2.15.12
  */
 export async function openPayments(tx: PaymentTransaction, inputs: readonly PaymentToOpen[]): Promise<OpenedPayment[]> {
@@ -69,6 +73,7 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
   const purse = await openPostpaidPurse(tx, locked.filter(isOpen));
   const opening: Opening[] = [];
   const paying: { invoice: PayableInvoiceRow; at: string }[] = [];
+  const asked: AskedPayer[] = [];
   const results = inputs.map((input): OpenedPayment => {
     const invoice = invoices.get(input.invoiceId);
     if (!invoice) throw missing('invoice', input.invoiceId, 'invoice_id');
@@ -77,13 +82,20 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
     if (invoice.invoice_status !== 'FINALIZED') return { kind: 'not_payable' };
     if (decimalText(invoice.amount_remaining) === '0') return { kind: 'nothing_due' };
     const own = methods.filter((one) => one.customer_id === invoice.customer_id);
-    const method = own.find(({ id }) => id === input.paymentMethodId) ?? own.find((one) => one.is_default);
+    const preferred = [...own.filter(({ id }) => id === input.paymentMethodId), ...own.filter((one) => one.is_default)];
     const share = shareOf(purse, invoice, input);
     const byWallets = { kind: 'paid_by_wallets' } as const;
-    if (!method || share.byCard === '0' || !isWithinMandate(method.max_amount, share.byCard)) {
+    const method = preferred.find((one) => isWithinMandate(one.max_amount, share.byCard));
+    if (!method || share.byCard === '0') {
       const walletsPay = share.byCard === '0' || share.follow === 'in_any_case';
       if (walletsPay && share.byWallets !== '0') paying.push({ invoice, at: input.at });
-      return share.byCard === '0' ? byWallets : { kind: 'no_payment_method' };
+      if (share.byCard === '0') return byWallets;
+      const [limited] = preferred;
+      // A wallet that follows the card alone does not follow a page, which asks for all that remains.
+      const amount = walletsPay ? share.byCard : decimalText(invoice.amount_remaining);
+      const link = { paymentId: newId('pay'), invoice, amount, at: input.at };
+      if (limited && input.asksPayer) asked.push({ ...link, gateway: limited.gateway });
+      return { kind: 'no_payment_method' };
     }
     const payment = collectionPayment(input, invoice, method, share);
     opening.push({ payment, at: input.at, invoiceNumber: invoice.invoice_number });
@@ -95,6 +107,7 @@ export async function openPayments(tx: PaymentTransaction, inputs: readonly Paym
   });
   await insertOpened(tx, opening);
   if (purse) await payByWallets(tx, purse, paying);
+  await askPayers(tx, asked);
   return results;
 }
 
@@ -205,24 +218,38 @@ async function paymentInFlight(tx: PaymentTransaction, invoiceId: string): Promi
 }
 
 /**
- * The saved method to charge: the one named, or the customer's default; null when there is none. Throws `invalid_operation` for one whose
- * account is not connected any more, and for one that is charged with its payer there alone.
- * spec: wallets-and-payments §1.5; design: money-in-checkout §A1, §B22
+ * The saved method to charge: the one named, or the customer's default, and the most its mandate allows at once (null for any amount); null
+ * when there is none. Throws `invalid_operation` for one whose account is not connected any more, and for one that is charged with its
+ * payer there alone. spec: wallets-and-payments §1.5; design: money-in-checkout §A1, §B22
  */
 export async function chargeableMethod(
   tx: PaymentTransaction,
   customerId: string,
   paymentMethodId: string | null,
-): Promise<{ id: string; gateway: string } | null> {
-  const [method] = await tx.rows<{ id: string; gateway: string; usage: string; is_connected: boolean }>(
-    `select id, gateway, usage, ${accountIsConnected} as is_connected from payment_method m
+): Promise<{ id: string; gateway: string; maxAmount: string | null } | null> {
+  const [method] = await tx.rows<{
+    id: string;
+    gateway: string;
+    usage: string;
+    is_connected: boolean;
+    max_amount: string | null;
+  }>(
+    `select id, gateway, usage, trim_scale(max_amount)::text as max_amount, ${accountIsConnected} as is_connected from payment_method m
      where environment_id = $1 and customer_id = $2 and status = 'published' and case when $3::text is null then is_default else id = $3 end`,
     [tx.scope.environmentId, customerId, paymentMethodId],
   );
   if (!method) return null;
-  if (method.is_connected && method.usage === 'off_session') return { id: method.id, gateway: method.gateway };
+  const { id, gateway, max_amount: maxAmount } = method;
+  if (method.is_connected && method.usage === 'off_session') return { id, gateway, maxAmount };
   const problem = method.is_connected
     ? 'was saved with usage on_session: it is charged on a payment page with its payer there, never automatically'
     : `is kept by an account of ${method.gateway} that is not connected any more; connect it again, or save the card anew`;
   throw refuse('invalid_operation', `payment method ${method.id} ${problem}`, { payment_method_id: method.id });
+}
+
+/** Refuses (invalid_operation) more than a method's mandate allows to be charged at once without its payer. design: money-in-checkout §B10 */
+export function refuseAboveMandate({ id, maxAmount }: { id: string; maxAmount: string | null }, amount: string): void {
+  if (isWithinMandate(maxAmount, amount)) return;
+  const problem = `may be charged ${maxAmount} at most without its payer, and ${amount} was asked; use a payment page`;
+  throw refuse('invalid_operation', `payment method ${id} ${problem}`, { payment_method_id: id });
 }

@@ -78,7 +78,7 @@ export async function payOpening(
   if (opened.id === null) {
     throw refuse(
       'invalid_operation',
-      'payment_behavior error_if_incomplete needs a saved payment method to charge and the invoiced customer has none; save one, name it in gateway_payment_method_id, or use another payment_behavior',
+      'payment_behavior error_if_incomplete needs a saved payment method that may be charged this amount and the invoiced customer has none; save one, name it in gateway_payment_method_id, or use another payment_behavior',
       { fields: { payment_behavior: 'needs a saved payment method' }, rolled_back: true },
     );
   }
