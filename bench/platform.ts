@@ -178,7 +178,8 @@ async function openPlatform(onClose: OnClose): Promise<BenchPlatform> {
   const gateways = paymentGateways([base.gateway]);
   const bundle = await bundleWorkflows();
   const startWorkers: BenchPlatform['startWorkers'] = async (options = {}) => {
-    const world = { connection, namespace, temporal, database, metering, gateways, outgoing: benchOutgoing };
+    const pages = { signingKeys: benchSigningKeys, url: 'http://localhost' };
+    const world = { connection, namespace, temporal, database, metering, gateways, outgoing: benchOutgoing, pages };
     const defaults = { ...world, workflowBundle: bundle };
     const workers = await createWorkers({ ...defaults, ...options });
     const running = workers.run();

@@ -1,6 +1,7 @@
-import { advanceClock } from '../../bench/account.ts';
+import { advanceClock, makeCustomer, makeSubscription } from '../../bench/account.ts';
+import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { gatewayNotified, paymentWorkflowId } from '../../workflows/payment.messages.ts';
-import { onClock, payerAnswers, paymentOf, type Stage } from './stage.ts';
+import { newExternalId, onClock, payerAnswers, paymentOf, type Stage, start } from './stage.ts';
 
 /** A payer takes its time to confirm, in one run of the payment; then the gateway tells of it. */
 export async function payerTookTime(stage: Stage): Promise<void> {
@@ -11,4 +12,14 @@ export async function payerTookTime(stage: Stage): Promise<void> {
   await payerAnswers(stage, paymentId, 'confirm');
   await temporal.workflow.getHandle(paymentWorkflowId(paymentId)).signal(gatewayNotified);
   await temporal.workflow.getHandle(paymentWorkflowId(paymentId)).result();
+}
+
+/** The first charge is more than the mandate of the card allows: its payer is asked by a link, whose page ends unpaid. */
+export async function payerLinked({ platform: { api }, planId }: Stage): Promise<void> {
+  const { id: clockId } = await api('POST', '/test-clocks', { frozen_time: start });
+  const customerId = await makeCustomer(api, { externalId: newExternalId(), clockId });
+  const card = { gateway: 'sandbox', card_number: sandboxCardNumber('succeeds'), max_amount: '1', set_default: true };
+  await api('POST', `/customers/${customerId}/payment-methods`, card);
+  await makeSubscription(api, { customer_id: customerId, plan_id: planId });
+  await advanceClock(api, clockId, '2026-01-15T01:00:00Z');
 }

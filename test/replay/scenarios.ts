@@ -12,7 +12,7 @@ import { notificationsScenario } from './inbox-scenario.ts';
 import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { clockParked, invoiceParked, periodParked } from './parked-scenarios.ts';
-import { payerTookTime } from './payer-scenario.ts';
+import { payerLinked, payerTookTime } from './payer-scenario.ts';
 import { priceSyncParked, priceSyncStopped, pricesSynced } from './price-sync-scenarios.ts';
 import { creditsBought, walletPays } from './purchase-scenario.ts';
 import { refundedElsewhereScenario, refundNotified, refundScenario, refundTakenBack } from './refund-scenario.ts';
@@ -97,6 +97,7 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   },
   'payer-asked-on-clock': payerAsked,
   'payer-took-time': payerTookTime,
+  'payer-linked': payerLinked,
   'payment-by-hand': paymentByHand,
   'invoice-parked-and-retried': invoiceParked,
   'period-parked-and-retried': periodParked,
