@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import { created, monthlyPlan, subscribe, subscriptionOf, testPlatform } from '../support/billing.ts';
+import { advanceTo, created, monthlyPlan, subscribe, subscriptionOf, testPlatform } from '../support/billing.ts';
 import { asSuperuser } from '../support/database.ts';
 import { addonWith } from './addon.fixture.ts';
 import { type Body, checkout, customerOf, payAtSandbox, readSession, walletOf } from './checkout.fixture.ts';
@@ -66,6 +66,48 @@ test('the session and the kept card belong to the payer of the invoices, not to 
   expect(await methodsOf(payer.id)).toMatchObject([{ id: payment_method_id, is_default: true }]);
   expect(await methodsOf(subscriber.id)).toEqual([]);
   expect(((await subscriptionOf(api, id)) as Body).gateway_payment_method_id).toBe(payment_method_id);
+});
+
+test('a kept card is charged no more than its page asked the payer for; a larger renewal asks again, by one link', async () => {
+  const { body: clock } = await api<Body>('POST', '/test-clocks', { frozen_time: '2026-01-01T00:00:00Z' });
+  const { id } = await customerOf(api, { test_clock_id: clock.id });
+  const config = { ...automatic.payment_provider_config, max_mandate_limit: '29.99' };
+  const subscription = await order(id, {
+    collection_method: 'charge_automatically',
+    checkout: { ...checkout, payment_provider_config: config },
+  });
+  await payAtSandbox(gateway, subscription.checkout_session);
+  expect(await readSession(api, subscription.checkout_session.id)).toMatchObject({ checkout_status: 'completed' });
+  expect(await methodsOf(id)).toMatchObject([{ max_amount: '29.99' }]);
+  await advanceTo(api, clock.id, '2026-02-01T03:00:00Z');
+  const { body } = await api<Body>('GET', `/invoices?subscription_id=${subscription.id}&payment_status=PENDING`);
+  const [{ id: renewalId }] = body.items;
+  const asked = async () => (await api<Body>('GET', `/payments?destination_id=${renewalId}`)).body.items;
+  await expect
+    .poll(asked, { timeout: 20_000 })
+    .toMatchObject([{ payment_method_type: 'PAYMENT_LINK', payment_method_id: null, amount: '30' }]);
+});
+
+test('without a limit of its own a kept method has the ceiling of its kind, or the lower one that was asked', async () => {
+  const { body: rupees } = await api<Body>('POST', '/plans', { name: 'Rupees' });
+  await created(api, '/prices', {
+    ...{ entity_type: 'PLAN', entity_id: rupees.id, type: 'FIXED', amount: '30', currency: 'inr' },
+    ...{ billing_period: 'MONTHLY', billing_model: 'FLAT_FEE', invoice_cadence: 'ADVANCE' },
+    start_date: '2025-01-01T00:00:00Z',
+  });
+  const limitOf = async (asked: object) => {
+    const { id } = await customerOf(api, { contact: '+919876543210' });
+    const payment_provider_config = { ...automatic.payment_provider_config, payment_method: 'UPI', ...asked };
+    const terms = { plan_id: rupees.id, currency: 'inr', checkout: { ...checkout, payment_provider_config } };
+    const { checkout_session: session } = await order(id, terms);
+    await payAtSandbox(gateway, session);
+    expect(await readSession(api, session.id)).toMatchObject({ checkout_status: 'completed' });
+    return (await methodsOf(id)).map(({ max_amount }) => max_amount);
+  };
+  expect(await limitOf({})).toEqual(['100000']);
+  expect(await limitOf({ max_mandate_limit: '500' })).toEqual(['500']);
+  expect(await limitOf({ max_mandate_limit: '200000' })).toEqual(['100000']);
+  expect(await limitOf({ payment_method: 'CARD' })).toEqual([null]);
 });
 
 test('a suspended tenant: what its payer pays is carried out all the same', async () => {

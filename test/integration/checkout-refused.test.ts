@@ -83,7 +83,26 @@ test('an invoice of nothing, or that credits pay whole, opens no page', async ()
     'validation_error',
     'invoice_number',
   );
+  for (const [field, value] of [
+    ['amount_paid', '5'],
+    ['invoice_pdf_url', 'https://shop.example/1.pdf'],
+  ] as const) {
+    const body = invoiceOf(id, '25', { [field]: value });
+    await refused(() => api<Body>('POST', '/invoices', body), 400, 'validation_error', field);
+  }
   await refused(() => api<Body>('POST', '/invoices', invoiceOf('cust_unknown')), 404, 'not_found', 'cust_unknown');
+  // Credits of the customer pay all of it: there is nothing to collect, and none of them is taken.
+  const wallet = await walletOf(api, id, { initial_credits_to_load: '40' });
+  const line_items = [{ display_name: 'Calls', quantity: '1', amount: '25', price_type: 'USAGE' }];
+  const covered = invoiceOf(id, '25', { line_items });
+  await refused(() => api<Body>('POST', '/invoices', covered), 400, 'validation_error');
+  expect((await api<Body>('GET', `/wallets/${wallet.id}`)).body.credit_balance).toBe('40');
+});
+
+test('finding B25: a payer without a telephone number cannot be asked by UPI', async () => {
+  const { id } = await customerOf(api);
+  const upi = { checkout: { ...checkout, payment_provider_config: { payment_method: 'UPI' } } };
+  await refused(() => api<Body>('POST', '/invoices', invoiceOf(id, '25', upi)), 400, 'validation_error', 'contact');
 });
 
 test('credits are bought on a page with their own reason and by an open wallet alone', async () => {

@@ -192,14 +192,24 @@ test('an amount that Razorpay cannot express is refused before a page is opened'
   expect(books.links.size).toBe(before);
 });
 
-test('a page offers UPI where an order asks for it', async () => {
+test('finding B25: UPI without a telephone number of the payer is refused by name, before a page is opened', async () => {
+  const before = books.links.size;
   const upi = { ...checkout, payment_provider_config: { payment_method: 'UPI' } };
   const { status, body } = await world.order('25', { currency: 'inr', checkout: upi });
+  expect([status, body.code], JSON.stringify(body)).toEqual([400, 'validation_error']);
+  expect(body.message).toContain('contact');
+  expect(books.links.size).toBe(before);
+});
+
+test('a page offers UPI where an order asks for it', async () => {
+  const upi = { ...checkout, payment_provider_config: { payment_method: 'UPI' } };
+  const { id: customer_id } = await customerOf(api, { contact: '+919876543210' });
+  const { status, body } = await world.order('25', { customer_id, currency: 'inr', checkout: upi });
   expect(status, JSON.stringify(body)).toBe(201);
   expect(linkOf(body.checkout_session)).toMatchObject({ method: 'upi', currency: 'INR', amount: 2500 });
   pay(body.checkout_session);
   await becomes(body.checkout_session, 'completed');
-  expect(await world.order('25', { checkout: upi })).toMatchObject({
+  expect(await world.order('26', { customer_id, checkout: upi })).toMatchObject({
     status: 400,
     body: { message: 'usd cannot be paid by UPI: razorpay takes UPI in inr alone' },
   });

@@ -5,6 +5,7 @@ import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { insertText, recordColumnTypes, writeRowsAndWait } from '../../bulk.ts';
 import { decimalText, instantText } from '../../columns.ts';
+import { badField } from '../../record.ts';
 import { type ScopedSql, violatedUniqueIndex } from '../../transaction.ts';
 import { lockPayableInvoice } from '../payment/payment-row.ts';
 import { adoptPayment, insertLinkPayment } from './checkout-payment.ts';
@@ -152,7 +153,7 @@ export async function insertCheckout(
   const key = request.idempotencyKey ?? cartKey(subject.customerId, subject.action, subject.configuration);
   const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, subject.invoiceId);
   if (!invoice) throw new Error(`invoice ${subject.invoiceId} is gone inside the transaction of its session`);
-  await keepPayer(tx, invoice.customer_id);
+  await keepPayer(tx, invoice.customer_id, request);
   await insertSessionRow(tx, request, { ...subject, customerId: invoice.customer_id }, { key, paymentId });
   const { amount, at, payment } = subject;
   const { provider, providerConfig } = request;
@@ -181,13 +182,19 @@ export function refusePlayedTime({ provider, isConnected }: CheckoutRequest, tes
   throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
 }
 
-/** Keeps the payer from being archived while the session is written. Refuses (invalid_operation) one who is. */
-export async function keepPayer(tx: ScopedSql, customerId: string): Promise<void> {
-  const [payer] = await tx.rows<{ status: string }>(
-    'select status from customer where environment_id = $1 and id = $2 for share',
+/**
+ * Keeps the payer from being archived while the session is written. Refuses (invalid_operation) one who is, and (validation_error) UPI for
+ * one without a telephone number, without which no UPI mandate is made. design: money-in-checkout §B25
+ */
+export async function keepPayer(tx: ScopedSql, customerId: string, request: CheckoutRequest): Promise<void> {
+  const [payer] = await tx.rows<{ status: string; contact: string | null }>(
+    'select status, contact from customer where environment_id = $1 and id = $2 for share',
     [tx.scope.environmentId, customerId],
   );
-  if (payer?.status === 'published') return;
+  if (payer?.status === 'published') {
+    if (request.providerConfig.payment_method !== 'UPI' || payer.contact) return;
+    throw badField('contact', `of customer ${customerId} is needed for payment_method UPI: its telephone number`);
+  }
   throw refuse('invalid_operation', `customer ${customerId}, who is to pay, is ${payer?.status ?? 'unknown'}`);
 }
 

@@ -1,6 +1,9 @@
 import type { LinkedMethod } from '../../../billing/checkout-link.ts';
+import { mandateLimit } from '../../../billing/saved-method.ts';
 import { writeAudit } from '../../audit.ts';
 import type { ScopedSql } from '../../transaction.ts';
+import { mandateCeilings } from '../payment/mandate-ceiling.ts';
+import { type SettingValue, settingDefaults } from '../platform/setting-defaults.ts';
 import { followMethods } from '../wallet/auto-topup-switch.ts';
 import type { CheckoutRow } from './checkout-row.ts';
 
@@ -11,7 +14,8 @@ export function keepsMethod(row: CheckoutRow): boolean {
 
 /**
  * Keeps the method that paid a session for its payer, so that renewals are charged to it: the subscription it was for names it from now
- * on, and a payer who has no default method, or wants it so, gets it as such. design: money-in-checkout §B12
+ * on, and a payer who has no default method, or wants it so, gets it as such. Later charges are limited as its session asked, and by the ceiling of the
+ * setting `payment_mandate_limits`. spec: wallets-and-payments §2.17 Mandates; design: money-in-checkout §B12
  */
 export async function keepMethod(
   tx: ScopedSql,
@@ -32,10 +36,11 @@ export async function keepMethod(
       [environmentId, row.customer_id, now, actor],
     );
   }
+  const limit = await limitOf(tx, row);
   const [kept] = await tx.rows<{ is_default: boolean }>(
     `insert into payment_method (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, customer_id, gateway,
-       gateway_token, customer_token, type, brand, last_four, metadata, usage, connection_id, is_default)
-     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, $12, $13,
+       gateway_token, customer_token, type, brand, last_four, metadata, usage, max_amount, connection_id, is_default)
+     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, $12, $13, $16,
        coalesce($14, (select p.connection_id from payment p where p.environment_id = $3 and p.id = $15)),
        not exists (select from payment_method m where m.environment_id = $3 and m.customer_id = $6 and m.status = 'published' and m.is_default))
      returning is_default`,
@@ -55,6 +60,7 @@ export async function keepMethod(
       row.provider_config.usage ?? 'off_session',
       row.connection_id,
       row.checkout_payment_id,
+      limit,
     ],
   );
   await tx.rows('update subscription set gateway_payment_method_id = $3 where environment_id = $1 and id = $2', [
@@ -67,4 +73,16 @@ export async function keepMethod(
     { objectType: 'payment_method', objectId: id, action: 'created', occurredAt: at, detail },
   ]);
   await followMethods(tx, tx.scope, row.customer_id, { isNew: true });
+}
+
+/** Most that the method may be charged at once without its payer; null for no limit. spec: wallets-and-payments §2.17 Mandates */
+async function limitOf(tx: ScopedSql, { provider_config: config, currency }: CheckoutRow): Promise<string | null> {
+  const [stored] = await tx.rows<{ value: Partial<SettingValue<'payment_mandate_limits'>> }>(
+    `select value from setting where environment_id = $1 and key = 'payment_mandate_limits' and status = 'published'`,
+    [tx.scope.environmentId],
+  );
+  const ceilings = mandateCeilings({ ...settingDefaults.payment_mandate_limits, ...stored?.value });
+  const method = config.payment_method ?? 'CARD';
+  const limit = mandateLimit({ method, currency, maxMandateLimit: config.max_mandate_limit ?? null }, ceilings);
+  return limit?.toFixed() ?? null;
 }

@@ -16,7 +16,7 @@ export async function draftSetup(tx: ScopedSql, request: CheckoutRequest, owner:
   const { sessionId } = request;
   if (await findMade(tx, sessionId)) return;
   refusePlayedTime(request, owner.testClockId);
-  await keepPayer(tx, owner.customerId);
+  await keepPayer(tx, owner.customerId, request);
   await insertSessionRow(
     tx,
     request,
