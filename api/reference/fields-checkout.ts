@@ -1,5 +1,7 @@
 import type { Descriptions } from './describe-fields.ts';
 
+const surplus = 'Refused: order it with `POST /v1/subscriptions` and a checkout object.';
+
 /** Checkout sessions, and the `checkout` object of operations that a payment page can come before. */
 export const checkoutFields: Descriptions = {
   'Checkout.payment_provider': 'Provider whose payment page is opened, such as `sandbox`; it has to be connected.',
@@ -21,6 +23,13 @@ export const checkoutFields: Descriptions = {
   'Checkout.configuration': 'What is bought, as it was ordered.',
   create_subscription_params: 'The subscription that is made when the page is paid.',
   'create_subscription_params.subscription_id': 'Refused: the session makes a new subscription.',
+  'create_subscription_params.addons': surplus,
+  'create_subscription_params.coupons': surplus,
+  'create_subscription_params.override_line_items': surplus,
+  'create_subscription_params.quantity': surplus,
+  'create_subscription_params.trial_period_days': surplus,
+  'create_subscription_params.trial_start': surplus,
+  'create_subscription_params.trial_end': surplus,
   add_addon_params: 'Refused: an add-on is ordered with `POST /v1/subscriptions/addon` and a checkout object.',
   modify_subscription_params:
     'Refused: a change is ordered with `POST /v1/subscriptions/{id}/modify/execute` and a checkout object.',

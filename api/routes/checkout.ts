@@ -17,6 +17,7 @@ import {
   checkoutRead,
   checkoutSession,
   createCheckoutBody,
+  orderedWithSubscription,
   viewCheckout,
 } from '../schemas/checkout.ts';
 import { idParams, noContent, optionalBody } from '../schemas/scalars.ts';
@@ -137,14 +138,26 @@ function parametersOf({ action, configuration }: CreateCheckoutBody) {
   if (!params || given.length !== 1) {
     throw badField('configuration', 'must have exactly one block, create_subscription_params');
   }
-  const { subscription_id: existing, ...created } = params;
-  if (existing !== undefined && existing !== null) {
+  if (isGiven(params.subscription_id)) {
     throw badField(
       'configuration.create_subscription_params.subscription_id',
       'is not accepted: the session makes a new subscription',
     );
   }
-  return created;
+  const surplus = orderedWithSubscription.find((name) => isGiven(params[name]));
+  if (surplus !== undefined) {
+    const remedy = 'is not accepted here; send it to POST /subscriptions with a checkout object';
+    throw badField(`configuration.create_subscription_params.${surplus}`, remedy);
+  }
+  const notTaken = new Set<string>(['subscription_id', ...orderedWithSubscription]);
+  const taken = Object.entries(params).filter(([name]) => !notTaken.has(name));
+  return Object.fromEntries(taken) as Omit<typeof params, 'subscription_id' | (typeof orderedWithSubscription)[number]>;
+}
+
+/** Generated clients send members that say nothing. */
+function isGiven(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
 /** The customer that pays. Throws `not_found`, and `invalid_operation` for an archived one. spec: wallets-and-payments §3 row 32 */

@@ -57,6 +57,17 @@ export type CheckoutInput = z.output<typeof checkoutInput>;
 /** A member of the published shape that belongs to another operation; the route refuses it by name. */
 const elsewhere = z.unknown().optional();
 
+/** Members of a subscription that a session does not take by itself: POST /subscriptions with `checkout` does. */
+export const orderedWithSubscription = [
+  'addons',
+  'coupons',
+  'override_line_items',
+  'quantity',
+  'trial_period_days',
+  'trial_start',
+  'trial_end',
+] as const;
+
 const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
 const subscriptionParams = z.object({
   plan_id: id,
@@ -67,6 +78,13 @@ const subscriptionParams = z.object({
   lookup_key: z.string().max(255).nullish(),
   metadata: metadataInput().nullish(),
   subscription_id: elsewhere,
+  addons: elsewhere,
+  coupons: elsewhere,
+  override_line_items: elsewhere,
+  quantity: elsewhere,
+  trial_period_days: elsewhere,
+  trial_start: elsewhere,
+  trial_end: elsewhere,
 });
 
 export const createCheckoutBody = z

@@ -173,6 +173,10 @@ test.each([
     { configuration: { create_subscription_params: { ...subscriptionParams, subscription_id: 'subs_1' } } },
   ],
   ['max_mandate_limit', { payment_provider_config: { max_mandate_limit: '0' } }],
+  ['POST /subscriptions', { configuration: { create_subscription_params: { ...subscriptionParams, coupons: ['x'] } } }],
+  ['addons', { configuration: { create_subscription_params: { ...subscriptionParams, addons: [{ addon_id: 'x' }] } } }],
+  ['quantity', { configuration: { create_subscription_params: { ...subscriptionParams, quantity: 2 } } }],
+  ['trial', { configuration: { create_subscription_params: { ...subscriptionParams, trial_period_days: 7 } } }],
 ])('a session with a bad %s is refused, and nothing is drafted: %j', async (field, change) => {
   const customer = await customerOf(api);
   const { status, body } = await api<Body>('POST', '/checkout/sessions', {
