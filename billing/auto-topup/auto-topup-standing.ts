@@ -16,7 +16,7 @@ export const autoTopupStates = [
 ] as const;
 export type AutoTopupState = (typeof autoTopupStates)[number];
 
-export type PauseReason = 'declines' | 'hard_decline' | 'dispute' | 'operator';
+export type PauseReason = 'declines' | 'hard_decline' | 'dispute' | 'refund' | 'operator';
 
 /** Pauses that a new card ends; the others end by a person alone. design: money-in-wallets finding 26 */
 export const pausesOfCards: readonly PauseReason[] = ['declines', 'hard_decline'];

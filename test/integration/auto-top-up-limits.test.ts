@@ -82,6 +82,49 @@ test('finding 26: a pause leaves the charge under way its end, and then holds', 
   expect((await post('/wallets/wallet_none/auto-topup/pause')).status).toBe(404);
 });
 
+test.each([
+  ['a refund of its direct charge', false, ({ payment_id }: Wire) => post(`/payments/${payment_id}/refund`)],
+  ['a credit note of its invoice', true, creditedWhole],
+  ['voiding its paid invoice', true, ({ invoice_id }: Wire) => post(`/invoices/${invoice_id}/void`)],
+])(
+  'a refund pauses the wallet, so that its card is not charged at once again: %s',
+  async (_door, invoicing, giveBack) => {
+    const { walletId, clockId } = await filled({ invoicing }, 'succeeds');
+    await debit(walletId, '90');
+    await becomes(walletId, { state: 'cooling', attempts_24h: 1 });
+    await advanceClock(api, clockId, later(2));
+    const [attempt] = await attemptsOf(walletId);
+    const given = await giveBack(attempt);
+    expect(given.status, JSON.stringify(given.body)).toBeLessThan(300);
+    expect(await standingOf(walletId)).toMatchObject({ state: 'paused', reason: 'refund', until: null });
+    expect(await balanceOf(walletId)).toBe('10');
+    await advanceClock(api, clockId, later(48));
+    expect(await attemptsOf(walletId)).toHaveLength(1);
+    expect((await post(`/wallets/${walletId}/auto-topup/resume`)).status).toBe(200);
+    await becomes(walletId, { state: 'cooling', attempts_24h: 1 });
+    expect(await balanceOf(walletId)).toBe('60');
+  },
+);
+
+async function creditedWhole({ invoice_id }: Wire) {
+  const { body } = await api<Wire>('GET', `/invoices/${invoice_id}`);
+  const line_items = [{ invoice_line_item_id: body.line_items[0].id, amount: '50' }];
+  return post('/creditnotes', { invoice_id, reason: 'SERVICE_ISSUE', line_items, process_credit_note: true });
+}
+
+test('a refund pauses no wallet that is switched off, and switching it on is a decision to charge', async () => {
+  const { walletId, clockId } = await filled({ invoicing: false }, 'succeeds');
+  await debit(walletId, '90');
+  await becomes(walletId, { state: 'cooling', attempts_24h: 1 });
+  await advanceClock(api, clockId, later(2));
+  await put(walletId, { auto_topup: { enabled: false } });
+  const [{ payment_id }] = (await attemptsOf(walletId)) as [Wire];
+  expect((await post(`/payments/${payment_id}/refund`)).status).toBe(201);
+  expect(await standingOf(walletId)).toMatchObject({ state: 'disabled' });
+  await put(walletId, { auto_topup: { enabled: true } });
+  await becomes(walletId, { state: 'cooling', attempts_24h: 2 });
+});
+
 const onPage = { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '40', checkout };
 
 test('finding 11: a purchase on a page is refused beside an automatic charge', async () => {

@@ -159,6 +159,27 @@ describe('refunds made in the provider’s dashboard', () => {
     expect(await debitsOf(walletId)).toContainEqual({ credit_amount: '20', reference_id: refund.id });
   });
 
+  test('money of an automatic top-up that went back is not taken again by itself: the wallet pauses until a person resumes it', async () => {
+    const { id: clockId } = await created<Wire>(api, '/test-clocks', { frozen_time: '2026-01-15T00:00:00Z' });
+    const { customerId } = await stripePayer(world, 'succeeds', { testClockId: clockId });
+    const walletId = await filling.walletOf(customerId, { invoicing: false });
+    await filling.debit(walletId, '90');
+    await filling.becomes(walletId, { state: 'cooling', attempts_24h: 1 });
+    await advanceClock(api, clockId, '2026-01-15T02:00:00Z');
+    await filling.becomes(walletId, { state: 'armed' });
+    const [attempt] = await filling.attemptsOf(walletId);
+    await inDashboard((await read(`/payments/${attempt.payment_id}`)).gateway_payment_id, 4500);
+    await filling.becomes(walletId, { state: 'paused', reason: 'refund', until: null });
+    await become(`/wallets/${walletId}`, { credit_balance: '15' });
+
+    await filling.addCard(customerId, 'succeeds');
+    await advanceClock(api, clockId, '2026-02-01T00:00:00Z');
+    expect(await filling.standingOf(walletId)).toMatchObject({ state: 'paused', reason: 'refund' });
+    expect(await filling.attemptsOf(walletId)).toHaveLength(1);
+    expect((await api('POST', `/wallets/${walletId}/auto-topup/resume`)).status).toBe(200);
+    await expect.poll(() => filling.attemptsOf(walletId), { timeout: 20_000 }).toHaveLength(2);
+  });
+
   test('a refund of ours whose money is gone waits for a person, whom the gateway is refused', async () => {
     const { id: clockId } = await created<Wire>(api, '/test-clocks', { frozen_time: '2026-01-15T00:00:00Z' });
     const { methodId, customerId } = await stripePayer(world, 'refund_fails_times', { testClockId: clockId, times: 1 });

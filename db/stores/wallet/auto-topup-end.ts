@@ -1,4 +1,5 @@
 import { declinesUntilPause, isHardDecline } from '../../../billing/auto-topup/auto-topup-limits.ts';
+import { pausesOfCards } from '../../../billing/auto-topup/auto-topup-standing.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { writeAudit } from '../../audit.ts';
 import { missing } from '../../record.ts';
@@ -215,6 +216,30 @@ export async function pauseByOperator(sql: Sql, scope: Scope, walletId: string, 
   const audit = { objectType: 'wallet', objectId: walletId, action: 'auto top-up paused by a person', occurredAt: at };
   await writeAudit(sql, scope, [{ ...audit, detail: {} }]);
   await followTopUp(sql, scope, walletId, 'settingsChanged');
+}
+
+/**
+ * Pauses the top-ups of a wallet whose purchase was refunded, in the transaction that takes its credits back: money that somebody gave back
+ * is not charged again until a person resumes. `key` names the refund, note or void. Takes the place of a pause that a new card ends; does
+ * nothing for a wallet that does not fill itself. design: money-in §1 Why it cannot run away, money-in-wallets finding 5
+ */
+export async function pauseByRefund(
+  sql: Sql,
+  scope: Scope,
+  { walletId, key, at }: { walletId: string; key: string; at: string },
+): Promise<void> {
+  if (!(await lockAutoTopup(sql, scope, walletId))) return;
+  const [row] = await sql.rows(
+    `update wallet_auto_topup r set pause = 'refund', updated_at = $3, updated_by = $4
+     where r.environment_id = $1 and r.id = $2 and (r.pause is null or r.pause = any($5))
+       and exists (select from wallet w where w.id = r.id and w.wallet_status <> 'closed' and (w.auto_topup ->> 'enabled')::boolean)
+     returning r.id`,
+    [scope.environmentId, walletId, new Date().toISOString(), scope.actor, pausesOfCards],
+  );
+  if (!row) return;
+  const audit = { objectType: 'wallet', objectId: walletId, action: 'auto top-up paused by a refund', occurredAt: at };
+  await writeAudit(sql, scope, [{ ...audit, detail: { key } }]);
+  await followTopUp(sql, scope, walletId, 'paymentSettled');
 }
 
 /** Refusal of what only a wallet with automatic top-ups can be asked for. */

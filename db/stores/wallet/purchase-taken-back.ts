@@ -4,6 +4,7 @@ import { creditValue } from '../../../billing/wallet.ts';
 import { decimalText } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { pauseByRefund } from './auto-topup-end.ts';
 import { enterDebitOf, type Ledger, type LedgerWallet } from './wallet-ledger.ts';
 import { writeLedger } from './wallet-ledger-write.ts';
 import { lockPurchases, type PurchaseRow } from './wallet-purchase.ts';
@@ -23,7 +24,8 @@ export interface TakenBack {
 
 /**
  * Takes the credits of a purchase back with the money that leaves: its lot, then its bonus pro rata, then the balance below zero. A
- * purchase that did not complete has none. Throws `invalid_operation` for more than is left, where that is refused.
+ * purchase that did not complete has none. A wallet that fills itself is paused. Throws `invalid_operation` for more than is left, where
+ * that is refused.
  * spec: wallets-and-payments §2.14; design: money-in-wallets finding 5
  */
 export async function takeBackPurchase(sql: Sql, scope: Scope, taken: TakenBack): Promise<void> {
@@ -47,8 +49,10 @@ export async function takeBackPurchase(sql: Sql, scope: Scope, taken: TakenBack)
       { credits_available: left },
     );
   }
-  enterTakenBack(ledger, ledger.wallets.get(lot.wallet_id)!, wanted, taken);
+  const wallet = ledger.wallets.get(lot.wallet_id)!;
+  enterTakenBack(ledger, wallet, wanted, taken);
   await writeLedger(ledger);
+  await pauseByRefund(sql, scope, { walletId: lot.wallet_id, key: taken.key, at: wallet.now });
 }
 
 /** Money of a purchase that has left before, as the debits say that took its credits back. */
