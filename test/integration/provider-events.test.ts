@@ -91,7 +91,7 @@ describe('events of a provider that sends no notifications', () => {
   test('are asked for again ten minutes after no answer, from where they were read', async () => {
     const payment = await undecided();
     await pass(60);
-    fake.failNext('read', '500', 1);
+    fake.failNext('events', '500', 1);
     const before = await asked();
     await look();
     decide(books, payment.intentId, 'capture');
@@ -110,7 +110,7 @@ describe('events of a provider that sends no notifications', () => {
     await look();
     expect(await healthOf()).toEqual({ status: 'healthy', checked_at: expect.any(String), problem: null });
     await pass(60);
-    fake.failNext('read', '401', 1);
+    fake.failNext('events', '401', 1);
     await look();
     expect(await healthOf()).toMatchObject({
       status: 'unhealthy',
