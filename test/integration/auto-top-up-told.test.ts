@@ -7,15 +7,23 @@ import { poll } from '../../dev/processes.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
-import { autoTopUpWorkflowId, standing } from '../../workflows/auto-top-up.messages.ts';
+import {
+  autoTopUpWorkflowId,
+  balanceDropped,
+  methodChanged,
+  paymentSettled,
+  settingsChanged,
+  standing,
+} from '../../workflows/auto-top-up.messages.ts';
 import { type LifecycleWatchResult, lifecycleWatchWorkflowType } from '../../workflows/lifecycle-watch.messages.ts';
 import { lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { created, testPlatform } from '../support/billing.ts';
-import { fillingWallets } from './auto-top-up.fixture.ts';
+import { advanceClock } from '../support/clock.ts';
+import { fillingWallets, later, start } from './auto-top-up.fixture.ts';
 
 const platform = await testPlatform();
 const { api, base, temporal } = platform;
-const { walletOf, filled, debit, becomes, attemptsOf } = fillingWallets(platform);
+const { walletOf, filled, debit, becomes, attemptsOf, balanceOf } = fillingWallets(platform);
 const inScope = <T>(work: Parameters<typeof inSqlTransaction<T>>[2]) =>
   inSqlTransaction(base.database, base.scope, work);
 
@@ -97,4 +105,24 @@ test('who is marked while the wallet is being looked at is looked at after that'
   });
   expect((await looked.asked).map(({ id }) => id)).toEqual([walletId]);
   await change(`state = 'blocked'`);
+});
+
+test('news of a wallet that come in the wrong order, twice, too early and late end where news in order do', async () => {
+  const { walletId, clockId } = await filled({}, 'succeeds');
+  const workflow = temporal.client.workflow.getHandle(autoTopUpWorkflowId(walletId));
+  const lookedAt = () => api('POST', `/wallets/${walletId}/auto-topup/retry`);
+  const disordered = [paymentSettled, balanceDropped, methodChanged, balanceDropped, settingsChanged, paymentSettled];
+  for (const news of disordered) await workflow.signal(news, { at: start });
+  await lookedAt();
+  expect(await attemptsOf(walletId)).toEqual([]);
+
+  await debit(walletId, '90');
+  for (const news of disordered) await workflow.signal(news, { at: start });
+  await becomes(walletId, { state: 'cooling', attempts_24h: 1 });
+  await advanceClock(api, clockId, later(2));
+  for (const news of disordered.toReversed()) await workflow.signal(news, { at: start });
+  await lookedAt();
+  await becomes(walletId, { state: 'armed', reason: null, until: null, attempts_24h: 1 });
+  expect(await attemptsOf(walletId)).toHaveLength(1);
+  expect(await balanceOf(walletId)).toBe('60');
 });
