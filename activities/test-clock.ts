@@ -143,7 +143,7 @@ async function lookAtUsage(
   evaluators: readonly string[],
 ): Promise<void> {
   for (const evaluator of evaluators) {
-    while ((await looks.look(scope, evaluator, time)) === customersACall);
+    while ((await looks.look(scope, evaluator, time)) === customersACall.urgent);
   }
 }
 

@@ -8,14 +8,18 @@ import {
   dueEvaluators,
   dueMarks,
   type Looked,
+  type MarkLimits,
   type MarkTime,
   settleLooks,
 } from '../metering/postgres/due-mark.ts';
 import { crashPoint } from './crash-points.ts';
 import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';
 
-/** Customers that an evaluator is given in one call. design: money-in-wallets finding 57 */
-export const customersACall = 50;
+/**
+ * Customers that an evaluator is given in one call, 50 at most, and fewer where nobody cannot wait: whoever may have crossed a threshold waits
+ * for one call. design: money-in-wallets finding 57
+ */
+export const customersACall: MarkLimits = { urgent: 50, routine: 20 };
 /** When a customer is looked at again whose evaluation failed. spec: subscriptions-and-invoicing §2.5, five minutes at most */
 const againAfterMs = 5 * 60_000;
 
@@ -47,7 +51,7 @@ export function usageLooks({
     async look(scope, name, time) {
       const evaluator = byName.get(name);
       if (!evaluator) return 0;
-      const asked = { evaluator: name, time, limit: customersACall };
+      const asked = { evaluator: name, time, limits: customersACall };
       const marks = await inSqlTransaction(database, scope, (tx) => dueMarks(tx, scope, asked));
       const customerIds = [...new Set(marks.flatMap(({ customerId }) => customerId ?? []))];
       const answers = customerIds.length === 0 ? [] : await evaluator.evaluate(scope, customerIds);

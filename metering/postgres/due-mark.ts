@@ -22,6 +22,7 @@ export interface DueMark {
 
 // Of a mark and the look of an evaluator at it: something is new, and it is due, because it moved without usage, because as much was
 // spent as may be, or because the last look is a minute old. Looks at customers of a test clock are kept as if they were long ago.
+const cannotWait = 'coalesce(m.moved > l.generation or m.spent >= l.look_at, true)';
 const isDue = `(l.subject is null or l.again_at <= now() or m.generation > l.generation
   and l.looked_at <= now() - case when m.moved > l.generation or m.spent >= l.look_at then interval '1 second' else interval '60 seconds' end)`;
 
@@ -32,11 +33,20 @@ left join customer c on c.environment_id = $2
 left join test_clock k on k.id = c.test_clock_id
 where m.env = $1 and m.due_at <= now() and case when $3 = '' then k.target_time is null else k.id = $3 end`;
 
-/** Marks that an evaluator is due to look at: first those with something that cannot wait, then the longest not looked at. */
+/** How many marks an evaluator takes at most: of those that cannot wait, and, where there are none, of the others. */
+export interface MarkLimits {
+  readonly urgent: number;
+  readonly routine: number;
+}
+
+/**
+ * Marks that an evaluator is due to look at: those with something that cannot wait, by themselves, so that a customer who may have crossed a
+ * threshold waits for few others; where there are none, those that were not looked at for longest.
+ */
 export async function dueMarks(
   sql: Sql,
   scope: Scope,
-  { evaluator, time, limit }: { evaluator: string; time: MarkTime; limit: number },
+  { evaluator, time, limits }: { evaluator: string; time: MarkTime; limits: MarkLimits },
 ): Promise<DueMark[]> {
   const rows = await sql.rows<{
     subject: string;
@@ -45,17 +55,20 @@ export async function dueMarks(
     customer_id: string | null;
     is_hot: boolean;
     is_on_clock: boolean;
+    cannot_wait: boolean;
     read_at: string;
   }>(
     `select m.subject::text as subject, m.generation::text as generation, m.spent::text as spent, m.customer_id,
-       m.hot_until > now() as is_hot, m.clock is not null as is_on_clock, now()::text as read_at
+       m.hot_until > now() as is_hot, m.clock is not null as is_on_clock, ${cannotWait} as cannot_wait, now()::text as read_at
      from (select m.*, c.id as customer_id, k.id as clock ${markedText}) m
      left join usage.look l on l.env = m.env and l.subject = m.subject and l.evaluator = $4
      where ${isDue}
-     order by coalesce(m.moved > l.generation or m.spent >= l.look_at, true) desc, l.looked_at nulls first, m.subject limit $5`,
-    [await environmentNumber(sql, scope), scope.environmentId, clockOf(time), evaluator, limit],
+     order by ${cannotWait} desc, l.looked_at nulls first, m.subject limit $5`,
+    [await environmentNumber(sql, scope), scope.environmentId, clockOf(time), evaluator, limits.urgent],
   );
-  return rows.map((row) => ({
+  const urgent = rows.filter((row) => row.cannot_wait);
+  const taken = urgent.length > 0 ? urgent : rows.slice(0, limits.routine);
+  return taken.map((row) => ({
     subject: row.subject,
     generation: row.generation,
     spent: row.spent,

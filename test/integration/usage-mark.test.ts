@@ -127,6 +127,36 @@ describe('usage of a customer', () => {
     expect(await look()).toBe(1);
   });
 
+  test('that may have crossed a threshold is looked at without waiting for customers of whom nothing is due but a minute', async () => {
+    const calls: string[][] = [];
+    const evaluate = async (_: unknown, ids: readonly string[]): Promise<Headroom[]> => {
+      calls.push([...ids]);
+      return ids.map((customerId) => ({ customerId, headroom: '100' }));
+    };
+    const looks = usageLooks({ database, evaluators: [{ name: 'alert', evaluate }] });
+    const look = () => looks.look(scope, 'alert', 'now');
+    const crossing = await customer('crossing');
+    const names = Array.from({ length: 25 }, (_, index) => `quiet-${index}`);
+    const quiet = await Promise.all(names.map(customer));
+    for (const name of ['crossing', ...names]) await call(name, 1);
+    while ((await look()) > 0);
+    for (const name of names) await call(name, 1);
+    await pass(61);
+    await call('crossing', 60);
+    calls.length = 0;
+    while ((await look()) > 0);
+    expect(calls[0]).toContain(crossing);
+    const later = calls.slice(1);
+    expect(
+      later
+        .flat()
+        .filter((id) => quiet.includes(id))
+        .toSorted(),
+    ).toEqual(quiet.toSorted());
+    // One that crosses meanwhile waits for no more than these.
+    expect(Math.max(...later.map(({ length }) => length))).toBe(20);
+  });
+
   test('is looked at by each evaluator for itself, and again where one was killed before it kept its look', async () => {
     const customerId = await customer('killed');
     const seen: string[] = [];
