@@ -6,7 +6,7 @@ import type { ListPage } from '../../db/list.ts';
 import { badField } from '../../db/record.ts';
 import { findCustomer, findCustomerByExternalId } from '../../db/stores/customer/customer.ts';
 import { findWallet, walletsById, walletsOfCustomer } from '../../db/stores/wallet/wallet.ts';
-import { walletBalances } from '../../db/stores/wallet/wallet-balance.ts';
+import { walletBalances, walletBreakdowns } from '../../db/stores/wallet/wallet-balance.ts';
 import { listWalletTransactions } from '../../db/stores/wallet/wallet-transaction.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
@@ -18,6 +18,7 @@ import {
   balanceHeaders,
   balanceQuery,
   customerWalletsQuery,
+  viewListedWallet,
   viewWalletBalance,
   walletBalance,
   walletBalances as walletBalancesOutput,
@@ -97,6 +98,23 @@ export async function viewTransactions(tx: Transaction, page: ListPage<WalletTra
   return viewList(page, (row) => viewWalletTransaction(row, company), 'next');
 }
 
+/** A page of wallets with what `expand` asks for. */
+export async function viewWallets(tx: Transaction, page: ListPage<Wallet>, expand: Expand) {
+  const owners = byId(await expandedCustomers(tx, page.rows, expand));
+  const company = {
+    customers: owners,
+    breakdowns: expand?.includes('credits_available_breakdown') ? await walletBreakdowns(tx, page.rows) : new Map(),
+  };
+  return viewList(page, (row) => viewListedWallet(row, company), 'next');
+}
+
+/** The customers of wallets where they are to be shown; none elsewhere. */
+async function expandedCustomers(tx: Transaction, rows: readonly Wallet[], expand: Expand): Promise<Customer[]> {
+  if (!expand?.includes('customer')) return [];
+  const ids = [...new Set(rows.map(({ customerId }) => customerId))];
+  return tx.em.find(Customer, { id: { $in: ids }, environmentId: tx.scope.environmentId });
+}
+
 function byId<Row extends { id: string }>(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -105,7 +123,8 @@ function balanceRoutes(app: Api): void {
   const read = async (tx: Transaction, id: string, expand: Expand) => {
     const row = await findWallet(tx, id);
     const balances = await walletBalances(tx, row.customerId, [row], usageReader(app.dependencies.metering));
-    return viewWalletBalance(row, balances.get(id), expand ?? undefined);
+    const [owner] = await expandedCustomers(tx, [row], expand);
+    return viewWalletBalance(row, balances.get(id), expand ?? undefined, owner);
   };
   app.get('/wallets/:id/balance/real-time', {
     schema: {
@@ -140,7 +159,8 @@ function customerRoutes(app: Api): void {
   const readUsage = () => usageReader(app.dependencies.metering);
   const view = async (tx: Transaction, customerId: string, rows: readonly Wallet[], live: boolean, expand: Expand) => {
     const balances = live ? await walletBalances(tx, customerId, rows, readUsage()) : new Map();
-    return rows.map((row) => viewWalletBalance(row, balances.get(row.id), expand ?? undefined));
+    const [owner] = await expandedCustomers(tx, rows, expand);
+    return rows.map((row) => viewWalletBalance(row, balances.get(row.id), expand ?? undefined, owner));
   };
 
   app.get('/customers/:id/wallets', {

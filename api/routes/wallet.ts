@@ -14,7 +14,7 @@ import { usageReader } from '../../metering/usage-reader.ts';
 import type { Api } from '../app.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellOrStart, tellRunning } from '../lifecycle.ts';
-import { toListQuery, viewList } from '../list.ts';
+import { toListQuery } from '../list.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
 import {
   modifiedWallet,
@@ -40,7 +40,7 @@ import {
 import { toppedUp } from '../schemas/wallet-transaction.ts';
 import { type BoughtCredits, followPurchase, topUpByCheckout, viewTopup } from '../wallet-top-up.ts';
 import { autoTopupRoutes, walletWithStanding } from './auto-topup.ts';
-import { walletReadRoutes } from './wallet-read.ts';
+import { viewWallets, walletReadRoutes } from './wallet-read.ts';
 
 const tags = ['Wallets'];
 const invoiced = 'PURCHASED_CREDIT_INVOICED';
@@ -82,7 +82,7 @@ function recordRoutes(app: Api): void {
     handler: async ({ query, transaction }) =>
       transaction(async (tx) => {
         const page = await listWallets(tx, toListQuery({ ...query, status: null }), walletFilters(query));
-        return viewList(page, (row) => viewWallet(row), 'next');
+        return viewWallets(tx, page, query.expand);
       }),
   });
 
@@ -98,7 +98,7 @@ function recordRoutes(app: Api): void {
     handler: async ({ body, transaction }) =>
       transaction(async (tx) => {
         const page = await listWallets(tx, toListQuery({ ...body, status: null }), walletFilters(body));
-        return viewList(page, (row) => viewWallet(row), 'next');
+        return viewWallets(tx, page, body?.expand);
       }),
   });
 

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { decimalString } from '../../billing/money.ts';
 import { priceTypes, walletTypes } from '../../billing/wallet.ts';
+import type { Customer } from '../../db/entities/customer.ts';
 import type { Wallet } from '../../db/entities/wallet.ts';
 import type { WalletFilters } from '../../db/stores/wallet/wallet.ts';
 import type { WalletBalance } from '../../db/stores/wallet/wallet-balance.ts';
 import { jsonNumber } from '../decimal.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';
 import { autoTopupStanding } from './auto-topup.ts';
+import { customer, viewCustomer } from './customer.ts';
 import {
   booleanQuery,
   decimalOutput,
@@ -21,21 +23,27 @@ import {
 
 const walletStatus = z.enum(['active', 'frozen', 'closed']);
 const alertState = z.enum(['ok', 'info', 'warning', 'in_alarm']);
-const expand = ['credits_available_breakdown'];
+const expand = ['customer', 'credits_available_breakdown'];
 const id = z.string().min(1).max(255);
 
-export const walletListQuery = listQuery({
-  status: walletStatus.optional(),
-  wallet_ids: idListQuery().optional(),
-  customer_id: id.optional(),
-  alert_enabled: booleanQuery().optional(),
-});
+export const walletListQuery = listQuery(
+  {
+    status: walletStatus.optional(),
+    wallet_ids: idListQuery().optional(),
+    customer_id: id.optional(),
+    alert_enabled: booleanQuery().optional(),
+  },
+  expand,
+);
 
-export const walletSearchBody = searchBody({
-  status: walletStatus.nullish(),
-  wallet_ids: idListInput().nullish(),
-  alert_enabled: z.boolean().nullish(),
-});
+export const walletSearchBody = searchBody(
+  {
+    status: walletStatus.nullish(),
+    wallet_ids: idListInput().nullish(),
+    alert_enabled: z.boolean().nullish(),
+  },
+  expand,
+);
 
 export const balanceQuery = z.object({
   expand: expandInput(expand).optional(),
@@ -93,6 +101,7 @@ const walletFields = {
   alert_settings: z.record(z.string(), z.unknown()).nullable(),
   alert_state: alertState,
   metadata: metadataOutput(),
+  customer: customer.nullable().describe('Shown where `expand` asks for it.'),
 };
 
 export const wallet = z.object(walletFields).meta({ id: 'Wallet' });
@@ -148,6 +157,23 @@ export function viewWallet(
     alert_settings: row.alertSettings ?? null,
     alert_state: row.alertState as z.output<typeof alertState>,
     metadata: row.metadata,
+    customer: null,
+  };
+}
+
+/** Whatever `expand` asks to be shown with wallets: customers by their ids, parts of credits by the wallet's. */
+export interface WalletCompany {
+  customers: ReadonlyMap<string, Customer>;
+  breakdowns: ReadonlyMap<string, { free: string; purchased: string }>;
+}
+
+/** A wallet of a list with what was expanded. design: money-in-wallets finding 46 */
+export function viewListedWallet(row: Wallet, { customers, breakdowns }: WalletCompany): z.output<typeof wallet> {
+  const owner = customers.get(row.customerId);
+  return {
+    ...viewWallet(row),
+    credits_available_breakdown: breakdowns.get(row.id) ?? null,
+    customer: owner ? viewCustomer(owner) : null,
   };
 }
 
@@ -171,8 +197,9 @@ export function viewWalletBalance(
   row: Wallet,
   balance: WalletBalance | undefined,
   expanded: readonly string[] | undefined,
+  owner: Customer | null = null,
 ): z.output<typeof walletBalance> {
-  const shown = viewWallet(row);
+  const shown = { ...viewWallet(row), customer: owner ? viewCustomer(owner) : null };
   const figures = { balance_updated_at: null, current_period_usage: null, unpaid_invoices_amount: null };
   if (!balance) return { ...shown, ...figures, is_cached_fallback: false };
   return {

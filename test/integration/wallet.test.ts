@@ -169,6 +169,30 @@ describe('a wallet', () => {
     expect((await call('GET', '/v1/wallets?status=published')).status).toBe(400);
   });
 
+  it('finding 46: shows its customer, and where its credits come from, wherever expand asks for it', async () => {
+    const { id, customer_id } = await opened({ initial_credits_to_load: '5' });
+    await topUp(id, { transaction_reason: 'PURCHASED_CREDIT_DIRECT', credits_to_add: '3' });
+    await debit(id, '1');
+    const both = 'customer,credits_available_breakdown';
+    const listed = await call('GET', `/v1/wallets?wallet_ids=${id}&expand=${both}`);
+    const searched = await call('POST', '/v1/wallets/search', { body: { wallet_ids: [id], expand: both } });
+    const balance = await call('GET', `/v1/wallets/${id}/balance/real-time?expand=${both}`);
+    const ofCustomer = await call('GET', `/v1/customers/${customer_id}/wallets?expand=${both}`);
+    for (const wallet of [listed.body.items[0], searched.body.items[0], balance.body, ofCustomer.body[0]]) {
+      expect(wallet).toMatchObject({
+        id,
+        customer: { id: customer_id, name: 'Customer' },
+        credits_available_breakdown: { free: '4', purchased: '3' },
+      });
+    }
+    const plain = (await call('GET', `/v1/wallets?wallet_ids=${id}`)).body.items[0];
+    expect(plain).toMatchObject({ customer: null, credits_available_breakdown: null });
+    expect(await call('GET', '/v1/wallets?expand=invoices')).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('expand') },
+    });
+  });
+
   it('keeps its customer from being archived until it is closed', async () => {
     const { id, customer_id } = await opened();
     expect(await call('DELETE', `/v1/customers/${customer_id}`)).toMatchObject({

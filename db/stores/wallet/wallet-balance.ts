@@ -1,7 +1,7 @@
 import { type CreditLot, creditsBreakdown } from '../../../billing/credit-lot.ts';
 import { decimal, decimalString, sum } from '../../../billing/money.ts';
 import { type RealTimeBalance, realTimeBalance, type WalletClaims } from '../../../billing/wallet-balance.ts';
-import { customerNow } from '../../clock.ts';
+import { customerNow, realNow } from '../../clock.ts';
 import { decimalText, instantText } from '../../columns.ts';
 import type { Wallet } from '../../entities/wallet.ts';
 import type { Transaction } from '../../transaction.ts';
@@ -49,6 +49,29 @@ export async function walletBalances(
       };
       const breakdown = { free: decimalString(free), purchased: decimalString(purchased) };
       return [wallet.id, { ...realTimeBalance(measured, claims), now, breakdown }];
+    }),
+  );
+}
+
+/**
+ * Usable credits of wallets by where they came from, by wallet id, each at its customer's now.
+ * spec: wallets-and-payments §2.10 Breakdown
+ */
+export async function walletBreakdowns(
+  tx: Transaction,
+  wallets: readonly Wallet[],
+): Promise<Map<string, WalletBalance['breakdown']>> {
+  const ids = wallets.map((wallet) => wallet.id);
+  const lots = await openLots(tx, ids);
+  const nows = await tx.rows<{ id: string; now: string }>(
+    `select w.id, coalesce(k.frozen_time, $2::timestamptz) as now from wallet w join customer c on c.id = w.customer_id
+     left join test_clock k on k.id = c.test_clock_id where w.id = any($1)`,
+    [ids, realNow()],
+  );
+  return new Map(
+    nows.map(({ id, now }) => {
+      const { free, purchased } = creditsBreakdown(lots.get(id) ?? [], instantText(now));
+      return [id, { free: decimalString(free), purchased: decimalString(purchased) }];
     }),
   );
 }
