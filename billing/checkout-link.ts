@@ -16,6 +16,8 @@ export interface LinkedMethod {
   customerToken: string | null;
   brand: string;
   lastFour: string;
+  /** The same for every saving of one card; absent where the provider tells none. */
+  fingerprint?: string | null;
 }
 
 /** How a provider says that a link stands. design: money-in-checkout §A5 */

@@ -94,6 +94,8 @@ export interface LinkedMethod {
   customerToken: string | null;
   brand: string;
   lastFour: string;
+  /** The same for every saving of one card; absent where the provider tells none. */
+  fingerprint?: string | null;
 }
 
 /** State of a link that never arrived at its provider. */

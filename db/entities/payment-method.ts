@@ -19,6 +19,8 @@ const schema = defineEntity({
     usage: p.text().default('off_session'),
     brand: p.text().default(''),
     lastFour: p.text().default(''),
+    /** The card itself as its provider knows it, however often it was saved; null where the provider tells none. */
+    fingerprint: p.text().nullable(),
     /** Most that its mandate lets be charged at once without the payer; null for no limit. */
     maxAmount: numeric().nullable(),
     isDefault: p.boolean().default(false),

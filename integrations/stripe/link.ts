@@ -196,6 +196,7 @@ function savedMethodOf(
     customerToken: session.customer,
     brand: method.card?.brand ?? '',
     lastFour: method.card?.last4 ?? '',
+    fingerprint: method.card?.fingerprint ?? null,
   };
 }
 

@@ -42,7 +42,7 @@ export interface StripeIntent {
 
 export interface StripeMethod {
   id: string;
-  card?: { brand: string; last4: string } | null;
+  card?: { brand: string; last4: string; fingerprint?: string | null } | null;
 }
 
 export interface StripeSetup {

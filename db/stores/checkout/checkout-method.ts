@@ -36,11 +36,12 @@ export async function keepMethod(
       [environmentId, row.customer_id, now, actor],
     );
   }
+  const isNew = !(await isKept(tx, row, method));
   const limit = await limitOf(tx, row);
   const [kept] = await tx.rows<{ is_default: boolean }>(
     `insert into payment_method (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, customer_id, gateway,
-       gateway_token, customer_token, type, brand, last_four, metadata, usage, max_amount, connection_id, is_default)
-     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, $12, $13, $16,
+       gateway_token, customer_token, type, brand, last_four, metadata, usage, max_amount, fingerprint, connection_id, is_default)
+     values ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, 'CARD', $10, $11, $12, $13, $16, $17,
        coalesce($14, (select p.connection_id from payment p where p.environment_id = $3 and p.id = $15)),
        not exists (select from payment_method m where m.environment_id = $3 and m.customer_id = $6 and m.status = 'published' and m.is_default))
      returning is_default`,
@@ -61,6 +62,7 @@ export async function keepMethod(
       row.connection_id,
       row.checkout_payment_id,
       limit,
+      method.fingerprint ?? null,
     ],
   );
   await tx.rows('update subscription set gateway_payment_method_id = $3 where environment_id = $1 and id = $2', [
@@ -72,7 +74,17 @@ export async function keepMethod(
   await writeAudit(tx, tx.scope, [
     { objectType: 'payment_method', objectId: id, action: 'created', occurredAt: at, detail },
   ]);
-  await followMethods(tx, tx.scope, row.customer_id, { isNew: true });
+  // The same card again is no new one: it ends no pause that it caused. design: money-in-wallets findings 9, 26
+  await followMethods(tx, tx.scope, row.customer_id, { isNew });
+}
+
+/** Whether the payer's card was saved before, as its provider tells. */
+async function isKept(tx: ScopedSql, row: CheckoutRow, { fingerprint = null }: LinkedMethod): Promise<boolean> {
+  const [known] = await tx.rows(
+    'select id from payment_method where environment_id = $1 and customer_id = $2 and gateway = $3 and fingerprint = $4 limit 1',
+    [row.environment_id, row.customer_id, row.payment_provider, fingerprint],
+  );
+  return known !== undefined;
 }
 
 /** Most that the method may be charged at once without its payer; null for no limit. spec: wallets-and-payments §2.17 Mandates */

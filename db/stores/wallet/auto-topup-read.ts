@@ -109,7 +109,7 @@ const readText = `
 select w.tenant_id, w.customer_id, w.currency, w.wallet_status, w.topup_conversion_rate, w.auto_topup, c.test_clock_id, k.frozen_time,
   c.timezone, e.state as tenant_state, r.state, r.reason, r.until, r.pause, r.consecutive_declines, r.attempts, r.evaluate_at,
   r.evaluated_at, r.version,
-  (select jsonb_build_object('id', m.id, 'card', m.gateway || '/' || m.gateway_token, 'max_amount', m.max_amount::text)
+  (select jsonb_build_object('id', m.id, 'card', m.gateway || '/' || coalesce(m.fingerprint, m.gateway_token), 'max_amount', m.max_amount::text)
     from payment_method m
     where m.environment_id = $1 and m.customer_id = w.customer_id and m.status = 'published' and m.is_default
       and ${isChargedAlone}) as method,

@@ -9,7 +9,7 @@ export interface FakeMethod extends FakeObject {
   /** Number of times that the behaviour still shows. */
   remaining: number;
   customer: string | null;
-  card: { brand: string; last4: string };
+  card: { brand: string; last4: string; fingerprint: string };
 }
 
 export interface FakeIntent extends FakeObject {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type SandboxBehaviour, type SandboxCard, sandboxCardOf } from '../../../integrations/sandbox-gateway/card.ts';
 import {
   type FakeIntent,
@@ -18,10 +19,22 @@ export function newMethod(books: StripeBooks, cardNumber: string, customer: stri
     customer,
     behaviour: card.behaviour,
     remaining: card.count,
-    card: { brand: 'visa', last4: cardNumber.replaceAll(' ', '').slice(-4) },
+    card: {
+      brand: 'visa',
+      last4: cardNumber.replaceAll(' ', '').slice(-4),
+      fingerprint: fingerprintOf(books, cardNumber),
+    },
   });
   books.methods.set(method.id, method);
   return method;
+}
+
+/** The same for one number however often it is saved, and another at another account. */
+function fingerprintOf({ accountId }: StripeBooks, cardNumber: string): string {
+  return createHash('sha256')
+    .update(`${accountId} ${cardNumber.replaceAll(' ', '')}`)
+    .digest('hex')
+    .slice(0, 16);
 }
 
 const declineCodes: Partial<Record<SandboxBehaviour, { code: string; decline_code?: string }>> = {
