@@ -33,7 +33,8 @@ export function usageWatchStartOptions({ tenantId, environmentId }: UsageWatchSt
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     workflowTaskTimeout,
     staticSummary: `Usage of environment ${environmentId}`,
-    priority: { fairnessKey: tenantId.slice(0, 64) },
+    // Thresholds of all its customers wait for it: where tasks queue up, as after many starts at once, it goes before them.
+    priority: { fairnessKey: tenantId.slice(0, 64), priorityKey: 2 },
     typedSearchAttributes: [
       { key: tenantIdKey, value: tenantId },
       { key: environmentIdKey, value: environmentId },
