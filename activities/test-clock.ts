@@ -11,7 +11,7 @@ import { dueEvaluators, takeUpDated } from '../metering/postgres/due-mark.ts';
 import { rowChanged, settle } from '../workflows/lifecycle.messages.ts';
 import { type LifecycleKind, lifecycleKinds, lifecycleStartOptions } from '../workflows/start.messages.ts';
 import type { TestClockStart } from '../workflows/test-clock.messages.ts';
-import { customersACall, type UsageLooks } from './usage-look.ts';
+import type { UsageLooks } from './usage-look.ts';
 import { signalUsageWatch } from './usage-watch.ts';
 
 export interface TestClockActivityDependencies {
@@ -143,7 +143,7 @@ async function lookAtUsage(
   evaluators: readonly string[],
 ): Promise<void> {
   for (const evaluator of evaluators) {
-    while ((await looks.look(scope, evaluator, time)) === customersACall.urgent);
+    while ((await looks.look(scope, evaluator, time)) > 0);
   }
 }
 
