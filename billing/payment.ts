@@ -73,15 +73,18 @@ export const paymentAgendaOrder = ['pollGateway', 'reportUnanswered'] as const;
 /**
  * The agenda of a payment whose outcome is not known at `at`: the next question to the gateway, after as long again as it
  * has been unanswered since `since`, at least 5 seconds and at most 15 minutes; and, 24 hours after `since`, a report to the
- * operator. A payment is never failed by time. spec: wallets-and-payments §2.19 Unknown outcome, §2.25
+ * operator. Where the gateway said by when it decides, the report waits for that. A payment is never failed by time.
+ * spec: wallets-and-payments §2.19 Unknown outcome, §2.25; design: money-in-checkout §A11
  */
-export function unansweredPaymentAgenda(since: string, at: string): AgendaItem[] {
+export function unansweredPaymentAgenda(since: string, at: string, expectedBy: string | null = null): AgendaItem[] {
   const waitedMs = Date.parse(at) - Date.parse(since);
   const pauseMs = Math.min(Math.max(waitedMs, firstPollMs), longestPollMs);
+  const usualReport = reportUnansweredAt(since);
+  const reportAt = expectedBy !== null && expectedBy > usualReport ? expectedBy : usualReport;
   return sortAgenda(
     [
       { at: later(at, pauseMs), kind: 'pollGateway', ref: '' },
-      { at: reportUnansweredAt(since), kind: 'reportUnanswered', ref: '' },
+      { at: reportAt, kind: 'reportUnanswered', ref: '' },
     ],
     paymentAgendaOrder,
   );

@@ -134,15 +134,16 @@ export const refundAgendaOrder = ['sendRefund', 'pollGateway', 'retryRefund', 'r
 
 /**
  * What time brings to a gateway refund at `at`: it is sent, asked about with growing pauses since it was sent, and tried again
- * a quarter of an hour after a failure. spec: subscriptions-and-invoicing §2.20; wallets-and-payments §2.25
+ * a quarter of an hour after a failure. `expectedBy` is when a gateway that takes days said it decides. spec: subscriptions-and-invoicing §2.20; wallets-and-payments §2.25
  */
 export function refundAgenda(
   refund: { refundStatus: RefundStatus; replacedBy: string | null; sentAt: string | null },
   at: string,
+  expectedBy: string | null = null,
 ): AgendaItem[] {
   if (refund.refundStatus === 'PENDING') return [{ at, kind: 'sendRefund', ref: '' }];
   if (refund.refundStatus === 'PROCESSING') {
-    return sortAgenda(unansweredPaymentAgenda(refund.sentAt ?? at, at), refundAgendaOrder);
+    return sortAgenda(unansweredPaymentAgenda(refund.sentAt ?? at, at, expectedBy), refundAgendaOrder);
   }
   if (refund.refundStatus !== 'FAILED' || refund.replacedBy !== null) return [];
   return [{ at: new Date(Date.parse(at) + retryAfterMs).toISOString(), kind: 'retryRefund', ref: '' }];

@@ -67,8 +67,13 @@ export function replacedBy(row: Pick<RefundRow, 'metadata'>): string | null {
   return row.metadata.replaced_by ?? null;
 }
 
-/** Writes down what time brings to a refund from `at` on; one to the wallet waits for nothing. */
-export async function writeRefundAgenda(tx: PaymentTransaction, row: RefundRow, at: string): Promise<void> {
+/** Writes down what time brings to a refund from `at` on, of which its gateway may have said until when it takes; one to the wallet waits for nothing. */
+export async function writeRefundAgenda(
+  tx: PaymentTransaction,
+  row: RefundRow,
+  at: string,
+  expectedBy: string | null = null,
+): Promise<void> {
   const standing = {
     refundStatus: row.refund_status,
     replacedBy: replacedBy(row),
@@ -82,7 +87,7 @@ export async function writeRefundAgenda(tx: PaymentTransaction, row: RefundRow, 
       objectId: row.id,
       customerId: row.customer_id,
       testClockId: row.test_clock_id,
-      items: row.refund_destination === 'GATEWAY' ? refundAgenda(standing, at) : [],
+      items: row.refund_destination === 'GATEWAY' ? refundAgenda(standing, at, expectedBy) : [],
     },
   ]);
 }

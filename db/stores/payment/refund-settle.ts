@@ -66,7 +66,7 @@ export async function recordRefund(
   } else if (outcome.status === 'failed') {
     await failRefund(tx, row, outcome, at);
   } else {
-    await writeRefundAgenda(tx, row, at);
+    await writeRefundAgenda(tx, row, at, outcome.expectedBy ?? null);
   }
 }
 

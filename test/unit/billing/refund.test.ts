@@ -98,6 +98,17 @@ describe('refunds', () => {
     expect([...kinds('FAILED', 'refund_2'), ...kinds('SUCCEEDED'), ...kinds('CANCELLED')]).toEqual([]);
   });
 
+  it('of a gateway that takes days are asked about all along, and reported when its time is over', () => {
+    const report = (expectedBy: string | null) =>
+      refundAgenda({ refundStatus: 'PROCESSING', replacedBy: null, sentAt: at }, at, expectedBy);
+    expect(report('2026-03-11T00:00:00.000Z')).toMatchObject([
+      { kind: 'pollGateway', at: '2026-03-01T00:00:05.000Z' },
+      { kind: 'reportUnanswered', at: '2026-03-11T00:00:00.000Z' },
+    ]);
+    for (const soon of ['2026-03-01T01:00:00.000Z', null])
+      expect(report(soon)[1]).toMatchObject({ kind: 'reportUnanswered', at: '2026-03-02T00:00:00.000Z' });
+  });
+
   it('are known to the gateway by their id, and by its number on a retry', () => {
     expect([refundTokenOf('refund_1', 0), refundTokenOf('refund_1', 2)]).toEqual(['refund_1', 'refund_1:2']);
   });
