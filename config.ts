@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import './validation-text.ts';
 import { databaseConnection, UnusableDatabaseUrl } from './database-url.ts';
+import type { ProviderUrls } from './integrations/connect.ts';
 import { type TemporalSettings, temporalSettings, UnusableTemporalSettings } from './temporal-connection.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
@@ -75,6 +76,8 @@ const schema = z
     MOYASAR_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Nomod: a fake that moves no money. */
     NOMOD_API_URL: z.url({ protocol: /^https?$/ }).optional(),
+    /** Asked instead of Paddle: a fake that moves no money. */
+    PADDLE_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Razorpay: a fake that moves no money. */
     RAZORPAY_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Asked instead of Stripe: a fake that moves no money. */
@@ -155,7 +158,7 @@ export interface Config {
   /** Null where there are no connections to AWS Marketplace. */
   awsMarketplace: { accessKeyId: string; secretAccessKey: string; endpoint: string | null } | null;
   /** Addresses of providers other than their own. */
-  providerUrls: Partial<Record<'chargebee' | 'moyasar' | 'nomod' | 'razorpay' | 'stripe' | 'whop', string | undefined>>;
+  providerUrls: ProviderUrls;
   timerSpreadMs: number;
   workflowBundle: string | null;
   outgoingAllowedHosts: string[];
@@ -232,6 +235,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       chargebee: values.CHARGEBEE_API_URL,
       moyasar: values.MOYASAR_API_URL,
       nomod: values.NOMOD_API_URL,
+      paddle: values.PADDLE_API_URL,
       razorpay: values.RAZORPAY_API_URL,
       stripe: values.STRIPE_API_URL,
       whop: values.WHOP_API_URL,

@@ -12,6 +12,8 @@ import { readSeller } from '../db/stores/invoice/invoice-page.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../db/transaction.ts';
 import type { CheckoutLanguage, CheckoutProblem, CheckoutSeller } from '../integrations/checkout-page/view.ts';
 import type { AttemptUnderWay } from '../integrations/payment-gateway.ts';
+import type { ProviderScript } from '../integrations/provider-adapter.ts';
+import { pageScriptOf } from './checkout-script.ts';
 import { checkoutFormToken, storedCheckoutToken } from './checkout-token.ts';
 import { type CheckoutOccasion, checkoutSeller, stateOf } from './checkout-view.ts';
 import { cancelAtWorkflow, checkoutPath, readCheckout } from './checkout-workflow.ts';
@@ -24,6 +26,8 @@ export interface OpenedPage {
   page: CheckoutPage;
   seller: CheckoutSeller;
   underWay: AttemptUnderWay | null;
+  /** The script by which it is paid, of a provider that has no page of its own. */
+  script: ProviderScript | null;
   asker: Parameters<typeof readCheckout>[0];
   /** Path of the page. */
   address: string;
@@ -44,7 +48,10 @@ export async function openPage(request: FastifyRequest, token: string): Promise<
   const transaction = <T>(work: (tx: Transaction) => Promise<T>) => inTransaction(database, scope, work);
   const found = await transaction(async (tx) => {
     const page = await readCheckoutPage(tx, owner.id);
-    return page && { page, seller: checkoutSeller(page.invoice ?? (await readSeller(tx))) };
+    if (page === null) return null;
+    const seller = checkoutSeller(page.invoice ?? (await readSeller(tx)));
+    const script = isCheckoutActive(page.checkoutStatus) ? await pageScriptOf(server.dependencies, tx, page) : null;
+    return { page, seller, script };
   });
   if (!found || (isOver(found.page) && found.page.payableInvoiceId === null)) return null;
   const isActive = isCheckoutActive(found.page.checkoutStatus);
@@ -81,11 +88,11 @@ export async function returnedPage(request: FastifyRequest, token: string, befor
 
 /** Everything a page's view needs beside its session. */
 export function occasionOf(
-  { address, formToken, seller, underWay }: OpenedPage,
+  { address, formToken, seller, underWay, script }: OpenedPage,
   told: { language: CheckoutLanguage; problem?: CheckoutProblem | null; hasReturned?: boolean },
 ): CheckoutOccasion {
   const { language, problem = null, hasReturned = false } = told;
-  return { language, address, formToken, seller, underWay, problem, hasReturned };
+  return { language, address, formToken, seller, underWay, script, problem, hasReturned };
 }
 
 /** State of a page, for those who wait for it. A payer who came back unpaid is shown the way to pay again. */

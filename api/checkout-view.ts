@@ -9,8 +9,10 @@ import type {
   CheckoutPageView,
   CheckoutProblem,
   CheckoutSeller,
+  CheckoutWay,
 } from '../integrations/checkout-page/view.ts';
 import type { AttemptUnderWay } from '../integrations/payment-gateway.ts';
+import type { ProviderScript } from '../integrations/provider-adapter.ts';
 import { pageDiscounts } from './invoice-page.ts';
 
 /** Facts of a page beside those of its session. */
@@ -21,6 +23,8 @@ export interface CheckoutOccasion {
   formToken: string;
   /** The attempt at the sandbox that is not decided. */
   underWay: AttemptUnderWay | null;
+  /** The script by which it is paid, of a provider that has no page of its own. */
+  script: ProviderScript | null;
   /** Problem of a form that was sent and began no attempt. */
   problem: CheckoutProblem | null;
   /** Whether the payer has just come back from the provider's page. */
@@ -35,7 +39,7 @@ export function checkoutView(page: CheckoutPage, occasion: CheckoutOccasion): Ch
     language,
     address,
     seller,
-    isTest: page.paymentProvider === 'sandbox',
+    isTest: page.paymentProvider === 'sandbox' || occasion.script?.isTest === true,
     purpose: page.action,
     order: page.invoice && orderOf(page, page.invoice),
     timezone: page.timezone,
@@ -52,11 +56,11 @@ export function checkoutSeller({ seller, config }: Pick<InvoicePageSource, 'sell
 /** State in which a session's page is. */
 export function stateOf(
   page: CheckoutPage,
-  occasion: Pick<CheckoutOccasion, 'formToken' | 'underWay' | 'problem' | 'hasReturned'>,
+  occasion: Pick<CheckoutOccasion, 'formToken' | 'underWay' | 'script' | 'problem' | 'hasReturned'>,
 ): CheckoutPageState {
   if (!isCheckoutActive(page.checkoutStatus)) return endOf(page, occasion.formToken);
   const { underWay, hasReturned } = occasion;
-  const cause = page.providerUrl !== null && hasReturned ? 'return' : 'payment';
+  const cause = page.paymentProvider !== 'sandbox' && hasReturned ? 'return' : 'payment';
   const isWaiting = page.isCompleting || underWay?.status === 'processing' || cause === 'return';
   if (isWaiting) {
     const { nextPollAfterMs } = checkoutPoll(page.checkoutStatus, page.openedAt, page.now);
@@ -69,11 +73,16 @@ export function stateOf(
     canCancel: true,
   };
   if (underWay) return { kind: 'confirm', ...open, cardLastFour: underWay.cardLastFour };
-  const way =
-    page.providerUrl === null
-      ? ({ kind: 'sandbox' } as const)
-      : { kind: 'provider' as const, name: page.paymentProvider, url: page.providerUrl };
+  const way = wayOf(page, occasion.script);
   return { kind: 'pay', ...open, way, problem: occasion.problem ?? page.declineClass, savesMethod: page.savesMethod };
+}
+
+/** How the page is paid. One without its script leads nowhere, which it says. */
+function wayOf(page: CheckoutPage, script: ProviderScript | null): CheckoutWay {
+  const { paymentProvider: name, providerUrl, providerSessionId: transactionId } = page;
+  if (providerUrl === null && name === 'sandbox') return { kind: 'sandbox' };
+  if (script && transactionId !== null) return { kind: 'paddle', transactionId, script };
+  return { kind: 'provider', name, url: providerUrl ?? '' };
 }
 
 function endOf(page: CheckoutPage, formToken: string): CheckoutPageState {

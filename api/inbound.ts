@@ -39,6 +39,7 @@ const keptHeaders = [
   'content-type',
   'user-agent',
   'stripe-signature',
+  'paddle-signature',
   'x-razorpay-signature',
   'x-razorpay-event-id',
   'svix-id',

@@ -1,6 +1,7 @@
 import { chargebeeAdapter } from './chargebee/adapter.ts';
 import { moyasarAdapter } from './moyasar/adapter.ts';
 import { nomodAdapter } from './nomod/adapter.ts';
+import { paddleAdapter } from './paddle/adapter.ts';
 import { type PaymentGateways, paymentGateways } from './payment-gateway.ts';
 import type { ProviderAdapters } from './provider-adapter.ts';
 import { razorpayAdapter } from './razorpay/adapter.ts';
@@ -13,6 +14,7 @@ export interface ProviderUrls {
   chargebee?: string | undefined;
   moyasar?: string | undefined;
   nomod?: string | undefined;
+  paddle?: string | undefined;
   razorpay?: string | undefined;
   stripe?: string | undefined;
   whop?: string | undefined;
@@ -24,6 +26,7 @@ export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
     chargebeeAdapter(urls.chargebee),
     moyasarAdapter(urls.moyasar),
     nomodAdapter(urls.nomod),
+    paddleAdapter(urls.paddle),
     razorpayAdapter(urls.razorpay),
     stripeAdapter(urls.stripe),
     whopAdapter(urls.whop),

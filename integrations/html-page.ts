@@ -4,17 +4,38 @@ import { createHash } from 'node:crypto';
 export interface RenderedPage {
   html: string;
   contentSecurityPolicy: string;
+  /** What is told to others about the page's address, which may be a secret: its origin at the most. */
+  referrerPolicy: 'no-referrer' | 'strict-origin';
+}
+
+/** Origins that a page lets in for a script that is not its own. */
+export interface ForeignOrigins {
+  scripts: readonly string[];
+  frames: readonly string[];
+  styles: readonly string[];
+  connects: readonly string[];
+}
+
+interface PolicyParts {
+  style: string;
+  scripts?: readonly string[];
+  hasForms: boolean;
+  foreign?: ForeignOrigins | null;
 }
 
 /**
- * Policy of a page that loads nothing: its own style, pictures inside the page and, where it has one, its own script, which may ask
- * the page's server. `style` and `script` are the exact contents of the page's elements. Forms go to the page's server or nowhere.
+ * Policy of a page that loads nothing: its own style, pictures inside the page and, where it has them, its own scripts, which may ask
+ * the page's server. `style` and `scripts` are the exact contents of the page's elements. Forms go to the page's server or nowhere. What
+ * `foreign` names is let in besides, and may style elements that it makes.
  */
-export function pagePolicy({ style, script, hasForms }: { style: string; script?: string; hasForms: boolean }): string {
+export function pagePolicy({ style, scripts = [], hasForms, foreign }: PolicyParts): string {
+  const scriptSources = [...scripts.map(sourceHash), ...(foreign?.scripts ?? [])].join(' ');
+  const connectSources = ["'self'", ...(foreign?.connects ?? [])].join(' ');
   return [
     "default-src 'none'",
-    `style-src ${sourceHash(style)}`,
-    ...(script === undefined ? [] : [`script-src ${sourceHash(script)}`, "connect-src 'self'"]),
+    `style-src ${[sourceHash(style), ...(foreign?.styles ?? [])].join(' ')}`,
+    ...(foreign ? ["style-src-attr 'unsafe-inline'", `frame-src ${foreign.frames.join(' ')}`] : []),
+    ...(scriptSources === '' ? [] : [`script-src ${scriptSources}`, `connect-src ${connectSources}`]),
     'img-src data:',
     "base-uri 'none'",
     `form-action ${hasForms ? "'self'" : "'none'"}`,

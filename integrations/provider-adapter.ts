@@ -20,6 +20,24 @@ export interface ProviderAdapter {
    * answer. design: money-in-checkout §B18
    */
   events?(secrets: Readonly<Record<string, string>>, since: string): Promise<ListedEvent[]>;
+  /**
+   * The script by which payers pay on our page; absent where they pay on a page of the provider. Null where the secrets lack what it needs.
+   * design: money-in-checkout §C paddle
+   */
+  script?(secrets: Readonly<Record<string, string>>): ProviderScript | null;
+}
+
+/** A provider's script for our payment page, and the origins that the page's policy has to let in for it. Nothing in it is secret. */
+export interface ProviderScript {
+  url: string;
+  /** Names the account to the script; made to be seen by everybody. */
+  clientToken: string;
+  /** No money moves. */
+  isTest: boolean;
+  scripts: readonly string[];
+  frames: readonly string[];
+  styles: readonly string[];
+  connects: readonly string[];
 }
 
 /**

@@ -39,6 +39,8 @@ export const platformOperations: Readonly<Record<string, string>> = {
     'Takes no API key: `secret_token` in the body says who sent it, and is not kept. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks Moyasar. One that is nothing to us is stored and answered with 200 too, so that Moyasar does not repeat it.',
   handleNomodWebhook:
     'Takes no API key: the signature of Svix over the bytes says who sent it, where the connection has a `webhook_secret`; where it has none, the header `X-API-KEY` with the key of the connection does. It is stored once, by the id in `svix-id`, and answered; after that the workflow of the session, payment or refund it is about asks Nomod. One that is nothing to us is stored and answered with 200 too, so that Nomod does not repeat it.',
+  handlePaddleWebhook:
+    'Takes no API key: the signature over the bytes says who sent it. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks Paddle. One that is nothing to us is stored and answered with 200 too, so that Paddle does not repeat it.',
   handleRazorpayWebhook:
     'Takes no API key: the signature over the bytes says who sent it. It is stored once, by the id in `x-razorpay-event-id`, and answered; after that the workflow of the session, payment or refund it is about asks Razorpay. One that is nothing to us is stored and answered with 200 too, so that Razorpay does not repeat it.',
   handleStripeWebhook:

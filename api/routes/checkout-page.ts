@@ -139,7 +139,7 @@ function show(reply: FastifyReply, page: RenderedPage, status = 200) {
     .code(status)
     .header('content-security-policy', page.contentSecurityPolicy)
     .header('cache-control', 'no-store')
-    .header('referrer-policy', 'no-referrer')
+    .header('referrer-policy', page.referrerPolicy)
     .header('x-content-type-options', 'nosniff')
     .type('text/html; charset=utf-8')
     .send(page.html as never);

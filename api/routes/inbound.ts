@@ -12,6 +12,7 @@ const notifying = [
   ['chargebee', 'Chargebee'],
   ['moyasar', 'Moyasar'],
   ['nomod', 'Nomod'],
+  ['paddle', 'Paddle'],
   ['razorpay', 'Razorpay'],
   ['stripe', 'Stripe'],
   ['whop', 'Whop'],

@@ -1,6 +1,7 @@
 import { startChargebeeFake } from './chargebee/server.ts';
 import { startMoyasarFake } from './moyasar/server.ts';
 import { startNomodFake } from './nomod/server.ts';
+import { startPaddleFake } from './paddle/server.ts';
 import { startRazorpayFake } from './razorpay/server.ts';
 import { startStripeFake } from './stripe/server.ts';
 import { startWhopFake } from './whop/server.ts';
@@ -38,6 +39,12 @@ const fakes = [
     start: startChargebeeFake,
     variable: 'CHARGEBEE_API_URL',
     secrets: 'any site, webhook_username and webhook_password and any api_key that begins with test_',
+  },
+  {
+    name: 'Paddle',
+    start: startPaddleFake,
+    variable: 'PADDLE_API_URL',
+    secrets: 'any api_key that begins with pdl_sdbx_ and any client_side_token that begins with test_',
   },
 ];
 

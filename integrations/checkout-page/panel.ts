@@ -1,4 +1,5 @@
 import { html } from 'ghtml';
+import type { ProviderScript } from '../provider-adapter.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../sandbox-gateway/card.ts';
 import { icon } from './icon.ts';
 import type { Spoken } from './order.ts';
@@ -55,14 +56,19 @@ function payPanel(view: CheckoutPageView, state: PayState, spoken: Spoken): stri
   const { words } = spoken;
   const isSetup = view.purpose === 'save_method';
   const problem = state.problem === null ? '' : alert(words.problem[state.problem]);
-  const way =
-    state.way.kind === 'sandbox' ? cardForm(view, state, spoken) : providerWay(view, state, state.way, spoken);
+  const way = wayToPay(view, state, spoken);
   return html`<section class="panel" aria-labelledby="panel">
 <h2 id="panel">${isSetup ? words.pay.setupTitle : words.pay.title}</h2>
 !${problem}
 !${way}
 !${closing(view, state, spoken)}
 </section>`;
+}
+
+function wayToPay(view: CheckoutPageView, state: PayState, spoken: Spoken): string {
+  const { way } = state;
+  if (way.kind === 'sandbox') return cardForm(view, state, spoken);
+  return way.kind === 'paddle' ? paddleWay(view, way, spoken) : providerWay(view, state, way, spoken);
 }
 
 /** Focused when the page is loaded, so that it is read first. */
@@ -114,6 +120,19 @@ function providerWay(
   return html`<p>!${filled(text, values)}</p>
 !${consent(view, state, spoken)}
 <a class="primary" href="${address}" rel="noreferrer">!${filled(pay.toProvider, values)}</a>`;
+}
+
+/** A button that Paddle's script answers; until that is there it cannot be pressed, and without script it is said that nothing works. */
+function paddleWay(
+  view: CheckoutPageView,
+  { transactionId, script }: { transactionId: string; script: ProviderScript },
+  spoken: Spoken,
+): string {
+  const { pay, problem } = spoken.words;
+  const values = { provider: 'Paddle' };
+  return html`<p>!${filled(pay.overlay, values)}</p>
+<noscript><p class="alert"><span>!${filled(pay.needsScript, values)}</span></p></noscript>
+<button class="primary" id="paddle" type="button" disabled data-token="${script.clientToken}" data-environment="${script.isTest ? 'sandbox' : 'production'}" data-transaction="${transactionId}" data-return="${view.address}/return" data-failed="${problem.unreachable}">!${payLabel(view, spoken)}</button>`;
 }
 
 /** The end of an open state's panel: the way out, and until when it lasts. */

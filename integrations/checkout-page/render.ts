@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { html } from 'ghtml';
 import { pagePolicy, type RenderedPage } from '../html-page.ts';
+import type { ProviderScript } from '../provider-adapter.ts';
 import { checkoutFormat } from './format.ts';
 import { orderTable, type Spoken } from './order.ts';
 import { panelOf } from './panel.ts';
@@ -9,12 +10,16 @@ import { filled, letterTo, picture, plain } from './text.ts';
 import { type CheckoutLanguage, type CheckoutPageView, checkoutLanguages } from './view.ts';
 import { type CheckoutWords, checkoutWords } from './words.ts';
 
+const scriptIn = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+
 /** The page's whole script. */
-export const checkoutScript = readFileSync(new URL('script.js', import.meta.url), 'utf8');
+export const checkoutScript = scriptIn('script.js');
+/** The page's own part where Paddle's script is loaded beside it. */
+export const paddlePageScript = scriptIn('paddle.js');
 
 /**
  * The hosted checkout page in one state, self-contained: it works without script, loads nothing, and every text of the view is
- * escaped. Gives the policy to send with it. design: money-in §3, web §1
+ * escaped; where it is paid by Paddle it needs script and loads Paddle's. Gives the policy to send with it. design: money-in §3, web §1
  */
 export function renderCheckoutPage(view: CheckoutPageView): RenderedPage {
   const spoken = spokenIn(view.language);
@@ -35,6 +40,7 @@ export function renderCheckoutPage(view: CheckoutPageView): RenderedPage {
     data: dataOf(view, words),
     refreshSeconds: view.state.kind === 'waiting' ? refreshSeconds(view.state.nextPollAfterMs) : null,
     content,
+    paddle: view.state.kind === 'pay' && view.state.way.kind === 'paddle' ? view.state.way.script : null,
   });
 }
 
@@ -45,7 +51,7 @@ export function renderCheckoutPage(view: CheckoutPageView): RenderedPage {
 export function renderCheckoutNotice(kind: 'unknown' | 'unavailable', language: CheckoutLanguage): RenderedPage {
   const { title, text } = checkoutWords[language][kind];
   const content = html`<main class="told"><section class="panel result"><h1>${title}</h1><p>${text}</p></section></main>`;
-  return documentOf({ language, title, accent: '', data: '', refreshSeconds: null, content });
+  return documentOf({ language, title, accent: '', data: '', refreshSeconds: null, content, paddle: null });
 }
 
 function spokenIn(language: CheckoutLanguage): Spoken {
@@ -61,11 +67,16 @@ interface PageParts {
   /** Without script a waiting page loads itself anew. */
   refreshSeconds: number | null;
   content: string;
+  /** Paddle's script, where the page is paid by it. */
+  paddle: ProviderScript | null;
 }
 
-function documentOf({ language, title, accent, data, refreshSeconds: seconds, content }: PageParts): RenderedPage {
+function documentOf(parts: PageParts): RenderedPage {
+  const { language, title, accent, data, refreshSeconds: seconds, content, paddle } = parts;
   const style = styleOf(accent);
   const refresh = seconds === null ? '' : html`<noscript><meta http-equiv="refresh" content="${seconds}"></noscript>`;
+  const loaded =
+    paddle === null ? '' : html`<script src="${paddle.url}"></script><script>!${paddlePageScript}</script>`;
   const page = html`<!doctype html>
 <html lang="${language}" dir="${checkoutWords[language].direction}">
 <head>
@@ -79,10 +90,17 @@ function documentOf({ language, title, accent, data, refreshSeconds: seconds, co
 <body!${data}>
 !${content}
 <script>!${checkoutScript}</script>
+!${loaded}
 </body>
 </html>
 `;
-  return { html: page, contentSecurityPolicy: pagePolicy({ style, script: checkoutScript, hasForms: true }) };
+  const scripts = paddle === null ? [checkoutScript] : [checkoutScript, paddlePageScript];
+  return {
+    html: page,
+    contentSecurityPolicy: pagePolicy({ style, scripts, hasForms: true, foreign: paddle }),
+    // Paddle takes payments on approved hosts alone, so it has to see which one this is.
+    referrerPolicy: paddle === null ? 'no-referrer' : 'strict-origin',
+  };
 }
 
 // A page that changes under its reader is a nuisance; without script there is no gentler way.

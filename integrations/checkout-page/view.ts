@@ -1,3 +1,5 @@
+import type { ProviderScript } from '../provider-adapter.ts';
+
 /** Languages of the page, the first where a browser asks for none of them. */
 export const checkoutLanguages = ['en', 'de', 'ar'] as const;
 export type CheckoutLanguage = (typeof checkoutLanguages)[number];
@@ -96,8 +98,14 @@ interface OpenState {
 /** Result of the last attempt: a provider's decline class, a number that is no test card, or a provider that gave no answer. */
 export type CheckoutProblem = 'retry' | 'never' | 'authenticate' | 'card_number' | 'unreachable';
 
-/** The sandbox's own card form, or the page of a real provider, as an absolute https address. */
-export type CheckoutWay = { kind: 'sandbox' } | { kind: 'provider'; name: string; url: string };
+/**
+ * The sandbox's own card form, the page of a real provider as an absolute https address, or this page with the script of Paddle, which has
+ * no page of its own. design: money-in-checkout §C paddle
+ */
+export type CheckoutWay =
+  | { kind: 'sandbox' }
+  | { kind: 'provider'; name: string; url: string }
+  | { kind: 'paddle'; transactionId: string; script: ProviderScript };
 
 export interface PayState extends OpenState {
   kind: 'pay';

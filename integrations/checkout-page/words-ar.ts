@@ -45,6 +45,8 @@ export const ar: CheckoutWords = {
     provider: 'ستدفع في صفحة {provider} ثم تعود إلى هنا.',
     setupProvider: 'ستدخل بيانات بطاقتك في صفحة {provider} ثم تعود إلى هنا.',
     toProvider: 'المتابعة إلى {provider}',
+    overlay: 'تدفع عبر {provider} في نافذة فوق هذه الصفحة.',
+    needsScript: 'للدفع عبر {provider} فعّل JavaScript لهذه الصفحة.',
     testCards: 'بطاقات الاختبار: اختر واحدة للدفع بها',
     setupTestCards: 'بطاقات الاختبار: اختر واحدة لحفظها',
   },

@@ -45,6 +45,8 @@ export const de: CheckoutWords = {
     provider: 'Sie zahlen auf der Seite von {provider} und kommen dann hierher zurück.',
     setupProvider: 'Sie geben Ihre Karte auf der Seite von {provider} ein und kommen dann hierher zurück.',
     toProvider: 'Weiter zu {provider}',
+    overlay: 'Sie bezahlen über {provider}, in einem Fenster auf dieser Seite.',
+    needsScript: 'Um über {provider} zu bezahlen, schalten Sie für diese Seite JavaScript ein.',
     testCards: 'Testkarten: zum Zahlen eine auswählen',
     setupTestCards: 'Testkarten: zum Speichern eine auswählen',
   },

@@ -47,6 +47,8 @@ const en = {
     provider: 'You pay on the page of {provider} and come back here.',
     setupProvider: 'You enter your card on the page of {provider} and come back here.',
     toProvider: 'Continue to {provider}',
+    overlay: 'You pay with {provider}, in a window over this page.',
+    needsScript: 'To pay with {provider}, switch on JavaScript for this page.',
     testCards: 'Test cards: choose one to pay with it',
     setupTestCards: 'Test cards: choose one to save it',
   },

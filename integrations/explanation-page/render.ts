@@ -45,7 +45,11 @@ export interface ExplanationPage {
 /** An explained invoice as one self-contained page. Every text is escaped. */
 export function renderExplanationPage(page: ExplanationPage): RenderedPage {
   const style = styleOf(page.accent);
-  return { html: documentOf(page, style), contentSecurityPolicy: pagePolicy({ style, hasForms: false }) };
+  return {
+    html: documentOf(page, style),
+    contentSecurityPolicy: pagePolicy({ style, hasForms: false }),
+    referrerPolicy: 'no-referrer',
+  };
 }
 
 function documentOf(page: ExplanationPage, style: string): string {

@@ -20,7 +20,12 @@ export interface CheckoutPage {
   amount: string;
   currency: string;
   savesMethod: boolean;
+  /** Null where the page is ours. */
   providerUrl: string | null;
+  /** The provider's own id of what is paid. */
+  providerSessionId: string | null;
+  /** Null in setup mode. */
+  paymentId: string | null;
   successUrl: string | null;
   failureUrl: string | null;
   cancelUrl: string | null;
@@ -59,6 +64,8 @@ interface PageRow {
   currency: string;
   saves_method: boolean;
   provider_url: string | null;
+  provider_session_id: string | null;
+  payment_id: string | null;
   success_url: string | null;
   failure_url: string | null;
   cancel_url: string | null;
@@ -76,7 +83,7 @@ interface PageRow {
 const pageText = `
 select s.id, s.customer_id, c.name as customer_name, c.timezone, s.payment_provider, p.intent_token, s.action, s.checkout_status,
   s.checkout_invoice_id, s.failure_reason, s.amount, s.currency, coalesce(s.provider_config ->> 'save_method', '') = 'true' as saves_method,
-  s.provider_url, s.success_url, s.failure_url, s.cancel_url, s.opened_at, s.expires_at, s.ended_at, s.completion_failed_at,
+  s.provider_url, s.provider_session_id, p.id as payment_id, s.success_url, s.failure_url, s.cancel_url, s.opened_at, s.expires_at, s.ended_at, s.completion_failed_at,
   (select coalesce(a.metadata ->> 'decline_class', 'retry') from payment_attempt a
    where a.environment_id = $1 and a.payment_id = p.id and a.payment_status = 'FAILED' order by a.attempt_number desc limit 1) as decline_class,
   (select jsonb_build_object('amount', r.amount::text, 'currency', r.currency, 'refund_status', r.refund_status, 'parked', exists(
@@ -109,6 +116,8 @@ export async function readCheckoutPage(tx: Transaction, sessionId: string): Prom
     currency: row.currency,
     savesMethod: row.saves_method,
     providerUrl: row.provider_url,
+    providerSessionId: row.provider_session_id,
+    paymentId: row.payment_id,
     successUrl: row.success_url,
     failureUrl: row.failure_url,
     cancelUrl: row.cancel_url,

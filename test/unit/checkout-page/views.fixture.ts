@@ -1,4 +1,5 @@
 import type { CheckoutOrder, CheckoutPageState, CheckoutPageView } from '../../../integrations/checkout-page/view.ts';
+import { paddleScript } from '../../../integrations/paddle/script.ts';
 
 export const order: CheckoutOrder = {
   currency: 'eur',
@@ -44,6 +45,13 @@ export function pageView(state: CheckoutPageState, changed: Partial<CheckoutPage
     state,
     ...changed,
   };
+}
+
+/** A page that is paid by Paddle's script, which lets in more than every other. */
+export function paddleView(apiKey: string, changed: Partial<CheckoutPageView> = {}): CheckoutPageView {
+  const script = paddleScript(apiKey, 'test_token"1', undefined)!;
+  const way = { kind: 'paddle', transactionId: 'txn_1', script } as const;
+  return pageView({ ...pay, way, savesMethod: false }, { purpose: 'pay_invoice', ...changed });
 }
 
 const setup = { purpose: 'save_method', order: null } as const;
