@@ -1,0 +1,5 @@
+/** What came of a run against one server. */
+export interface Counts {
+  passed: number;
+  failed: number;
+}
