@@ -1,4 +1,5 @@
 import { StartupProblem } from '../../dev/processes.ts';
+import { againstLocalstripe } from './localstripe.ts';
 import { againstStripeMock } from './stripe-mock.ts';
 
 /*
@@ -6,7 +7,7 @@ import { againstStripeMock } from './stripe-mock.ts';
  * was none, or when a server did not start.
  */
 const total = { passed: 0, failed: 0 };
-for (const run of [againstStripeMock]) {
+for (const run of [againstStripeMock, againstLocalstripe]) {
   try {
     const { passed, failed } = await run();
     total.passed += passed;
