@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { afterAll, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../activities/workflow-bundle.ts';
 import { WorkflowThread } from '../../activities/workflow-worker/workflow-thread.ts';
@@ -10,7 +10,6 @@ import { testTemporal } from '../support/temporal.ts';
 
 const { client, address, namespace } = await testTemporal();
 const workflowBundle = await bundleWorkflows(fileURLToPath(new URL('../support/faulty-workflows.ts', import.meta.url)));
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const connection = await NativeConnection.connect({ address });
 afterAll(() => connection.close());
 

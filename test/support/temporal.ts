@@ -1,6 +1,7 @@
+import './runtime.ts';
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { afterAll, inject } from 'vitest';
 import { createWorkers } from '../../activities/workers.ts';
 import { prepareNamespace } from '../../dev/temporal-namespace.ts';
@@ -56,7 +57,6 @@ export async function startWorker(
   temporal: TestTemporal,
   options: WorkerOptions = {},
 ): Promise<TestWorker> {
-  installRuntimeOnce();
   const connection = await NativeConnection.connect({ address: temporal.address });
   const metering = openPostgresUsageStore(base.database);
   const own = options.gateways ? undefined : connectGateways({ databaseUrl: base.applicationUrl });
@@ -87,13 +87,6 @@ export async function startWorker(
   // A worker that fails by itself is an error of the file, not of nothing.
   running.catch((error: unknown) => console.error('the worker of this test file failed', error));
   return { stop };
-}
-
-let runtimeInstalled = false;
-function installRuntimeOnce(): void {
-  if (runtimeInstalled) return;
-  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-  runtimeInstalled = true;
 }
 
 async function ask(path: string): Promise<string> {

@@ -1,5 +1,6 @@
+import './runtime.ts';
 import { readFileSync } from 'node:fs';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { afterAll, onTestFinished } from 'vitest';
 import type { PaymentPages } from '../../activities/payer-page.ts';
 import { createWorkers } from '../../activities/workers.ts';
@@ -10,9 +11,6 @@ import type { TestDatabase } from './database.ts';
 import { testPortal } from './portal.ts';
 import { testSecretKeys } from './secret-keys.ts';
 import { type TestTemporal, workflowBundle } from './temporal.ts';
-
-// What a worker warns about here is what the tests provoke.
-Runtime.install({ logger: new DefaultLogger(process.env.TEST_LOG ? 'WARN' : 'ERROR') });
 
 const testPages: PaymentPages = { signingKeys: testPortal.portalSigningKeys, url: 'http://localhost:80' };
 
