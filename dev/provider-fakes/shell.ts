@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { FakeCapture, FakeReturn } from './money.ts';
 
 const maintenance = '<h1>Maintenance</h1>';
 
@@ -49,6 +50,16 @@ export class LostAnswer extends Error {
 /** Objects of one account at a provider, which say what happens to them. */
 export interface FakeBooks<Event> {
   onEvent: (event: Event) => void;
+  /** All money that was taken, of whatever state by now. */
+  captures(): FakeCapture[];
+  /** All money that went back. */
+  returned(): FakeReturn[];
+}
+
+/** A fake as far as its money is concerned. */
+export interface FakeAccounts {
+  /** The books of every account that was used so far. */
+  accounts(): Pick<FakeBooks<never>, 'captures' | 'returned'>[];
 }
 
 /** What one provider is behind the shell. */
@@ -71,7 +82,7 @@ export interface FakeProvider<Kind extends string, Books extends FakeBooks<Event
 }
 
 /** A running fake of one provider. */
-export interface ProviderFake<Kind extends string, Books, Event> {
+export interface ProviderFake<Kind extends string, Books extends FakeBooks<Event>, Event> extends FakeAccounts {
   readonly url: string;
   /** The books of the account that a key belongs to. */
   booksOf(key: string): Books;
@@ -110,6 +121,7 @@ export async function startFake<Kind extends string, Books extends FakeBooks<Eve
   return {
     url: shell.url,
     booksOf: (key) => shell.booksOf(key),
+    accounts: () => [...shell.accounts.values()],
     failNext: (kind, how, times = 1) => void shell.faults.push({ kind, how, remaining: times }),
     beforeNext: (kind, happens) => void shell.before.push({ kind, happens }),
     onEvent: (listener) => void shell.listeners.push(listener),

@@ -9,6 +9,7 @@ import { openSandboxStore } from '../../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { expectedInvoices } from '../support/flights-oracle.ts';
 import { violationsOf } from '../support/invariants.ts';
+import { checkProviderBooks, type FakesByGateway } from '../support/provider-books.ts';
 import type { Installation } from './installation.ts';
 import { waitUntil } from './part.ts';
 import type { ExpectedBill } from './relatives.ts';
@@ -43,8 +44,13 @@ union all select format('%s %s waits for %s since %s', a.object_type, a.object_i
   from agenda_entry a join test_clock c on c.id = a.test_clock_id where a.due_at <= c.frozen_time
 limit 10`;
 
-/** What does not hold, by invariant, as I1 to I20 of `npm run check`; empty when all do. */
-export async function brokenInvariants({ applicationUrl, temporalAddress }: Installation): Promise<string[]> {
+/**
+ * What does not hold, by invariant, as I1 to I20 of `npm run check`, and I9 also by the books of fakes of providers; empty when all do.
+ */
+export async function brokenInvariants(
+  { applicationUrl, temporalAddress }: Installation,
+  fakes: FakesByGateway = {},
+): Promise<string[]> {
   const database = await openDatabase({ url: applicationUrl, poolSize: 4 });
   const metering = openPostgresUsageStore(database);
   const books = openSandboxStore({ url: applicationUrl, poolSize: 1 });
@@ -59,7 +65,8 @@ export async function brokenInvariants({ applicationUrl, temporalAddress }: Inst
       temporal,
       graceMs: 0,
     });
-    return violationsOf(findings).map(({ text }) => text);
+    const ofProviders = await checkProviderBooks(database, fakes);
+    return violationsOf([...findings, ...ofProviders]).map(({ text }) => text);
   } finally {
     await connection.close();
     await metering.close();

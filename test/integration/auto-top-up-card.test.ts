@@ -10,7 +10,7 @@ import type { Wire } from './invoice.fixture.ts';
 
 const fake = await startStripeFake();
 const providers = providerAdapters({ stripe: fake.url });
-const platform = await testPlatform({ providers });
+const platform = await testPlatform({ providers, fakes: { stripe: fake } });
 afterAll(() => fake.close());
 const { api } = platform;
 const { walletOf, debit, attemptsOf, becomes, standingOf } = fillingWallets(platform);

@@ -18,7 +18,7 @@ export async function chargebeeWorld() {
   const fake = await startChargebeeFake();
   afterAll(() => fake.close());
   const providers = providerAdapters({ chargebee: fake.url });
-  const base = await testDatabase();
+  const base = await testDatabase({ fakes: { chargebee: fake } });
   const temporal = await testTemporal();
   const { app, api, gateway } = await testApp(base, temporal, { providers });
   await startWorkers(base, temporal, { gateway, providers });

@@ -14,7 +14,7 @@ import { connectStripe, inboxOf, lastEvent, notify, type StripeWorld, stripePaye
 const fake = await startStripeFake();
 const providers = providerAdapters({ stripe: fake.url });
 // Invoices are written by hand, without their documents.
-const base = await testDatabase({ breaks: ['I19'] });
+const base = await testDatabase({ breaks: ['I19'], fakes: { stripe: fake } });
 const temporal = await testTemporal();
 const { app, api, gateway } = await testApp(base, temporal, { providers });
 await startWorkers(base, temporal, { gateway, providers });

@@ -16,7 +16,7 @@ import { inboxOf } from './provider-inbox.fixture.ts';
 
 const fake = await startMoyasarFake();
 const providers = providerAdapters({ moyasar: fake.url });
-const base = await testDatabase();
+const base = await testDatabase({ fakes: { moyasar: fake } });
 const temporal = await testTemporal();
 const { app, api, gateway } = await testApp(base, temporal, { providers });
 await startWorkers(base, temporal, { gateway, providers });

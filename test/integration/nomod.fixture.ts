@@ -21,7 +21,7 @@ export const checkout = { payment_provider: 'nomod', success_url: 'https://shop.
 export async function nomodWorld() {
   const fake = await startNomodFake();
   const providers = providerAdapters({ nomod: fake.url });
-  const base = await testDatabase();
+  const base = await testDatabase({ fakes: { nomod: fake } });
   const temporal = await testTemporal();
   const { app, api, gateway } = await testApp(base, temporal, { providers });
   await startWorkers(base, temporal, { gateway, providers });

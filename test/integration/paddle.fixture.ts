@@ -16,7 +16,7 @@ import { type Body, customerOf, invoiceOf, readSession } from './checkout.fixtur
 export async function paddleWorld() {
   const fake = await startPaddleFake();
   const providers = providerAdapters({ paddle: fake.url });
-  const base = await testDatabase();
+  const base = await testDatabase({ fakes: { paddle: fake } });
   const temporal = await testTemporal();
   const { app, api, gateway } = await testApp(base, temporal, { providers });
   await startWorkers(base, temporal, { gateway, providers });

@@ -9,7 +9,7 @@ import { testDatabase } from '../support/database.ts';
 import { connectStripe, inbox, inboxOf, notify, post, type StripeWorld } from './provider-inbox.fixture.ts';
 
 const fake = await startStripeFake();
-const base = await testDatabase();
+const base = await testDatabase({ fakes: { stripe: fake } });
 const providers = providerAdapters({ stripe: fake.url });
 const { app, api } = await testApp(base, undefined, { providers });
 afterAll(() => fake.close());

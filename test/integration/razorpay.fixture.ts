@@ -23,7 +23,7 @@ const webhookSecret = 'rwh_1';
 export async function razorpayWorld(account: string) {
   const fake = await startRazorpayFake();
   const providers = providerAdapters({ razorpay: fake.url });
-  const base = await testDatabase();
+  const base = await testDatabase({ fakes: { razorpay: fake } });
   const temporal = await testTemporal();
   const { app, api, gateway } = await testApp(base, temporal, { providers });
   await startWorkers(base, temporal, { gateway, providers });

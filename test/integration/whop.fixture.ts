@@ -21,7 +21,7 @@ export const checkout = { payment_provider: 'whop', success_url: 'https://shop.e
 export async function whopWorld(account: string) {
   const fake = await startWhopFake();
   const providers = providerAdapters({ whop: fake.url });
-  const base = await testDatabase();
+  const base = await testDatabase({ fakes: { whop: fake } });
   const temporal = await testTemporal();
   const { app, api, gateway } = await testApp(base, temporal, { providers });
   await startWorkers(base, temporal, { gateway, providers });

@@ -5,6 +5,7 @@ import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { type Api, type TestApp, testApp } from './app.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { assertWorkflowsAgree } from './invariants.ts';
+import type { FakesByGateway } from './provider-books.ts';
 import { type TestTemporal, testTemporal } from './temporal.ts';
 import { startWorkers, type TestWorkers } from './worker.ts';
 
@@ -15,10 +16,15 @@ export interface TestPlatform extends TestApp {
   workers: TestWorkers;
 }
 
-export async function testPlatform(
-  more: { providers?: ProviderAdapters; pages?: PaymentPages } = {},
-): Promise<TestPlatform> {
-  const base = await testDatabase();
+export async function testPlatform({
+  fakes,
+  ...more
+}: {
+  providers?: ProviderAdapters;
+  pages?: PaymentPages;
+  fakes?: FakesByGateway;
+} = {}): Promise<TestPlatform> {
+  const base = await testDatabase(fakes ? { fakes } : {});
   const temporal = await testTemporal();
   const app = await testApp(base, temporal, more);
   const workers = await startWorkers(base, temporal, { ...app, ...more });

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { wireToken } from '../../db/stores/payment/wire-token.ts';
 import type { ChargebeeBooks } from '../../dev/provider-fakes/chargebee/books.ts';
 import { captureBeside, decide, pageOf, payPage } from '../../dev/provider-fakes/chargebee/payment.ts';
 import { decideRefund } from '../../dev/provider-fakes/chargebee/refund.ts';
 import type { ChargebeeFake } from '../../dev/provider-fakes/chargebee/server.ts';
-import { amountOfChargebee } from '../../integrations/chargebee/amount.ts';
 import { type ChargebeeGateway, openChargebeeGateway } from '../../integrations/chargebee/gateway.ts';
 import type { GatewayReference } from '../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import type { GatewayUnderTest } from './gateway-under-test.ts';
+import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 
 /** The Chargebee adapter over a site of its own at the fake, and the other side of that site. */
 export function chargebeeUnderTest(
@@ -16,8 +14,6 @@ export function chargebeeUnderTest(
 ): GatewayUnderTest & { gateway: ChargebeeGateway; books: ChargebeeBooks; apiKey: string } {
   const apiKey = `test_${randomUUID().replaceAll('-', '')}`;
   const books = fake.booksOf(apiKey);
-  const told = ({ amount, currency_code }: { amount: number; currency_code: string }) =>
-    `${amountOfChargebee(amount, currency_code)} ${currency_code.toLowerCase()}`;
   const idOf = ({ providerId }: GatewayReference) => providerId ?? '';
   return {
     books,
@@ -40,15 +36,7 @@ export function chargebeeUnderTest(
       fake.failNext(call, how);
     },
     reverseRefund: async ({ providerId }) => decideRefund(books, providerId ?? '', 'late_failure'),
-    capturesOf: async (intentToken) =>
-      books
-        .paymentsOf(wireToken(intentToken))
-        .filter(({ status }) => status === 'success')
-        .map(told),
-    refundsOf: async (refundToken) =>
-      books
-        .returned()
-        .filter(({ token }) => token === wireToken(refundToken))
-        .map(told),
+    capturesOf: async (intentToken) => toldOf(books.captures(), intentToken),
+    refundsOf: async (refundToken) => toldOf(books.returned(), refundToken),
   };
 }

@@ -7,6 +7,7 @@ import { applicationRole } from '../../db/prepare.ts';
 import type { Scope } from '../../db/scope.ts';
 import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { assertInvariants } from './invariants.ts';
+import type { FakesByGateway } from './provider-books.ts';
 import { applicationPassword, templateDatabase } from './servers.ts';
 
 /** A database of one test file with a tenant of its own. */
@@ -24,9 +25,11 @@ export interface TestDatabase {
 /**
  * Clones the migrated template for this file and makes a sandbox tenant in it. Call it at the top of a test file:
  * `const { database, scope } = await testDatabase();` After the file's last test every
- * invariant is checked, except those the file breaks on purpose, and the database is closed and dropped.
+ * invariant is checked, except those the file breaks on purpose, with the books of its `fakes`, and the database is closed and dropped.
  */
-export async function testDatabase(options: { breaks?: readonly InvariantId[] } = {}): Promise<TestDatabase> {
+export async function testDatabase(
+  options: { breaks?: readonly InvariantId[]; fakes?: FakesByGateway } = {},
+): Promise<TestDatabase> {
   const { postgresUrl } = inject('servers');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asSuperuser(postgresUrl, `create database ${name} template ${templateDatabase}`);
@@ -38,7 +41,10 @@ export async function testDatabase(options: { breaks?: readonly InvariantId[] } 
   const database = await openDatabase({ url: applicationUrl.href });
   afterAll(async () => {
     try {
-      await assertInvariants({ database, applicationUrl: applicationUrl.href }, options.breaks);
+      await assertInvariants(
+        { database, applicationUrl: applicationUrl.href },
+        { except: options.breaks, fakes: options.fakes },
+      );
     } finally {
       await database.close();
       await asSuperuser(postgresUrl, `drop database ${name} with (force)`);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { wireToken } from '../../db/stores/payment/wire-token.ts';
+import type { FakeCapture } from '../../dev/provider-fakes/money.ts';
 import type {
   ChargeRequest,
   GatewayCharge,
@@ -111,4 +112,9 @@ export async function sent({ charges }: PaymentGateway, request: ChargeRequest):
   if (!('prepare' in charges!)) return charges!.charge(request);
   request.providerId ??= (await charges!.prepare(request)).providerId;
   return charges!.confirm(request, request.providerId);
+}
+
+/** What a fake's books say of the money that carries our name of an intent, link or refund, as `amount currency`. */
+export function toldOf(money: readonly FakeCapture[], name: string): string[] {
+  return money.filter(({ token }) => token === wireToken(name)).map(({ amount, currency }) => `${amount} ${currency}`);
 }

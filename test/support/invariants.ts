@@ -6,19 +6,23 @@ import type { Database } from '../../db/orm.ts';
 import { sandboxOperator } from '../../integrations/sandbox-gateway/operator.ts';
 import { openSandboxStore } from '../../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
+import { checkProviderBooks, type FakesByGateway } from './provider-books.ts';
 
 /**
- * Fails unless every invariant holds on a test's database; `except` names those a file breaks on purpose. Workers may be
- * gone by then, so what they had begun counts as under way. design: quality.md Invariants
+ * Fails unless every invariant holds on a test's database, that of gateways also by the books of the file's `fakes`; `except` names those a
+ * file breaks on purpose. Workers may be gone by then, so what they had begun counts as under way. design: quality.md Invariants
  */
 export async function assertInvariants(
   base: { database: Database; applicationUrl: string },
-  except: readonly InvariantId[] = [],
+  { except = [], fakes = {} }: { except?: readonly InvariantId[] | undefined; fakes?: FakesByGateway | undefined } = {},
 ): Promise<void> {
   const metering = openPostgresUsageStore(base.database);
   const books = openSandboxStore({ url: base.applicationUrl, poolSize: 1 });
   try {
-    const findings = await checkInvariants({ database: base.database, metering, gateway: sandboxOperator(books) });
+    const findings = [
+      ...(await checkInvariants({ database: base.database, metering, gateway: sandboxOperator(books) })),
+      ...(await checkProviderBooks(base.database, fakes)),
+    ];
     const broken = violationsOf(findings).filter(({ id }) => !except.includes(id));
     if (broken.length > 0) throw new Error(`invariants do not hold:\n${broken.map(({ text }) => text).join('\n')}`);
   } finally {

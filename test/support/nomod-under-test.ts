@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { wireToken } from '../../db/stores/payment/wire-token.ts';
 import type { NomodBooks } from '../../dev/provider-fakes/nomod/books.ts';
 import { captureBeside, decide, payCheckout } from '../../dev/provider-fakes/nomod/payment.ts';
 import type { NomodFake } from '../../dev/provider-fakes/nomod/server.ts';
-import { amountOfNomod } from '../../integrations/nomod/amount.ts';
 import { type NomodGateway, openNomodGateway } from '../../integrations/nomod/gateway.ts';
 import type { GatewayReference } from '../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import type { GatewayUnderTest } from './gateway-under-test.ts';
+import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 
 /** The Nomod adapter over an account of its own at the fake, and the other side of that account. */
 export function nomodUnderTest(
@@ -15,8 +13,6 @@ export function nomodUnderTest(
 ): GatewayUnderTest & { gateway: NomodGateway; books: NomodBooks; apiKey: string } {
   const apiKey = `sk_test_${randomUUID().replaceAll('-', '')}`;
   const books = fake.booksOf(apiKey);
-  const told = ({ amount, currency }: { amount: number; currency: string }) =>
-    `${amountOfNomod(amount)} ${currency.toLowerCase()}`;
   const idOf = ({ providerId }: GatewayReference) => providerId ?? '';
   return {
     books,
@@ -38,14 +34,7 @@ export function nomodUnderTest(
       if (call === 'charge' || call === 'close') throw new Error(`Nomod has no call to ${call}`);
       fake.failNext(call, how);
     },
-    capturesOf: async (intentToken) =>
-      books
-        .captures()
-        .filter(({ token }) => token === wireToken(intentToken))
-        .map(told),
-    refundsOf: async (refundToken) => {
-      const refund = books.refunds.get(wireToken(refundToken));
-      return refund?.status === 'completed' ? [told(refund)] : [];
-    },
+    capturesOf: async (intentToken) => toldOf(books.captures(), intentToken),
+    refundsOf: async (refundToken) => toldOf(books.returned(), refundToken),
   };
 }

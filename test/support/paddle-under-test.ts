@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { wireToken } from '../../db/stores/payment/wire-token.ts';
 import type { PaddleBooks } from '../../dev/provider-fakes/paddle/books.ts';
 import { captureBeside, decide, decideRefund, payTransaction } from '../../dev/provider-fakes/paddle/payment.ts';
 import type { PaddleFake } from '../../dev/provider-fakes/paddle/server.ts';
-import { amountOfPaddle } from '../../integrations/paddle/amount.ts';
 import { openPaddleGateway, type PaddleGateway } from '../../integrations/paddle/gateway.ts';
 import type { GatewayReference } from '../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import type { GatewayUnderTest } from './gateway-under-test.ts';
+import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 
 /** The Paddle adapter over an account of its own at the fake, and the other side of that account. */
 export function paddleUnderTest(
@@ -15,7 +13,6 @@ export function paddleUnderTest(
 ): GatewayUnderTest & { gateway: PaddleGateway; books: PaddleBooks; apiKey: string } {
   const apiKey = `pdl_sdbx_apikey_${randomUUID().replaceAll('-', '')}`;
   const books = fake.booksOf(apiKey);
-  const told = (amount: string, currency: string) => `${amountOfPaddle(amount, currency)} ${currency.toLowerCase()}`;
   const idOf = ({ providerId }: GatewayReference) => providerId ?? '';
   return {
     books,
@@ -34,15 +31,7 @@ export function paddleUnderTest(
       fake.failNext(call, how);
     },
     reverseRefund: async ({ providerId }) => decideRefund(books, providerId ?? '', 'reversed'),
-    capturesOf: async (intentToken) =>
-      [...books.transactions.values()]
-        .filter(({ custom_data }) => custom_data?.perennial_token === wireToken(intentToken))
-        .flatMap(({ payments, currency_code }) =>
-          payments.filter(({ status }) => status === 'captured').map(({ amount }) => told(amount, currency_code)),
-        ),
-    refundsOf: async (refundToken) =>
-      [...books.adjustments.values()]
-        .filter(({ reason, status }) => reason.endsWith(wireToken(refundToken)) && status === 'approved')
-        .map(({ totals }) => told(totals.total, totals.currency_code)),
+    capturesOf: async (intentToken) => toldOf(books.captures(), intentToken),
+    refundsOf: async (refundToken) => toldOf(books.returned(), refundToken),
   };
 }

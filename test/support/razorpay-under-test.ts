@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { wireToken } from '../../db/stores/payment/wire-token.ts';
 import type { RazorpayBooks } from '../../dev/provider-fakes/razorpay/books.ts';
 import {
   capture,
@@ -11,10 +10,9 @@ import {
 } from '../../dev/provider-fakes/razorpay/payment.ts';
 import type { RazorpayFake } from '../../dev/provider-fakes/razorpay/server.ts';
 import type { GatewayReference } from '../../integrations/payment-gateway.ts';
-import { amountOfRazorpay } from '../../integrations/razorpay/amount.ts';
 import { openRazorpayGateway } from '../../integrations/razorpay/gateway.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import type { GatewayUnderTest } from './gateway-under-test.ts';
+import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 
 /** The Razorpay adapter over an account of its own at the fake, and the other side of that account. */
 export function razorpayUnderTest(fake: RazorpayFake): GatewayUnderTest & { books: RazorpayBooks; keyId: string } {
@@ -26,10 +24,6 @@ export function razorpayUnderTest(fake: RazorpayFake): GatewayUnderTest & { book
     if (!link) throw new Error(`the fake has no link ${providerId}`);
     return link;
   };
-  const told = ({ amount, currency }: { amount: number; currency: string }) =>
-    `${amountOfRazorpay(amount, currency)} ${currency.toLowerCase()}`;
-  const toldOf = (objects: ReturnType<RazorpayBooks['captures']>, name: string) =>
-    objects.filter(({ token }) => token === wireToken(name)).map(told);
   return {
     books,
     keyId,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { wireToken } from '../../db/stores/payment/wire-token.ts';
 import type { StripeBooks } from '../../dev/provider-fakes/stripe/books.ts';
 import {
   capture,
@@ -13,9 +12,8 @@ import {
 import type { StripeFake } from '../../dev/provider-fakes/stripe/server.ts';
 import type { GatewayReference } from '../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import { amountOfStripe } from '../../integrations/stripe/amount.ts';
 import { openStripeGateway } from '../../integrations/stripe/gateway.ts';
-import type { GatewayUnderTest } from './gateway-under-test.ts';
+import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 
 /** The Stripe adapter over an account of its own at the fake, and the other side of that account. */
 export function stripeUnderTest(
@@ -28,8 +26,6 @@ export function stripeUnderTest(
     if (!session) throw new Error(`the fake has no session ${providerId}`);
     return session;
   };
-  const told = ({ amount, currency }: { amount: number; currency: string }) =>
-    `${amountOfStripe(amount, currency)} ${currency}`;
   return {
     books,
     gateway: openStripeGateway({ secretKey, baseUrl: fake.url, deadlineMs: 5_000 }),
@@ -56,15 +52,7 @@ export function stripeUnderTest(
       const refund = [...books.refunds.values()].find(({ metadata }) => metadata.perennial_token === token);
       Object.assign(refund!, { status: 'failed', failure_reason: 'lost_or_stolen_card' });
     },
-    capturesOf: async (intentToken) =>
-      books
-        .captures()
-        .filter(({ token }) => token === wireToken(intentToken))
-        .map(told),
-    refundsOf: async (refundToken) =>
-      books
-        .returned()
-        .filter(({ token }) => token === wireToken(refundToken))
-        .map(told),
+    capturesOf: async (intentToken) => toldOf(books.captures(), intentToken),
+    refundsOf: async (refundToken) => toldOf(books.returned(), refundToken),
   };
 }

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { wireToken } from '../../db/stores/payment/wire-token.ts';
 import type { FakeConfiguration, WhopBooks } from '../../dev/provider-fakes/whop/books.ts';
 import { captureBeside, decide, payPage, settleRefund } from '../../dev/provider-fakes/whop/payment.ts';
 import type { WhopFake } from '../../dev/provider-fakes/whop/server.ts';
 import type { GatewayReference } from '../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import { amountOfWhop } from '../../integrations/whop/amount.ts';
 import { openWhopGateway, type WhopGateway } from '../../integrations/whop/gateway.ts';
-import type { GatewayUnderTest } from './gateway-under-test.ts';
+import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 
 /**
  * The Whop adapter over an account of its own at the fake, and the other side of that account. Refunds whose answer is lost are sent
@@ -44,15 +42,7 @@ export function whopUnderTest(
       fake.failNext(call, how);
     },
     reverseRefund: async ({ providerId }) => settleRefund(books, providerId ?? '', 'failed'),
-    capturesOf: async (intentToken) =>
-      [...books.payments.values()]
-        .filter(({ status, metadata }) => status === 'paid' && metadata.perennial_token === wireToken(intentToken))
-        .map(
-          ({ settlement_amount, settlement_currency }) => `${amountOfWhop(settlement_amount)} ${settlement_currency}`,
-        ),
-    refundsOf: async (refundToken) =>
-      [...books.refunds.values()]
-        .filter(({ id, status }) => status === 'succeeded' && books.refundKeys.get(id) === wireToken(refundToken))
-        .map(({ amount, currency }) => `${amountOfWhop(amount)} ${currency}`),
+    capturesOf: async (intentToken) => toldOf(books.captures(), intentToken),
+    refundsOf: async (refundToken) => toldOf(books.returned(), refundToken),
   };
 }

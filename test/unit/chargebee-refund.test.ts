@@ -28,12 +28,12 @@ async function paid(card: PayerCard = 'succeeds') {
   return { payment: payment!, reference, refundOf, refunds: under.gateway.refunds };
 }
 
-/** Everything given back at the fake, in cents. */
+/** Everything given back at the fake. */
 const returned = () =>
   under.books
     .returned()
     .map(({ amount }) => amount)
-    .toSorted((a, b) => a - b);
+    .toSorted((a, b) => Number(a) - Number(b));
 const isUnknown = { name: 'GatewayOutcomeUnknown' };
 /** Writes the notes of a payment as if they had been written so long ago. */
 const age = (minutes: number) => {
@@ -47,7 +47,7 @@ test('a refund that arrived is found when Chargebee has forgotten its key, and i
   await expect(refunds.refund(request)).rejects.toMatchObject(isUnknown);
   under.books.forgetKeys();
   expect(await refunds.refund(request)).toMatchObject({ status: 'succeeded', amount: '5' });
-  expect(returned()).toEqual([500]);
+  expect(returned()).toEqual(['5']);
 });
 
 test('nothing is sent again after 25 minutes, while Chargebee still knows the key', () => {
@@ -67,7 +67,7 @@ test('sent at the same moment, the same refund or two, each gives back once and 
     expect(await refunds.refund(request)).toMatchObject({ status: 'succeeded' });
     expect(await refunds.lookUp(request)).toMatchObject({ status: 'succeeded', amount: request.amount });
   }
-  expect(returned()).toEqual([300, 500]);
+  expect(returned()).toEqual(['3', '5']);
 });
 
 test('two of one amount go one by one, so that neither is taken for the other', async () => {
@@ -86,7 +86,7 @@ test('two of one amount go one by one, so that neither is taken for the other', 
     expect(await refunds.lookUp(first)).toMatchObject({ gatewayRefundId: ids[0] });
     expect(await refunds.lookUp(second)).toMatchObject({ gatewayRefundId: ids[1] });
   }
-  expect(returned()).toEqual([500, 500]);
+  expect(returned()).toEqual(['5', '5']);
 });
 
 test('two of one amount at the same moment go one by one too, and each is known by its own refund', async () => {
@@ -99,7 +99,7 @@ test('two of one amount at the same moment go one by one too, and each is known 
   for (const [index, request] of both.entries()) {
     expect(await refunds.lookUp(request)).toMatchObject({ gatewayRefundId: ids[index] });
   }
-  expect(returned()).toEqual([500, 500]);
+  expect(returned()).toEqual(['5', '5']);
 });
 
 test('one that never arrived holds another of its amount up only as long as it may arrive, and is never taken for it', async () => {
@@ -121,7 +121,7 @@ test('what was given back at Chargebee before is not taken for ours, and is told
   await expect(refunds.refund(request)).rejects.toMatchObject(isUnknown);
   expect(await refunds.lookUp(request)).toEqual({ status: 'not_found' });
   expect(await refunds.refund(request)).toMatchObject({ status: 'succeeded' });
-  expect(returned()).toEqual([500, 500]);
+  expect(returned()).toEqual(['5', '5']);
   const charge = { ...reference, chargeProviderId: payment.id };
   expect(await refunds.madeElsewhere!(charge)).toEqual([
     { status: 'succeeded', gatewayRefundId: elsewhere, amount: '5', currency: 'usd' },
@@ -153,7 +153,7 @@ test('one that is refused because an earlier sending of it arrived has succeeded
   under.books.forgetKeys();
   fake.beforeNext('refund', () => payment.linked_refunds!.push(...linked));
   expect(await refunds.refund(request)).toMatchObject({ status: 'succeeded', gatewayRefundId: refund!.id });
-  expect(returned()).toEqual([1250]);
+  expect(returned()).toEqual(['12.5']);
 });
 
 test('money that no invoice of Chargebee took goes back by its payment', async () => {

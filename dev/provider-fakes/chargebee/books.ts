@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
+import { type FakeCapture, type FakeReturn, moneyInUnits } from '../money.ts';
 
 export type FakeStatus = 'in_progress' | 'success' | 'failure' | 'late_failure';
 
@@ -173,12 +174,26 @@ export class ChargebeeBooks {
     return [...this.transactions.values()].filter((each) => each.customer_id === customerId && each.type === 'payment');
   }
 
-  /** Refunds of all payments, each with its idempotency key. */
-  returned(): (FakeTransaction & { token: string | null })[] {
-    const refunds = [...this.transactions.values()].filter(
-      ({ type, status }) => type === 'refund' && status === 'success',
-    );
-    return refunds.map((refund) => ({ ...refund, token: this.refundKeys.get(refund.id) ?? null }));
+  /** The customer that a payment is of has our name as its id. */
+  captures(): FakeCapture[] {
+    return [...this.transactions.values()]
+      .filter(({ type, status }) => type === 'payment' && (status === 'success' || status === 'late_failure'))
+      .map(({ id, customer_id: token, amount, currency_code }) => ({
+        id,
+        token,
+        ...moneyInUnits(amount, currency_code),
+      }));
+  }
+
+  /** Refunds of all payments, and payments that their bank took back. */
+  returned(): FakeReturn[] {
+    return [...this.transactions.values()].flatMap(({ id, type, status, amount, currency_code, linked_payments }) => {
+      const money = moneyInUnits(amount, currency_code);
+      if (type === 'payment')
+        return status === 'late_failure' ? [{ id: `${id}/late_failure`, token: null, captureId: id, ...money }] : [];
+      const captureId = linked_payments?.[0]?.id ?? '';
+      return status === 'success' ? [{ id, token: this.refundKeys.get(id) ?? null, captureId, ...money }] : [];
+    });
   }
 
   /** Chargebee forgets all idempotency keys, as it does each after half an hour. */

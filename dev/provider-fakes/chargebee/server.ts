@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { FakeAccounts } from '../shell.ts';
 import { ChargebeeBooks, ChargebeeRefusal, type FakeEvent, invalid } from './books.ts';
 import { callOf, type FakeCall, type FakeRequest } from './calls.ts';
 import { hostedPage } from './page.ts';
@@ -18,7 +19,7 @@ export type ChargebeeFault =
   | 'half'
   | 'hang';
 
-export interface ChargebeeFake {
+export interface ChargebeeFake extends FakeAccounts {
   readonly url: string;
   /** The books of the site that a key belongs to. */
   booksOf(apiKey: string): ChargebeeBooks;
@@ -60,6 +61,7 @@ export async function startChargebeeFake(options: { port?: number; host?: string
   return {
     url: world.url,
     booksOf: (apiKey) => booksOf(world, apiKey),
+    accounts: () => [...world.books.values()],
     failNext: (kind, how, times = 1) => void world.faults.push({ kind, how, remaining: times }),
     beforeNext: (kind, happens) => void world.before.push({ kind, happens }),
     onEvent: (listener) => void world.listeners.push(listener),

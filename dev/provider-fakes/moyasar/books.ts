@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
+import { type FakeCapture, type FakeReturn, moneyInUnits } from '../money.ts';
 
 export interface FakePayment {
   id: string;
@@ -65,7 +66,7 @@ export class MoyasarBooks {
   /** The card of each payment, with the times its behaviour still shows. */
   readonly cards = new Map<string, SandboxCard>();
   /** Single refunds, which Moyasar itself does not show. */
-  readonly returned: { paymentId: string; amount: number; currency: string; token: string | null }[] = [];
+  readonly refunds: { paymentId: string; amount: number; currency: string; token: string | null }[] = [];
   /** Told of each event, in order. */
   onEvent: (event: FakeEvent) => void = () => undefined;
 
@@ -85,5 +86,25 @@ export class MoyasarBooks {
 
   paymentsOf(invoiceId: string): FakePayment[] {
     return [...this.payments.values()].filter(({ invoice_id }) => invoice_id === invoiceId);
+  }
+
+  captures(): FakeCapture[] {
+    return [...this.payments.values()]
+      .filter(({ status }) => status === 'paid' || status === 'refunded')
+      .map(({ id, invoice_id, amount, currency }) => ({
+        id,
+        token: this.invoices.get(invoice_id)?.metadata?.perennial_token ?? null,
+        ...moneyInUnits(amount, currency),
+      }));
+  }
+
+  /** Refunds as Moyasar keeps them, with ids made of their payment's and of the name that they were asked for by. */
+  returned(): FakeReturn[] {
+    return this.refunds.map(({ paymentId: captureId, amount, currency, token }, index) => ({
+      id: `${captureId}/${token ?? index}`,
+      token,
+      captureId,
+      ...moneyInUnits(amount, currency),
+    }));
   }
 }

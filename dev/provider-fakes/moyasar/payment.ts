@@ -132,7 +132,7 @@ export function refundPayment(books: MoyasarBooks, payment: FakePayment, amount:
   payment.refunded_at = new Date().toISOString();
   payment.updated_at = payment.refunded_at;
   if (payment.refunded === payment.amount) payment.status = 'refunded';
-  books.returned.push({ paymentId: payment.id, amount, currency: payment.currency, token });
+  books.refunds.push({ paymentId: payment.id, amount, currency: payment.currency, token });
   books.tell('payment_refunded', payment);
   if (card?.behaviour === 'refund_answers_twice') books.tell('payment_refunded', payment);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Decimal, decimal, sum } from '../../../billing/money.ts';
 import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
+import { type FakeCapture, type FakeReturn, wholeMoney } from '../money.ts';
 
 export interface FakeCharge {
   id: string;
@@ -106,12 +107,26 @@ export class NomodBooks {
     return sum(refunds.map(({ amount }) => decimal(amount)));
   }
 
-  /** Everything captured, by the wire token that its checkout carries. */
-  captures(): { token: string; amount: number; currency: string }[] {
-    return [...this.checkouts.values()].flatMap(({ charges, metadata, currency }) =>
+  captures(): FakeCapture[] {
+    return [...this.checkouts.values()].flatMap(({ id: checkoutId, charges, metadata, currency }) =>
       charges
         .filter(({ status }) => status !== 'created' && status !== 'failed')
-        .map(({ amount }) => ({ token: metadata.token ?? '', amount, currency })),
+        .map(({ id, amount }) => ({
+          id: `${checkoutId}/${id}`,
+          token: metadata.token ?? null,
+          ...wholeMoney(amount, currency),
+        })),
     );
+  }
+
+  returned(): FakeReturn[] {
+    return [...this.refunds.values()]
+      .filter(({ status }) => status === 'completed')
+      .map(({ refund_id: id, charge_id, metadata, amount, currency }) => ({
+        id,
+        token: metadata.token ?? null,
+        captureId: this.captures().find((capture) => capture.id.endsWith(`/${charge_id}`))?.id ?? charge_id,
+        ...wholeMoney(amount, currency),
+      }));
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
+import { type FakeCapture, type FakeReturn, moneyInUnits } from '../money.ts';
 
 export interface FakeAttempt {
   payment_attempt_id: string;
@@ -107,5 +108,28 @@ export class PaddleBooks {
     return [...this.adjustments.values()].filter(
       ({ action, transaction_id }) => action === 'refund' && transaction_id === transactionId,
     );
+  }
+
+  captures(): FakeCapture[] {
+    return [...this.transactions.values()].flatMap(({ id, custom_data, payments, currency_code }) =>
+      payments
+        .filter(({ status }) => status === 'captured')
+        .map(({ amount }) => ({
+          id,
+          token: typeof custom_data?.perennial_token === 'string' ? custom_data.perennial_token : null,
+          ...moneyInUnits(amount, currency_code),
+        })),
+    );
+  }
+
+  returned(): FakeReturn[] {
+    return [...this.adjustments.values()]
+      .filter(({ action, status }) => action === 'refund' && status === 'approved')
+      .map(({ id, reason, transaction_id: captureId, totals }) => ({
+        id,
+        token: /pn_\w+$/.exec(reason)?.[0] ?? null,
+        captureId,
+        ...moneyInUnits(totals.total, totals.currency_code),
+      }));
   }
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { FakeAccounts } from '../shell.ts';
 import { type FakeEvent, PaddleBooks, PaddleRefusal } from './books.ts';
 import { callOf, type FakeCall } from './calls.ts';
 import { fakeScript, hostedPage } from './page.ts';
@@ -8,7 +9,7 @@ import { begin, isPayable, payTransaction, transactionOf } from './payment.ts';
 /** Ways in which a call goes wrong: before it has an effect, or (`loses_answer`, `half`, `html`) behind it. */
 export type PaddleFault = 'unreachable' | 'loses_answer' | '403' | '429' | '500' | 'html' | 'half' | 'hang';
 
-export interface PaddleFake {
+export interface PaddleFake extends FakeAccounts {
   readonly url: string;
   /** The books of the account that a key belongs to. */
   booksOf(apiKey: string): PaddleBooks;
@@ -47,6 +48,7 @@ export async function startPaddleFake(options: { port?: number; host?: string } 
   return {
     url: world.url,
     booksOf: (apiKey) => booksOf(world, apiKey),
+    accounts: () => [...world.books.values()],
     failNext: (kind, how, times = 1) => void world.faults.push({ kind, how, remaining: times }),
     beforeNext: (kind, happens) => void world.before.push({ kind, happens }),
     onEvent: (listener) => void world.listeners.push(listener),

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { SandboxBehaviour } from '../../../integrations/sandbox-gateway/card.ts';
+import { type FakeCapture, type FakeReturn, moneyInUnits } from '../money.ts';
 
 /** Objects of one account at the fake, in the shapes of Razorpay's interface; they last as long as its process. */
 export type Notes = Record<string, string> | [];
@@ -136,23 +137,26 @@ export class RazorpayBooks {
     return [...this.refunds.values()].filter(({ payment_id }) => payment_id === paymentId);
   }
 
-  /** Money of each captured payment by the wire token that its link carries. */
-  captures(): { token: string; id: string; amount: number; currency: string }[] {
+  captures(): FakeCapture[] {
     return [...this.payments.values()]
       .filter(({ captured }) => captured)
-      .map(({ id, notes, amount, currency }) => ({ id, token: tokenOf(notes), amount, currency }));
+      .map(({ id, notes, amount, currency }) => ({ id, token: tokenOf(notes), ...moneyInUnits(amount, currency) }));
   }
 
-  /** Money that went back, by the wire token of its refund. */
-  returned(): { token: string; id: string; amount: number; currency: string }[] {
+  returned(): FakeReturn[] {
     return [...this.refunds.values()]
       .filter(({ status }) => status === 'processed')
-      .map(({ id, notes, amount, currency }) => ({ id, token: tokenOf(notes), amount, currency }));
+      .map(({ id, notes, amount, currency, payment_id: captureId }) => ({
+        id,
+        token: tokenOf(notes),
+        captureId,
+        ...moneyInUnits(amount, currency),
+      }));
   }
 }
 
-function tokenOf(notes: Notes): string {
-  return Array.isArray(notes) ? '' : (notes.perennial_token ?? '');
+function tokenOf(notes: Notes): string | null {
+  return Array.isArray(notes) ? null : (notes.perennial_token ?? null);
 }
 
 /** An object without what only the fake knows of it. */

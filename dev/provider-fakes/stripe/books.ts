@@ -1,5 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { SandboxBehaviour } from '../../../integrations/sandbox-gateway/card.ts';
+import { type FakeCapture, type FakeReturn, moneyInUnits } from '../money.ts';
+
+/** Currencies that Stripe counts in other units than the smallest one by ISO 4217. */
+const digitsByCurrency = new Map(Object.entries({ mga: 0, isk: 2, ugx: 2 }));
 
 /** Objects of one account at the fake, in the shapes of Stripe's interface; they last as long as its process. */
 export type FakeObject = { id: string; object: string; created: number } & Record<string, unknown>;
@@ -123,22 +127,24 @@ export class StripeBooks {
     this.onEvent(event);
   }
 
-  /** Money of each captured intent by the wire token that it carries. */
-  captures(): { token: string; id: string; amount: number; currency: string }[] {
+  captures(): FakeCapture[] {
     return [...this.intents.values()]
       .filter(({ status }) => status === 'succeeded')
       .map(({ id, metadata, amount_received, currency }) => ({
         id,
-        token: metadata.perennial_token ?? '',
-        amount: amount_received,
-        currency,
+        token: metadata.perennial_token ?? null,
+        ...moneyInUnits(amount_received, currency, digitsByCurrency.get(currency)),
       }));
   }
 
-  /** Money that went back, by the wire token of its refund. */
-  returned(): { token: string; id: string; amount: number; currency: string }[] {
+  returned(): FakeReturn[] {
     return [...this.refunds.values()]
       .filter(({ status }) => status === 'succeeded')
-      .map(({ id, metadata, amount, currency }) => ({ id, token: metadata.perennial_token ?? '', amount, currency }));
+      .map(({ id, metadata, amount, currency, payment_intent }) => ({
+        id,
+        token: metadata.perennial_token ?? null,
+        captureId: payment_intent,
+        ...moneyInUnits(amount, currency, digitsByCurrency.get(currency)),
+      }));
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
+import { type FakeCapture, type FakeReturn, wholeMoney } from '../money.ts';
 
 export interface FakePlan {
   id: string;
@@ -139,4 +140,29 @@ export class WhopBooks {
   refundsOf(paymentId: string): FakeRefund[] {
     return [...this.refunds.values()].filter(({ payment }) => payment.id === paymentId);
   }
+
+  captures(): FakeCapture[] {
+    return [...this.payments.values()]
+      .filter(({ status }) => status === 'paid')
+      .map(({ id, metadata, plan, settlement_amount, settlement_currency }) => ({
+        id,
+        token: tokenIn(metadata) ?? tokenIn(this.plans.get(plan.id)?.metadata),
+        ...wholeMoney(settlement_amount, settlement_currency),
+      }));
+  }
+
+  returned(): FakeReturn[] {
+    return [...this.refunds.values()]
+      .filter(({ status }) => status === 'succeeded')
+      .map(({ id, payment, amount, currency }) => ({
+        id,
+        token: this.refundKeys.get(id) ?? null,
+        captureId: payment.id,
+        ...wholeMoney(amount, currency),
+      }));
+  }
+}
+
+function tokenIn(metadata: Record<string, unknown> | undefined): string | null {
+  return typeof metadata?.perennial_token === 'string' ? metadata.perennial_token : null;
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { whopVersion } from '../../../integrations/whop/client.ts';
+import type { FakeAccounts } from '../shell.ts';
 import { type FakeEvent, invalid, WhopBooks, WhopRefusal } from './books.ts';
 import { callOf, type FakeCall } from './calls.ts';
 import { hostedPage } from './page.ts';
@@ -9,7 +10,7 @@ import { isWaiting, payPage, planOf } from './payment.ts';
 /** Ways in which a call goes wrong: before it has an effect, or (`loses_answer`, `half`, `html`) behind it. */
 export type WhopFault = 'unreachable' | 'loses_answer' | '401' | '429' | '500' | 'html' | 'half' | 'hang';
 
-export interface WhopFake {
+export interface WhopFake extends FakeAccounts {
   readonly url: string;
   /** The books of an account, `biz_NAME`, whose keys are `apik_NAME` and `apik_NAME_…`. */
   booksOf(accountId: string): WhopBooks;
@@ -53,6 +54,7 @@ export async function startWhopFake(options: { port?: number; host?: string } = 
   return {
     url: world.url,
     booksOf: (accountId) => booksOf(world, accountId),
+    accounts: () => [...world.books.values()],
     failNext: (kind, how, times = 1) => void world.faults.push({ kind, how, remaining: times }),
     mend: (kind) => void world.faults.splice(0, Infinity, ...world.faults.filter((each) => each.kind !== kind)),
     calls: (kind) => world.calls.get(kind) ?? 0,

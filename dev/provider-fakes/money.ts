@@ -1,0 +1,32 @@
+import { currencyPrecision, decimal, decimalString } from '../../billing/money.ts';
+
+/** Money that a fake took from a payer, by its own books. */
+export interface FakeCapture {
+  /** The provider's id of it, under which a payment of ours is recorded. */
+  id: string;
+  /** Name of ours that it carries on the wire; null where it carries none. */
+  token: string | null;
+  /** In units of the currency, as decimal text without trailing zeros. */
+  amount: string;
+  /** ISO 4217, in small letters. */
+  currency: string;
+}
+
+/** Money that a fake gave back for good; one that is pending or has failed is none. */
+export interface FakeReturn extends FakeCapture {
+  /** The capture that it is a part of. */
+  captureId: string;
+}
+
+/**
+ * The amount and currency of money that a provider counts in the smallest unit by ISO 4217, or in one of as many `digits`. The adapters have
+ * their own conversion, so that an error of theirs shows.
+ */
+export function moneyInUnits(minor: number | string, currency: string, digits = currencyPrecision(currency)) {
+  return wholeMoney(decimalString(decimal(minor).dividedBy(decimal(10).pow(digits))), currency);
+}
+
+/** The amount and currency of money that a provider counts in units of the currency. */
+export function wholeMoney(amount: number | string, currency: string): Pick<FakeCapture, 'amount' | 'currency'> {
+  return { amount: decimalString(decimal(String(amount))), currency: currency.toLowerCase() };
+}
