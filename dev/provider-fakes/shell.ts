@@ -11,7 +11,17 @@ import type { FakeCapture, FakeReturn } from './money.ts';
 const maintenance = '<h1>Maintenance</h1>';
 
 /** Ways in which a call goes wrong: before it has an effect, or (`loses_answer`, `half`, `html`) behind it. */
-export type FakeFault = 'unreachable' | 'loses_answer' | '401' | '409' | '429' | '500' | 'html' | 'half' | 'hang';
+export type FakeFault =
+  | 'unreachable'
+  | 'loses_answer'
+  | '401'
+  | '403'
+  | '409'
+  | '429'
+  | '500'
+  | 'html'
+  | 'half'
+  | 'hang';
 
 /** A request as it came in; `pageUrl` is where the fake itself is reached. */
 export interface FakeRequest {
@@ -22,14 +32,14 @@ export interface FakeRequest {
   pageUrl: string;
 }
 
-/** An answer as JSON. */
+/** An answer as JSON; without a body where that is undefined. */
 export interface FakeAnswer {
   status: number;
   body: unknown;
 }
 
-/** What a payer's browser is answered: a page, or where it goes on. */
-export type FakePage = { html: string } | { location: string };
+/** What a payer's browser is answered: a page, a script for ours, or where it goes on. */
+export type FakePage = { html: string } | { script: string } | { location: string };
 
 /** A call that came in, and what it is called in faults. */
 export interface FakeCall<Kind extends string = string> {
@@ -63,11 +73,18 @@ export interface FakeAccounts {
 }
 
 /** What one provider is behind the shell. */
-export interface FakeProvider<Kind extends string, Books extends FakeBooks<Event>, Event> {
-  /** What paths of its interface begin with; every other path is a page. */
-  apiPath: string;
+export interface FakeProvider<
+  Kind extends string,
+  Books extends FakeBooks<Event>,
+  Event,
+  Fault extends string = never,
+> {
+  /** Paths of its interface; every other path is a page. */
+  apiPath: RegExp;
   /** Body of an answer whose status alone is the fault. */
   faultBody: unknown;
+  /** Answers of faults that it alone has, or words in its own way. */
+  faultAnswers?: Readonly<Partial<Record<FakeFault | Fault, FakeAnswer>>>;
   newBooks(key: string): Books;
   /** The name under which events of an account are told. */
   accountOf(books: Books, key: string): string;
@@ -82,12 +99,17 @@ export interface FakeProvider<Kind extends string, Books extends FakeBooks<Event
 }
 
 /** A running fake of one provider. */
-export interface ProviderFake<Kind extends string, Books extends FakeBooks<Event>, Event> extends FakeAccounts {
+export interface ProviderFake<Kind extends string, Books extends FakeBooks<Event>, Event, Fault extends string = never>
+  extends FakeAccounts {
   readonly url: string;
   /** The books of the account that a key belongs to. */
   booksOf(key: string): Books;
   /** The next `times` calls of a kind go wrong. */
-  failNext(kind: Kind, how: FakeFault, times?: number): void;
+  failNext(kind: Kind, how: FakeFault | Fault, times?: number): void;
+  /** Calls of a kind go right again. */
+  mend(kind: Kind): void;
+  /** Number of calls of a kind that came in. */
+  calls(kind: Kind): number;
   /** Done just before the next call of a kind: something else reaches the provider first. */
   beforeNext(kind: Kind, happens: () => void): void;
   /** Told of every event of every account, in order, as the provider would send it. */
@@ -105,10 +127,15 @@ export interface FakeOptions {
  * Serves a provider that moves no money over HTTP: its interface, its pages for payers, and the faults that a test asks for. Books of an
  * account begin with the first use of its key and last as long as the process. Throws what the socket throws.
  */
-export async function startFake<Kind extends string, Books extends FakeBooks<Event>, Event>(
-  provider: FakeProvider<Kind, Books, Event>,
+export async function startFake<
+  Kind extends string,
+  Books extends FakeBooks<Event>,
+  Event,
+  Fault extends string = never,
+>(
+  provider: FakeProvider<Kind, Books, Event, Fault>,
   { host = '127.0.0.1', port = 0 }: FakeOptions = {},
-): Promise<ProviderFake<Kind, Books, Event>> {
+): Promise<ProviderFake<Kind, Books, Event, Fault>> {
   const shell = new Shell(provider);
   const server = createServer((request, response) => {
     shell.handle(request, response).catch(() => response.destroy());
@@ -123,6 +150,8 @@ export async function startFake<Kind extends string, Books extends FakeBooks<Eve
     booksOf: (key) => shell.booksOf(key),
     accounts: () => [...shell.accounts.values()],
     failNext: (kind, how, times = 1) => void shell.faults.push({ kind, how, remaining: times }),
+    mend: (kind) => shell.mend(kind),
+    calls: (kind) => shell.calls.get(kind) ?? 0,
     beforeNext: (kind, happens) => void shell.before.push({ kind, happens }),
     onEvent: (listener) => void shell.listeners.push(listener),
     close: () => closeServer(server),
@@ -134,15 +163,16 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-class Shell<Kind extends string, Books extends FakeBooks<Event>, Event> {
-  readonly provider: FakeProvider<Kind, Books, Event>;
-  readonly faults: { kind: Kind; how: FakeFault; remaining: number }[] = [];
+class Shell<Kind extends string, Books extends FakeBooks<Event>, Event, Fault extends string> {
+  readonly provider: FakeProvider<Kind, Books, Event, Fault>;
+  faults: { kind: Kind; how: FakeFault | Fault; remaining: number }[] = [];
+  readonly calls = new Map<Kind, number>();
   readonly before: { kind: Kind; happens: () => void }[] = [];
   readonly listeners: ((account: string, event: Event) => void)[] = [];
   readonly accounts = new Map<string, Books>();
   url = '';
 
-  constructor(provider: FakeProvider<Kind, Books, Event>) {
+  constructor(provider: FakeProvider<Kind, Books, Event, Fault>) {
     this.provider = provider;
   }
 
@@ -167,7 +197,7 @@ class Shell<Kind extends string, Books extends FakeBooks<Event>, Event> {
       body: await textOf(incoming),
       pageUrl: this.url,
     };
-    if (!request.url.pathname.startsWith(provider.apiPath)) {
+    if (!provider.apiPath.test(request.url.pathname)) {
       return sendPage(response, provider.page([...this.accounts.values()], request));
     }
     const admitted = provider.admit(request);
@@ -175,12 +205,14 @@ class Shell<Kind extends string, Books extends FakeBooks<Event>, Event> {
     const books = this.booksOf(admitted.key);
     const call = provider.callOf(books, request);
     if ('status' in call) return send(response, call);
+    this.calls.set(call.kind, (this.calls.get(call.kind) ?? 0) + 1);
     const first = this.before.findIndex(({ kind }) => kind === call.kind);
     if (first >= 0) this.before.splice(first, 1)[0]!.happens();
     const fault = this.takeFault(call.kind);
     if (fault === 'hang') return;
     if (fault === 'unreachable') return void response.destroy();
-    if (fault !== null && /^\d/.test(fault)) return send(response, { status: Number(fault), body: provider.faultBody });
+    const refusal = this.refusalOf(fault);
+    if (refusal) return send(response, refusal);
     const answer = provider.answer(books, call, request);
     if (answer === null || fault === 'loses_answer') return void response.destroy();
     if (fault === 'html') return void response.writeHead(200, { 'content-type': 'text/html' }).end(maintenance);
@@ -188,7 +220,17 @@ class Shell<Kind extends string, Books extends FakeBooks<Event>, Event> {
     send(response, answer);
   }
 
-  takeFault(kind: Kind): FakeFault | null {
+  refusalOf(fault: FakeFault | Fault | null): FakeAnswer | null {
+    if (fault === null) return null;
+    const { faultAnswers, faultBody } = this.provider;
+    return faultAnswers?.[fault] ?? (/^\d/.test(fault) ? { status: Number(fault), body: faultBody } : null);
+  }
+
+  mend(kind: Kind): void {
+    this.faults = this.faults.filter((each) => each.kind !== kind);
+  }
+
+  takeFault(kind: Kind): FakeFault | Fault | null {
     const fault = this.faults.find((each) => each.kind === kind && each.remaining > 0);
     if (!fault) return null;
     fault.remaining -= 1;
@@ -199,15 +241,17 @@ class Shell<Kind extends string, Books extends FakeBooks<Event>, Event> {
 function sendPage(response: ServerResponse, page: FakePage | null): void {
   if (page === null) response.writeHead(404).end('No such page');
   else if ('location' in page) response.writeHead(303, { location: page.location }).end();
+  else if ('script' in page) response.writeHead(200, { 'content-type': 'text/javascript' }).end(page.script);
   else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page.html);
 }
 
 function send(response: ServerResponse, { status, body }: FakeAnswer): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  if (body === undefined) response.writeHead(status).end();
+  else response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 function sendHalf(response: ServerResponse, { body }: FakeAnswer): void {
-  const text = JSON.stringify(body);
+  const text = JSON.stringify(body ?? null);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   response.write(text.slice(0, text.length / 2), () => response.destroy());
 }

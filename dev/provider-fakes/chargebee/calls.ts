@@ -1,3 +1,4 @@
+import type { FakeCall } from '../shell.ts';
 import {
   type ChargebeeBooks,
   ChargebeeRefusal,
@@ -11,16 +12,11 @@ import {
 import { nearer, pageOf } from './payment.ts';
 import { nearerRefunds, refundInvoice, refundUnused } from './refund.ts';
 
-/** A call that came in, and what it is called in faults. */
-export interface FakeCall {
-  kind: 'payer' | 'open' | 'read' | 'find' | 'payments' | 'mark' | 'refund' | 'events';
-  /** Id of the payment that a refund is of. */
-  paymentId?: string | undefined;
-  answer(): unknown;
-}
+/** What a call is called in faults. */
+export type CallKind = 'payer' | 'open' | 'read' | 'find' | 'payments' | 'mark' | 'refund' | 'events';
 
 /** A request as far as calls look at it. */
-export interface FakeRequest {
+export interface AskedCall {
   method: string;
   path: string;
   parameters: URLSearchParams;
@@ -30,7 +26,7 @@ export interface FakeRequest {
 }
 
 /** The call of a request by its method and path; null for what the fake does not have. */
-export function callOf(books: ChargebeeBooks, request: FakeRequest): FakeCall | null {
+export function callOf(books: ChargebeeBooks, request: AskedCall): FakeCall<CallKind> | null {
   const { method, path, parameters: given, key } = request;
   const [kind = '', id = '', action] = path.split('/');
   const isPageCreation = kind === 'hosted_pages' && method === 'POST';
@@ -49,11 +45,9 @@ export function callOf(books: ChargebeeBooks, request: FakeRequest): FakeCall | 
     case 'GET transactions/:id':
       return { kind: 'read', answer: () => ({ transaction: transactionOf(books, id) }) };
     case 'POST transactions/:id/refund':
-      return { kind: 'refund', paymentId: id, answer: () => refundPayment(books, id, given, key) };
-    case 'POST invoices/:id/refund': {
-      const paymentId = books.invoices.get(id)?.linked_payments[0]?.txn_id;
-      return { kind: 'refund', paymentId, answer: () => refundOfInvoice(books, id, given, key) };
-    }
+      return { kind: 'refund', answer: () => refundPayment(books, id, given, key) };
+    case 'POST invoices/:id/refund':
+      return { kind: 'refund', answer: () => refundOfInvoice(books, id, given, key) };
     case 'GET comments':
       return { kind: 'read', answer: () => listOf('comment', commentsOf(books, given), given) };
     case 'POST comments':

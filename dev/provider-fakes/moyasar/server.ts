@@ -20,7 +20,7 @@ export type MoyasarFake = ProviderFake<CallKind, MoyasarBooks, FakeEvent>;
 export function startMoyasarFake(options: FakeOptions = {}): Promise<MoyasarFake> {
   return startFake<CallKind, MoyasarBooks, FakeEvent>(
     {
-      apiPath: '/v1/',
+      apiPath: /^\/v1\//,
       faultBody: { type: 'api_error', message: 'Fault', errors: null },
       newBooks: () => new MoyasarBooks(),
       accountOf: (_, secretKey) => secretKey,

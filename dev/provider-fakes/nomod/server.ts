@@ -22,7 +22,7 @@ export type NomodFake = ProviderFake<CallKind, NomodBooks, FakeEvent>;
 export function startNomodFake(options: FakeOptions = {}): Promise<NomodFake> {
   return startFake<CallKind, NomodBooks, FakeEvent>(
     {
-      apiPath: '/v1/',
+      apiPath: /^\/v1\//,
       faultBody: { code: 'fault', message: 'Fault' },
       newBooks: () => new NomodBooks(),
       accountOf: (_, apiKey) => apiKey,

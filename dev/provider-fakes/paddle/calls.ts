@@ -1,16 +1,14 @@
+import type { FakeCall } from '../shell.ts';
 import { type FakeTransaction, invalid, type PaddleBooks, PaddleRefusal, paddleId } from './books.ts';
 import { isPayable, nearer, nearerRefunds, refundTransaction, transactionOf } from './payment.ts';
 
-/** A call that came in, and what it is called in faults. */
-export interface FakeCall {
-  kind: 'open' | 'read' | 'close' | 'refund' | 'list' | 'refunds' | 'events';
-  answer(): { data: unknown; meta?: object };
-}
+/** What a call is called in faults. */
+export type CallKind = 'open' | 'read' | 'close' | 'refund' | 'list' | 'refunds' | 'events';
 
 type Body = Readonly<Record<string, unknown>>;
 
 /** The call of a request by its method and path; null for what the fake does not have. */
-export function callOf(books: PaddleBooks, method: string, url: URL, body: Body): FakeCall | null {
+export function callOf(books: PaddleBooks, method: string, url: URL, body: Body): FakeCall<CallKind> | null {
   const [, kind = '', id = ''] = url.pathname.split('/');
   const query = url.searchParams;
   switch (`${method} ${kind}${id === '' ? '' : '/:id'}`) {

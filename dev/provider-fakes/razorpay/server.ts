@@ -22,7 +22,7 @@ export type RazorpayFake = ProviderFake<CallKind, RazorpayBooks, FakeEvent>;
 export function startRazorpayFake(options: FakeOptions = {}): Promise<RazorpayFake> {
   return startFake<CallKind, RazorpayBooks, FakeEvent>(
     {
-      apiPath: '/v1/',
+      apiPath: /^\/v1\//,
       faultBody: { error: { code: 'SERVER_ERROR', description: 'something went wrong' } },
       newBooks: (keyId) => new RazorpayBooks(keyId),
       accountOf: ({ accountId }) => accountId,

@@ -22,7 +22,7 @@ export type StripeFake = ProviderFake<CallKind, StripeBooks, FakeEvent>;
 export function startStripeFake(options: FakeOptions = {}): Promise<StripeFake> {
   return startFake<CallKind, StripeBooks, FakeEvent>(
     {
-      apiPath: '/v1/',
+      apiPath: /^\/v1\//,
       faultBody: { error: { type: 'api_error' } },
       newBooks: (secretKey) => new StripeBooks(secretKey),
       accountOf: ({ accountId }) => accountId,

@@ -1,3 +1,4 @@
+import type { FakeCall } from '../shell.ts';
 import {
   type FakeConfiguration,
   type FakePayment,
@@ -10,13 +11,8 @@ import {
 } from './books.ts';
 import { configurationOf, nearer, nearerRefund, planOf, refundPayment } from './payment.ts';
 
-/** A call that came in, and what it is called in faults. */
-export interface FakeCall {
-  kind: 'plan' | 'open' | 'read' | 'close' | 'change' | 'refund' | 'list';
-  /** Whether a repeated idempotency key is answered as the first time. Those of refunds are not known to be. */
-  isKeyed?: true;
-  answer(): unknown;
-}
+/** What a call is called in faults. */
+export type CallKind = 'plan' | 'open' | 'read' | 'close' | 'change' | 'refund' | 'list';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -29,19 +25,25 @@ export interface Around {
 }
 
 /** The call of a request by its method and path; null for what the fake does not have. */
-export function callOf(books: WhopBooks, method: string, url: URL, body: Body, around: Around): FakeCall | null {
+export function callOf(
+  books: WhopBooks,
+  method: string,
+  url: URL,
+  body: Body,
+  around: Around,
+): FakeCall<CallKind> | null {
   const [, , , kind = '', id = '', action] = url.pathname.split('/');
   const route = `${method} ${kind}${id === '' ? '' : '/:id'}${action === undefined ? '' : `/${action}`}`;
   const query = url.searchParams;
   switch (route) {
     case 'POST plans':
-      return { kind: 'plan', isKeyed: true, answer: () => newPlan(books, body) };
+      return { kind: 'plan', answer: () => newPlan(books, body) };
     case 'GET plans/:id':
       return { kind: 'read', answer: () => planOf(books, id) };
     case 'PATCH plans/:id':
       return { kind: 'change', answer: () => changePlan(books, id, body) };
     case 'POST checkout_configurations':
-      return { kind: 'open', isKeyed: true, answer: () => newConfiguration(books, body, around.pageUrl) };
+      return { kind: 'open', answer: () => newConfiguration(books, body, around.pageUrl) };
     case 'GET checkout_configurations':
       return { kind: 'list', answer: () => listConfigurations(books, query) };
     case 'GET checkout_configurations/:id':
@@ -141,10 +143,9 @@ function newConfiguration(books: WhopBooks, body: Body, pageUrl: string): FakeCo
 }
 
 /** Deletes a configuration; answered without a body. */
-function deleteConfiguration(books: WhopBooks, id: string): null {
+function deleteConfiguration(books: WhopBooks, id: string): void {
   configurationOf(books, id);
   books.deleted.add(id);
-  return null;
 }
 
 /** A page of a list, newest first; the cursor is the place of its last object. */
