@@ -40,6 +40,8 @@ const [killsWanted, seed, airports] = [values.kills, values.seed, values.airport
 /** The points that are left at last are seldom met: all of them are armed, for the next meeting may be a wave away. */
 const armedAtOnce = (left: number) => (left > 40 ? 8 : left);
 const demoAirports = 40;
+/** Waves under way at a time: each stands still for half a minute when a step of it dies, until the step is given up. */
+const lanes = 3;
 const startedMs = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
 const random = seededRandom(seed);
@@ -100,7 +102,7 @@ async function progressOf(pool: pg.Pool): Promise<number | undefined> {
   }
 }
 
-/** Two lanes of waves of the main job until enough was killed; the last ones are finished in peace. */
+/** Lanes of waves of the main job until enough was killed; the last ones are finished in peace. */
 async function billThroughFaults(running: Installation): Promise<{ waves: Wave[]; notified: string[] }> {
   const api = faultClient(running.apiUrl, running.apiKey, seededRandom(seed + 1));
   const pool = new pg.Pool({ connectionString: running.ownerUrl, max: 1 });
@@ -136,7 +138,7 @@ async function billThroughFaults(running: Installation): Promise<{ waves: Wave[]
   try {
     // While what one wave waits for is away the other goes on.
     await connectNotifying(api);
-    [notified] = await Promise.all([notifyInTurn(running, isWanted), billInTurn(), billInTurn()]);
+    [notified] = await Promise.all([notifyInTurn(running, isWanted), ...Array.from({ length: lanes }, billInTurn)]);
   } catch (error) {
     failure ??= error as Error;
   } finally {
