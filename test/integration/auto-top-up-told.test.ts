@@ -33,12 +33,17 @@ async function inRealTime(name: string): Promise<{ walletId: string; customerId:
   const method = { card_number: sandboxCardNumber('succeeds'), set_default: true };
   await created(api, `/customers/${customerId}/payment-methods`, method);
   const walletId = await walletOf(customerId);
-  // Its workflow has begun, and waits.
+  await begun(walletId);
+  return { walletId, customerId };
+}
+
+/** The workflow of a wallet, which has begun and waits for the first use. */
+async function begun(walletId: string) {
   const workflow = temporal.client.workflow.getHandle(autoTopUpWorkflowId(walletId));
   await expect
     .poll(() => workflow.query(standing), { timeout: 20_000 })
     .toMatchObject({ state: 'blocked', reason: 'no_use' });
-  return { walletId, customerId };
+  return workflow;
 }
 
 /** What the schedule of the production worker does every 30 seconds. */
@@ -109,7 +114,7 @@ test('who is marked while the wallet is being looked at is looked at after that'
 
 test('news of a wallet that come in the wrong order, twice, too early and late end where news in order do', async () => {
   const { walletId, clockId } = await filled({}, 'succeeds');
-  const workflow = temporal.client.workflow.getHandle(autoTopUpWorkflowId(walletId));
+  const workflow = await begun(walletId);
   const lookedAt = () => api('POST', `/wallets/${walletId}/auto-topup/retry`);
   const disordered = [paymentSettled, balanceDropped, methodChanged, balanceDropped, settingsChanged, paymentSettled];
   for (const news of disordered) await workflow.signal(news, { at: start });
