@@ -36,8 +36,11 @@ export function explanationPage(evidence: InvoiceEvidence, source: InvoicePageSo
     footer: document.footer,
     seller: { name: document.seller.name, lines: texts(document.seller.lines) },
     customer: { name: document.customer.title.text, lines: texts(document.customer.lines) },
+    // As on paper, one that is paid says when, and no longer until when it had to be.
     dates: [
-      ...document.dates.map(([label, text]): [string, string] => [label, text]),
+      ...document.dates.flatMap(([label, text]): [string, string][] =>
+        paidAt && label === 'Due date' ? [] : [[label, text]],
+      ),
       ...(paidAt ? [['Paid on', dateText(paidAt, timezone)] as [string, string]] : []),
     ],
     headline: document.headline,

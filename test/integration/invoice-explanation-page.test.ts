@@ -183,8 +183,10 @@ test("a customer's portal tells the address of its own invoices and of no others
 
 test('the page of a paid invoice says when it was paid', async () => {
   expect(page.body).not.toContain('Paid on');
+  expect(page.body).toContain('<dt>Due date</dt>');
   await api('PUT', `/invoices/${invoice.id}/payment`, { payment_status: 'SUCCEEDED' });
   const paid = await get('?format=html');
   expect(paid.body).toContain('Paid in full');
   expect(paid.body).toMatch(/<dt>Paid on<\/dt><dd>\d{1,2} \w+ \d{4}/);
+  expect(paid.body).not.toContain('<dt>Due date</dt>');
 });
