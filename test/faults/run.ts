@@ -41,7 +41,7 @@ const [killsWanted, seed, airports] = [values.kills, values.seed, values.airport
 const armedAtOnce = (left: number) => (left > 40 ? 8 : left);
 const demoAirports = 40;
 /** Waves under way at a time: each stands still for half a minute when a step of it dies, until the step is given up. */
-const lanes = 3;
+const lanes = 2;
 const startedMs = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
 const random = seededRandom(seed);
