@@ -9,7 +9,7 @@ import type { SqlTransaction } from '../db/transaction.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { InvoiceReference } from './invoice.ts';
 
-/** How a worker signs and places payment pages; without a key it opens none. */
+/** Keys and address of the payment pages that a worker opens; without a key it opens none. */
 export interface PaymentPages {
   signingKeys: readonly string[];
   /** Address under which payers reach the API. */

@@ -77,7 +77,7 @@ export function stateOf(
   return { kind: 'pay', ...open, way, problem: occasion.problem ?? page.declineClass, savesMethod: page.savesMethod };
 }
 
-/** How the page is paid. One without its script leads nowhere, which it says. */
+/** The way to pay on a page. One without its script leads nowhere, and says so. */
 function wayOf(page: CheckoutPage, script: ProviderScript | null): CheckoutWay {
   const { paymentProvider: name, providerUrl, providerSessionId: transactionId } = page;
   if (providerUrl === null && name === 'sandbox') return { kind: 'sandbox' };

@@ -36,7 +36,7 @@ export function explanationPage(evidence: InvoiceEvidence, source: InvoicePageSo
     footer: document.footer,
     seller: { name: document.seller.name, lines: texts(document.seller.lines) },
     customer: { name: document.customer.title.text, lines: texts(document.customer.lines) },
-    // As on paper, one that is paid says when, and no longer until when it had to be.
+    // An invoice that is paid says when, and no longer until when it had to be, as on paper.
     dates: [
       ...document.dates.flatMap(([label, text]): [string, string][] =>
         paidAt && label === 'Due date' ? [] : [[label, text]],

@@ -119,7 +119,7 @@ function verified(
   return { connection: null, verdict: verdicts.includes('missing') ? 'missing' : 'bad' };
 }
 
-/** What one connection says of a notification; null where it has nothing that verifies one. */
+/** Verdict of one connection on a notification; null where it has nothing that verifies one. */
 function verdictOf(
   reader: ProviderNotifications,
   notification: AddressedNotification,

@@ -30,7 +30,7 @@ export const retryAfterDays: readonly number[] = [1, 3, 5, 7];
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What time will bring to an unsettled invoice: charges, the page its payer is asked on, retries, the overdue notice. spec: subscriptions-and-invoicing §2.5 */
+/** Agenda of an unsettled invoice: charges, the page its payer is asked on, retries, the overdue notice. spec: subscriptions-and-invoicing §2.5 */
 export function invoiceAgenda(invoice: InvoiceCollection): AgendaItem[] {
   if (invoice.status !== 'FINALIZED' || !invoice.remains || invoice.finalizedAt === null) return [];
   const items: AgendaItem[] = [];

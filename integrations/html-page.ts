@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export interface RenderedPage {
   html: string;
   contentSecurityPolicy: string;
-  /** What is told to others about the page's address, which may be a secret: its origin at the most. */
+  /** Policy of telling others the page's address, which may be a secret: its origin at the most. */
   referrerPolicy: 'no-referrer' | 'strict-origin';
 }
 

@@ -161,7 +161,7 @@ export function viewWallet(
   };
 }
 
-/** Whatever `expand` asks to be shown with wallets: customers by their ids, parts of credits by the wallet's. */
+/** Objects shown with wallets where `expand` asks for them: customers by their ids, parts of credits by the wallet's. */
 export interface WalletCompany {
   customers: ReadonlyMap<string, Customer>;
   breakdowns: ReadonlyMap<string, { free: string; purchased: string }>;

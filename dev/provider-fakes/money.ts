@@ -6,7 +6,7 @@ export interface FakeCapture {
   id: string;
   /** Name of ours that it carries on the wire; null where it carries none. */
   token: string | null;
-  /** In units of the currency, as decimal text without trailing zeros. */
+  /** Units of the currency, as decimal text without trailing zeros. */
   amount: string;
   /** ISO 4217, in small letters. */
   currency: string;

@@ -38,7 +38,7 @@ export interface FakeAnswer {
   body: unknown;
 }
 
-/** What a payer's browser is answered: a page, a script for ours, or where it goes on. */
+/** Answer to a payer's browser: a page, a script for ours, or the address where it goes on. */
 export type FakePage = { html: string } | { script: string } | { location: string };
 
 /** A call that came in, and what it is called in faults. */
@@ -72,7 +72,7 @@ export interface FakeAccounts {
   accounts(): Pick<FakeBooks<never>, 'captures' | 'returned'>[];
 }
 
-/** What one provider is behind the shell. */
+/** One provider behind the shell. */
 export interface FakeProvider<
   Kind extends string,
   Books extends FakeBooks<Event>,
@@ -117,7 +117,7 @@ export interface ProviderFake<Kind extends string, Books extends FakeBooks<Event
   close(): Promise<void>;
 }
 
-/** Where a fake listens; a port of 0, the default, is any free one. */
+/** Address of a fake; a port of 0, the default, is any free one. */
 export interface FakeOptions {
   port?: number;
   host?: string;

@@ -15,7 +15,7 @@ import type { ChargebeePage, ChargebeeTransaction } from './shapes.ts';
 
 const minuteMs = 60_000;
 const pageLifeMs = 3 * 60 * minuteMs;
-/** For clocks that differ, and for a payer who pays in the last second. */
+/** Grace for clocks that differ, and for a payer who pays in the last second. */
 const spareMs = 2 * minuteMs;
 const longestDescription = 250;
 const longestName = 150;

@@ -83,7 +83,7 @@ function linkedIn(list: unknown, member: string): unknown[] {
   return Array.isArray(list) ? list.map((each) => objectMember(each)?.[member]) : [];
 }
 
-/** What we left at the customer of a page: an object, or the text of one. */
+/** Our marker at the customer of a page: an object, or the text of one. */
 function metadataOf(customer: Readonly<Record<string, unknown>> | null): Readonly<Record<string, unknown>> {
   const left = customer?.meta_data;
   return (typeof left === 'string' ? jsonObject(Buffer.from(left)) : objectMember(left)) ?? {};

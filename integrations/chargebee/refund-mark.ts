@@ -4,7 +4,7 @@ import type { ChargebeeComment, ChargebeeLinkedRefund, ChargebeeTransaction } fr
 const minuteMs = 60_000;
 /** Time after its mark within which a refund arrives: until nothing is sent again, and what was under way then. */
 const arrivalMs = 35 * minuteMs;
-/** By how much clocks may differ. */
+/** Largest difference of clocks. */
 const skewMs = 30 * minuteMs;
 
 /**
@@ -15,7 +15,7 @@ const skewMs = 30 * minuteMs;
 export interface RefundMark {
   commentId: string;
   token: string;
-  /** In Chargebee's units. */
+  /** Chargebee's units. */
   minor: number;
   writtenMs: number;
   /** Instant by our clock, by which marks are told apart that were written within one second of Chargebee's. */

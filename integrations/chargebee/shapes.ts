@@ -17,7 +17,7 @@ export interface ChargebeePage {
   pass_thru_content?: string;
   created_at: number;
   expires_at: number;
-  /** What came of it, as it was when it succeeded. */
+  /** Result, as it was when it succeeded. */
   content?: { invoice?: { linked_payments?: readonly { txn_id: string }[] } };
 }
 
@@ -25,12 +25,12 @@ export interface ChargebeeTransaction {
   id: string;
   type: 'authorization' | 'payment' | 'refund' | 'payment_reversal';
   status: ChargebeeStatus;
-  /** In hundredths, or in units of a currency without smaller ones. */
+  /** Hundredths, or units of a currency without smaller ones. */
   amount: number;
   /** Upper case. */
   currency_code: string;
   date: number;
-  /** What no invoice took. */
+  /** Amount that no invoice took. */
   amount_unused?: number;
   error_code?: string;
   error_detail?: { decline_code?: string };

@@ -59,7 +59,7 @@ function checkoutAsked({ amount, currency, token, description, returnUrl, metada
   const asked = nomodAmount(amount, currency);
   const { environment = '', kind = '', id = '' } = metadata;
   return {
-    // Whether Nomod takes a reference twice it does not say: each request has one of its own.
+    // Nomod does not say whether it takes a reference twice: each request has one of its own.
     reference_id: `${token}-${randomBytes(6).toString('hex')}`,
     amount: asked,
     currency: currency.toUpperCase(),
@@ -103,7 +103,7 @@ function stateOf(checkout: NomodCheckout): LinkState {
       currency: checkout.currency.toLowerCase(),
       capturedAt: new Date(timeOf(charge, checkout)).toISOString(),
     })),
-    // Why an attempt was declined Nomod does not say here, so another one may be made.
+    // Nomod does not say here why an attempt was declined, so another one may be made.
     declines: charges
       .filter(({ status }) => declined.has(status))
       .map(({ id, status }) => ({ chargeProviderId: chargeNameOf(checkout.id, id), code: status, class: 'retry' })),

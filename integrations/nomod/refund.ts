@@ -60,7 +60,7 @@ function refundIdOf({ providerId, token }: RefundRequest): string {
   return providerId ?? token;
 }
 
-/** What Nomod answered, unless money went back by another refund or charge than was asked: then a person has to look. */
+/** Nomod's answer to a refund. Throws where money went back by another refund or charge than was asked: a person has to look. */
 function told({ refund_id, charge_id, status }: NomodRefund, request: RefundRequest): GatewayRefund {
   const { chargeId } = chargeOf(request);
   const isAnother = ![null, request.token, refund_id].includes(request.providerId);

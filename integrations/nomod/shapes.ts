@@ -5,7 +5,7 @@ import { GatewayOutcomeUnknown } from '../payment-gateway.ts';
 /** An attempt to pay a checkout. */
 export interface NomodCharge {
   id: string;
-  /** In whole units of the checkout's currency. */
+  /** Whole units of the checkout's currency. */
   amount: number | string;
   payment_time: string | null;
   /** `authorised`, `paid` and what Nomod does not list. */

@@ -190,7 +190,7 @@ function isUndecided({ status, created_at }: PaddleAttempt): boolean {
   return withPayer.has(status) && Date.now() - Date.parse(created_at) < confirmationMs;
 }
 
-/** What was taken, which Paddle takes once for a transaction: it is refunded by the transaction's id. */
+/** Money taken, once for a transaction: it is refunded by the transaction's id. */
 function capturesOf(transaction: PaddleTransaction, attempts: readonly PaddleAttempt[]): LinkCapture[] {
   if (!isPaid(transaction)) return [];
   const { id, currency_code: currency, created_at } = transaction;

@@ -15,7 +15,7 @@ export type PaddleAttemptStatus =
 /** An attempt to pay a transaction. */
 export interface PaddleAttempt {
   payment_attempt_id: string;
-  /** In the smallest unit of the transaction's currency. */
+  /** Smallest units of the transaction's currency. */
   amount: string;
   status: PaddleAttemptStatus;
   error_code?: string | null;

@@ -55,7 +55,7 @@ async function open(client: WhopClient, request: LinkRequest): Promise<OpenedLin
   };
   const page = await made(client, request, client.post<WhopConfiguration>('/checkout_configurations', asked, token));
   if (page.known) return openedLink(page.known);
-  // What a repeated key answers may have been closed since.
+  // The page that a repeated key answers may have been closed since.
   const now = await readConfiguration(client, page.object.id);
   if (now === null) throw new GatewayOutcomeUnknown(`whop's page ${page.object.id} has ended already`);
   return openedLink(now);
@@ -93,7 +93,7 @@ function planOf({ companyId, productId }: WhopClient, request: LinkRequest) {
 
 type Made<T> = { object: T; known: null } | { object: null; known: WhopConfiguration };
 
-/** What was made, or the page of an earlier request where the key was used for other parameters. Throws what Whop refuses. */
+/** Object just made, or the page of an earlier request where the key was used for other parameters. Throws Whop's refusal. */
 async function made<T>(client: WhopClient, request: LinkRequest, sent: Promise<WhopAnswer<T>>): Promise<Made<T>> {
   const answer = await sent;
   if (answer.refusal === null) return { object: answer.object, known: null };
@@ -197,7 +197,7 @@ async function stateOf(
   };
 }
 
-/** What its payer was charged; a list does not say it. */
+/** Amount charged to the payer; absent in lists. */
 async function captureOf(client: WhopClient, { id, ...listed }: WhopPayment): Promise<LinkCapture> {
   const payment = await readPayment(client, id);
   if (payment.settlement_amount === undefined) throw new GatewayOutcomeUnknown(`whop does not say how much ${id} took`);

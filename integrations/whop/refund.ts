@@ -14,7 +14,7 @@ import { chargedCurrency, instantOf, readPayment } from './link.ts';
 import { claimsOf, marksOf, type RefundMark, withMarks } from './refund-mark.ts';
 import type { WhopPayment, WhopPlan, WhopRefund } from './shapes.ts';
 
-/** Until then a refund may be sent for the first time, where others were before it. */
+/** Time within which a refund may be sent for the first time, where others were before it. */
 const sentUntilMs = 23 * 3_600_000;
 /** Age from which a note without a refund holds up no other: all that was under way has arrived or is lost. */
 const forgottenMs = 24 * 3_600_000;

@@ -33,7 +33,7 @@ left join customer c on c.environment_id = $2
 left join test_clock k on k.id = c.test_clock_id
 where m.env = $1 and m.due_at <= now() and case when $3 = '' then k.target_time is null else k.id = $3 end`;
 
-/** How many marks an evaluator takes at most: of those that cannot wait, and, where there are none, of the others. */
+/** Most marks that an evaluator takes at once: of those that cannot wait, and, where there are none, of the others. */
 export interface MarkLimits {
   readonly urgent: number;
   readonly routine: number;

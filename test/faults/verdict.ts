@@ -45,7 +45,7 @@ union all select format('%s %s waits for %s since %s', a.object_type, a.object_i
 limit 10`;
 
 /**
- * What does not hold, by invariant, as I1 to I20 of `npm run check`, and I9 also by the books of fakes of providers; empty when all do.
+ * Broken invariants, I1 to I20 of `npm run check`, and I9 also by the books of fakes of providers; empty when all hold.
  */
 export async function brokenInvariants(
   { applicationUrl, temporalAddress }: Installation,

@@ -49,7 +49,7 @@ test('an invoice is paid on our own page with Paddle’s script, and its payer c
   expect(shown.body).toContain(`data-transaction="${idOf(session)}"`);
   expect(shown.body).toContain('data-token="test_pages"');
   expect(shown.body).not.toMatch(/pdl_sdbx|pwh_|card_number/);
-  // What the script does in a browser: to Paddle with the token, and back by the address that asks what is true.
+  // The script in a browser: to Paddle with the token, and back by the address that asks what is true.
   const back = `${url}/return`;
   const overlay = `${fake.url}/pay/${idOf(session)}?${new URLSearchParams({ token: 'test_pages', back })}`;
   const payWith = (card_number: string) =>

@@ -34,7 +34,7 @@ const books = fake.booksOf(secretKey);
 const world: StripeWorld = { app, api, base, books, secretKey };
 await connectStripe(world);
 
-/** What does not hold by the books of Stripe. */
+/** Disagreements with the books of Stripe. */
 const reported = async () =>
   violationsOf(await checkProviderBooks(base.database, { stripe: fake })).map(({ text }) => text);
 

@@ -14,7 +14,7 @@ import { startWorkers } from '../support/worker.ts';
 import { type Body, customerOf, invoiceOf, readSession } from './checkout.fixture.ts';
 import { type InboxRow, inboxOf } from './provider-inbox.fixture.ts';
 
-/** What every order of these tests is opened with. */
+/** Checkout object of every order of these tests. */
 export const checkout = { payment_provider: 'razorpay', success_url: 'https://shop.example/thanks' };
 
 const webhookSecret = 'rwh_1';

@@ -1,4 +1,4 @@
-/** What came of a run against one server. */
+/** Counts of a run against one server. */
 export interface Counts {
   passed: number;
   failed: number;

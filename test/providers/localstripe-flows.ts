@@ -261,7 +261,7 @@ const notifications: Flow[] = [
   },
 ];
 
-/** What the adapter does at localstripe, from the first request to what its books say afterwards. */
+/** Flows of the adapter at localstripe, from the first request to the books afterwards. */
 export const localstripeFlows: readonly Flow[] = [...charges, ...refunds, ...notifications];
 
 /** The payer of a charge confirms it at the bank, or fails to. */

@@ -6,7 +6,7 @@ import { type LocalstripeUnderTest, refundRequest } from './localstripe-under-te
 /** Something of Stripe that localstripe does not have, so that what the adapter does with it is not tried there. */
 export interface Gap {
   call: string;
-  /** What it lacks, and what is done instead. */
+  /** The lack, and what is done instead. */
   told: string;
   /** Whether localstripe still lacks it. */
   isThere(under: LocalstripeUnderTest): Promise<boolean>;
@@ -85,7 +85,7 @@ const notTried: Gap[] = [
   },
 ];
 
-/** What the bridge does for localstripe, each shown to be needed by the adapter without it. */
+/** Changes that the bridge makes for localstripe, each shown to be needed by the adapter without it. */
 const bridged: Gap[] = [
   {
     call: 'POST /v1/payment_intents',

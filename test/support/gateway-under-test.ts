@@ -114,7 +114,7 @@ export async function sent({ charges }: PaymentGateway, request: ChargeRequest):
   return charges!.confirm(request, request.providerId);
 }
 
-/** What a fake's books say of the money that carries our name of an intent, link or refund, as `amount currency`. */
+/** Money in a fake's books that carries our name of an intent, link or refund, as `amount currency`. */
 export function toldOf(money: readonly FakeCapture[], name: string): string[] {
   return money.filter(({ token }) => token === wireToken(name)).map(({ amount, currency }) => `${amount} ${currency}`);
 }

@@ -80,7 +80,7 @@ test('two of one amount go one by one, so that neither is taken for the other', 
   expect(returned()).toEqual([]);
   const ids = [await refunds.refund(first), await refunds.refund(second)].map((refund) => refund.gatewayRefundId);
   expect(new Set(ids).size).toBe(2);
-  // In whatever order Chargebee lists what happened within one second.
+  // Chargebee lists the events of one second in any order.
   for (let order = 0; order < 2; order += 1) {
     payment.linked_refunds?.reverse();
     expect(await refunds.lookUp(first)).toMatchObject({ gatewayRefundId: ids[0] });

@@ -17,7 +17,7 @@ const cancelled: CheckoutStanding = {
   endedAt: at(5),
 };
 
-/** What time brings to a session until its last look, each entry performed when it is due and answered "can still be paid". */
+/** Agenda of a session until its last look, each entry performed when it is due and answered "can still be paid". */
 function lifeOf(standing: CheckoutStanding): { kind: string; at: string }[] {
   const life: { kind: string; at: string }[] = [];
   for (let now = standing.askedAt ?? standing.openedAt; life.length < 1_000; ) {

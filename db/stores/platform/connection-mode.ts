@@ -14,11 +14,11 @@ interface Telling {
   member: string;
   test: RegExp;
   live: RegExp;
-  /** What the member is, where it is no key. */
+  /** Word for the member, where it is no key. */
   kind?: string;
 }
 
-/** What tells the mode of each provider. A key that says nothing is taken as it is. */
+/** Members that tell the mode, by provider. A key that says nothing is taken as it is. */
 const modes: Partial<Record<Provider, Telling | readonly Telling[]>> = {
   chargebee: [
     { member: 'api_key', test: /^test_/, live: /^live_/ },

@@ -43,7 +43,7 @@ export function webhookSecretsOf(secrets: ConnectionSecrets, nowMs: number): str
   return [secret, ...valid.map((each) => each.secret)];
 }
 
-/** What verifies notifications now: a secret, or the credentials that a provider calls with, as `user:password`. Null without either. */
+/** Present secret of notifications, or the credentials that a provider calls with, as `user:password`. Null without either. */
 function presentOf({ webhook_secret, webhook_username, webhook_password }: ConnectionSecrets): string | null {
   if (webhook_secret) return webhook_secret;
   return webhook_username && webhook_password ? `${webhook_username}:${webhook_password}` : null;

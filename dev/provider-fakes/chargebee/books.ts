@@ -28,7 +28,7 @@ export interface FakePage {
   content?: { customer: FakeCustomer; invoice: FakeInvoice };
 }
 
-/** What a page asks for, which Chargebee does not show. */
+/** Amount and currency of a page, which Chargebee does not show. */
 export interface FakeOrder {
   customerId: string;
   amount: number;
@@ -136,7 +136,7 @@ export class ChargebeeBooks {
   readonly keys = new Map<string, { request: string; status: number; answer: unknown; at: number }>();
   /** Idempotency key of each refund, which Chargebee does not show. */
   readonly refundKeys = new Map<string, string | null>();
-  /** How often each page was read. */
+  /** Number of readings by page. */
   readonly looks = new Map<string, number>();
   /** Calls because of which Chargebee would have sent e-mails to payers. */
   readonly mailed: string[] = [];

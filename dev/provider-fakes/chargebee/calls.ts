@@ -12,7 +12,7 @@ import {
 import { nearer, pageOf } from './payment.ts';
 import { nearerRefunds, refundInvoice, refundUnused } from './refund.ts';
 
-/** What a call is called in faults. */
+/** Names of calls in faults. */
 export type CallKind = 'payer' | 'open' | 'read' | 'find' | 'payments' | 'mark' | 'refund' | 'events';
 
 /** A request as far as calls look at it. */

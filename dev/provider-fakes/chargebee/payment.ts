@@ -49,7 +49,7 @@ function isDecidedLater({ behaviour, count }: SandboxCard): boolean {
   return waits || (behaviour === 'answers_late' && count > 0);
 }
 
-/** What the processor says of a declined card. */
+/** The processor's words for a declined card. */
 function declineOf({ behaviour, count }: SandboxCard): string | null {
   if (behaviour === 'declines') return 'card_declined';
   if (behaviour === 'declines_times' && count > 0) return 'insufficient_funds';

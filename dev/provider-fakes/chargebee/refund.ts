@@ -15,7 +15,7 @@ export function refundInvoice(books: ChargebeeBooks, invoiceId: string, amount: 
   const [linked] = invoice?.linked_payments ?? [];
   if (!linked) throw missing(invoiceId);
   const payment = paymentOf(books, linked.txn_id);
-  // What was given back of the unused rest is not the invoice's.
+  // Money given back from the unused rest is not the invoice's.
   const unusedAtFirst = payment.amount - linked.applied_amount;
   const ofInvoice = givenBackOf(payment) - (unusedAtFirst - (payment.amount_unused ?? 0));
   if (ofInvoice + amount > linked.applied_amount) {

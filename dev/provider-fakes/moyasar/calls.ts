@@ -3,7 +3,7 @@ import type { FakeCall } from '../shell.ts';
 import { type FakeInvoice, type FakePayment, invalid, type MoyasarBooks, MoyasarRefusal } from './books.ts';
 import { invoiceOf, nearer, refundPayment } from './payment.ts';
 
-/** What a call is called in faults. */
+/** Names of calls in faults. */
 export type CallKind = 'open' | 'read' | 'close' | 'mark' | 'refund' | 'list';
 
 type Call = FakeCall<CallKind>;

@@ -5,7 +5,7 @@ import { type FakeCapture, type FakeReturn, wholeMoney } from '../money.ts';
 
 export interface FakeCharge {
   id: string;
-  /** In whole units, as all amounts of Nomod. */
+  /** Whole units, as all amounts of Nomod. */
   amount: number;
   payment_time: string;
   payment_method: 'card';
@@ -68,7 +68,7 @@ export class NomodRefusal extends Error {
 export class NomodBooks {
   readonly checkouts = new Map<string, FakeCheckout>();
   readonly addresses = new Map<string, FakeAddresses>();
-  /** By idempotency key. */
+  /** Answers by idempotency key. */
   readonly refunds = new Map<string, FakeRefund>();
   readonly events: FakeEvent[] = [];
   /** The card of each charge, with the times its behaviour still shows. */
@@ -99,7 +99,7 @@ export class NomodBooks {
     this.onEvent(event);
   }
 
-  /** What of a charge went back or is on its way. */
+  /** Part of a charge that went back or is on its way. */
   givenBack(chargeId: string): Decimal {
     const refunds = [...this.refunds.values()].filter(
       ({ charge_id, status }) => charge_id === chargeId && status !== 'failed',

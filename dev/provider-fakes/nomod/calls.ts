@@ -14,7 +14,7 @@ import {
 } from './parameters.ts';
 import { chargeToRefund, decideRefund, nearer } from './payment.ts';
 
-/** What a call is called in faults. */
+/** Names of calls in faults. */
 export type CallKind = 'open' | 'read' | 'refund';
 
 /** The call of a request by its method and path; null for what the fake does not have. */

@@ -2,7 +2,7 @@ import type { FakeCall } from '../shell.ts';
 import { type FakeTransaction, invalid, type PaddleBooks, PaddleRefusal, paddleId } from './books.ts';
 import { isPayable, nearer, nearerRefunds, refundTransaction, transactionOf } from './payment.ts';
 
-/** What a call is called in faults. */
+/** Names of calls in faults. */
 export type CallKind = 'open' | 'read' | 'close' | 'refund' | 'list' | 'refunds' | 'events';
 
 type Body = Readonly<Record<string, unknown>>;

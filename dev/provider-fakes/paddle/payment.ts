@@ -136,7 +136,7 @@ export function decide(books: PaddleBooks, id: string, how: 'capture' | 'fail'):
   return true;
 }
 
-/** What is late comes one step nearer to its end with each look at it. */
+/** A late refund or payment comes one step nearer to its end with each look at it. */
 export function nearer(books: PaddleBooks, transaction: FakeTransaction): FakeTransaction {
   const card = books.cards.get(transaction.id);
   const attempt = transaction.payments.find(({ status }) => waits.has(status));
@@ -147,7 +147,7 @@ export function nearer(books: PaddleBooks, transaction: FakeTransaction): FakeTr
   return transaction;
 }
 
-/** What is left of a transaction's money, in its smallest unit; a refund counts from the moment it is asked for. */
+/** Rest of a transaction's money, in its smallest unit; a refund counts from the moment it is asked for. */
 function remainingOf(books: PaddleBooks, transaction: FakeTransaction): number {
   const gone = books
     .refundsOf(transaction.id)
@@ -190,7 +190,7 @@ export function refundTransaction(
   return adjustment;
 }
 
-/** What becomes of a refund at once; null where people look at it first. */
+/** Status of a refund at once; null where people look at it first. */
 function decisionOf(card: SandboxCard | undefined): 'approved' | 'rejected' | null {
   if (card?.behaviour === 'refund_fails') return 'rejected';
   if (card?.behaviour === 'refund_fails_times' && card.count > 0) {

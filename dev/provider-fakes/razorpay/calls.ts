@@ -12,7 +12,7 @@ import {
 import { allow, amountOf, currencyOf, methodOf, notesOf, only, type Parameters, text } from './parameters.ts';
 import { capture, endIfOver, giveBack, nearer, nearerRefund } from './payment.ts';
 
-/** What a call is called in faults. */
+/** Names of calls in faults. */
 export type CallKind = 'open' | 'read' | 'close' | 'refund' | 'other';
 
 type Call = FakeCall<CallKind>;

@@ -12,7 +12,7 @@ import {
 import { allow, amountOf, currencyOf, type Form, inner, metadataOf, required, text } from './parameters.ts';
 import { attempt, capture, endIfOver, expire, newCustomer, newIntent } from './payment.ts';
 
-/** What a call is called in faults. The list of events is a kind of its own: payments are read beside it at any time. */
+/** Names of calls in faults. The list of events is a kind of its own: payments are read beside it at any time. */
 export type CallKind = 'open' | 'read' | 'events' | 'close' | 'prepare' | 'charge' | 'refund' | 'other';
 
 type Call = FakeCall<CallKind>;

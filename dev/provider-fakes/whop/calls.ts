@@ -11,12 +11,12 @@ import {
 } from './books.ts';
 import { configurationOf, nearer, nearerRefund, planOf, refundPayment } from './payment.ts';
 
-/** What a call is called in faults. */
+/** Names of calls in faults. */
 export type CallKind = 'plan' | 'open' | 'read' | 'close' | 'change' | 'refund' | 'list';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What the fake knows beside the account that calls. */
+/** Facts of the fake beside the account that calls. */
 export interface Around {
   pageUrl: string;
   idempotencyKey: string | null;
