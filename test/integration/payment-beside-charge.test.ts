@@ -72,7 +72,12 @@ test('a person cannot pay by card while the automatic charge of the same invoice
   const answer = await platform.api<Wire>('POST', '/payments', payBody(invoice.id, { amount: '30' }));
   expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_operation' } });
   const [{ id: charging }] = await automatic();
-  await platform.api('POST', `/payments/${charging}/payer`, { action: 'confirm' });
+  // The payment is there before the charge has come to its gateway, where the payer can confirm it.
+  await expect
+    .poll(async () => (await platform.api('POST', `/payments/${charging}/payer`, { action: 'confirm' })).status, {
+      timeout: 20_000,
+    })
+    .toBe(200);
   // Reading a payment asks its gateway, once its workflow has taken it over from the subscription's.
   await expect
     .poll(async () => (await platform.api<Wire>('GET', `/payments/${charging}`)).body.payment_status, {
