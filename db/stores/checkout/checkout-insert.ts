@@ -193,7 +193,7 @@ export async function keepPayer(tx: ScopedSql, customerId: string, request: Chec
   );
   if (payer?.status === 'published') {
     if (request.providerConfig.payment_method !== 'UPI' || payer.contact) return;
-    throw badField('contact', `of customer ${customerId} is needed for payment_method UPI: its telephone number`);
+    throw badField('contact', `must be the telephone number of customer ${customerId}, which payment_method UPI needs`);
   }
   throw refuse('invalid_operation', `customer ${customerId}, who is to pay, is ${payer?.status ?? 'unknown'}`);
 }
