@@ -22,6 +22,8 @@ import type { LifecycleStart } from '../workflows/lifecycle.messages.ts';
 import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { createSubscription, type KeptCommand } from '../workflows/subscription.messages.ts';
 
+import { withHeartbeat } from './heartbeat.ts';
+
 export type CustomerOnboardingActivities = ReturnType<typeof createCustomerOnboardingActivities>;
 
 type Step = OnboardingStart & { index: number };
@@ -44,7 +46,7 @@ export function createCustomerOnboardingActivities({ database, temporal }: { dat
       const planned = await inTransaction(database, workflowScope(step), (tx) => planSubscription(tx, step));
       if (!planned) return;
       const { command, start } = planned;
-      await create(temporal, start, command);
+      await withHeartbeat(() => create(temporal, start, command));
       await inSqlTransaction(database, workflowScope(step), async (tx) => {
         const row = await lockOnboarding(tx, tx.scope, step.onboardingId);
         if (row.results.length === step.index) await noteResult(tx, tx.scope, row, start.objectId);

@@ -15,6 +15,7 @@ import type { EnvironmentCloneStanding, EnvironmentCloneStart } from '../workflo
 import { meterBuildStartOptions, meterBuildWorkflowType } from '../workflows/meter-build.messages.ts';
 import { crashPoint } from './crash-points.ts';
 import { isOutage } from './failure.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /** A step tells its workflow how far it is after this long. */
 const stepMs = 5_000;
@@ -32,17 +33,13 @@ export function createEnvironmentCloneActivities({ database, temporal }: { datab
     /** Copies one feature or plan after the other for some seconds; when none is left the run is completed. */
     async cloneItems(start: EnvironmentCloneStart): Promise<EnvironmentCloneStanding> {
       const context = Context.current();
-      // Beats also while an item waits for a row that somebody else holds.
-      const beating = setInterval(() => context.heartbeat(), 1_000);
       const until = Date.now() + stepMs;
-      try {
+      return withHeartbeat(async () => {
         const run = await cloner.copyUntil(start, () => Date.now() >= until || context.cancellationSignal.aborted);
         await buildMeters(database, temporal, start);
         crashPoint('cloneItems.beforeAnswer');
         return standingOf(run);
-      } finally {
-        clearInterval(beating);
-      }
+      });
     },
   };
 }

@@ -16,6 +16,7 @@ import type { UnstorableEvent } from '../metering/rejected-event.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import type { ReprocessStanding, ReprocessStart } from '../workflows/event-reprocess.messages.ts';
 import { crashPoint } from './crash-points.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 interface Dependencies {
   database: Database;
@@ -33,18 +34,15 @@ export function createEventReprocessActivities(dependencies: Dependencies) {
     /** Reads batch after batch for some seconds, each in one transaction with what it stores. */
     async storeRawEvents(start: ReprocessStart): Promise<ReprocessStanding> {
       const context = Context.current();
-      const beating = setInterval(() => context.heartbeat(), 1_000);
       const until = Date.now() + stepMs;
-      try {
+      return withHeartbeat(async () => {
         let { standing } = start;
         while (!standing.isDone) {
           standing = await storeBatch(dependencies, { ...start, standing });
           if (Date.now() >= until || context.cancellationSignal.aborted) break;
         }
         return standing;
-      } finally {
-        clearInterval(beating);
-      }
+      });
     },
   };
 }

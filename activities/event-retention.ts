@@ -11,6 +11,7 @@ import {
   retentionWorkflowType,
 } from '../workflows/event-retention.messages.ts';
 import { bulkTaskQueue, workflowTaskTimeout } from '../workflows/start.messages.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 export type EventRetentionActivities = ReturnType<typeof createEventRetentionActivities>;
 
@@ -25,9 +26,9 @@ export function createEventRetentionActivities(dependencies: { database: Databas
   const guard = clickhouse ? untakenReason : undefined;
   return {
     dropOldestMonth: (start: RetentionStart): Promise<DroppedMonth | null> =>
-      whileBeating(async () => warned(await dropOldestMonth(database, keptFrom(start), guard))),
+      withHeartbeat(async () => warned(await dropOldestMonth(database, keptFrom(start), guard))),
     dropKeptEvents: (start: RetentionStart): Promise<DroppedMonth> =>
-      whileBeating(async () => {
+      withHeartbeat(async () => {
         const dropped = warned(await dropKept(database, keptFrom(start), guard));
         if (clickhouse) await dropUnkept({ database, clickhouse });
         return dropped;
@@ -42,16 +43,6 @@ function warned<T extends DroppedMonth | null>(month: T): T {
 
 function keptFrom({ days }: RetentionStart): string {
   return new Date(Date.now() - days * dayMs).toISOString();
-}
-
-async function whileBeating<T>(work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const beating = setInterval(() => context.heartbeat(), 1_000);
-  try {
-    return await work();
-  } finally {
-    clearInterval(beating);
-  }
 }
 
 /** Has the retention run once a day, by a schedule that all workers share; without `days` there is none. */

@@ -21,8 +21,8 @@ import {
 } from '../workflows/lifecycle-watch.messages.ts';
 import { lifecycleTaskQueue, workflowTaskTimeout } from '../workflows/start.messages.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { tellLate } from './late-signals.ts';
-import { beat } from './payment-gateway.ts';
 import { readProviderEvents } from './provider-events.ts';
 import { tendProviderInboxes } from './provider-inbox.ts';
 import { startObject } from './reconcile.ts';
@@ -60,23 +60,19 @@ export function createLifecycleWatchActivities(dependencies: {
      * Doing it again changes nothing: one that runs is left alone.
      */
     async restartClosed({ since }: { since: string | null }): Promise<LifecycleWatchResult> {
-      const context = Context.current();
-      const stopBeating = beat(context);
-      try {
+      return withHeartbeat(async () => {
         const until = new Date().toISOString();
         const from = since === null ? Date.now() - firstLookMs : Date.parse(since) - overlapMs;
         const found = { closed: 0, restarted: 0 };
         for await (const page of closedSince(dependencies.temporal, new Date(from).toISOString())) {
           found.closed += page.length;
-          found.restarted += await restartPage(dependencies, page, context);
+          found.restarted += await restartPage(dependencies, page, Context.current());
         }
         await tendProviderInboxes(dependencies.database, dependencies.temporal);
         await readProviderEvents(dependencies.database, dependencies.temporal, dependencies.providers);
         await inSqlTransaction(dependencies.database, systemScope, (tx) => eraseDeletedSecrets(tx, until));
         return { until, ...found, told: await tellLate(dependencies) };
-      } finally {
-        stopBeating();
-      }
+      });
     },
   };
 }

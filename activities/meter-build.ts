@@ -4,6 +4,7 @@ import { workflowScope } from '../db/scope.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { buildChunk, dropEarlierVersions, switchVersion } from '../metering/postgres/meter-build.ts';
 import type { MeterBuildStanding, MeterBuildStart } from '../workflows/meter-build.messages.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /** A step tells its workflow how far it is after this long. */
 const stepMs = 5_000;
@@ -15,13 +16,10 @@ export function createMeterBuildActivities({ database }: { database: Database })
   return {
     async buildMeter(start: MeterBuildStart): Promise<MeterBuildStanding> {
       const context = Context.current();
-      const beating = setInterval(() => context.heartbeat(), 1_000);
       const until = Date.now() + stepMs;
-      try {
-        return await buildFor(database, start, () => Date.now() >= until || context.cancellationSignal.aborted);
-      } finally {
-        clearInterval(beating);
-      }
+      return withHeartbeat(() =>
+        buildFor(database, start, () => Date.now() >= until || context.cancellationSignal.aborted),
+      );
     },
   };
 }

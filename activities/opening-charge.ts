@@ -19,7 +19,8 @@ import type { PaymentGateway } from '../integrations/payment-gateway.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
-import { abandonAtGateway, askAgain, askFirst, beat, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { abandonAtGateway, askAgain, askFirst, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
 import { askRefundAgain } from './refund-gateway.ts';
 
 export type { PaidOpening } from '../db/stores/subscription/opening-charge.ts';
@@ -56,17 +57,14 @@ export function createOpeningActivities(access: GatewayAccess) {
     const { gateway, absent: reason } = await openGateway(access, charge, object);
     if (!gateway) return absent(reason, request.providerId);
     if (!gateway.refunds) return absent(`the gateway ${request.gateway} could not give the money back`, null);
-    const stopBeating = beat(Context.current());
-    try {
+    return withHeartbeat(async () => {
       crashPoint('askOpening.beforeEffect');
       const keep = (providerId: string) =>
         inScope(charge, (tx) => keepPreparedOpening(tx, tx.scope, charge.chargeId, providerId));
       const outcome = await ask(gateway, request, keep);
       crashPoint('askOpening.afterEffect');
       return outcome;
-    } finally {
-      stopBeating();
-    }
+    });
   }
 
   return {

@@ -1,4 +1,3 @@
-import type { Context } from '@temporalio/activity';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import {
   type ChargeRequest,
@@ -101,14 +100,6 @@ export async function abandonAtGateway(gateway: PaymentGateway, request: ChargeR
 /** Nothing definite is known of a charge. */
 export function unknownOutcome(reason: string): PaymentOutcome {
   return { status: 'unknown', gatewayPaymentId: null, gatewayMetadata: {}, reason, actionUrl: null };
-}
-
-const heartbeatMs = 5_000;
-
-/** Heartbeats while a gateway takes its time; the answer ends them. */
-export function beat(context: Context): () => void {
-  const timer = setInterval(() => context.heartbeat(), heartbeatMs);
-  return () => clearInterval(timer);
 }
 
 async function settled(

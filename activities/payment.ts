@@ -23,15 +23,8 @@ import type { PaymentSnapshot } from '../workflows/payment.messages.ts';
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
-import {
-  askAgain,
-  askFirst,
-  beat,
-  cancelAtGateway,
-  type KeepPrepared,
-  reasonOf,
-  unknownOutcome,
-} from './payment-gateway.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { askAgain, askFirst, cancelAtGateway, type KeepPrepared, reasonOf, unknownOutcome } from './payment-gateway.ts';
 
 /** Which payment of which environment. */
 export interface PaymentReference {
@@ -76,18 +69,16 @@ export function createPaymentActivities(access: GatewayAccess) {
     const object = { kind: 'payment', id: payment.paymentId, provider: request.gateway } as const;
     const { gateway, absent } = await openGateway(access, payment, object);
     if (!gateway) return unknownOutcome(absent);
-    const stopBeating = beat(Context.current());
-    try {
+    const outcome = await withHeartbeat(async () => {
       crashPoint(`${step}.beforeEffect`);
       const keep = (providerId: string) =>
         inScope(payment, (tx) => keepPreparedCharge(tx, payment.paymentId, providerId));
       const outcome = await ask(gateway, request, keep);
       crashPoint(`${step}.afterEffect`);
       return outcome;
-    } finally {
-      stopBeating();
-      crashPoint(`${step}.beforeAnswer`);
-    }
+    });
+    crashPoint(`${step}.beforeAnswer`);
+    return outcome;
   }
 
   return {
@@ -188,13 +179,11 @@ async function askForRefunds(
   if (charge === null) return { refunds: [], clockTime };
   const object = { kind: 'payment', id: payment.paymentId, provider: charge.gateway } as const;
   const { gateway } = await openGateway(access, payment, object);
-  const stopBeating = beat(Context.current());
   try {
-    return { refunds: (await gateway?.refunds?.madeElsewhere?.(charge)) ?? [], clockTime };
+    const refunds = await withHeartbeat(async () => gateway?.refunds?.madeElsewhere?.(charge));
+    return { refunds: refunds ?? [], clockTime };
   } catch (error) {
     throw Object.assign(new Error(reasonOf(error), { cause: error }), { code: 'ETIMEDOUT' });
-  } finally {
-    stopBeating();
   }
 }
 

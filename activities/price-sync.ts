@@ -13,6 +13,7 @@ import { inSqlTransaction, type SqlTransaction } from '../db/transaction.ts';
 import type { PriceSyncStanding, PriceSyncStart } from '../workflows/price-sync.messages.ts';
 import { crashPoint } from './crash-points.ts';
 import { isOutage } from './failure.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /** So many subscriptions share a transaction; a command on one of them waits no longer than that takes. */
 const maxSubscriptionsASet = 200;
@@ -32,16 +33,12 @@ export function createPriceSyncActivities({ database }: { database: Database }) 
 
     /** Syncs one set after the other for some seconds; when none is left the run is completed. */
     async syncPrices(start: PriceSyncStart): Promise<PriceSyncStanding> {
-      const context = Context.current();
-      // Beats also while a set waits for a row that somebody else holds.
-      const beating = setInterval(() => context.heartbeat(), 1_000);
-      try {
-        const run = await setAfterSet(inScope, start, context.cancellationSignal);
+      const { cancellationSignal } = Context.current();
+      return withHeartbeat(async () => {
+        const run = await setAfterSet(inScope, start, cancellationSignal);
         crashPoint('syncPrices.beforeAnswer');
         return standingOf(run);
-      } finally {
-        clearInterval(beating);
-      }
+      });
     },
 
     /** Ends a run before its time; what is synced stays synced. */

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { realNow } from '../db/clock.ts';
 import { instantText } from '../db/columns.ts';
@@ -24,7 +23,7 @@ import {
 import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
-import { beat } from './payment-gateway.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 const notificationsALook = 100;
 const maxTelling = 16;
@@ -46,9 +45,8 @@ export function createProviderInboxActivities(dependencies: {
      * again, which makes them ask the provider once more. design: money-in-checkout §A13
      */
     async passOnNotifications(start: ProviderInboxStart): Promise<ProviderInboxStanding> {
-      const stopBeating = beat(Context.current());
       const scope = workflowScope(start);
-      try {
+      return withHeartbeat(async () => {
         const now = realNow();
         const addressed = await inSqlTransaction(database, scope, async (tx) =>
           addressNotifications(tx, await dueNotifications(tx, start.connectionId, now, notificationsALook), {
@@ -76,9 +74,7 @@ export function createProviderInboxActivities(dependencies: {
           isMoreDue: addressed.length === notificationsALook,
           nextAt: nextAt && instantText(nextAt),
         };
-      } finally {
-        stopBeating();
-      }
+      });
     },
   };
 }

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import type { RefundOutcome } from '../billing/refund.ts';
 import { workflowScope } from '../db/scope.ts';
 import { parkObject } from '../db/stores/lifecycle/parked-object.ts';
@@ -17,6 +16,7 @@ import type { RefundSnapshot, RetryRefundCommand } from '../workflows/refund.mes
 import type { Caller } from '../workflows/subscription.messages.ts';
 import { type GatewayAccess, openGateway } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { askRefundAgain, askSettledRefund, unknownRefund } from './refund-gateway.ts';
 
 interface RefundReference {
@@ -31,8 +31,6 @@ interface RefundMoment extends RefundReference {
 }
 
 export type RefundActivities = ReturnType<typeof createRefundActivities>;
-
-const heartbeatMs = 5_000;
 
 /** What refund workflows do. spec: wallets-and-payments §2.21 */
 export function createRefundActivities(access: GatewayAccess) {
@@ -102,16 +100,12 @@ async function askGateway(
   const object = { kind: 'refund', id: refund.refundId, provider: request.gateway } as const;
   const { gateway, absent } = await openGateway(access, refund, object);
   if (!gateway) return unknownRefund(absent);
-  const context = Context.current();
-  const beating = setInterval(() => context.heartbeat(), heartbeatMs);
-  try {
+  return withHeartbeat(async () => {
     crashPoint('askRefund.beforeEffect');
     const outcome = await question(gateway, request);
     crashPoint('askRefund.afterEffect');
     return outcome;
-  } finally {
-    clearInterval(beating);
-  }
+  });
 }
 
 function snapshotOf(state: RefundState): RefundSnapshot {

@@ -11,6 +11,7 @@ import { dueEvaluators, takeUpDated } from '../metering/postgres/due-mark.ts';
 import { rowChanged, settle } from '../workflows/lifecycle.messages.ts';
 import { type LifecycleKind, lifecycleKinds, lifecycleStartOptions } from '../workflows/start.messages.ts';
 import type { TestClockStart } from '../workflows/test-clock.messages.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import type { UsageLooks } from './usage-look.ts';
 import { signalUsageWatch } from './usage-watch.ts';
 
@@ -61,13 +62,10 @@ export function createTestClockActivities(dependencies: TestClockActivityDepende
     async advanceClock(input: TestClockStart): Promise<void> {
       const scope = workflowScope(input);
       const context = Context.current();
-      const beating = setInterval(() => context.heartbeat(), 2_000);
-      try {
-        // A worker that shuts down does not wait for the target: the next one goes on from the row.
-        await Promise.race([walk(dependencies, scope, input, context.cancellationSignal), leaveWhenCancelled(context)]);
-      } finally {
-        clearInterval(beating);
-      }
+      // A worker that shuts down does not wait for the target: the next one goes on from the row.
+      await withHeartbeat(() =>
+        Promise.race([walk(dependencies, scope, input, context.cancellationSignal), leaveWhenCancelled(context)]),
+      );
     },
   };
 }

@@ -9,6 +9,7 @@ import {
   usageFeedStartOptions,
   usageFeedWorkflowType,
 } from '../workflows/usage-feed.messages.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /** After a round that found nothing. What is not fed yet is read from PostgreSQL, so nobody waits for it. */
 const idleMs = 1_000;
@@ -23,20 +24,18 @@ export function createUsageFeedActivities(dependencies: { database: Database; cl
       const standing = { rounds: 0, rows: 0, isOff: clickhouse === null };
       if (clickhouse === null) return standing;
       const context = Context.current();
-      const beating = setInterval(() => context.heartbeat(standing), 1_000);
       const onProgress = ({ rows }: { rows: number }) => {
         standing.rows += rows;
         context.cancellationSignal.throwIfAborted();
       };
-      try {
+      const feed = async () => {
         for (const until = Date.now() + stepMs; Date.now() < until; ) {
           if (await feedRound({ database, clickhouse, onProgress })) standing.rounds += 1;
           else await context.sleep(idleMs);
         }
         return standing;
-      } finally {
-        clearInterval(beating);
-      }
+      };
+      return withHeartbeat(feed, () => standing);
     },
   };
 }

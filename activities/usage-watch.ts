@@ -11,6 +11,7 @@ import {
   usageWatchStartOptions,
   usageWatchWorkflowType,
 } from '../workflows/usage-watch.messages.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import type { UsageLooks } from './usage-look.ts';
 
 /** An evaluator goes on with what is due for so long before the workflow hears of it. */
@@ -35,19 +36,16 @@ export function createUsageWatchActivities({ database, looks }: { database: Data
     /** Has one evaluator look at the customers it is due to look at, 50 at a time. Answers how many it looked at. */
     async evaluateUsage({ evaluator, ...start }: UsageWatchStart & { evaluator: string }): Promise<number> {
       const context = Context.current();
-      const beating = setInterval(() => context.heartbeat(), 2_000);
       const scope = workflowScope(start);
       const until = performance.now() + longestMs;
       let examined = 0;
-      try {
+      return withHeartbeat(async () => {
         for (let looked = -1; looked !== 0 && performance.now() < until && !context.cancellationSignal.aborted; ) {
           looked = await looks.look(scope, evaluator, 'now');
           examined += looked;
         }
         return examined;
-      } finally {
-        clearInterval(beating);
-      }
+      });
     },
   };
 }

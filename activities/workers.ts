@@ -84,8 +84,11 @@ export interface Workers {
  */
 const stickyQueueScheduleToStartTimeout = '3s';
 
-/** Time for what runs to end before it is given up. */
-const grace = { shutdownGraceTime: '3s', shutdownForceTime: '15s' } as const;
+/**
+ * Shared by all workers: the time for what runs to end before it is given up, and heartbeats that go to the server as they are made,
+ * so that silence means what it says and a cancelled step hears of it at once.
+ */
+const common = { shutdownGraceTime: '3s', shutdownForceTime: '15s', maxHeartbeatThrottleInterval: '1s' } as const;
 
 /**
  * The workers of one process: `lifecycle` for workflows and their database work, `external` for gateways, `bulk` for what
@@ -139,7 +142,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     maxConcurrentLocalActivityExecutions: 200,
     // A task lasts as long as its local activities: those of a crowd wait together, and leave room for others.
     maxConcurrentWorkflowTaskExecutions: 120,
-    ...grace,
+    ...common,
   });
   const external = await Worker.create({
     connection,
@@ -148,7 +151,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     activities: asking,
     interceptors,
     maxConcurrentActivityTaskExecutions: 100,
-    ...grace,
+    ...common,
   });
   const bulk = await createWorkflowWorker({
     connection,
@@ -162,9 +165,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     maxCachedWorkflows: 100,
     // Each holds a connection and a core: the rest of the platform keeps its own.
     maxConcurrentActivityTaskExecutions: 4,
-    // A cancelled import hears of it with its next heartbeat.
-    maxHeartbeatThrottleInterval: '1s',
-    ...grace,
+    ...common,
   });
   const workers = [lifecycle, external, bulk];
   return {

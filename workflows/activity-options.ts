@@ -11,20 +11,26 @@ export const databaseStep: LocalActivityOptions = {
 };
 
 /**
+ * Silence after which a worker is taken for dead and its step goes to another. Steps that are no short ones beat each second
+ * (activities/heartbeat.ts), so a machine that stands still for a moment loses nothing.
+ */
+export const heartbeatTimeout = '5s';
+
+/**
  * One call to the outside world, with heartbeats, on a task queue of its own, so that a slow gateway delays no period. As
  * above, what is no outage ends it after a few tries: killed workers and an absent database must not use them up.
  */
 export const externalStep: ActivityOptions = {
   taskQueue: 'external',
   startToCloseTimeout: '2m',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '20s' },
 };
 
 /** A step through very many rows, on the task queue of its workflow; it notes how far it is, so it may be long and may be repeated. */
 export const bulkStep: ActivityOptions = {
   startToCloseTimeout: '2m',
-  heartbeatTimeout: '5s',
+  heartbeatTimeout,
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '20s' },
 };
 

@@ -6,13 +6,14 @@ import {
   setCurrentDetails,
 } from '@temporalio/workflow';
 import type { CustomerOnboardingActivities } from '../activities/customer-onboarding.ts';
-import { databaseStep } from './activity-options.ts';
+import { databaseStep, heartbeatTimeout } from './activity-options.ts';
 import type { OnboardingStart } from './customer-onboarding.messages.ts';
 
 const local = proxyLocalActivities<CustomerOnboardingActivities>(databaseStep);
 // It waits for the subscription's own workflow, so it is no local step.
 const { onboardSubscription } = proxyActivities<CustomerOnboardingActivities>({
   startToCloseTimeout: '1m',
+  heartbeatTimeout,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '20s' },
 });
 

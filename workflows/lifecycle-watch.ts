@@ -1,10 +1,11 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { LifecycleWatchActivities } from '../activities/lifecycle-watch.ts';
+import { heartbeatTimeout } from './activity-options.ts';
 import type { LifecycleWatchResult } from './lifecycle-watch.messages.ts';
 
 const step = proxyActivities<LifecycleWatchActivities>({
   startToCloseTimeout: '10m',
-  heartbeatTimeout: '20s',
+  heartbeatTimeout,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '20s' },
 });
 

@@ -1,12 +1,13 @@
 import { continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { ProviderInboxActivities } from '../activities/provider-inbox.ts';
+import { heartbeatTimeout } from './activity-options.ts';
 import { createClock } from './clock.ts';
 import { described } from './handler-descriptions.ts';
 import { notificationStored, type ProviderInboxStart } from './provider-inbox.messages.ts';
 
 const step = proxyActivities<ProviderInboxActivities>({
   startToCloseTimeout: '2m',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout,
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '20s' },
 });
 

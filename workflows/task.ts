@@ -13,7 +13,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { TaskActivities } from '../activities/task.ts';
-import { databaseStep } from './activity-options.ts';
+import { databaseStep, heartbeatTimeout } from './activity-options.ts';
 import { described } from './handler-descriptions.ts';
 import { bulkTaskQueue } from './start.messages.ts';
 import { begin, cancel, type ImportProgress, type ImportStart, progress, progressed } from './task.messages.ts';
@@ -22,7 +22,7 @@ const local = proxyLocalActivities<TaskActivities>(databaseStep);
 const { importEvents } = proxyActivities<TaskActivities>({
   taskQueue: bulkTaskQueue,
   startToCloseTimeout: '30m',
-  heartbeatTimeout: '20s',
+  heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '20s' },
 });

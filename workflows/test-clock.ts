@@ -10,7 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { TestClockActivities } from '../activities/test-clock.ts';
-import { databaseStep } from './activity-options.ts';
+import { databaseStep, heartbeatTimeout } from './activity-options.ts';
 import { reasonOf } from './failure.ts';
 import { described, remedy } from './handler-descriptions.ts';
 import { retry } from './lifecycle.messages.ts';
@@ -20,7 +20,7 @@ import { advance, progress, type TestClockStart } from './test-clock.messages.ts
 const local = proxyLocalActivities<TestClockActivities>(databaseStep);
 const { advanceClock } = proxyActivities<TestClockActivities>({
   startToCloseTimeout: '6h',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout,
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '2s' },
 });
 

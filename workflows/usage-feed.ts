@@ -1,10 +1,11 @@
 import { continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { UsageFeedActivities } from '../activities/usage-feed.ts';
+import { heartbeatTimeout } from './activity-options.ts';
 import type { UsageFeedStart } from './usage-feed.messages.ts';
 
 const step = proxyActivities<UsageFeedActivities>({
   startToCloseTimeout: '15m',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
 

@@ -9,7 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { UsageWatchActivities } from '../activities/usage-watch.ts';
-import { databaseStep } from './activity-options.ts';
+import { databaseStep, heartbeatTimeout } from './activity-options.ts';
 import { createClock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import { described } from './handler-descriptions.ts';
@@ -18,7 +18,7 @@ import { type UsageWatchStart, usageArrived } from './usage-watch.messages.ts';
 const local = proxyLocalActivities<UsageWatchActivities>(databaseStep);
 const step = proxyActivities<UsageWatchActivities>({
   startToCloseTimeout: '2m',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout,
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '20s' },
 });
 

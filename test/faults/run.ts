@@ -40,7 +40,7 @@ const [killsWanted, seed, airports] = [values.kills, values.seed, values.airport
 /** The points that are left at last are seldom met: all of them are armed, for the next meeting may be a wave away. */
 const armedAtOnce = (left: number) => (left > 40 ? 8 : left);
 const demoAirports = 40;
-/** Waves under way at a time: each stands still for half a minute when a step of it dies, until the step is given up. */
+/** Waves under way at a time: each stands still for some seconds when a step of it dies, until the worker is taken for dead. */
 const lanes = 2;
 const startedMs = performance.now();
 const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
