@@ -33,6 +33,7 @@ export function eInvoiceOf(source: EInvoiceSource, profile: EInvoiceProfile): EI
     rates: ratesOf(invoice),
     untaxed: untaxedOf(invoice, terms).category,
     credits: row.totalPrepaidCreditsApplied,
+    taxedCredits: row.taxedCreditsApplied,
     total: row.total,
   });
   const head = { kind: 'invoice', ...referenceOf(invoice), account: accountOf(terms) } as const;

@@ -169,13 +169,18 @@ function creditRows({ row, credits }: InvoiceEvidence, words: Words): Explanatio
 
 /** Contained tax is told beside the sum, of which it is no part. */
 function taxRows(evidence: InvoiceEvidence, words: Words): (ExplanationRow & { isContained: boolean })[] {
-  const { noTaxReason, currency } = storedInvoice(evidence);
-  if (noTaxReason !== null) return [{ label: 'Tax', text: noTaxText(noTaxReason), amount: '0', isContained: false }];
+  const { noTaxReason, currency, taxedCreditsApplied } = storedInvoice(evidence);
+  if (noTaxReason !== null) {
+    return [{ label: 'Tax', text: noTaxText(noTaxReason, taxedCreditsApplied), amount: '0', isContained: false }];
+  }
+  const left = isZero(taxedCreditsApplied)
+    ? 'which is left after coupons'
+    : `which is left after coupons and ${words.money(taxedCreditsApplied, currency)} of credits that were taxed when they were bought`;
   return evidence.taxes.map((tax) => {
     const { name, percentage, taxBehavior, taxableAmount, taxAmount } = storedTax(tax);
     const base = `${percentage} % of ${words.money(taxableAmount, currency)}`;
     const isContained = taxBehavior === 'inclusive';
-    const text = isContained ? `${base}, contained in the prices` : `${base}, which is left after coupons`;
+    const text = isContained ? `${base}, contained in the prices` : `${base}, ${left}`;
     return { label: name, text, amount: taxAmount, isContained };
   });
 }

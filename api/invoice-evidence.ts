@@ -7,10 +7,10 @@ import type { CreditEvidence, InvoiceEvidence, LineEvidence } from '../db/stores
 
 /** The evidence of an invoice in the words of `billing/invoice-explanation.ts`, which the answer and the page share. */
 export function storedInvoice({ row, lines, taxes }: InvoiceEvidence): StoredInvoice {
-  const { currency, subtotal, totalDiscount, totalPrepaidCreditsApplied, totalTax, total } = row;
+  const { currency, subtotal, totalDiscount, totalPrepaidCreditsApplied, taxedCreditsApplied, totalTax, total } = row;
   const { adjustmentAmount, amountDue, amountPaid, amountRemaining, overpaidAmount, refundedAmount } = row;
   return {
-    ...{ currency, subtotal, totalDiscount, totalPrepaidCreditsApplied, totalTax, total },
+    ...{ currency, subtotal, totalDiscount, totalPrepaidCreditsApplied, taxedCreditsApplied, totalTax, total },
     ...{ adjustmentAmount, amountDue, amountPaid, amountRemaining, overpaidAmount, refundedAmount },
     noTaxReason: (row.noTaxReason ?? null) as StoredInvoice['noTaxReason'],
     taxes: taxes.map(storedTax),

@@ -127,7 +127,8 @@ function totalsOf(content: PaperInvoice, money: (amount: string) => string): Inv
     ...pageDiscounts(content, 'Discount').map(
       ({ label, amount }): Total => [pageText(label), `-${money(amount)}`, false],
     ),
-    ...unlessZero('Prepaid credits', row.totalPrepaidCreditsApplied, '-'),
+    ...unlessZero('Prepaid credits, taxed when bought', row.taxedCreditsApplied, '-'),
+    ...unlessZero('Prepaid credits', untaxedCredits(row), '-'),
     ...taxRows,
     [pageText('Total'), money(row.total), true],
     ...unlessZero('Credit notes', row.adjustmentAmount, '-'),
@@ -135,6 +136,11 @@ function totalsOf(content: PaperInvoice, money: (amount: string) => string): Inv
     ...unlessZero('Given back', row.refundedAmount),
     [pageText('Amount due'), money(row.invoiceStatus === 'VOIDED' ? '0' : row.amountRemaining), true],
   ];
+}
+
+/** What prepaid credits paid that were not taxed when they were bought. */
+export function untaxedCredits(row: Pick<Row, 'totalPrepaidCreditsApplied' | 'taxedCreditsApplied'>): string {
+  return decimalString(decimal(row.totalPrepaidCreditsApplied).minus(row.taxedCreditsApplied));
 }
 
 /** What each coupon took off, by the name it had then, wherever it took it off. */

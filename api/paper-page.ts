@@ -6,7 +6,7 @@ import type { ECreditNoteSource } from '../db/stores/invoice/e-invoice.ts';
 import type { PaperInvoice, PaperSource, PrintedInvoice } from '../db/stores/invoice/invoice-page.ts';
 import type { InvoicePage, PageText } from '../integrations/invoice-pdf/render.ts';
 import { untaxedOf } from './e-invoice-document.ts';
-import { invoicePage, pageDiscounts, pageText } from './invoice-page.ts';
+import { invoicePage, pageDiscounts, pageText, untaxedCredits } from './invoice-page.ts';
 import { type PaperWords, paperWords } from './paper-words.ts';
 
 /*
@@ -225,7 +225,8 @@ function totalsOf(source: PrintedInvoice, words: PaperWords, timezone: string): 
     ...pageDiscounts(source.invoice, words.discount).map(
       ({ label, amount }): Total => [pageText(label), money(`-${amount}`), false],
     ),
-    ...unlessZero(words.prepaidCredits, row.totalPrepaidCreditsApplied, '-'),
+    ...unlessZero(words.taxedCredits, row.taxedCreditsApplied, '-'),
+    ...unlessZero(words.prepaidCredits, untaxedCredits(row), '-'),
     ...taxes.map((tax): Total => {
       const { name, percentageValue } = tax.taxRate as unknown as TaxRateSnapshot;
       const included = tax.taxBehavior === 'inclusive' ? ` (${words.included})` : '';

@@ -24,6 +24,8 @@ export interface CreditLot {
   priority: number | null;
   /** Not for invoices of a period that had ended by then; null or absent: for any. */
   paysFrom?: string | null;
+  /** True where tax was paid on it when it was bought: what it pays is not taxed again. */
+  isTaxed?: boolean;
   createdAt: string;
   transactionReason: string;
   /** Only completed ones can be used. */

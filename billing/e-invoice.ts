@@ -17,6 +17,8 @@ export interface EInvoiceInput {
   untaxed: VatCategory;
   /** What prepaid credits paid. */
   credits: string;
+  /** The part of it that was taxed when it was bought, and lowers what is taxed; none where absent. */
+  taxedCredits?: string;
   /** What the document asks for; the amounts here must come to it. */
   total: string;
 }
@@ -37,6 +39,10 @@ export interface EInvoiceAmounts {
   lines: EInvoiceLine[];
   /** BT-92; null without a discount on the whole. */
   allowance: string | null;
+  /** BT-92 likewise: prepaid credits that were taxed when they were bought; null without any. */
+  taxedCredits: string | null;
+  /** BT-107: both. */
+  allowanceTotal: string | null;
   /** BT-99: a negative rest, which is not carried over, so that the document asks for nothing; null without one. */
   charge: string | null;
   category: VatCategory;
@@ -57,7 +63,8 @@ const digitsAllowed = 2;
 /**
  * The amounts of an invoice as EN 16931 counts them. The standard knows lines without tax and one VAT rate a line, so tax that
  * our amounts include is taken out of lines and discounts, largest remainder first, until they add up to what was taxed; rates
- * charged on one base stand as one rate of their sum. Prepaid credits are paid in advance (BT-113). Nothing is computed anew that
+ * charged on one base stand as one rate of their sum. Prepaid credits are paid in advance (BT-113); those that were taxed when they were
+ * bought are an allowance, for what they pay is not taxed again. Nothing is computed anew that
  * the customer saw: tax, total and what is asked for are the invoice's own. Throws `validation_error` where an amount has more
  * digits than the standard allows. EN 16931-1 §6.5 (BR-CO-10 to BR-CO-17)
  */
@@ -66,14 +73,15 @@ export function eInvoiceAmounts(input: EInvoiceInput): EInvoiceAmounts {
   const text = (value: Decimal) => exactText(value, digits, input.currency);
   const discounted = input.lines.map((line) => decimal(line.amount).minus(line.discount));
   const ofWhole = decimal(input.totalDiscount).minus(sum(input.lines.map((line) => decimal(line.discount))));
-  const rest = sum(discounted).minus(ofWhole);
+  const taxedCredits = decimal(input.taxedCredits ?? '0');
+  const rest = sum(discounted).minus(ofWhole).minus(taxedCredits);
   // What was taxed; what is left of a negative sum is not billed.
   const gross = greatest(rest, zero);
   const charge = gross.minus(rest);
   const inclusive = sum(input.rates.filter(isInclusive).map((rate) => decimal(rate.taxAmount)));
   const tax = sum(input.rates.map((rate) => decimal(rate.taxAmount)));
   const base = gross.minus(inclusive);
-  const parts = [...discounted, ofWhole.negated(), charge];
+  const parts = [...discounted, ofWhole.negated(), taxedCredits.negated(), charge];
   const nets = inclusive.isZero() ? parts : withoutTax(parts, gross, base, digits);
   const lines = input.lines.map((line, position) => {
     const discount = decimal(line.discount);
@@ -81,9 +89,11 @@ export function eInvoiceAmounts(input: EInvoiceInput): EInvoiceAmounts {
     return lineOf(line.quantity, nets[position]!, allowance, text);
   });
   const lineTotal = sum(nets.slice(0, lines.length));
-  const allowance = nets[lines.length]!.negated();
+  const [allowance, taxed] = [nets[lines.length]!.negated(), nets[lines.length + 1]!.negated()];
+  const textUnlessZero = (amount: Decimal) => (amount.isZero() ? null : text(amount));
+  const prepaid = decimal(input.credits).minus(taxedCredits);
   const grandTotal = base.plus(tax);
-  const payable = grandTotal.minus(input.credits);
+  const payable = grandTotal.minus(prepaid);
   if (!payable.equals(input.total)) {
     throw new Error(`the e-invoice asks for ${payable.toFixed()}, its invoice for ${input.total}`);
   }
@@ -91,15 +101,17 @@ export function eInvoiceAmounts(input: EInvoiceInput): EInvoiceAmounts {
   const category = input.rates.length === 0 ? input.untaxed : percent.isZero() ? 'Z' : 'S';
   return {
     lines,
-    allowance: allowance.isZero() ? null : text(allowance),
-    charge: charge.isZero() ? null : text(nets[lines.length + 1]!),
+    allowance: textUnlessZero(allowance),
+    taxedCredits: textUnlessZero(taxed),
+    allowanceTotal: allowance.isZero() && taxed.isZero() ? null : text(allowance.plus(taxed)),
+    charge: charge.isZero() ? null : text(nets[lines.length + 2]!),
     category,
     percent: category === 'O' ? null : decimalString(percent),
     lineTotal: text(lineTotal),
     taxable: text(base),
     tax: text(tax),
     grandTotal: text(grandTotal),
-    prepaid: decimal(input.credits).isZero() ? null : text(decimal(input.credits)),
+    prepaid: textUnlessZero(prepaid),
     payable: text(payable),
   };
 }

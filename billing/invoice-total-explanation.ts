@@ -34,6 +34,8 @@ export interface StoredInvoice {
   subtotal: string;
   totalDiscount: string;
   totalPrepaidCreditsApplied: string;
+  /** The part of them that was taxed when it was bought. */
+  taxedCreditsApplied: string;
   totalTax: string;
   total: string;
   adjustmentAmount: string;
@@ -59,12 +61,22 @@ export function explainTotals(invoice: StoredInvoice, words: ExplanationWords = 
   const money = (amount: string) => words.money(amount, invoice.currency);
   const digits = (amount: string) => words.digits(amount, invoice.currency);
   const { lineCount, subtotal, totalDiscount, totalPrepaidCreditsApplied: credits, adjustmentAmount } = invoice;
+  const { taxedCreditsApplied: taxed } = invoice;
   const lines = lineCount === 1 ? 'The one line comes' : `The ${lineCount} lines add up`;
   const step = (name: string, amount: string, sentence: string): TotalStep => ({ step: name, amount, sentence });
   const always = [
     step('subtotal', subtotal, `${lines} to ${money(subtotal)}.`),
     step('total_discount', totalDiscount, `Coupons take ${money(totalDiscount)} off.`),
     step('total_prepaid_credits_applied', credits, `Prepaid credits pay ${money(credits)}.`),
+    ...(isZero(taxed)
+      ? []
+      : [
+          step(
+            'taxed_credits_applied',
+            taxed,
+            `Of them ${money(taxed)} are credits that were taxed when they were bought; what they pay is not taxed again.`,
+          ),
+        ]),
     step('total_tax', invoice.totalTax, taxSentence(invoice, words)),
     step('total', invoice.total, totalSentence(invoice, words)),
     step(
@@ -106,16 +118,26 @@ const withoutTax: Record<NoTaxReason, string> = {
   zero_taxable_amount: 'No tax: nothing remains after coupons.',
 };
 
-/** Why an invoice has no tax. spec: subscriptions-and-invoicing §1.11.3, §2.18.4 */
-export function noTaxText(reason: NoTaxReason): string {
+/**
+ * Why an invoice has no tax; `taxedCredits` is what credits pay of it that were taxed when they were bought.
+ * spec: subscriptions-and-invoicing §1.11.3, §2.18.4; design: money-in-wallets finding 6
+ */
+export function noTaxText(reason: NoTaxReason, taxedCredits = '0'): string {
+  if (reason === 'zero_taxable_amount' && !isZero(taxedCredits))
+    return `No tax: nothing remains after ${deducted(taxedCredits)}.`;
   return withoutTax[reason];
 }
 
+function deducted(taxedCredits: string): string {
+  return isZero(taxedCredits) ? 'coupons' : 'coupons and credits that were taxed when they were bought';
+}
+
 /** Each rate with what it came to, in order of application. spec: §2.18.3 */
-function taxSentence({ taxes, noTaxReason, totalTax, currency }: StoredInvoice, words: ExplanationWords): string {
-  if (noTaxReason !== null) return noTaxText(noTaxReason);
+function taxSentence(invoice: StoredInvoice, words: ExplanationWords): string {
+  const { taxes, noTaxReason, totalTax, currency, taxedCreditsApplied } = invoice;
+  if (noTaxReason !== null) return noTaxText(noTaxReason, taxedCreditsApplied);
   const parts = taxes.map((tax) => taxText(tax, currency, words));
-  return `Taxes on what remains after coupons are ${words.money(totalTax, currency)}: ${parts.join('; ')}.`;
+  return `Taxes on what remains after ${deducted(taxedCreditsApplied)} are ${words.money(totalTax, currency)}: ${parts.join('; ')}.`;
 }
 
 /** One tax row in words, without a full stop. spec: subscriptions-and-invoicing §2.18.3 */

@@ -3,6 +3,7 @@ import { applyInvoiceCoupons, applyLineCoupons, type DiscountedLine } from './di
 import { decimal, greatest, moneyString, roundToCurrency, sum, zero } from './money.ts';
 import { applyImportedCredits, applyPrepaidCredits } from './prepaid-credit.ts';
 import { computeTaxes, type NoTaxReason } from './tax.ts';
+import { type PayingLots, taxedPart } from './taxed-credit.ts';
 
 /** Inputs and results of the amount pipeline, decimals as strings. spec: subscriptions-and-invoicing §2.16 */
 export interface InvoiceInputLine {
@@ -32,6 +33,8 @@ export interface InvoiceCoupon {
 export interface InvoiceWallet {
   id: string;
   allowance: string;
+  /** What it pays with, where tax was paid on some of its lots when they were bought; absent where on none. */
+  lots?: PayingLots;
 }
 
 /** A tax rate in order of priority. */
@@ -84,6 +87,8 @@ export interface InvoiceAmounts {
   subtotal: string;
   totalDiscount: string;
   totalPrepaidCreditsApplied: string;
+  /** The part of them that was taxed when it was bought, by which the taxable amount is lower. */
+  taxedCreditsApplied: string;
   taxableAmount: string;
   inclusiveTax: string;
   exclusiveTax: string;
@@ -99,8 +104,9 @@ export interface InvoiceAmounts {
 
 /**
  * From lines to what is due: line coupons, invoice coupons and their distribution, credit of earlier changes, prepaid credits on
- * usage, taxes on the discounted amount (credits do not reduce it), total. Each amount is rounded once; sums are exact. Every result has the
- * currency's digits. A negative rest is not carried: the total is 0 at least. spec: subscriptions-and-invoicing §2.16
+ * usage, taxes on the discounted amount (of credits only those reduce it that were taxed when they were bought), total. Each amount is rounded once; sums are exact. Every result has the
+ * currency's digits. A negative rest is not carried: the total is 0 at least. spec: subscriptions-and-invoicing §2.16;
+ * design: money-in-wallets finding 6
  */
 export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
   const { currency } = input;
@@ -124,15 +130,19 @@ export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
   useCredits(lines, input.lines);
   const subtotal = sum(lines.map((line) => line.amount));
   const totalDiscount = sum(lines.map((line) => line.lineItemDiscount)).plus(ofInvoice.total);
-  const taxable = greatest(subtotal.minus(totalDiscount), zero);
+  const discounted = greatest(subtotal.minus(totalDiscount), zero);
   const creditable = lines.map((line, position) => ({
     priceType: input.lines[position]!.priceType,
     net: netOf(line),
   }));
   const credits =
     input.importedCredits === undefined
-      ? applyPrepaidCredits(creditable, input.preview ? [] : input.wallets, taxable, currency)
-      : applyImportedCredits(creditable, decimal(input.importedCredits), taxable);
+      ? applyPrepaidCredits(creditable, input.preview ? [] : input.wallets, discounted, currency)
+      : applyImportedCredits(creditable, decimal(input.importedCredits), discounted);
+  const taxedCredits = sum(
+    input.wallets.map(({ lots }, position) => taxedPart(credits.ofWallet[position] ?? zero, lots, currency)),
+  );
+  const taxable = discounted.minus(taxedCredits);
   const taxes = computeTaxes(taxable, input.taxes, input.taxExempt, currency);
   const total = greatest(subtotal.minus(totalDiscount).minus(credits.total).plus(taxes.exclusive), zero);
   const amountDue = total.minus(decimal(input.adjustmentAmount ?? '0'));
@@ -147,6 +157,7 @@ export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
     subtotal: money(subtotal),
     totalDiscount: money(totalDiscount),
     totalPrepaidCreditsApplied: money(credits.total),
+    taxedCreditsApplied: money(taxedCredits),
     taxableAmount: money(taxable),
     inclusiveTax: money(taxes.inclusive),
     exclusiveTax: money(taxes.exclusive),

@@ -76,6 +76,11 @@ export function roundDownToCurrency(value: Decimal | string, currency: string): 
   return new Exact(value).toDecimalPlaces(currencyPrecision(currency), DecimalConstructor.ROUND_DOWN);
 }
 
+/** Away from zero at the currency's precision. */
+export function roundUpToCurrency(value: Decimal | string, currency: string): Decimal {
+  return new Exact(value).toDecimalPlaces(currencyPrecision(currency), DecimalConstructor.ROUND_UP);
+}
+
 /** An amount with the currency's digits, `12.50`; the value must already be rounded. */
 export function moneyString(value: Decimal, currency: string): string {
   return value.toFixed(currencyPrecision(currency), DecimalConstructor.ROUND_HALF_UP).replace(/^-(?=[0.]*$)/, '');

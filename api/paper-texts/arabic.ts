@@ -20,6 +20,7 @@ export const arabic: PaperTexts = {
   subtotal: 'المجموع الفرعي',
   discount: 'خصم',
   prepaidCredits: 'رصيد مدفوع مسبقًا',
+  taxedCredits: 'رصيد مدفوع مسبقًا، خضع للضريبة عند الشراء',
   included: 'مشمولة',
   of: 'من',
   total: 'الإجمالي',

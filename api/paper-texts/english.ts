@@ -20,6 +20,7 @@ export const english: PaperTexts = {
   subtotal: 'Subtotal',
   discount: 'Discount',
   prepaidCredits: 'Prepaid credits',
+  taxedCredits: 'Prepaid credits, taxed when bought',
   included: 'included',
   of: 'of',
   total: 'Total',

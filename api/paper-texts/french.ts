@@ -20,6 +20,7 @@ export const french: PaperTexts = {
   subtotal: 'Sous-total',
   discount: 'Remise',
   prepaidCredits: 'Crédits prépayés',
+  taxedCredits: 'Crédits prépayés, taxés à l’achat',
   included: 'incluse',
   of: 'sur',
   total: 'Total',

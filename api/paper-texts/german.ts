@@ -20,6 +20,7 @@ export const german: PaperTexts = {
   subtotal: 'Zwischensumme',
   discount: 'Rabatt',
   prepaidCredits: 'Guthaben',
+  taxedCredits: 'Guthaben, beim Kauf versteuert',
   included: 'enthalten',
   of: 'auf',
   total: 'Gesamtbetrag',

@@ -20,6 +20,7 @@ export const japanese: PaperTexts = {
   subtotal: '小計',
   discount: '割引',
   prepaidCredits: '前払いクレジット',
+  taxedCredits: '前払いクレジット（購入時課税済み）',
   included: '内税',
   of: '対象額',
   total: '合計',

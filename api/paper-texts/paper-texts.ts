@@ -19,6 +19,8 @@ export interface PaperTexts {
   subtotal: string;
   discount: string;
   prepaidCredits: string;
+  /** Prepaid credits that were taxed when they were bought. */
+  taxedCredits: string;
   /** Behind a tax that is part of the prices. */
   included: string;
   /** Between a rate and what it was taken of. */

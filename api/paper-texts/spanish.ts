@@ -20,6 +20,7 @@ export const spanish: PaperTexts = {
   subtotal: 'Subtotal',
   discount: 'Descuento',
   prepaidCredits: 'Créditos prepagados',
+  taxedCredits: 'Créditos prepagados, gravados en la compra',
   included: 'incluido',
   of: 'sobre',
   total: 'Total',

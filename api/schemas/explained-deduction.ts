@@ -39,7 +39,13 @@ export const explainedCredit = z
     wallet_transaction_id: z.string(),
     amount: decimalOutput(),
     credit_amount: decimalOutput(),
-    lots: z.array(z.object({ wallet_transaction_id: z.string(), credits: decimalOutput() })),
+    lots: z.array(
+      z.object({
+        wallet_transaction_id: z.string(),
+        credits: decimalOutput(),
+        is_taxed: z.boolean().describe('True where they were taxed when they were bought.'),
+      }),
+    ),
     sentence: z.string(),
   })
   .meta({ id: 'ExplainedCredit' });
@@ -75,7 +81,7 @@ export function viewDeductions({ row, coupons, taxes, credits }: InvoiceEvidence
       };
     }),
     credits: credits.map((credit): z.output<typeof explainedCredit> => {
-      const { debit, walletName } = credit;
+      const { debit, walletName, taxedLots } = credit;
       const lots = debit.consumedLots ?? [];
       return {
         wallet_id: debit.walletId,
@@ -83,7 +89,7 @@ export function viewDeductions({ row, coupons, taxes, credits }: InvoiceEvidence
         wallet_transaction_id: debit.id,
         amount: debit.amount,
         credit_amount: debit.creditAmount,
-        lots: lots.map(({ id, credits }) => ({ wallet_transaction_id: id, credits })),
+        lots: lots.map(({ id, credits }) => ({ wallet_transaction_id: id, credits, is_taxed: taxedLots.has(id) })),
         sentence: `${creditText(storedCredit(credit), row.currency)}.`,
       };
     }),

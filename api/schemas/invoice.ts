@@ -112,6 +112,9 @@ const invoiceFields = z.object({
   total_discount: decimalOutput(),
   total_tax: decimalOutput(),
   total_prepaid_credits_applied: decimalOutput(),
+  taxed_credits_applied: decimalOutput().describe(
+    'Own: the part of them that was taxed when it was bought; taxes are on the rest.',
+  ),
   total: decimalOutput(),
   adjustment_amount: decimalOutput(),
   amount_due: decimalOutput(),
@@ -195,6 +198,7 @@ function viewAmounts(row: InvoiceContent['row']) {
     total_discount: row.totalDiscount,
     total_tax: row.totalTax,
     total_prepaid_credits_applied: row.totalPrepaidCreditsApplied,
+    taxed_credits_applied: row.taxedCreditsApplied,
     total: row.total,
     adjustment_amount: row.adjustmentAmount,
     amount_due: row.amountDue,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { creditDestinations } from '../../billing/carried-credit.ts';
+import { topupTaxes } from '../../billing/taxed-credit.ts';
 import { terminationPolicies } from '../../billing/wallet-termination.ts';
 import type { Setting } from '../../db/entities/setting.ts';
 import { badField } from '../../db/record.ts';
@@ -74,7 +75,10 @@ const shapes: Record<SettingKey, z.ZodType> = {
   wallet_balance_alert_config: z.strictObject({ ...alerts, alert_threshold_type: z.enum(['absolute', 'percentage']) }),
   subscription_alert_config: z.strictObject(alerts),
   entitlement_alert_config: z.strictObject(alerts),
-  wallet_topup_config: z.strictObject({ free_credit_limit_per_transaction: decimal() }),
+  wallet_topup_config: z.strictObject({
+    free_credit_limit_per_transaction: decimal(),
+    tax: z.enum(topupTaxes, { error: `must be ${topupTaxes.join(' or ')}` }),
+  }),
   wallet_termination_policy: z.strictObject({
     policy: z.enum(terminationPolicies, { error: `must be ${terminationPolicies.join(' or ')}` }),
   }),

@@ -100,6 +100,7 @@ export const walletTransaction = z
     pays_from: timestampOutput()
       .nullable()
       .describe('Invoices of a period that had ended by then are not paid from this lot.'),
+    is_taxed: z.boolean().describe('Own: taxed when it was bought, so that what it pays is not taxed again.'),
     parent_transaction_id: z.string().nullable(),
     conversion_rate: decimalOutput().nullable(),
     topup_conversion_rate: decimalOutput().nullable(),
@@ -179,6 +180,7 @@ export function viewWalletTransaction(
     expiry_date: row.expiryDate ?? null,
     priority: row.priority ?? null,
     pays_from: row.paysFrom ?? null,
+    is_taxed: row.isTaxed,
     parent_transaction_id: row.parentTransactionId ?? null,
     conversion_rate: row.conversionRate ?? null,
     topup_conversion_rate: row.topupConversionRate ?? null,

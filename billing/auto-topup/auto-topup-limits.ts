@@ -113,10 +113,10 @@ export function monthAmount(attempts: readonly CountedAttempt[], month: Interval
 
 /**
  * Largest multiple of an amount that the limits, and a mandate for so much at once, still allow in one charge; 0 where the month's rest or
- * the mandate is below one. design: money-in-wallets findings 27, 37
+ * the mandate is below one. `costOf` says what so many cost, tax included. design: money-in-wallets findings 6, 27, 37
  */
 export function mostTimes(
-  amount: Decimal,
+  costOf: (times: number) => Decimal,
   limits: AutoTopupLimits,
   { spent, monthLimit }: { spent: Decimal; monthLimit: string | null },
   mandate: string | null = null,
@@ -125,10 +125,10 @@ export function mostTimes(
     ...(monthLimit === null ? [] : [decimal(monthLimit).minus(spent)]),
     ...(mandate === null ? [] : [decimal(mandate)]),
   ];
-  if (bounds.length === 0 || amount.isZero()) return limits.most_times_amount;
+  if (bounds.length === 0 || costOf(1).isZero()) return limits.most_times_amount;
   const rest = bounds.reduce(least);
   let times = 0;
-  while (times < limits.most_times_amount && amount.times(times + 1).lessThanOrEqualTo(rest)) times += 1;
+  while (times < limits.most_times_amount && costOf(times + 1).lessThanOrEqualTo(rest)) times += 1;
   return times;
 }
 

@@ -14,6 +14,7 @@ import { lotExpiryRules } from './lot-expiry-rules.ts';
 import { referenceRules } from './reference-rules.ts';
 import { refundRules } from './refund-rules.ts';
 import { subscriptionRules } from './subscription-rules.ts';
+import { taxedCreditRules } from './taxed-credit-rules.ts';
 import { walletRules } from './wallet-rules.ts';
 
 /**
@@ -30,6 +31,7 @@ export const rowRules: readonly InvariantRule[] = [
   ...environmentCloneRules,
   ...deadlineRules,
   ...walletRules,
+  ...taxedCreditRules,
   ...lotExpiryRules,
   ...carriedCreditRules,
   ...autoTopupRules,

@@ -163,7 +163,7 @@ export const invoiceRules: readonly InvariantRule[] = [
         from tax_applied t where t.environment_id = i.environment_id and t.entity_id = i.id
       ) sums
       where i.total_tax <> sums.tax or (sums.n = 0) <> (i.no_tax_reason is not null) or sums.lowest <> sums.highest
-        or (sums.n > 0 and sums.highest + sums.inclusive <> i.subtotal - i.total_discount)`,
+        or (sums.n > 0 and sums.highest + sums.inclusive <> i.subtotal - i.total_discount - i.taxed_credits_applied)`,
   },
   {
     id: 'I6',

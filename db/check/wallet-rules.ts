@@ -153,7 +153,7 @@ export const walletRules: readonly InvariantRule[] = [
         as problem
       from invoice i cross join lateral (
         select coalesce(sum(t.amount) filter (where t.type = 'debit'), 0) as taken,
-          coalesce(sum(t.amount) filter (where t.type = 'credit' and t.idempotency_key = i.id || '_prepaid'), 0) as returned
+          coalesce(sum(t.amount) filter (where t.type = 'credit' and t.idempotency_key in (i.id || '_prepaid', i.id || '_prepaid_taxed')), 0) as returned
         from wallet_transaction t where t.environment_id = i.environment_id and t.reference_type = 'INVOICE' and t.reference_id = i.id
           and t.transaction_status = 'completed'
       ) moved

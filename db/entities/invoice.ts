@@ -66,6 +66,8 @@ const schema = defineEntity({
     /** Why there is no tax row; null where there is one. */
     noTaxReason: p.text().nullable(),
     totalPrepaidCreditsApplied: numeric().default('0'),
+    /** The part of them that was taxed when it was bought. */
+    taxedCreditsApplied: numeric().default('0'),
     total: numeric(),
     adjustmentAmount: numeric().default('0'),
     amountDue: numeric(),

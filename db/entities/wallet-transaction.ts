@@ -33,6 +33,8 @@ const schema = defineEntity({
     expiryDate: instant().nullable(),
     priority: p.integer().nullable(),
     paysFrom: instant().nullable(),
+    /** Tax was paid on the credits when they were bought: what they pay is not taxed again. */
+    isTaxed: p.boolean().default(false),
     parentTransactionId: p.text().nullable(),
     conversionRate: numeric().nullable(),
     topupConversionRate: numeric().nullable(),

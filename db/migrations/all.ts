@@ -75,6 +75,7 @@ import { Migration20261126_40_saved_methods } from './20261126_40_saved_methods.
 import { Migration20261127_10_event_lists } from './20261127_10_event_lists.ts';
 import { Migration20261127_50_sessions_by_provider } from './20261127_50_sessions_by_provider.ts';
 import { Migration20261127_60_card_fingerprint } from './20261127_60_card_fingerprint.ts';
+import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -155,4 +156,5 @@ export const migrations = [
   { name: '20261127_10_event_lists', class: Migration20261127_10_event_lists },
   { name: '20261127_50_sessions_by_provider', class: Migration20261127_50_sessions_by_provider },
   { name: '20261127_60_card_fingerprint', class: Migration20261127_60_card_fingerprint },
+  { name: '20261128_29_taxed_credits', class: Migration20261128_29_taxed_credits },
 ];

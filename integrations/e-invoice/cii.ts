@@ -97,7 +97,7 @@ function settlementOf(document: EInvoiceDocument): XmlNode {
     'ram:SpecifiedTradeSettlementHeaderMonetarySummation': {
       'ram:LineTotalAmount': amounts.lineTotal,
       'ram:ChargeTotalAmount': amounts.charge,
-      'ram:AllowanceTotalAmount': amounts.allowance,
+      'ram:AllowanceTotalAmount': amounts.allowanceTotal,
       'ram:TaxBasisTotalAmount': amounts.taxable,
       'ram:TaxTotalAmount': { '@currencyID': document.currency, '#': amounts.tax },
       'ram:GrandTotalAmount': amounts.grandTotal,
@@ -132,8 +132,12 @@ function allowanceOf(isCharge: boolean, amount: string, reason: string): XmlNode
 function allowancesOf(document: EInvoiceDocument): XmlNode[] {
   const entry = (isCharge: boolean, amount: string | null, reason: string): XmlNode[] =>
     amount === null ? [] : [{ ...allowanceOf(isCharge, amount, reason), 'ram:CategoryTradeTax': categoryOf(document) }];
-  const { allowance, charge } = document.amounts;
-  return [...entry(false, allowance, reasons.discount), ...entry(true, charge, reasons.notCarried)];
+  const { allowance, taxedCredits, charge } = document.amounts;
+  const allowances = [
+    ...entry(false, allowance, reasons.discount),
+    ...entry(false, taxedCredits, reasons.taxedCredits),
+  ];
+  return [...allowances, ...entry(true, charge, reasons.notCarried)];
 }
 
 function periodOf(period: EInvoicePeriod | null): XmlNode | null {

@@ -81,4 +81,8 @@ export const unitCode = 'C62';
 export const paymentCode = { transfer: '30', open: '1' } as const;
 /** An address of electronic mail in the list of electronic address schemes. */
 export const mailScheme = 'EM';
-export const reasons = { discount: 'Discount', notCarried: 'Credit balance, not carried over' } as const;
+export const reasons = {
+  discount: 'Discount',
+  taxedCredits: 'Prepaid credits, taxed when they were bought',
+  notCarried: 'Credit balance, not carried over',
+} as const;

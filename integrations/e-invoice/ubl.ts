@@ -60,7 +60,7 @@ export function ublFile(document: EInvoiceDocument): string {
       'cbc:LineExtensionAmount': money(amounts.lineTotal),
       'cbc:TaxExclusiveAmount': money(amounts.taxable),
       'cbc:TaxInclusiveAmount': money(amounts.grandTotal),
-      'cbc:AllowanceTotalAmount': optional(amounts.allowance),
+      'cbc:AllowanceTotalAmount': optional(amounts.allowanceTotal),
       'cbc:ChargeTotalAmount': optional(amounts.charge),
       'cbc:PrepaidAmount': optional(amounts.prepaid),
       'cbc:PayableAmount': money(amounts.payable),
@@ -116,8 +116,12 @@ function allowancesOf(document: EInvoiceDocument, money: Money): XmlNode[] {
             'cac:TaxCategory': categoryOf(document),
           },
         ];
-  const { allowance, charge } = document.amounts;
-  return [...entry(false, reasons.discount, allowance), ...entry(true, reasons.notCarried, charge)];
+  const { allowance, taxedCredits, charge } = document.amounts;
+  const allowances = [
+    ...entry(false, reasons.discount, allowance),
+    ...entry(false, reasons.taxedCredits, taxedCredits),
+  ];
+  return [...allowances, ...entry(true, reasons.notCarried, charge)];
 }
 
 function periodOf(period: EInvoicePeriod | null): XmlNode | null {

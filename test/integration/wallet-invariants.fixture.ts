@@ -42,6 +42,20 @@ export const walletPlantings: Planting[] = [
   },
   {
     id: 'I7',
+    what: 'credits that nobody taxed and that count as taxed',
+    sql: `update wallet_transaction set is_taxed = true where wallet_id = '$1' and type = 'credit'`,
+    by: 'walletId',
+    names: /: taxed .* of invoice none/,
+  },
+  {
+    id: 'I6',
+    what: 'an amount that is not taxed and was never taxed before',
+    sql: `update invoice set taxed_credits_applied = 1 where id = (select reference_id from wallet_transaction where id = '$1')`,
+    by: 'debitId',
+    names: /1 not taxed of .* 0 of it with taxed ones/,
+  },
+  {
+    id: 'I7',
     what: 'a charge of an invoice that also buys credits',
     sql: `update payment set purchase_id = (select id from wallet_transaction where type = 'credit' limit 1) where id = '$1'`,
     by: 'paymentId',

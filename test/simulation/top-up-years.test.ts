@@ -106,7 +106,10 @@ function openedAt(nowMs: number, moment: Moment): Omit<Attempt, 'endedMs'> | nul
   const month = localMonth(now, 'UTC');
   const recent = attempts.filter(({ openedMs }) => openedMs > nowMs - 32 * dayMs);
   const spent = monthAmount(recent, month);
-  const most = mostTimes(terms.amount, limits, { spent, monthLimit: monthLimitOf(limits, 'usd') });
+  const most = mostTimes((times) => terms.amount.times(times), limits, {
+    spent,
+    monthLimit: monthLimitOf(limits, 'usd'),
+  });
   const latest = attempts.at(-1);
   const last: LastAutoTopup | null = latest
     ? {

@@ -82,7 +82,16 @@ const eInvoice: EInvoiceDocument = {
   ...{ currency: 'EUR', notes: [], buyerReference: null, purchaseOrder: null, preceding: null, period: null },
   ...{ seller: party, buyer: party, paymentCode: null, account: null, lines: [], vatRate: '19', exemption: null },
   amounts: {
-    ...{ lines: [], allowance: null, charge: null, category: 'S', percent: '19', prepaid: null },
+    ...{
+      lines: [],
+      allowance: null,
+      taxedCredits: null,
+      allowanceTotal: null,
+      charge: null,
+      category: 'S',
+      percent: '19',
+      prepaid: null,
+    },
     ...{ lineTotal: '0', taxable: '0', tax: '0', grandTotal: '0', payable: '0' },
   },
 };

@@ -11,7 +11,7 @@ import type { UsageReader } from '../../usage-reader.ts';
 import { createInvoice } from '../invoice/invoice-create.ts';
 import { freezeSubscription } from '../subscription/subscription-frozen.ts';
 import { freezeAddon, freezeQuantities } from '../subscription/subscription-planned.ts';
-import { purchaseInvoice } from '../wallet/invoiced-topup.ts';
+import { billPurchase } from '../wallet/invoiced-topup.ts';
 import { type TopupRequest, topUpWallet } from '../wallet/wallet-topup.ts';
 import { type CheckoutRequest, cartKey, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
 
@@ -80,26 +80,8 @@ export async function draftTopupCheckout(
   const amount = decimal(entry.amount as string).toDecimalPlaces(currencyPrecision(wallet.currency));
   if (amount.isZero()) throw badField('credits_to_add', `costs less than the smallest amount of ${wallet.currency}`);
   const invoiceId = newId('inv');
-  const bill = {
-    ...wallet,
-    amount: decimalString(amount),
-    isPaid: false,
-    automatic: null,
-    credits: entry.creditAmount,
-    transactionId: entry.id,
-  };
-  await createInvoice(
-    tx,
-    tx.scope,
-    {
-      invoiceId,
-      at: wallet.now,
-      purchaseId: entry.id,
-      invoice: purchaseInvoice(bill),
-      checkoutSessionId: request.sessionId,
-    },
-    readUsage,
-  );
+  const bill = { amount: decimalString(amount), isPaid: false, automatic: null, wallet, entry, invoiceId };
+  await billPurchase(tx, { ...bill, checkoutSessionId: request.sessionId }, readUsage);
   await insertCheckout(
     tx,
     request,

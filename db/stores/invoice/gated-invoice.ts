@@ -7,7 +7,7 @@ import { writeEvents } from '../../outbox.ts';
 import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
-import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
+import { returnPrepaidCredits } from '../wallet/wallet-credit.ts';
 import { releaseCarriedCredits } from './carried-credit.ts';
 import { recordPapers } from './document-paper.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
@@ -26,6 +26,7 @@ interface GatedRow {
   source_type: string;
   checkout_session_id: string | null;
   total_prepaid_credits_applied: string;
+  taxed_credits_applied: string;
   own_terms: OwnTerms | null;
   issue_date: string | null;
   due_date: string | null;
@@ -36,7 +37,7 @@ interface GatedRow {
 
 async function lockGated(sql: Sql, scope: Scope, invoiceId: string): Promise<GatedRow> {
   const [row] = await sql.rows<GatedRow>(
-    `select i.id, i.customer_id, i.subscription_id, i.currency, i.invoice_status, i.source_type, i.checkout_session_id, i.total_prepaid_credits_applied, i.own_terms,
+    `select i.id, i.customer_id, i.subscription_id, i.currency, i.invoice_status, i.source_type, i.checkout_session_id, i.total_prepaid_credits_applied, i.taxed_credits_applied, i.own_terms,
        i.issue_date, i.due_date, i.version,
        (select value from setting where environment_id = $1 and key = 'invoice_config' and status = 'published') as config
      from invoice i where i.environment_id = $1 and i.id = $2 for update of i`,
@@ -110,19 +111,8 @@ export async function issueGatedInvoice(sql: Sql, scope: Scope, invoiceId: strin
 export async function dropGatedInvoice(sql: Sql, scope: Scope, invoiceId: string, at: string): Promise<boolean> {
   const row = await lockGated(sql, scope, invoiceId);
   if (row.invoice_status !== 'DRAFT') return false;
-  const amount = decimalText(row.total_prepaid_credits_applied);
-  if (amount !== '0') {
-    await creditPrepaidWallet(sql, scope, {
-      customerId: row.customer_id,
-      currency: row.currency,
-      amount,
-      cause: 'invoice_void',
-      causeId: row.id,
-      description: `Prepaid credits of unpaid checkout invoice ${row.id}`,
-      idempotencyKey: `${row.id}_prepaid`,
-      at,
-    });
-  }
+  const of = `unpaid checkout invoice ${row.id}`;
+  await returnPrepaidCredits(sql, scope, row, { credits: decimalText(row.total_prepaid_credits_applied), of, at });
   await sql.send(
     `update invoice set invoice_status = 'VOIDED', voided_at = $3, status = 'archived', attended = true, version = version + 1, updated_at = $4, updated_by = $5
      where environment_id = $1 and id = $2`,

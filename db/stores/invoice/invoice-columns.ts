@@ -6,6 +6,7 @@ export const amountColumns: Columns = {
   totalDiscount: 'numeric',
   totalTax: 'numeric',
   totalPrepaidCreditsApplied: 'numeric',
+  taxedCreditsApplied: 'numeric',
   total: 'numeric',
   amountDue: 'numeric',
   amountRemaining: 'numeric',

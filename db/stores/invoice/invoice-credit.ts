@@ -1,6 +1,7 @@
 import { lotsPaying, usableCredits, walletAllowance } from '../../../billing/credit-lot.ts';
 import type { InvoiceWallet } from '../../../billing/invoice.ts';
 import { decimal, decimalString } from '../../../billing/money.ts';
+import { payingLots } from '../../../billing/taxed-credit.ts';
 import { inOrderOfPaying } from '../../../billing/wallet.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
@@ -57,10 +58,13 @@ export function walletsOf(purse: PrepaidPurse, invoice: CreditableInvoice): Invo
   const own = inOrderOfPaying([...(purse.ledger?.wallets.values() ?? [])], invoice);
   return own.map((wallet) => {
     const lots = invoice.periodEnd === null ? wallet.lots : lotsPaying(wallet.lots, invoice.periodEnd);
-    const usable = usableCredits(lots, wallet.creditBalance, invoice.periodEnd ?? wallet.now);
+    const referenceTime = invoice.periodEnd ?? wallet.now;
+    const usable = usableCredits(lots, wallet.creditBalance, referenceTime);
+    const paying = payingLots({ ...wallet, lots }, referenceTime);
     return {
       id: wallet.id,
       allowance: decimalString(walletAllowance(usable, wallet.conversionRate, invoice.currency)),
+      ...(paying ? { lots: paying } : {}),
     };
   });
 }

@@ -56,6 +56,9 @@ const couponFacts = [
 const customFacts = `case when l.price_unit_id is null then '[]'::jsonb else jsonb_build_array(l.price_unit_id, l.price_unit,
   trim_scale(l.price_unit_amount), trim_scale(l.price_unit_cost), trim_scale(l.conversion_rate)) end`;
 
+/** Only of an invoice that taxed credits paid, so that the documents of others digest as they always did. */
+const taxedFacts = `case when i.taxed_credits_applied = 0 then '[]'::jsonb else jsonb_build_array('taxed credits', trim_scale(i.taxed_credits_applied)) end`;
+
 /** Addition of a sealed paper, so that documents that were sealed without one digest as they always did. */
 const paperFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_build_array('paper', p.seller, p.customer, p.texts) end`;
 const planFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_build_array(l.plan_display_name) end`;
@@ -77,6 +80,6 @@ select i.id, encode(sha256(convert_to((jsonb_build_array(${invoiceFacts.join(', 
 ), '[]') || coalesce((
   select jsonb_agg(jsonb_build_array(${couponFacts.join(', ')}) order by u.position)
   from coupon_application u where u.environment_id = i.environment_id and u.invoice_id = i.id
-), '[]') || ${paperFacts})::text, 'UTF8')), 'hex') as digest
+), '[]') || ${taxedFacts} || ${paperFacts})::text, 'UTF8')), 'hex') as digest
 from invoice i left join document_paper p on p.document_id = i.id and p.is_sealed where ${where}`;
 }

@@ -189,6 +189,7 @@ export function totalsOf(amounts: InvoiceAmounts): Record<keyof typeof amountCol
     totalDiscount: amounts.totalDiscount,
     totalTax: amounts.totalTax,
     totalPrepaidCreditsApplied: amounts.totalPrepaidCreditsApplied,
+    taxedCreditsApplied: amounts.taxedCreditsApplied,
     total: amounts.total,
     amountDue: amounts.amountDue,
     amountRemaining: amounts.amountRemaining,

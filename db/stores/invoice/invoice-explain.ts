@@ -46,6 +46,8 @@ export interface LineEvidence {
 export interface CreditEvidence {
   debit: WalletTransaction;
   walletName: string;
+  /** Ids of lots that were taxed when they were bought, of this debit and of others. */
+  taxedLots: ReadonlySet<string>;
 }
 
 const maxHistory = 1_000;
@@ -133,7 +135,27 @@ async function readCredits(tx: Transaction, row: Invoice): Promise<CreditEvidenc
   });
   const wallets = await tx.em.find(Wallet, { environmentId, id: { $in: applied.map((debit) => debit.walletId) } });
   const names = new Map(wallets.map((wallet) => [wallet.id, wallet.name]));
-  return applied.reverse().map((debit) => ({ debit, walletName: names.get(debit.walletId) || 'Prepaid credits' }));
+  const taxedLots = await readTaxedLots(tx, row, applied);
+  return applied
+    .reverse()
+    .map((debit) => ({ debit, walletName: names.get(debit.walletId) || 'Prepaid credits', taxedLots }));
+}
+
+/** Ids of the lots that debits took and that were taxed when they were bought. design: money-in-wallets finding 6 */
+async function readTaxedLots(
+  tx: Transaction,
+  { taxedCreditsApplied }: Invoice,
+  debits: readonly WalletTransaction[],
+): Promise<ReadonlySet<string>> {
+  if (taxedCreditsApplied === '0') return new Set();
+  const { environmentId } = tx.scope;
+  const ids = debits.flatMap(({ consumedLots }) => consumedLots ?? []).map(({ id }) => id);
+  const lots = await tx.em.find(
+    WalletTransaction,
+    { environmentId, id: { $in: ids }, isTaxed: true },
+    { fields: ['id'] },
+  );
+  return new Set(lots.map(({ id }) => id));
 }
 
 /** What the meters of lines are called, by meter id. */

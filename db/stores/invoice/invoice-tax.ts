@@ -27,32 +27,38 @@ export interface InvoiceTaxes {
   }[];
 }
 
+/** A link as `taxLinksText` reads it. */
+export interface TaxLinkRow {
+  association_id: string;
+  tax_behavior: 'inclusive' | 'exclusive';
+  currency: string;
+  auto_apply: boolean;
+  start_date: string;
+  end_date: string | null;
+  priority: number;
+  created_at: string;
+  percentage: string;
+  rate: Record<string, unknown>;
+}
+
 interface TaxesRow {
   id: string;
   exempt: boolean;
-  links: {
-    association_id: string;
-    tax_behavior: 'inclusive' | 'exclusive';
-    currency: string;
-    auto_apply: boolean;
-    start_date: string;
-    end_date: string | null;
-    priority: number;
-    created_at: string;
-    percentage: string;
-    rate: Record<string, unknown>;
-  }[];
+  links: TaxLinkRow[];
   [column: string]: unknown;
 }
 
-const taxesText = `
-select s.id, c.tax_treatment = 'exempt' as exempt, coalesce((
+/** Links of rates to an entity as a column of named SQL, of the environment `$1`; `entityId` is an expression. */
+export const taxLinksText = (entityType: 'subscription' | 'customer', entityId: string) => `coalesce((
   select jsonb_agg(jsonb_build_object('association_id', a.id, 'tax_behavior', a.tax_behavior, 'currency', a.currency, 'auto_apply', a.auto_apply,
     'start_date', a.start_date, 'end_date', a.end_date, 'priority', a.priority, 'created_at', a.created_at,
     'percentage', r.percentage_value::text, 'rate', to_jsonb(r)))
   from tax_association a join tax_rate r on r.id = a.tax_rate_id
-  where a.environment_id = $1 and a.entity_type = 'subscription' and a.entity_id = s.id and a.status = 'published'
-), '[]') as links
+  where a.environment_id = $1 and a.entity_type = '${entityType}' and a.entity_id = ${entityId} and a.status = 'published'
+), '[]')`;
+
+const taxesText = `
+select s.id, c.tax_treatment = 'exempt' as exempt, ${taxLinksText('subscription', 's.id')} as links
 from subscription s join customer c on c.id = s.invoicing_customer_id
 where s.environment_id = $1 and s.id = any($2)`;
 
@@ -68,10 +74,11 @@ export async function readSubscriptionTaxes(
     [environmentId, [...new Set(subscriptionIds)]],
     'subscription-taxes',
   );
-  return new Map(rows.map((row) => [row.id, { exempt: row.exempt, links: row.links.map(linkOf) }]));
+  return new Map(rows.map((row) => [row.id, { exempt: row.exempt, links: row.links.map(taxLinkOf) }]));
 }
 
-function linkOf(link: TaxesRow['links'][number]): SubscriptionTaxes['links'][number] {
+/** A link of a rate from its row. */
+export function taxLinkOf(link: TaxLinkRow): SubscriptionTaxes['links'][number] {
   const rate = taxRateSnapshot(link.rate, decimalText(link.percentage));
   return {
     associationId: link.association_id,

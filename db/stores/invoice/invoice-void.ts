@@ -13,7 +13,7 @@ import { isPaymentInFlight } from '../payment/payment.ts';
 import { returnToSource } from '../payment/purchase-settlement.ts';
 import { takeBackPurchase } from '../wallet/purchase-taken-back.ts';
 import { releaseLots } from '../wallet/wallet-agenda.ts';
-import { creditPrepaidWallet } from '../wallet/wallet-credit.ts';
+import { creditPrepaidWallet, returnPrepaidCredits } from '../wallet/wallet-credit.ts';
 import { failPurchase } from '../wallet/wallet-purchase.ts';
 import { releaseCarriedCredits } from './carried-credit.ts';
 import { releaseCoupons } from './invoice-coupon.ts';
@@ -31,6 +31,7 @@ interface VoidableRow {
   payment_status: string;
   amount_paid: string;
   total_prepaid_credits_applied: string;
+  taxed_credits_applied: string;
   refunded_amount: string;
   own_terms: OwnTerms | null;
   source_type: string;
@@ -53,7 +54,7 @@ export async function voidInvoice(
 ): Promise<void> {
   await endLinksOf({ ...sql, scope }, input.invoiceId, input.at);
   const [row] = await sql.rows<VoidableRow>(
-    `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, refunded_amount, version,
+    `select id, customer_id, test_clock_id, currency, invoice_number, invoice_status, payment_status, amount_paid, total_prepaid_credits_applied, taxed_credits_applied, refunded_amount, version,
        own_terms, source_type, purchase_id, subscription_id from invoice where environment_id = $1 and id = $2 for update`,
     [scope.environmentId, input.invoiceId],
   );
@@ -132,23 +133,20 @@ async function undoPurchase(
   });
 }
 
-/** Money and credits go back as two lots of their own, each once. spec: wallets-and-payments §2.14 */
+/** Money and credits go back as lots of their own, each once. spec: wallets-and-payments §2.14 */
 async function giveBack(sql: Sql, scope: Scope, row: VoidableRow, plan: VoidPlan, at: string): Promise<void> {
-  const parts = [
-    { amount: plan.refundedMoney, idempotencyKey: row.id, what: 'What was paid of' },
-    { amount: plan.returnedCredits, idempotencyKey: `${row.id}_prepaid`, what: 'Prepaid credits of' },
-  ];
-  for (const { amount, idempotencyKey, what } of parts) {
-    if (decimal(amount).isZero()) continue;
+  const of = `voided invoice ${row.invoice_number ?? row.id}`;
+  if (!decimal(plan.refundedMoney).isZero()) {
     await creditPrepaidWallet(sql, scope, {
       customerId: row.customer_id,
       currency: row.currency,
-      amount,
+      amount: plan.refundedMoney,
       cause: 'invoice_void',
       causeId: row.id,
-      description: `${what} voided invoice ${row.invoice_number ?? row.id}`,
-      idempotencyKey,
+      description: `What was paid of ${of}`,
+      idempotencyKey: row.id,
       at,
     });
   }
+  await returnPrepaidCredits(sql, scope, row, { credits: plan.returnedCredits, of, at });
 }

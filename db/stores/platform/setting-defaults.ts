@@ -1,4 +1,5 @@
 import type { CreditDestination } from '../../../billing/carried-credit.ts';
+import type { TopupTax } from '../../../billing/taxed-credit.ts';
 
 const presets = ['today', 'last_7_days', 'last_30_days', 'current_month', 'last_month'];
 const usageGraph = {
@@ -68,7 +69,8 @@ export const settingDefaults = {
   subscription_alert_config: { alert_enabled: false, critical: noThreshold, warning: noThreshold, info: noThreshold },
   entitlement_alert_config: { alert_enabled: false, critical: noThreshold, warning: noThreshold, info: noThreshold },
   // Its other member, min_topup_amount_per_currency, is the setting of that name. spec: README decision 20
-  wallet_topup_config: { free_credit_limit_per_transaction: '0' },
+  // Own: `tax` says when bought credits are taxed. design: money-in-wallets finding 6
+  wallet_topup_config: { free_credit_limit_per_transaction: '0', tax: 'at_use' as TopupTax },
   // Bought credits of a terminated wallet: `forfeit`, or `refund_purchased`. spec: wallets-and-payments §2.9
   wallet_termination_policy: { policy: 'forfeit' },
   min_topup_amount_per_currency: { usd: '1' } as Record<string, string>,

@@ -86,7 +86,7 @@ async function openWhenLow(tx: Transaction, read: AutoTopupRead, { readUsage, is
   const shortfall = { balance: spendable, terms: facts.terms, most: read.most };
   const times = timesOf({ ...shortfall, coversShortfall: read.config.cover_shortfall ?? false }, bonusOf);
   if (times === null) return;
-  await open(tx, read, decided.credits.times(times), readUsage);
+  await open(tx, read, times, readUsage);
 }
 
 /** Opened rows of an attempt; null where it has none. */
@@ -98,8 +98,9 @@ interface Opened {
   isCompleted: boolean;
 }
 
-async function open(tx: Transaction, read: AutoTopupRead, credits: Decimal, readUsage: UsageReader): Promise<void> {
+async function open(tx: Transaction, read: AutoTopupRead, times: number, readUsage: UsageReader): Promise<void> {
   const { walletId, facts, config, method } = read;
+  const credits = facts.terms.amount.times(times);
   const number = read.row.attempts + 1;
   const request: TopupRequest & { idempotencyKey: string } = {
     walletId,
@@ -126,7 +127,7 @@ async function open(tx: Transaction, read: AutoTopupRead, credits: Decimal, read
     number,
     openedAt: facts.now,
     credits: decimalString(credits),
-    amount: decimalString(read.amount.times(credits.dividedBy(facts.terms.amount))),
+    amount: decimalString(read.costOf(times)),
     card: method?.card ?? null,
     purchaseId: opened.transactionId,
     invoiceId: opened.invoiceId,

@@ -22,6 +22,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { isChargedAlone } from '../payment/payment-connection.ts';
 import { settingDefaults } from '../platform/setting-defaults.ts';
+import { purchaseTaxes, withTax } from './purchase-tax.ts';
 
 /** Everything that is read of a wallet's automatic top-ups, and what the pure functions are asked with. */
 export interface AutoTopupRead {
@@ -35,8 +36,8 @@ export interface AutoTopupRead {
   facts: StandingFacts;
   limits: AutoTopupLimits;
   minimum: string | null;
-  /** In the currency, of one top-up of the configured amount, at its precision. */
-  amount: Decimal;
+  /** What so many times the configured amount cost the payer, tax that is added included, at the currency's precision. */
+  costOf: (times: number) => Decimal;
   /** How many times the amount is still allowed at once. */
   most: number;
   hasUnpaidInvoice: boolean;
@@ -60,6 +61,7 @@ interface ReadRow {
   customer_id: string;
   currency: string;
   wallet_status: string;
+  wallet_type: string;
   topup_conversion_rate: string;
   auto_topup: AutoTopup | null;
   test_clock_id: string | null;
@@ -106,7 +108,7 @@ const attemptColumns = `jsonb_build_object('id', a.id, 'opened_at', a.opened_at,
 
 // $2 the wallet, $3 real time. A purchase of somebody else's holds top-ups up while money for it may be on its way.
 const readText = `
-select w.tenant_id, w.customer_id, w.currency, w.wallet_status, w.topup_conversion_rate, w.auto_topup, c.test_clock_id, k.frozen_time,
+select w.tenant_id, w.customer_id, w.currency, w.wallet_status, w.wallet_type, w.topup_conversion_rate, w.auto_topup, c.test_clock_id, k.frozen_time,
   c.timezone, e.state as tenant_state, r.state, r.reason, r.until, r.pause, r.consecutive_declines, r.attempts, r.evaluate_at,
   r.evaluated_at, r.version,
   (select jsonb_build_object('id', m.id, 'card', m.gateway || '/' || coalesce(m.fingerprint, m.gateway_token), 'max_amount', m.max_amount::text)
@@ -167,13 +169,21 @@ export async function readAutoTopup(sql: Sql, scope: Scope, walletId: string): P
   });
   const own = counted.filter((each) => each.customer_id === row.customer_id && each.currency === row.currency);
   const ofCard = card === null ? [] : counted.filter((each) => each.card === card);
-  return assembled(walletId, row, now, own.map(toAttempt), ofCard.map(toAttempt));
+  return assembled(
+    walletId,
+    row,
+    now,
+    await costOfTimes(sql, scope, row, now),
+    own.map(toAttempt),
+    ofCard.map(toAttempt),
+  );
 }
 
 function assembled(
   walletId: string,
   row: ReadRow,
   now: string,
+  costOf: (times: number) => Decimal,
   own: readonly CountedAttempt[],
   ofCard: readonly CountedAttempt[],
 ): AutoTopupRead {
@@ -181,15 +191,14 @@ function assembled(
   const limits: AutoTopupLimits = { ...settingDefaults.auto_topup_limits, ...row.limits };
   const terms = termsOf({ ...config, cooldownMs: cooldownMs(config.cooldown) });
   const exact = creditValue(terms.amount, row.topup_conversion_rate);
-  const amount = roundToCurrency(exact, row.currency);
   const minimum = minimumOf({ ...settingDefaults.min_topup_amount_per_currency, ...row.minimums }, row.currency);
   const month = localMonth(now, row.timezone);
   const monthLimit = monthLimitOf(limits, row.currency);
   const spent = monthAmount(own, month);
   const mandate = row.method?.max_amount ?? null;
-  const most = mostTimes(amount, limits, { spent, monthLimit }, mandate);
+  const most = mostTimes(costOf, limits, { spent, monthLimit }, mandate);
   const monthReached: ReachedLimit[] =
-    mostTimes(amount, limits, { spent, monthLimit }) < 1 ? [{ reason: 'monthly_amount', until: month.end }] : [];
+    mostTimes(costOf, limits, { spent, monthLimit }) < 1 ? [{ reason: 'monthly_amount', until: month.end }] : [];
   const { open, last } = row;
   const failedAt =
     last !== null && last.outcome !== null && last.outcome !== 'succeeded' ? instantOf(last.ended_at) : null;
@@ -214,8 +223,8 @@ function assembled(
     pendingPurchase: row.pending_purchase && { endsAt: instantOf(row.pending_purchase.ends_at) },
     isUnused: !row.is_used,
     isBelowMinimum: minimum !== null && exact.lessThan(minimum),
-    isBelowGatewayMinimum: amount.isZero(),
-    isAboveMandate: !isWithinMandate(mandate, amount),
+    isBelowGatewayMinimum: costOf(1).isZero(),
+    isAboveMandate: !isWithinMandate(mandate, costOf(1)),
     evaluateAt: instantOf(row.evaluate_at),
   };
   return {
@@ -229,7 +238,7 @@ function assembled(
     facts,
     limits,
     minimum,
-    amount,
+    costOf,
     most,
     hasUnpaidInvoice: row.has_unpaid_invoice,
     method: row.method,
@@ -250,6 +259,17 @@ function assembled(
       version: row.version,
     },
   };
+}
+
+/** What top-ups cost: only an invoice bears tax, where the setting has credits taxed as they are bought. design: money-in-wallets finding 6 */
+async function costOfTimes(sql: Sql, scope: Scope, row: ReadRow, now: string): Promise<(times: number) => Decimal> {
+  const { customer_id: customerId, currency, wallet_type: walletType, auto_topup: config } = row;
+  const exact = creditValue(config?.amount ?? '0', row.topup_conversion_rate);
+  const amount = roundToCurrency(exact, currency);
+  const untaxed = (times: number) => amount.times(times);
+  if (!config?.invoicing) return untaxed;
+  const taxes = await purchaseTaxes(sql, scope, { customerId, currency, walletType, now });
+  return taxes.rates.length === 0 ? untaxed : (times) => withTax(exact.times(times), taxes, currency);
 }
 
 /** A wallet that does not fill itself. */

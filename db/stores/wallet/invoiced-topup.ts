@@ -1,5 +1,6 @@
 import { type NewInvoice, plainLine } from '../../../billing/invoice-request.ts';
 import { currencyPrecision, decimal, decimalString } from '../../../billing/money.ts';
+import { computeTaxes } from '../../../billing/tax.ts';
 import { newId } from '../../id.ts';
 import { badField } from '../../record.ts';
 import type { Transaction } from '../../transaction.ts';
@@ -7,6 +8,8 @@ import type { UsageReader } from '../../usage-reader.ts';
 import { createInvoice } from '../invoice/invoice-create.ts';
 import { attendInvoice, refreshInvoiceAgenda } from '../invoice/invoice-snapshot.ts';
 import { readSetting } from '../platform/setting.ts';
+import { givenTaxes, markTaxed, type PurchaseTaxes, purchaseTaxes } from './purchase-tax.ts';
+import type { LedgerEntry, LedgerWallet } from './wallet-ledger.ts';
 import { type TopupRequest, topUpWallet } from './wallet-topup.ts';
 
 /** A purchase of credits and the invoice that bills it. */
@@ -22,8 +25,8 @@ export interface InvoicedPurchase {
 }
 
 /**
- * Opens a purchase that its invoice pays: credits and bonus wait for the payment, the invoice is final at once and bears no tax, for
- * what credits pay is taxed when they are used. With the setting `auto_complete_purchased_credit_transaction` the credits come at
+ * Opens a purchase that its invoice pays: credits and bonus wait for the payment, the invoice is final at once. It bears no tax, for
+ * what credits pay is taxed when they are used, unless the setting `wallet_topup_config.tax` says that they are taxed as they are bought. With the setting `auto_complete_purchased_credit_transaction` the credits come at
  * once and the invoice counts as paid; not so an `automatic` purchase, which nobody pays elsewhere. Throws what `topUpWallet` and
  * `createInvoice` throw, and `validation_error` for an amount below the smallest unit of its currency.
  * spec: wallets-and-payments §2.6; design: money-in-wallets findings 3, 6
@@ -40,24 +43,8 @@ export async function buyCredits(
   const amount = decimal(entry.amount as string).toDecimalPlaces(currencyPrecision(wallet.currency));
   if (amount.isZero()) throw badField('credits_to_add', `costs less than the smallest amount of ${wallet.currency}`);
   const invoiceId = newId('inv');
-  await createInvoice(
-    tx,
-    tx.scope,
-    {
-      invoiceId,
-      at: wallet.now,
-      purchaseId: entry.id,
-      invoice: purchaseInvoice({
-        ...wallet,
-        amount: decimalString(amount),
-        isPaid,
-        automatic,
-        credits: entry.creditAmount,
-        transactionId: entry.id,
-      }),
-    },
-    readUsage,
-  );
+  const bill = { amount: decimalString(amount), isPaid, automatic };
+  await billPurchase(tx, { ...bill, wallet, entry, invoiceId, checkoutSessionId: null }, readUsage);
   // A purchase by hand is collected by its invoice's workflow, an automatic one by its wallet's.
   const followed = automatic === null ? attendInvoice : refreshInvoiceAgenda;
   const { agenda, testClockId } = await followed(tx, tx.scope, invoiceId);
@@ -65,36 +52,48 @@ export async function buyCredits(
   return { transactionId: entry.id, invoiceId, customerId, testClockId, at, invoiceWaits: agenda.length > 0 };
 }
 
-interface PurchaseToBill {
-  id: string;
-  customerId: string;
-  currency: string;
-  now: string;
+/** A purchase as its invoice bills it. */
+export interface PurchaseToBill {
+  wallet: Pick<LedgerWallet, 'id' | 'customerId' | 'currency' | 'walletType' | 'now'>;
+  entry: Pick<LedgerEntry, 'id' | 'creditAmount'>;
+  invoiceId: string;
+  /** Price of the credits, without tax that is added to it. */
   amount: string;
-  credits: string;
-  transactionId: string;
   isPaid: boolean;
   /** An automatic top-up, and until when its invoice may be paid, null for one that is charged now; null for a purchase by hand. */
   automatic: { dueAt: string | null } | null;
+  /** The session that collects it; null for none. */
+  checkoutSessionId: string | null;
 }
 
-/** The invoice of a purchase of credits. */
-export function purchaseInvoice({
-  amount,
-  credits,
-  transactionId,
-  isPaid,
-  automatic,
-  ...wallet
-}: PurchaseToBill): NewInvoice {
+/**
+ * Makes the invoice of a purchase of credits, with the taxes that the setting `wallet_topup_config.tax` wants of it, and marks the
+ * purchase where it bears any. Throws what `createInvoice` throws. spec: wallets-and-payments §2.6; design: money-in-wallets finding 6
+ */
+export async function billPurchase(tx: Transaction, bill: PurchaseToBill, readUsage: UsageReader): Promise<void> {
+  const { wallet, entry, invoiceId, checkoutSessionId } = bill;
+  const taxes = await purchaseTaxes(tx, tx.scope, wallet);
+  const creation = { invoiceId, at: wallet.now, purchaseId: entry.id, invoice: purchaseInvoice(bill, taxes) };
+  const gate = checkoutSessionId === null ? {} : { checkoutSessionId };
+  await createInvoice(tx, tx.scope, { ...creation, ...gate }, readUsage);
+  if (taxes.rates.length > 0) await markTaxed(tx, tx.scope, { id: entry.id, invoiceId });
+}
+
+function purchaseInvoice(
+  { wallet, entry, amount, isPaid, automatic }: PurchaseToBill,
+  taxes: PurchaseTaxes,
+): NewInvoice {
+  const { id: transactionId, creditAmount: credits } = entry;
+  const { exclusive } = computeTaxes(decimal(amount), taxes.rates, taxes.exempt, wallet.currency);
+  const total = decimalString(exclusive.plus(amount));
   return {
     customerId: wallet.customerId,
     subscriptionId: null,
     currency: wallet.currency,
     subtotal: amount,
-    total: amount,
-    amountDue: amount,
-    amountPaid: isPaid ? amount : '0',
+    total,
+    amountDue: total,
+    amountPaid: isPaid ? total : '0',
     lines: [plainLine(`Purchase ${credits} Credits`, amount)],
     invoiceType: 'ONE_OFF',
     billingReason: automatic ? 'WALLET_AUTO_TOPUP' : 'MANUAL',
@@ -109,7 +108,7 @@ export function purchaseInvoice({
     paymentStatus: isPaid ? 'SUCCEEDED' : null,
     collectionMethod: 'charge_automatically',
     coupons: [],
-    taxes: [],
+    taxes: givenTaxes(taxes),
     totalPrepaidApplied: '0',
     invoicePdfUrl: null,
     description: '',

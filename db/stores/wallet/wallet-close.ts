@@ -33,6 +33,11 @@ export async function convertToPostpaid(tx: Transaction, id: string): Promise<st
     [id],
   );
   if (pending) throw refuseInvalid('modification_type', `purchase ${pending.id} of wallet ${id} waits for its payment`);
+  // A postpaid wallet pays invoices with their tax.
+  if (wallet.lots.some(({ isTaxed, creditsAvailable }) => isTaxed && creditsAvailable.greaterThan(0))) {
+    const problem = `wallet ${id} holds credits that were taxed when they were bought, and a postpaid wallet would pay tax with them again; use them first, or terminate it`;
+    throw refuseInvalid('modification_type', problem);
+  }
   const { customerId, currency, conversionRate, topupConversionRate, creditBalance } = wallet;
   await refuseTaken(tx, { customerId, currency });
   const { metadata, autoTopup, alertSettings } = await findWallet(tx, id);

@@ -1,4 +1,4 @@
-import { decimal } from '../../../billing/money.ts';
+import { decimal, decimalString, least } from '../../../billing/money.ts';
 import { creditsOf } from '../../../billing/wallet.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
@@ -19,6 +19,8 @@ export interface PrepaidCredit {
   /** The same key credits once. */
   idempotencyKey: string;
   at: string;
+  /** It gives back credits that were taxed when they were bought. */
+  isTaxed?: boolean;
 }
 
 const reasonOf = {
@@ -54,8 +56,49 @@ export async function creditPrepaidWallet(sql: Sql, scope: Scope, credit: Prepai
     idempotencyKey: credit.idempotencyKey,
     description: credit.description,
     metadata: { [nameOf[credit.cause]]: credit.causeId },
+    isTaxed: credit.isTaxed,
   });
   await writeLedger(ledger);
+}
+
+/** An invoice whose prepaid credits go back. */
+interface PrepaidInvoice {
+  id: string;
+  customer_id: string;
+  currency: string;
+  taxed_credits_applied: string;
+}
+
+/**
+ * Gives the prepaid credits of an invoice that is void back to the wallet, once: in two lots where a part of them was taxed when it was
+ * bought, so that it is not taxed again. Nothing happens where there were none.
+ * spec: wallets-and-payments §2.14; design: money-in-wallets finding 6
+ */
+export async function returnPrepaidCredits(
+  sql: Sql,
+  scope: Scope,
+  invoice: PrepaidInvoice,
+  { credits, of, at }: { credits: string; of: string; at: string },
+): Promise<void> {
+  const taxed = least(decimal(invoice.taxed_credits_applied), decimal(credits));
+  const lots = [
+    { amount: decimal(credits).minus(taxed), idempotencyKey: `${invoice.id}_prepaid`, isTaxed: false },
+    { amount: taxed, idempotencyKey: `${invoice.id}_prepaid_taxed`, isTaxed: true },
+  ];
+  for (const { amount, idempotencyKey, isTaxed } of lots) {
+    if (amount.isZero()) continue;
+    await creditPrepaidWallet(sql, scope, {
+      customerId: invoice.customer_id,
+      currency: invoice.currency,
+      amount: decimalString(amount),
+      cause: 'invoice_void',
+      causeId: invoice.id,
+      description: `Prepaid credits of ${of}`,
+      idempotencyKey,
+      at,
+      isTaxed,
+    });
+  }
 }
 
 async function lockPrepaidWallet(

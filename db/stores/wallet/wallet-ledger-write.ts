@@ -29,6 +29,7 @@ const entryColumns: Columns = {
   expiryDate: 'timestamptz',
   priority: 'int',
   paysFrom: 'timestamptz',
+  isTaxed: 'boolean',
   parentTransactionId: 'text',
   conversionRate: 'numeric',
   topupConversionRate: 'numeric',

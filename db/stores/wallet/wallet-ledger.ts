@@ -62,6 +62,8 @@ export interface CreditFacts extends EntryFacts {
   priority?: number | null | undefined;
   /** Not for invoices of a period that had ended by then; null: for any. */
   paysFrom?: string | null | undefined;
+  /** What it gives was taxed before, and is not when it pays. */
+  isTaxed?: boolean | undefined;
   parentTransactionId?: string | undefined;
   /** A purchase that is still to be paid: it moves nothing until then. */
   isPending?: boolean | undefined;
@@ -101,7 +103,7 @@ from wallet w where w.environment_id = $1 and w.id = any($2) and w.status = 'pub
 
 // A statement of its own: one that locks sees what its locks waited for, but not what else those transactions wrote.
 const lotsText = `
-select id, wallet_id, credit_amount, credits_available, expiry_date, priority, pays_from, created_at, transaction_reason, transaction_status, status
+select id, wallet_id, credit_amount, credits_available, expiry_date, priority, pays_from, is_taxed, created_at, transaction_reason, transaction_status, status
 from wallet_transaction where wallet_id = any($1) and credits_available > 0`;
 
 /** Locks wallets by ascending id and reads what is left of their lots: two statements for any number. spec: wallets-and-payments §2.3 */
@@ -145,6 +147,7 @@ export function lotOf(row: Record<string, unknown>): CreditLot {
     expiryDate: row.expiry_date ? instantText(row.expiry_date as string) : null,
     priority: row.priority as number | null,
     paysFrom: row.pays_from ? instantText(row.pays_from as string) : null,
+    isTaxed: row.is_taxed === true,
     createdAt: instantText(row.created_at as string),
     transactionReason: row.transaction_reason as string,
     transactionStatus: row.transaction_status as string,
@@ -167,6 +170,7 @@ export function enterCredit(ledger: Ledger, wallet: LedgerWallet, facts: CreditF
     expiryDate: facts.expiryDate ?? null,
     priority: facts.priority ?? null,
     paysFrom: facts.paysFrom ?? null,
+    isTaxed: facts.isTaxed ?? false,
     transactionStatus: isPending ? 'pending' : 'completed',
     status: 'published',
   };
@@ -257,6 +261,7 @@ function enter(
     idempotencyKey: facts.idempotencyKey,
     description: facts.description ?? '',
     occurredAt: wallet.now,
+    isTaxed: false,
     requestId: facts.requestId,
     ...columns,
   };

@@ -16,7 +16,13 @@ const coupon = (name: string, discountedAmount: string, percentage: string | nul
 /** The page of an invoice of 100 in euros, of which `totalDiscount` was taken off. */
 function pageOf(totalDiscount: string, coupons: object[]) {
   const row = { currency: 'eur', subtotal: '100', totalDiscount, total: '84', amountDue: '84', amountRemaining: '84' };
-  const none = { totalPrepaidCreditsApplied: '0', adjustmentAmount: '0', amountPaid: '0', refundedAmount: '0' };
+  const none = {
+    totalPrepaidCreditsApplied: '0',
+    taxedCreditsApplied: '0',
+    adjustmentAmount: '0',
+    amountPaid: '0',
+    refundedAmount: '0',
+  };
   const customer = { name: 'Beispiel AG', addressCity: 'Wien', addressCountry: 'at' };
   const invoice = { row: { ...row, ...none, invoiceStatus: 'FINALIZED' }, lines: [], taxes: [], coupons, customer };
   const config = { accent_color: '#1f4e8c', paper: 'a4', logo: '', footer: '', template_name: 'default', group_by: [] };

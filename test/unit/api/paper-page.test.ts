@@ -79,8 +79,23 @@ describe('the printed page of an invoice is a VAT invoice', () => {
     expect(totals(untold)).toContainEqual(['Paid', '-€1,500.00']);
   });
 
+  it('tells credits that were taxed when they were bought from others', () => {
+    const row = { totalPrepaidCreditsApplied: '50', taxedCreditsApplied: '30' };
+    expect(totals(printedInvoice(printed({ row })))).toEqual(
+      expect.arrayContaining([
+        ['Prepaid credits, taxed when bought', '-€30.00'],
+        ['Prepaid credits', '-€20.00'],
+      ]),
+    );
+  });
+
   it('has a row for coupons, credits and credit notes', () => {
-    const row = { totalDiscount: '100', totalPrepaidCreditsApplied: '50', adjustmentAmount: '200' };
+    const row = {
+      totalDiscount: '100',
+      totalPrepaidCreditsApplied: '50',
+      taxedCreditsApplied: '0',
+      adjustmentAmount: '200',
+    };
     expect(totals(printedInvoice(printed({ row })))).toEqual([
       ['Subtotal', '€1,250.00'],
       ['Discount', '-€100.00'],

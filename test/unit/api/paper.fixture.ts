@@ -31,7 +31,14 @@ const row = {
   periodStart: '2026-01-31T23:00:00.000Z',
   periodEnd: '2026-02-28T23:00:00.000Z',
   paidAt: null,
-  ...{ subtotal: '1250', totalDiscount: '0', totalPrepaidCreditsApplied: '0', total: '1500', amountDue: '1500' },
+  ...{
+    subtotal: '1250',
+    totalDiscount: '0',
+    totalPrepaidCreditsApplied: '0',
+    taxedCreditsApplied: '0',
+    total: '1500',
+    amountDue: '1500',
+  },
   ...{ amountPaid: '0', amountRemaining: '1500', adjustmentAmount: '0', refundedAmount: '0' },
 };
 const customer = {

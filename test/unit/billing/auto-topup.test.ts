@@ -165,9 +165,10 @@ describe('limits (money-in-wallets findings 8, 9)', () => {
       localMonth(at(0), 'UTC'),
     );
     expect(spent.toFixed()).toBe('75');
-    expect(mostTimes(decimal('10'), limits, { spent: decimal('975'), monthLimit: '1000' })).toBe(2);
-    expect(mostTimes(decimal('10'), limits, { spent: decimal('991'), monthLimit: '1000' })).toBe(0);
-    expect(mostTimes(decimal('10'), limits, { spent, monthLimit: null })).toBe(10);
+    const tens = (times: number) => decimal('10').times(times);
+    expect(mostTimes(tens, limits, { spent: decimal('975'), monthLimit: '1000' })).toBe(2);
+    expect(mostTimes(tens, limits, { spent: decimal('991'), monthLimit: '1000' })).toBe(0);
+    expect(mostTimes(tens, limits, { spent, monthLimit: null })).toBe(10);
   });
 
   it('declines wait one, two and four hours', () => {

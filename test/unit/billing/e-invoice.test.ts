@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { creditedTax, type EInvoiceAmounts, type EInvoiceInput, eInvoiceAmounts } from '../../../billing/e-invoice.ts';
 import { computeInvoice, type InvoiceInput } from '../../../billing/invoice.ts';
 import { decimal, decimalString, sum } from '../../../billing/money.ts';
+import type { PayingLots } from '../../../billing/taxed-credit.ts';
 
 /** Cents, so that each currency gets what it can hold. */
 const cents = (most: number) => fc.integer({ min: 0, max: most }).map((value) => (value / 100).toFixed(2));
@@ -23,6 +24,8 @@ const invoices = fc.record({
     { maxLength: 3 },
   ),
   credits: cents(50_000),
+  /** What of the credits was taxed when it was bought. */
+  taxed: fc.option(cents(50_000)),
   taxes: fc.array(
     fc.record({
       percentage: percentages,
@@ -32,6 +35,15 @@ const invoices = fc.record({
   ),
 });
 type Given = typeof invoices extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The wallet's credits, of which those that were taxed are used first. */
+function lotsOf({ taxed, credits }: Given): PayingLots {
+  const lots = [
+    { credits: taxed ?? '0', isTaxed: true },
+    { credits, isTaxed: false },
+  ];
+  return { conversionRate: '1', lots };
+}
 
 /** The invoice that the pipeline makes, and what is stored of it for its e-invoice. */
 function storedOf(given: Given): EInvoiceInput {
@@ -45,7 +57,7 @@ function storedOf(given: Given): EInvoiceInput {
       percentageOff,
       amountOff,
     })),
-    wallets: [{ id: 'wallet', allowance: given.credits }],
+    wallets: [{ id: 'wallet', allowance: given.credits, ...(given.taxed === null ? {} : { lots: lotsOf(given) }) }],
     taxes: given.taxes.map((tax, index) => ({ id: String(index), ...tax })),
     taxExempt: false,
   };
@@ -65,6 +77,7 @@ function storedOf(given: Given): EInvoiceInput {
     })),
     untaxed: 'O',
     credits: computed.totalPrepaidCreditsApplied,
+    taxedCredits: computed.taxedCreditsApplied,
     total: computed.total,
   };
 }
@@ -84,7 +97,8 @@ function expectArithmetic(amounts: EInvoiceAmounts): void {
     expect(value(line.allowance).isNegative()).toBe(false);
   }
   equal(amounts.lineTotal, sum(amounts.lines.map((line) => value(line.net))));
-  equal(amounts.taxable, value(amounts.lineTotal).minus(value(amounts.allowance)).plus(value(amounts.charge)));
+  equal(amounts.allowanceTotal, value(amounts.allowance).plus(value(amounts.taxedCredits)));
+  equal(amounts.taxable, value(amounts.lineTotal).minus(value(amounts.allowanceTotal)).plus(value(amounts.charge)));
   equal(amounts.grandTotal, value(amounts.taxable).plus(amounts.tax));
   equal(amounts.payable, value(amounts.grandTotal).minus(value(amounts.prepaid)));
   const due = value(amounts.taxable).times(value(amounts.percent)).dividedBy(100);
@@ -103,7 +117,7 @@ describe('the amounts of an e-invoice', () => {
         expectArithmetic(amounts);
         equal(amounts.payable, value(stored.total));
         equal(amounts.tax, sum(stored.rates.map((rate) => value(rate.taxAmount))));
-        equal(amounts.prepaid, value(stored.credits));
+        equal(amounts.prepaid, value(stored.credits).minus(value(stored.taxedCredits ?? '0')));
       }),
       { numRuns: 300 },
     );

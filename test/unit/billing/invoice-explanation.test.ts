@@ -208,6 +208,7 @@ describe('the invoice', () => {
     subtotal: '31.2',
     totalDiscount: zero,
     totalPrepaidCreditsApplied: zero,
+    taxedCreditsApplied: zero,
     totalTax: zero,
     total: '31.2',
     adjustmentAmount: zero,
