@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { percentageBases } from '../db/stores/alert/wallet-alert.ts';
+import { percentageBases } from '../db/stores/alert/percentage-base.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
 import { compare, percentile } from './measure.ts';
 import { type BenchDatabase, withBenchDatabase } from './platform.ts';

@@ -9,6 +9,7 @@ export const creditTables = ['wallet', 'wallet_transaction', 'carried_credit', .
 /** References of ledgers, of purchases, of credit for unused time and of automatic top-ups. */
 export const walletReferences: readonly Reference[] = [
   { table: 'wallet_transaction', column: 'wallet_id', target: 'wallet' },
+  { table: 'wallet_credit_day', column: 'wallet_id', target: 'wallet' },
   { table: 'wallet_transaction', column: 'parent_transaction_id', target: 'wallet_transaction' },
   { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },
   { table: 'invoice', column: 'purchase_id', target: 'wallet_transaction' },

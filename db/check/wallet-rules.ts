@@ -26,6 +26,20 @@ export const walletRules: readonly InvariantRule[] = [
   },
   {
     id: 'I7',
+    rule: 'the credits of a day are the sum of those that its ledger completed on it',
+    examines: 'select count(*) from wallet_credit_day',
+    violations: `
+      with ledger as (
+        select environment_id, wallet_id, (occurred_at at time zone 'UTC')::date as day, sum(credit_amount) as credits
+        from wallet_transaction where type = 'credit' and transaction_status = 'completed' group by 1, 2, 3
+      )
+      select coalesce(d.wallet_id, ledger.wallet_id) as object, format('%s on %s, the ledger has %s', coalesce(d.credits, 0),
+        coalesce(d.day, ledger.day), coalesce(ledger.credits, 0)) as problem
+      from wallet_credit_day d full join ledger using (environment_id, wallet_id, day)
+      where coalesce(d.credits, 0) <> coalesce(ledger.credits, 0)`,
+  },
+  {
+    id: 'I7',
     rule: 'each entry of a ledger begins where the one before it ended',
     examines: `select count(*) from wallet_transaction where transaction_status = 'completed'`,
     violations: `

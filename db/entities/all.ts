@@ -71,6 +71,7 @@ import { TestClock } from './test-clock.ts';
 import { UserAccount } from './user-account.ts';
 import { Wallet } from './wallet.ts';
 import { WalletAutoTopup } from './wallet-auto-topup.ts';
+import { WalletCreditDay } from './wallet-credit-day.ts';
 import { WalletTransaction } from './wallet-transaction.ts';
 
 /** Every mapped table. The usage tables are not here: they are named SQL (metering/postgres). */
@@ -149,5 +150,6 @@ export const entities = [
   UserAccount,
   Wallet,
   WalletAutoTopup,
+  WalletCreditDay,
   WalletTransaction,
 ];

@@ -65,6 +65,11 @@ const schema = defineEntity({
         `create index "${n}" on ${t} (${c.parentTransactionId}) where ${c.parentTransactionId} is not null`,
     },
     {
+      name: 'wallet_transaction_credit_index',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.walletId}, ${c.occurredAt}) include (${c.creditAmount}) where ${c.type} = 'credit' and ${c.transactionStatus} = 'completed'`,
+    },
+    {
       name: 'wallet_transaction_open_lot_index',
       expression: (c, t, n) => `create index "${n}" on ${t} (${c.walletId}) where ${c.creditsAvailable} > 0`,
     },

@@ -76,6 +76,7 @@ import { Migration20261127_10_event_lists } from './20261127_10_event_lists.ts';
 import { Migration20261127_50_sessions_by_provider } from './20261127_50_sessions_by_provider.ts';
 import { Migration20261127_60_card_fingerprint } from './20261127_60_card_fingerprint.ts';
 import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
+import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -157,4 +158,5 @@ export const migrations = [
   { name: '20261127_50_sessions_by_provider', class: Migration20261127_50_sessions_by_provider },
   { name: '20261127_60_card_fingerprint', class: Migration20261127_60_card_fingerprint },
   { name: '20261128_29_taxed_credits', class: Migration20261128_29_taxed_credits },
+  { name: '20261128_30_wallet_credit_days', class: Migration20261128_30_wallet_credit_days },
 ];

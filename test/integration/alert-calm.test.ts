@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signalUsageWatch } from '../../activities/usage-watch.ts';
 import { alertTypes } from '../../billing/alert/alert-state.ts';
-import { advanceTo, created, testPlatform } from '../support/billing.ts';
+import { advanceTo, clockedCustomer, created, testPlatform } from '../support/billing.ts';
 import { alertFixture } from './alert.fixture.ts';
 import { grantFixture } from './grant.fixture.ts';
 
@@ -118,6 +118,26 @@ test('finding 40: credits that are bought raise the percentage of what there is,
   // 100 of the 10 that were given in this period.
   await watched();
   expect((await logged(id, 'low_credit_balance')).length).toBe(2);
+});
+
+test('finding 54: a percentage is of what came since the instant at which the period began, on that day and on later ones', async () => {
+  const { planId } = await metered();
+  const { clockId, customerId } = await clockedCustomer(api, { frozenTime: '2026-04-01T06:00:00Z' });
+  const { id } = await wallet(customerId, critical('50', { alert_threshold_type: 'percentage' }));
+  await topUp(id, '100');
+  await advanceTo(api, clockId, '2026-04-01T12:00:00Z');
+  await created(api, '/subscriptions', {
+    ...{ customer_id: customerId, plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' },
+    ...{ start_date: '2026-04-01T12:00:00Z', collection_method: 'send_invoice' },
+  });
+  await topUp(id, '10');
+  await advanceTo(api, clockId, '2026-04-03T00:00:00Z');
+  await topUp(id, '40');
+  // 30 of the 50 that came in the period are left, and then 20; the 100 of its first morning are none of them.
+  await debit(id, '120');
+  expect(await logged(id, 'low_credit_balance')).toEqual([]);
+  await debit(id, '10');
+  expect(await logged(id, 'low_credit_balance')).toEqual([['in_alarm', '40']]);
 });
 
 test('finding 44: values are strings, and the two numbers of a wallet’s alert are numbers', async () => {

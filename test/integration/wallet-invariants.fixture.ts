@@ -10,6 +10,13 @@ export const walletPlantings: Planting[] = [
   },
   {
     id: 'I7',
+    what: 'credits of a day that the ledger does not have',
+    sql: `update wallet_credit_day set credits = credits + 1 where wallet_id = '$1'`,
+    by: 'walletId',
+    names: /the ledger has/,
+  },
+  {
+    id: 'I7',
     what: 'an entry that begins elsewhere',
     sql: `update wallet_transaction set credit_balance_before = credit_balance_before + 1 where id = '$1'`,
     by: 'debitId',

@@ -6,7 +6,8 @@ import { markCustomers } from '../../usage-mark.ts';
 import type { LedgerWallet } from '../wallet/wallet-ledger.ts';
 import { allowCalmOfWallets } from './alert-calm.ts';
 import { recordAlerts } from './alert-stream.ts';
-import { creditReading, percentageBases, type WatchedWallet, walletAlerts } from './wallet-alert.ts';
+import { percentageBases } from './percentage-base.ts';
+import { creditReading, type WatchedWallet, walletAlerts } from './wallet-alert.ts';
 
 /**
  * Alerts after ledger operations on locked wallets, in their transaction: the balance itself is compared at once, and what usage

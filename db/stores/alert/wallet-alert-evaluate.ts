@@ -16,13 +16,13 @@ import {
   recordAlerts,
 } from './alert-stream.ts';
 import { tellOngoingBalances } from './ongoing-balance.ts';
+import { percentageBases } from './percentage-base.ts';
 import {
   creditReading,
   featureReading,
   type OngoingBalance,
   ongoingReading,
   type Present,
-  percentageBases,
   type WatchedFeature,
   type WatchedWallet,
   walletAlerts,

@@ -1,15 +1,7 @@
 import { type AlertConfig, storedAlerts } from '../../../billing/alert/alert-config.ts';
-import {
-  type AlertState,
-  type AlertType,
-  percentageBaseStart,
-  percentageOf,
-} from '../../../billing/alert/alert-state.ts';
-import { type Decimal, decimal, decimalString } from '../../../billing/money.ts';
-import { decimalText, instantText } from '../../columns.ts';
+import { type AlertState, type AlertType, percentageOf } from '../../../billing/alert/alert-state.ts';
+import { type Decimal, decimalString } from '../../../billing/money.ts';
 import type { OutboundEvent } from '../../outbox.ts';
-import type { Scope } from '../../scope.ts';
-import type { Sql } from '../../transaction.ts';
 import { settingDefaults } from '../platform/setting-defaults.ts';
 import { type WalletFacts, walletEvent } from '../wallet/wallet-event.ts';
 import type { AlertReading } from './alert-stream.ts';
@@ -171,77 +163,3 @@ export function featureReading(
 
 /** The two numbers of a balance alert are JSON numbers, with all their digits. design: money-in-wallets finding 44 */
 const jsonNumber = (value: Decimal): unknown => JSON.rawJSON(decimalString(value));
-
-/** Credits that percentages of a customer's wallets are of. */
-export interface PercentageBases {
-  /** By wallet id, in credits. */
-  readonly credits: ReadonlyMap<string, Decimal>;
-  /** Wallets that were given none for a whole period: their streams end. */
-  readonly stale: ReadonlySet<string>;
-}
-
-/**
- * Completed credits of wallets since the earliest start of a current period of their customer, or ever. A wallet with none in the
- * period before either is stale. spec: wallets-and-payments §2.16 Percentage; design: money-in-wallets finding 40
- */
-export async function percentageBases(
-  sql: Sql,
-  scope: Scope,
-  wallets: readonly Pick<WatchedWallet, 'id' | 'customerId' | 'alerts'>[],
-): Promise<PercentageBases> {
-  const asked = wallets.filter(({ alerts }) => alerts.alert_enabled && alerts.alert_threshold_type === 'percentage');
-  const credits = new Map<string, Decimal>();
-  const stale = new Set<string>();
-  for (const [customerId, own] of Map.groupBy(asked, (wallet) => wallet.customerId)) {
-    const subscriptions = await sql.rows<PeriodRow>(
-      `select subscription_status, current_period_start, current_period_end from subscription
-       where environment_id = $1 and invoicing_customer_id = $2 and status = 'published' and subscription_status in ('active', 'trialing')`,
-      [scope.environmentId, customerId],
-    );
-    const start = percentageBaseStart(subscriptions.map(periodOf));
-    const ids = own.map(({ id }) => id);
-    const since = await creditsSince(sql, ids, start);
-    const before = start && (await creditsSince(sql, ids, periodBefore(subscriptions, start)));
-    for (const id of ids) {
-      credits.set(id, since.get(id) ?? decimal(0));
-      if (before && !before.has(id)) stale.add(id);
-    }
-  }
-  return { credits, stale };
-}
-
-interface PeriodRow {
-  subscription_status: string;
-  current_period_start: string;
-  current_period_end: string;
-  [column: string]: unknown;
-}
-
-function periodOf(row: PeriodRow) {
-  return {
-    subscriptionStatus: row.subscription_status,
-    currentPeriodStart: instantText(row.current_period_start),
-    currentPeriodEnd: instantText(row.current_period_end),
-  };
-}
-
-/** Instant one period of the same length before the start. */
-function periodBefore(subscriptions: readonly PeriodRow[], start: string): string {
-  const ends = subscriptions.map(periodOf).filter(({ currentPeriodStart }) => currentPeriodStart === start);
-  const lengthMs = Math.max(...ends.map(({ currentPeriodEnd }) => Date.parse(currentPeriodEnd) - Date.parse(start)));
-  return new Date(Date.parse(start) - lengthMs).toISOString();
-}
-
-async function creditsSince(
-  sql: Sql,
-  walletIds: readonly string[],
-  start: string | null,
-): Promise<Map<string, Decimal>> {
-  const rows = await sql.rows<{ wallet_id: string; credits: string }>(
-    `select wallet_id, sum(credit_amount) as credits from wallet_transaction
-     where wallet_id = any($1) and type = 'credit' and transaction_status = 'completed' and status = 'published'
-       and ($2::timestamptz is null or occurred_at >= $2) group by wallet_id`,
-    [walletIds, start],
-  );
-  return new Map(rows.map((row) => [row.wallet_id, decimal(decimalText(row.credits))]));
-}

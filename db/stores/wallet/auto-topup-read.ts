@@ -134,9 +134,10 @@ select w.tenant_id, w.customer_id, w.currency, w.wallet_status, w.wallet_type, w
   exists (select from subscription s where s.environment_id = $1 and s.status = 'published' and s.subscription_status in ('active', 'trialing')
     and (s.invoicing_customer_id = w.customer_id or s.customer_id in (
       select d.id from customer d where d.environment_id = $1 and d.parent_customer_id = w.customer_id)))
-  or exists (select from wallet_transaction t where t.wallet_id in (select o.id from wallet o where o.environment_id = $1
-      and o.customer_id = w.customer_id) and t.transaction_reason = 'MANUAL_BALANCE_DEBIT'
-    and t.occurred_at > coalesce(k.frozen_time, $3::timestamptz) - interval '30 days') as is_used,
+  or exists (select from wallet o cross join lateral (select t.occurred_at from wallet_transaction t where t.wallet_id = o.id
+      and t.transaction_reason = 'MANUAL_BALANCE_DEBIT' order by t.position desc limit 1) newest
+    where o.environment_id = $1 and o.customer_id = w.customer_id
+    and newest.occurred_at > coalesce(k.frozen_time, $3::timestamptz) - interval '30 days') as is_used,
   ${setting('auto_topup_limits')} as limits, ${setting('min_topup_amount_per_currency')} as minimums
 from wallet_auto_topup r join wallet w on w.id = r.id join customer c on c.id = w.customer_id join tenant e on e.id = w.tenant_id
 left join test_clock k on k.id = c.test_clock_id

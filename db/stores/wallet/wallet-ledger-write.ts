@@ -7,6 +7,7 @@ import { type OutboundEvent, writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
 import { followLedger } from '../alert/ledger-alert.ts';
+import { countCredits } from './credit-day.ts';
 import { noteLots } from './wallet-agenda.ts';
 import type { Ledger, LedgerEntry, LedgerWallet } from './wallet-ledger.ts';
 
@@ -61,7 +62,7 @@ export interface WalletChanges {
 }
 
 /**
- * Writes the entries, what they left of lots and wallets, their events and the audit: five statements for any number of entries
+ * Writes the entries, what they left of lots and wallets, their events and the audit: six statements at most for any number of entries
  * and wallets. Throws `already_exists` for a key that an entry which did not fail has. spec: wallets-and-payments §2.3
  */
 export async function writeLedger(ledger: Ledger, before: WalletChanges = { events: [], audit: [] }): Promise<void> {
@@ -84,6 +85,7 @@ export async function writeLedger(ledger: Ledger, before: WalletChanges = { even
   await writeAudit(sql, scope, [...before.audit, ...entries.map(entryAudit)]);
   const completed = entries.filter((entry) => entry.type === 'credit' && entry.transactionStatus === 'completed');
   const credited = new Set(completed.map((entry) => entry.walletId));
+  await countCredits(sql, scope, completed);
   await followLedger(sql, scope, wallets, credited);
   noteExpiries(ledger);
 }

@@ -8,6 +8,7 @@ import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { followLedger } from '../alert/ledger-alert.ts';
 import { endAttempts } from './auto-topup-end.ts';
+import { countCredits } from './credit-day.ts';
 import { noteLots } from './wallet-agenda.ts';
 import { type Ledger, lotOf, openLedger } from './wallet-ledger.ts';
 import { entryEvent, writeWallets } from './wallet-ledger-write.ts';
@@ -121,6 +122,7 @@ async function writeCompleted(ledger: Ledger, rows: readonly PurchaseRow[]): Pro
     };
   });
   await writeRows(sql, completeRows, written);
+  await countCredits(sql, scope, written);
   const credited = new Set(rows.map((row) => row.wallet_id));
   const wallets = await writeWallets(ledger, credited);
   await report(ledger, written, 'purchase completed');
