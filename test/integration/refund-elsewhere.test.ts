@@ -131,7 +131,7 @@ describe('refunds made in the provider’s dashboard', () => {
     await haveRefunds(paymentId, [{ gateway_refund_id: refundId, refund_status: 'SUCCEEDED' }]);
   });
 
-  test('one of bought credits takes them back, below zero where they are spent', async () => {
+  test('finding 5c: one of bought credits takes them back, below zero where they are spent', async () => {
     const { walletId, invoiceId, paymentId, intentId } = await boughtCredits();
     await filling.debit(walletId, '10');
     const { refundId } = await inDashboard(intentId, 500);
@@ -142,7 +142,7 @@ describe('refunds made in the provider’s dashboard', () => {
     expect(await debitsOf(walletId)).toContainEqual({ credit_amount: '5', reference_id: refund.id });
   });
 
-  test('one of a payment without an invoice takes the credits of its purchase', async () => {
+  test('finding 5c: one of a payment without an invoice takes the credits of its purchase', async () => {
     const { customerId } = await stripePayer(world, 'succeeds');
     const walletId = await filling.walletOf(customerId, { invoicing: false });
     await filling.debit(walletId, '85');
