@@ -72,6 +72,36 @@ describe('an issued invoice as EN 16931', () => {
     expect(textOf(ubl, 'cbc:TaxInclusiveAmount')).toBe('28.99');
   });
 
+  it.each([
+    ['exclusive', { taxable: '65.00', due: '67.35' }],
+    ['inclusive', { taxable: '54.62', due: '55.00' }],
+  ])(
+    'with credits that were taxed when they were bought (%s) shows them as an allowance, and others as paid',
+    async (behavior, shown) => {
+      const customer_id = await customerOf();
+      const vat = (await rate('19', behavior)) as { tax_rate_code: string };
+      await created(api, '/taxes/associations', { ...vat, entity_type: 'customer', entity_id: customer_id });
+      const { id } = await created(api, '/wallets', { customer_id, currency: 'eur' });
+      await api('PUT', '/settings/wallet_topup_config', { value: { tax: 'at_purchase' } });
+      const { invoice_id } = await created<Wire>(api, `/wallets/${id}/top-up`, {
+        ...{ transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '25', priority: 0 },
+      });
+      await api('PUT', '/settings/wallet_topup_config', { value: { tax: null } });
+      expect((await api('PUT', `/invoices/${invoice_id}/payment`, { payment_status: 'SUCCEEDED' })).status).toBe(200);
+      await expectValid((await api<Wire>('GET', `/invoices/${invoice_id}`)).body);
+      const free = { transaction_reason: 'FREE_CREDIT_GRANT', credits_to_add: '10' };
+      await created(api, `/wallets/${id}/top-up`, free);
+      const whole = await coupon({ type: 'percentage', percentage_off: '10' });
+      const used = { display_name: 'Calls', quantity: '1000', amount: '100', price_type: 'USAGE' };
+      const terms = { customer_id, tax_rate_overrides: [vat], coupons: [whole], line_items: [used] };
+      const { ubl, cii } = await expectValid(await invoice(['100'], terms));
+      expect(ubl).toContain('Prepaid credits, taxed when they were bought');
+      expect(textOf(ubl, 'cbc:PrepaidAmount')).toBe('10.00');
+      expect(textOf(ubl, 'cbc:TaxExclusiveAmount')).toBe(shown.taxable);
+      expect(textOf(cii, 'ram:DuePayableAmount')).toBe(shown.due);
+    },
+  );
+
   it('with several rates on one base shows one rate of their sum, and each of them in a note', async () => {
     const tax_rate_overrides = [await rate('10', 'inclusive'), await rate('5'), await rate('2.5')];
     const { cii } = await expectValid(await invoice(['110', '5.5'], { tax_rate_overrides }));
