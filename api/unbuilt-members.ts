@@ -122,11 +122,6 @@ export const unbuiltRows: readonly Row[] = [
     at: 'inheritance.grouped_invoicing_children_to_create[]',
     later: ['phases', 'tax_rate_overrides', 'trial_period_days'],
   },
-  ...['', 'inheritance.grouped_invoicing_children_to_create[].', 'phases[].'].map((owner) => ({
-    operations: ['createSubscription'],
-    at: `${owner}line_items[]`,
-    later: ['proration_behavior', 'subscription_phase_id'],
-  })),
   {
     operations: ['listSubscriptions', 'querySubscription'],
     at: '',

@@ -55,8 +55,9 @@ export function servicesOf(item: ChargeItem, input: ChargePlanInput): Service[] 
   const free = (service: Interval): boolean =>
     taken.every((line) => line.periodEnd <= service.start || line.periodStart >= service.end);
   if (billed === 'onetime') return oneTimeServices(item, input).filter(free);
-  const period = advance ? input.next : input.elapsed;
+  const period = advance ? input.next && asItBegins(item, input.next, input) : input.elapsed;
   if (!period || period.start >= period.end) return [];
+  if (advance && relation !== 'longer' && waitsForBoundary(item, period)) return [];
   const services =
     relation === 'shorter'
       ? windowServices(item, period, input)
@@ -88,7 +89,7 @@ function resumable(item: ChargeItem, service: Service, ownPeriods: boolean): Res
  */
 export function remainingServices(item: ChargeItem, from: string, input: ChargePlanInput): Service[] {
   const relation = cadenceRelation(item, input.subscription);
-  const period = input.next;
+  const period = input.next && asItBegins(item, input.next, input);
   if (relation === 'onetime' || item.priceType !== 'FIXED' || item.invoiceCadence !== 'ADVANCE' || !period) return [];
   if (relation === 'longer') {
     return ownPeriods(item, period, input).flatMap((own) =>
@@ -119,13 +120,31 @@ function remainderOf(
  * spec: subscriptions-and-invoicing §2.2.4, README decision 44
  */
 function withFirstWhole(item: ChargeItem, period: ChargePeriod, { subscription }: ChargePlanInput): ServicePeriod {
-  const { startDate, prorationBehavior } = subscription;
+  const { startDate } = subscription;
+  const prorationBehavior = item.prorationBehavior ?? subscription.prorationBehavior;
   if (item.priceType !== 'FIXED' || subscription.billingCycle !== 'calendar' || !startDate || !prorationBehavior) {
     return period;
   }
   const whole = wholeAdvancePeriodAt({ ...subscription, startDate, prorationBehavior }, period.start);
   const start = earlier(whole.start, period.full.start);
   return { ...period, full: { ...period.full, start }, isFirst: start < startDate };
+}
+
+/**
+ * A period that an item pays for in advance, as its own `proration_behavior` has it: of the first one on a calendar cycle a share
+ * with `create_prorations`, the whole with `none`. spec: subscriptions-and-invoicing §2.2.4
+ */
+function asItBegins(item: ChargeItem, period: ChargePeriod, { subscription }: ChargePlanInput): ChargePeriod {
+  const { prorationBehavior } = item;
+  const { startDate, billingCycle } = subscription;
+  if (!prorationBehavior || !startDate || billingCycle !== 'calendar') return period;
+  const { start } = wholeAdvancePeriodAt({ ...subscription, startDate, prorationBehavior }, period.start);
+  return { ...period, full: { ...period.full, start } };
+}
+
+/** An item that begins within a period is first charged at the next boundary where its own behaviour is `none`. spec: §2.9.6 */
+function waitsForBoundary(item: ChargeItem, period: ChargePeriod): boolean {
+  return item.prorationBehavior === 'none' && item.startDate > period.start;
 }
 
 type ServicePeriod = ChargePeriod & { isFirst?: boolean };

@@ -59,6 +59,8 @@ export interface NewLineItem {
   displayName: string;
   metadata: Record<string, string>;
   commitment: NewItemCommitment | null;
+  /** How the period in which it begins is charged; null or absent: as the subscription says. */
+  prorationBehavior?: 'create_prorations' | 'none' | null;
 }
 
 /** A stretch of a subscription with terms of its own. spec: subscriptions-and-invoicing §1.2 phases */

@@ -75,6 +75,15 @@ export const lineItemInput = z.object({
   end_date: timestampInput().nullish(),
   display_name: z.string().max(255).nullish(),
   metadata: metadataInput().nullish(),
+  proration_behavior: z
+    .union([z.literal(''), z.enum(['create_prorations', 'none'])])
+    .nullish()
+    .describe('How the period in which it begins is charged; left out, as the subscription says.'),
+  subscription_phase_id: z
+    .string()
+    .max(255)
+    .nullish()
+    .describe('Empty: no phase has an id before its subscription exists. Send the item in line_items of its phase.'),
   ...itemCommitmentFields,
 });
 
@@ -129,6 +138,11 @@ function newOverride(sent: z.output<typeof overrideLineItems>[number], field: st
 export function newLineItem(sent: z.output<typeof lineItemInput>, field: string): NewLineItem {
   if ((sent.price_id == null) === (sent.price == null))
     throw badField(`${field}.price_id`, 'or price is required, and not both');
+  if (sent.subscription_phase_id)
+    throw badField(
+      `${field}.subscription_phase_id`,
+      'must be left out: no phase exists before its subscription; send the item in line_items of its phase',
+    );
   return {
     priceId: sent.price_id ?? null,
     price: sent.price ? newPrice(sent.price) : null,
@@ -138,6 +152,7 @@ export function newLineItem(sent: z.output<typeof lineItemInput>, field: string)
     displayName: sent.display_name ?? '',
     metadata: sent.metadata ?? {},
     commitment: addedCommitment(sent, field),
+    ...(sent.proration_behavior ? { prorationBehavior: sent.proration_behavior } : {}),
   };
 }
 

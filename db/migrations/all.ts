@@ -77,6 +77,7 @@ import { Migration20261127_50_sessions_by_provider } from './20261127_50_session
 import { Migration20261127_60_card_fingerprint } from './20261127_60_card_fingerprint.ts';
 import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
 import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
+import { Migration20261128_10_item_proration } from './20261128_10_item_proration.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -159,4 +160,5 @@ export const migrations = [
   { name: '20261127_60_card_fingerprint', class: Migration20261127_60_card_fingerprint },
   { name: '20261128_29_taxed_credits', class: Migration20261128_29_taxed_credits },
   { name: '20261128_30_wallet_credit_days', class: Migration20261128_30_wallet_credit_days },
+  { name: '20261128_10_item_proration', class: Migration20261128_10_item_proration },
 ];

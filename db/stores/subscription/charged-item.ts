@@ -55,6 +55,7 @@ export interface ItemRow {
   bucket_size: string | null;
   reset_usage: 'BILLING_PERIOD' | 'NEVER' | null;
   commitment?: StoredCommitment | null;
+  proration_behavior?: 'create_prorations' | 'none' | null;
   meter_type: string | null;
   [column: string]: unknown;
 }
@@ -68,7 +69,7 @@ export const chargedPriceColumns = `p.billing_model, p.amount, p.currency, p.tie
 
 const itemsText = `
 select l.id, l.subscription_id, l.entity_type, l.entity_id, l.addon_association_id, l.display_name, l.meter_display_name, l.quantity, l.start_date, l.end_date, l.price_id,
-  l.price_type, l.invoice_cadence, l.billing_period, l.billing_period_count, l.meter_id, ${commitmentColumn},
+  l.price_type, l.invoice_cadence, l.billing_period, l.billing_period_count, l.meter_id, l.proration_behavior, ${commitmentColumn},
   ${chargedPriceColumns}
 from subscription_line_item l
 join price p on p.id = l.price_id
@@ -110,6 +111,7 @@ function chargeItem(row: ItemRow): ChargeItem {
     price: priceTerms(row),
     bucketSize: row.bucket_size,
     resetUsage: row.reset_usage ?? 'BILLING_PERIOD',
+    ...(row.proration_behavior ? { prorationBehavior: row.proration_behavior } : {}),
     ...(row.commitment ? { commitment: itemCommitment(row.commitment) } : {}),
     meterType: row.meter_type,
   };

@@ -43,8 +43,8 @@ export interface CopiedColumns {
 }
 
 /**
- * A copy of a line item under a new id, with some columns of its own, and another commitment where one is given; whatever else a line item has, it has too. The coupons
- * of the old one go on with the new one. Gives the id.
+ * A copy of a line item under a new id, with some columns of its own, and another commitment where one is given; whatever else a line item has, it has too, but how its
+ * beginning is charged: a copy goes on. The coupons of the old one go on with the new one. Gives the id.
  */
 export async function copyLineItem(
   sql: Sql,
@@ -57,6 +57,7 @@ export async function copyLineItem(
   const now = new Date().toISOString();
   const committed = Object.entries(commitment ?? {}).map(([member, value]) => [columnName(member), value]);
   const own = {
+    proration_behavior: null,
     ...columns,
     ...Object.fromEntries(committed),
     id,

@@ -173,7 +173,7 @@ async function extraItem(
   const owner = { entityType: 'subscription' as const, entityId: row.id, name: '', start, end, attachment: null };
   const displayName = extra.displayName || price.displayName;
   const item = lineItemOf(scope, row, { ...planPrice(price), displayName, quantity: extra.quantity }, owner);
-  return { ...item, metadata: extra.metadata };
+  return { ...item, metadata: extra.metadata, prorationBehavior: extra.prorationBehavior ?? null };
 }
 
 /** A price as line items are made of it; what a price sync asks for does not matter here. */

@@ -198,6 +198,7 @@ const itemColumns: Columns = {
   billingPeriodCount: 'int',
   invoiceCadence: 'text',
   trialPeriodDays: 'int',
+  prorationBehavior: 'text',
   commitmentType: 'text',
   commitmentAmount: 'numeric',
   commitmentQuantity: 'numeric',

@@ -8,8 +8,8 @@ import { instantText } from '../../columns.ts';
 import { writeEvents } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
-import { readItems } from './charged-item.ts';
-import { planProration, type Settled, settleProration } from './proration.ts';
+import { type ChargedItem, readItems } from './charged-item.ts';
+import { type ProrationRequest, planProration, type Settled, settleProration } from './proration.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { endLineItemsAt } from './subscription-item.ts';
 import { type PhaseRow, readPhases } from './subscription-phase.ts';
@@ -160,12 +160,9 @@ async function exchangeItems(
       ended.map(({ item }) => item),
       started.map(({ item }) => item),
     ),
-    // Nothing is charged while a subscription is paused; its resume charges what is in force then.
-    behavior: row.status === 'paused' ? 'none' : row.prorationBehavior,
+    ...settledParts(row, ended, started),
     effectiveAt: at,
     at,
-    ended,
-    started,
   });
   await endLineItemsAt(
     sql,
@@ -174,6 +171,23 @@ async function exchangeItems(
   );
   const settled = await settleProration(sql, scope, planned);
   return { settled, ended: [...leaving.keys()], begun: [...begun] };
+}
+
+/**
+ * What of an exchange is settled at once: what ends as the subscription says, what begins as it says by itself. Nothing is charged
+ * while a subscription is paused; its resume charges what is in force then. spec: subscriptions-and-invoicing §2.9.5, §2.9.6
+ */
+function settledParts(
+  { status, prorationBehavior }: SubscriptionRow,
+  ended: readonly ChargedItem[],
+  started: readonly ChargedItem[],
+): Pick<ProrationRequest, 'behavior' | 'ended' | 'started'> {
+  const own = started.filter(({ item }) => (item.prorationBehavior ?? prorationBehavior) === 'create_prorations');
+  if (status === 'paused') return { behavior: 'none', ended, started };
+  if (prorationBehavior === 'create_prorations') return { behavior: 'create_prorations', ended, started: own };
+  return own.length === 0
+    ? { behavior: 'none', ended, started }
+    : { behavior: 'create_prorations', ended: [], started: own };
 }
 
 /**
