@@ -144,7 +144,6 @@ export const unbuiltRows: readonly Row[] = [
       ],
       ...['description', 'display_name', 'lookup_key', 'metadata', 'meter_id', 'price_unit_type', 'type'],
     ],
-    later: ['end_date', 'filter_values', 'min_quantity', 'price_unit_config', 'start_date', 'trial_period_days'],
   },
 ];
 

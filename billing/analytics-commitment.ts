@@ -137,7 +137,7 @@ function tooMany() {
 }
 
 function windowAt(start: string, quantities: readonly Decimal[]): UsageWindow {
-  return { minute: Math.floor(epochMs(start) / 60_000) % 1440, quantities };
+  return { start, minute: Math.floor(epochMs(start) / 60_000) % 1440, quantities };
 }
 
 type Total = CommittedAmount & { base: Decimal; usage: Decimal };

@@ -126,7 +126,8 @@ function isTrueUp(terms: CommitmentTerms): boolean {
 }
 
 function windowOf(start: string, buckets: readonly BillableBucket[]): UsageWindow {
-  return { minute: Math.floor(epochMs(start) / 60_000) % 1440, quantities: buckets.map((bucket) => bucket.billable) };
+  const minute = Math.floor(epochMs(start) / 60_000) % 1440;
+  return { start, minute, quantities: buckets.map((bucket) => bucket.billable) };
 }
 
 function derivedOf(

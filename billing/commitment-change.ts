@@ -100,9 +100,12 @@ function changedBucket(before: StandingCommitment, bucket: ChangedTimeBucket, fi
   return terms === null ? keptBucket(known, own) : { ...own, terms, kept: { id, priceId: null } };
 }
 
-function keptBucket({ id, priceId }: StandingTimeBucket, own: Omit<NewTimeBucket, 'terms'>): NewTimeBucket {
+function keptBucket(
+  { id, priceId, from = null, to = null }: StandingTimeBucket,
+  own: Omit<NewTimeBucket, 'terms'>,
+): NewTimeBucket {
   const { type, value, overageFactor, trueUp, start, end } = own;
-  return { type, value, overageFactor, trueUp, start, end, terms: {}, kept: { id, priceId } };
+  return { type, value, overageFactor, trueUp, start, end, from, to, terms: {}, kept: { id, priceId } };
 }
 
 /** With a value of 0, terms that were sent beside it go with it. */

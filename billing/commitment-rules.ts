@@ -14,6 +14,11 @@ export interface NewTimeBucket {
   end: ClockTime;
   /** Pricing members as the store of prices takes them, over those of the line's price. */
   terms: object;
+  /** When its price holds: from this instant (null or absent: always) until that one, [from, to). */
+  from?: string | null;
+  to?: string | null;
+  /** What its price repeats of the line's; absent where nothing was sent. */
+  repeats?: { priceUnit: string | null; filterValues: Record<string, string[]> | null };
   /** Of one that is there already: its id stays, and its price where that is named. */
   kept?: { id: string; priceId: string | null };
 }
@@ -102,10 +107,16 @@ function checkOverlap(buckets: readonly NewTimeBucket[], field: string): void {
   const overlap = spans.some((one, index) =>
     spans.some((other, position) => {
       const distance = (other.start - one.start + minutesOfDay) % minutesOfDay;
-      return position !== index && distance < one.length;
+      return position !== index && distance < one.length && meetInTime(buckets[index]!, buckets[position]!);
     }),
   );
   if (overlap) throw bad(field, 'must not overlap on the clock of a day');
+}
+
+/** False for times of the day of which the price of one ends before that of the other begins. */
+function meetInTime(one: NewTimeBucket, other: NewTimeBucket): boolean {
+  const precedes = (a: NewTimeBucket, b: NewTimeBucket) => a.to != null && b.from != null && a.to <= b.from;
+  return !precedes(one, other) && !precedes(other, one);
 }
 
 /** Minutes after midnight and how many; an end before the start, or at it, is tomorrow's. */

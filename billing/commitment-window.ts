@@ -11,17 +11,23 @@ export interface CommitmentTerms {
   trueUp: boolean;
 }
 
-/** A time of the day (UTC), [start, end) in minutes, which may go over midnight, with its own price and commitment. */
+/**
+ * A time of the day (UTC), [start, end) in minutes, which may go over midnight, with its own price and commitment. Its price may
+ * hold for a time alone, [from, to); an absent or null end is open.
+ */
 export interface TimeBucketTerms extends CommitmentTerms {
   id: string;
   startMinute: number;
   endMinute: number;
+  from?: string | null;
+  to?: string | null;
   price: PriceTerms;
 }
 
 /** A window of the meter: where it begins, and the quantity of each of its groups. */
 export interface UsageWindow {
-  /** Minutes after midnight UTC. */
+  /** The instant, and minutes after midnight UTC. */
+  start: string;
   minute: number;
   quantities: readonly Decimal[];
 }
@@ -50,11 +56,19 @@ export function committedMoney(terms: CommitmentTerms, price: PriceTerms, prior 
   };
 }
 
-/** The time bucket that holds a minute of the day: start inclusive, end exclusive, an end before the start is tomorrow's. */
-export function timeBucketAt(buckets: readonly TimeBucketTerms[], minute: number): TimeBucketTerms | null {
+/**
+ * The time bucket that prices a window, by where that begins: start inclusive, end exclusive, an end before the start is
+ * tomorrow's; null outside of all, and where the price of the one that holds it is not in force. spec: §2.7.5
+ */
+export function timeBucketAt(
+  buckets: readonly TimeBucketTerms[],
+  { minute, start }: Pick<UsageWindow, 'minute' | 'start'>,
+): TimeBucketTerms | null {
+  const isInForce = ({ from, to }: TimeBucketTerms): boolean =>
+    (from == null || from <= start) && (to == null || start < to);
   const holds = ({ startMinute, endMinute }: TimeBucketTerms): boolean =>
     startMinute < endMinute ? minute >= startMinute && minute < endMinute : minute >= startMinute || minute < endMinute;
-  return buckets.find(holds) ?? null;
+  return buckets.find((bucket) => holds(bucket) && isInForce(bucket)) ?? null;
 }
 
 /** How windows are judged: by the commitment of the line, or, with time buckets, by those alone. */
@@ -72,8 +86,8 @@ export interface WindowTerms {
 export function windowCommitter({ price, line, timeBuckets }: WindowTerms): (window: UsageWindow) => CommittedWindow {
   const ofLine = line && committedMoney(line, price);
   const ofBucket = new Map(timeBuckets.map((bucket) => [bucket.id, committedMoney(bucket, bucket.price)]));
-  return ({ minute, quantities }) => {
-    const bucket = timeBucketAt(timeBuckets, minute);
+  return ({ quantities, ...window }) => {
+    const bucket = timeBucketAt(timeBuckets, window);
     const base = sum(quantities.map((quantity) => priceIn(bucket?.price ?? price, quantity)));
     const commitment = timeBuckets.length > 0 ? bucket && ofBucket.get(bucket.id)! : ofLine;
     const committed = commitment ? commitLine(base, commitment) : { ...nothingCommitted, amount: base };

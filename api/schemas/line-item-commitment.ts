@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ChangedTimeBucket, CommitmentChange } from '../../billing/commitment-change.ts';
 import { badField } from '../../db/record.ts';
-import { priceChange } from './price-input.ts';
 import { itemCommitmentFields, newTimeBucket, timeBucket } from './subscription-item.ts';
 
 const changedBucket = timeBucket.extend({
@@ -43,6 +42,6 @@ export function commitmentChange(sent: z.output<typeof changed>): CommitmentChan
 }
 
 function changedTimeBucket({ id, price, ...sent }: z.output<typeof changedBucket>): ChangedTimeBucket {
-  const { terms: _, ...bucket } = newTimeBucket({ ...sent, price: {} });
-  return { ...bucket, id: id ?? null, terms: price ? priceChange(price).terms : null };
+  const { terms, ...bucket } = newTimeBucket({ ...sent, price: price ?? {} });
+  return { ...bucket, id: id ?? null, terms: price ? terms : null };
 }

@@ -92,7 +92,7 @@ export function viewItemCommitment(row: SubscriptionLineItem) {
     commitment_type: row.commitmentType ?? null,
     commitment_true_up_enabled: row.commitmentTrueUpEnabled,
     commitment_windowed: row.commitmentWindowed,
-    commitment_time_buckets: (row.commitmentTimeBuckets ?? []).map((bucket) => ({
+    commitment_time_buckets: (row.commitmentTimeBuckets ?? []).map(({ from: _from, to: _to, ...bucket }) => ({
       ...bucket,
       overage_factor: jsonNumber(bucket.overage_factor),
     })),

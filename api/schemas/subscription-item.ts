@@ -21,6 +21,31 @@ const pricing = updatePriceBody.pick({
   price_unit_tiers: true,
 });
 
+const whole = subscriptionPriceBody.shape;
+
+/** What a time of the day costs: what differs from the price of the line item. spec: subscriptions-and-invoicing §2.7.5 */
+const timeBucketPrice = pricing
+  .extend({
+    price_unit_config: whole.price_unit_config.describe('Amounts in the custom unit of the line item.'),
+    filter_values: whole.filter_values.describe("Those of the line item's price, if any are sent."),
+    min_quantity: whole.min_quantity
+      .refine((sent) => !Number(sent ?? 0), 'belongs to FIXED prices; usage is measured, so leave it out')
+      .describe('0 or left out: usage has none.'),
+    trial_period_days: whole.trial_period_days
+      .refine((sent) => !sent, 'belongs to recurring FIXED prices; leave it out or send 0')
+      .describe('0 or left out: usage has none.'),
+    start_date: timestampInput()
+      .nullish()
+      .describe('Since when the hour has this price and commitment; before, the base rate.'),
+    end_date: timestampInput().nullish().describe('Until when; from then on the base rate.'),
+  })
+  .superRefine((price, context) => {
+    const config = price.price_unit_config;
+    if (!config || (price.price_unit_amount == null && !price.price_unit_tiers?.length)) return;
+    const message = 'cannot be combined with price_unit_amount and price_unit_tiers, which say the same; send one';
+    context.addIssue({ code: 'custom', path: ['price_unit_config'], message });
+  });
+
 const clock = z.object({ hour: z.int().min(0).max(24), minute: z.int().min(0).max(59).default(0) });
 
 /** A time of the day (UTC) with its own price and commitment; the price says what differs from that of the line. */
@@ -31,7 +56,7 @@ export const timeBucket = z.object({
   true_up_enabled: z.boolean(),
   start: clock,
   end: clock,
-  price: pricing,
+  price: timeBucketPrice,
 });
 
 const amounts = {
@@ -202,6 +227,10 @@ function newItemCommitment(
 
 /** A time bucket as the store takes it. */
 export function newTimeBucket(sent: z.output<typeof timeBucket>): NewTimeBucket {
+  const { price_unit_config: unit, filter_values, min_quantity: _, trial_period_days: _none, ...price } = sent.price;
+  const { start_date, end_date, ...terms } = price;
+  const inUnit = unit ? { price_unit_amount: unit.amount, price_unit_tiers: unit.price_unit_tiers } : {};
+  const filters = filter_values && Object.keys(filter_values).length > 0 ? filter_values : null;
   return {
     type: sent.commitment_type,
     value: sent.commitment_value,
@@ -209,6 +238,9 @@ export function newTimeBucket(sent: z.output<typeof timeBucket>): NewTimeBucket 
     trueUp: sent.true_up_enabled,
     start: sent.start,
     end: sent.end,
-    terms: priceChange(sent.price).terms,
+    terms: priceChange({ ...terms, ...inUnit }).terms,
+    ...(start_date ? { from: start_date } : {}),
+    ...(end_date ? { to: end_date } : {}),
+    ...(unit || filters ? { repeats: { priceUnit: unit?.price_unit ?? null, filterValues: filters } } : {}),
   };
 }

@@ -11,6 +11,9 @@ export interface StoredTimeBucket {
   true_up_enabled: boolean;
   start: { hour: number; minute: number };
   end: { hour: number; minute: number };
+  /** When its price holds, [from, to); absent: as long as the line item. */
+  from?: string;
+  to?: string;
 }
 
 /** One charge of a subscription: a price, a quantity and the time it is in force. spec: subscriptions-and-invoicing §2.3.3 */

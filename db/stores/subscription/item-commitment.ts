@@ -68,6 +68,8 @@ function timeBucket(stored: NonNullable<StoredCommitment['timeBuckets']>[number]
     trueUp: stored.true_up_enabled,
     startMinute: stored.start.hour * 60 + stored.start.minute,
     endMinute: stored.end.hour * 60 + stored.end.minute,
+    from: stored.from ?? null,
+    to: stored.to ?? null,
     price: ratedTerms(price, rate),
   };
 }

@@ -81,6 +81,8 @@ async function standingCommitment(
       trueUp: bucket.true_up_enabled,
       start: bucket.start,
       end: bucket.end,
+      from: bucket.from ?? null,
+      to: bucket.to ?? null,
     })),
   };
 }

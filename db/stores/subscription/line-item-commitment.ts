@@ -3,6 +3,7 @@ import type { BillingPeriod } from '../../../billing/calendar.ts';
 import { isActive } from '../../../billing/commitment.ts';
 import { chargedEvery } from '../../../billing/commitment-period.ts';
 import { checkItemCommitment, type NewItemCommitment, type NewTimeBucket } from '../../../billing/commitment-rules.ts';
+import { compareText } from '../../../billing/text-order.ts';
 import type { StoredTimeBucket } from '../../entities/subscription-line-item.ts';
 import { newId } from '../../id.ts';
 import { badField } from '../../record.ts';
@@ -74,6 +75,10 @@ export async function commitItem(
   };
 }
 
+/**
+ * Writes the price of a time of the day: that of the line with what was sent over it. Throws `validation_error` for another unit or
+ * other conditions on events than the line's, which hold for the whole line, and for an end that is not after its start.
+ */
 async function bucketPrice(
   sql: Sql,
   scope: Scope,
@@ -81,9 +86,31 @@ async function bucketPrice(
   bucket: NewTimeBucket,
   path: string,
 ): Promise<string> {
+  refuseForeign(price, bucket, path);
+  const term = { startDate: bucket.from ?? price.startDate, endDate: bucket.to ?? price.endDate ?? null };
+  if (bucket.to && bucket.to <= term.startDate)
+    throw badField(`${path}end_date`, `must be after ${term.startDate}, where the price begins`);
   const own = await overridePrice(sql, scope, row.id, price, bucket.terms as SentTerms, path);
-  await insertOwnPrices(sql, scope, [own]);
+  await insertOwnPrices(sql, scope, [{ ...own, ...term }]);
   return own.id;
+}
+
+function refuseForeign(price: StoredPrice, { repeats }: NewTimeBucket, path: string): void {
+  const { priceUnit = null, filterValues = null } = repeats ?? {};
+  if (priceUnit !== null && priceUnit !== price.priceUnit) {
+    const unit = price.priceUnit ?? price.currency;
+    throw badField(`${path}price_unit_config.price_unit`, `must be ${unit}, in which the line item is priced`);
+  }
+  if (filterValues === null || conditionsOf(filterValues) === conditionsOf(price.filterValues ?? {})) return;
+  const problem =
+    "must be those of the line item's price, or be left out: the hour decides the price of an event, not whether it counts";
+  throw badField(`${path}filter_values`, problem);
+}
+
+/** Conditions on events as one text, whatever their order. */
+function conditionsOf(filters: Record<string, string[]>): string {
+  const sorted = Object.entries(filters).map(([key, values]) => [key, [...new Set(values)].sort()] as const);
+  return JSON.stringify(sorted.sort(([a], [b]) => compareText(a, b)));
 }
 
 function storedBucket(bucket: NewTimeBucket, priceId: string): StoredTimeBucket {
@@ -96,6 +123,8 @@ function storedBucket(bucket: NewTimeBucket, priceId: string): StoredTimeBucket 
     true_up_enabled: bucket.trueUp,
     start: bucket.start,
     end: bucket.end,
+    ...(bucket.from ? { from: bucket.from } : {}),
+    ...(bucket.to ? { to: bucket.to } : {}),
   };
 }
 

@@ -34,6 +34,11 @@ describe('times of the day (subscriptions-and-invoicing §2.7.5)', () => {
     ['until 24:00', [bucket([0, 0], [24, 0])], 'DAY'],
     ['side by side', [bucket([0, 0], [8, 0]), bucket([8, 0], [20, 0]), bucket([20, 0], [24, 0])], 'HOUR'],
     ['with minutes of a finer meter', [bucket([0, 15], [0, 45])], '15MIN'],
+    [
+      'at the same hours, one after the other',
+      [bucket([1, 0], [3, 0], { to: '2026-07-01' }), bucket([1, 0], [3, 0], { from: '2026-07-01' })],
+      'HOUR',
+    ],
   ])('%s are accepted', (_what, buckets, size) => {
     expect(check(buckets, size)).toBeNull();
   });
@@ -41,6 +46,13 @@ describe('times of the day (subscriptions-and-invoicing §2.7.5)', () => {
   it.each([
     ['that overlap', [bucket([1, 0], [3, 0]), bucket([2, 0], [4, 0])], 'HOUR', {}, 'overlap'],
     ['that overlap over midnight', [bucket([22, 0], [4, 0]), bucket([3, 0], [5, 0])], 'HOUR', {}, 'overlap'],
+    [
+      'that meet at the same hours for a time',
+      [bucket([1, 0], [3, 0], { to: '2026-07-02' }), bucket([1, 0], [3, 0], { from: '2026-07-01' })],
+      'HOUR',
+      {},
+      'overlap',
+    ],
     ['that are the same', [bucket([1, 0], [3, 0]), bucket([1, 0], [3, 0])], 'HOUR', {}, 'overlap'],
     ['off the grid', [bucket([1, 30], [3, 0])], 'HOUR', {}, 'grid'],
     ['of a length off the grid', [bucket([0, 0], [4, 0])], '3HOUR', {}, 'grid'],

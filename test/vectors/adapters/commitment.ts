@@ -146,7 +146,7 @@ function windowedCommitment(given: Given): unknown {
     const [hour, minute] = window.start.split(':').map(Number);
     return {
       start: window.start,
-      result: commit({ minute: hour * 60 + minute, quantities: [decimal(window.quantity)] }),
+      result: commit({ start: window.start, minute: hour * 60 + minute, quantities: [decimal(window.quantity)] }),
     };
   });
   const results = windows.map(({ result }: Given) => result);
