@@ -120,7 +120,7 @@ export const unbuiltRows: readonly Row[] = [
   {
     operations: ['createSubscription'],
     at: 'inheritance.grouped_invoicing_children_to_create[]',
-    later: ['phases', 'tax_rate_overrides', 'trial_period_days'],
+    later: ['trial_period_days'],
   },
   {
     operations: ['listSubscriptions', 'querySubscription'],

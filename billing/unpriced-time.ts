@@ -8,7 +8,7 @@ export interface ItemTerm {
 
 /** Something about a subscription that is allowed and probably not meant. */
 export interface SubscriptionWarning {
-  code: 'no_price_in_force' | 'timezone_of_customer';
+  code: 'no_price_in_force' | 'timezone_of_customer' | 'tax_rates_of_parent';
   message: string;
 }
 
@@ -70,4 +70,19 @@ export function zoneWarnings(requested: string | null, used: string): Subscripti
   if (requested === null || requested === used) return [];
   const message = `time zone ${requested} is not used: the customer has ${used}, and a subscription keeps its customer's`;
   return [{ code: 'timezone_of_customer', message }];
+}
+
+/**
+ * The warnings that rates named for children of a group do not tax the invoices of their parent, which has rates of its own.
+ * spec: subscriptions-and-invoicing §2.13
+ */
+export function childTaxWarnings(
+  children: readonly { taxRateOverrides?: readonly unknown[] }[],
+): SubscriptionWarning[] {
+  return children.flatMap(({ taxRateOverrides = [] }, index): SubscriptionWarning[] => {
+    if (taxRateOverrides.length === 0) return [];
+    const member = `inheritance.grouped_invoicing_children_to_create[${index}].tax_rate_overrides`;
+    const message = `${member} tax the invoices the child gets by itself, once it leaves the group; the invoices of this subscription, with the child's lines, are taxed by its own rates`;
+    return [{ code: 'tax_rates_of_parent', message }];
+  });
 }

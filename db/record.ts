@@ -114,6 +114,20 @@ export async function inElement<T>(
 }
 
 /**
+ * What to throw in place of an error that a part of a request met: a refusal that names the members of the part names them in the
+ * whole, `children[0].line_items[1].price_id …`. What is no refusal, or names the part already, stays.
+ */
+export function inPart(part: string, error: unknown): unknown {
+  const refusal = refusalIn(error);
+  if (!refusal || refusal.message.startsWith(part)) return error;
+  const own = (refusal.details?.fields ?? {}) as Record<string, unknown>;
+  const fields = Object.fromEntries(Object.entries(own).map(([field, problem]) => [`${part}.${field}`, problem]));
+  const isOfMember = Object.keys(own).some((field) => refusal.message.startsWith(field));
+  const message = `${part}${isOfMember ? '.' : ': '}${refusal.message}`;
+  return refuse(refusal.code, message, { ...refusal.details, fields });
+}
+
+/**
  * One refusal of several, in their order: the messages and fields of all, and their code when they agree, else
  * `validation_error`. What is no refusal is thrown as it is.
  */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { NewSubscription } from '../../billing/new-subscription.ts';
-import { zoneWarnings } from '../../billing/unpriced-time.ts';
+import { childTaxWarnings, zoneWarnings } from '../../billing/unpriced-time.ts';
 import { type CustomerPresent, readCustomerPresent } from '../../db/stores/customer/customer-present.ts';
 import { listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription/subscription-read.ts';
 import { inReadTransaction } from '../../db/transaction.ts';
@@ -66,7 +66,8 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
       };
       await commandSubscription(request, object, createSubscription, { contentId: subscriptionId, content });
       const made = await readWhole(request, subscriptionId);
-      return { ...made, warnings: [...made.warnings, ...zoneWarnings(content.timezone, made.timezone)] };
+      const ofTaxes = childTaxWarnings(content.hierarchy?.groupedChildren.map(({ creation }) => creation) ?? []);
+      return { ...made, warnings: [...made.warnings, ...zoneWarnings(content.timezone, made.timezone), ...ofTaxes] };
     },
   });
 

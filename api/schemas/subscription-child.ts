@@ -6,6 +6,8 @@ import { metadataInput } from './scalars.ts';
 import { commitmentFields } from './subscription-commitment.ts';
 import { couponFields } from './subscription-coupon.ts';
 import { itemFields } from './subscription-item.ts';
+import { phasesInput } from './subscription-phase.ts';
+import { taxRateOverrides } from './tax.ts';
 
 const id = z.string().min(1).max(255);
 
@@ -22,4 +24,8 @@ export const childInput = z.object({
   credit_grants: z.array(subscriptionGrantInput).max(100).nullish(),
   override_entitlements: overridesInput.nullish(),
   addons: z.array(attachmentInput).max(100).nullish(),
+  phases: phasesInput.nullish().describe('As those of a subscription, from the start of the parent on.'),
+  tax_rate_overrides: taxRateOverrides
+    .nullish()
+    .describe("For invoices of its own, once it leaves the group; the parent's rates tax the parent's invoices."),
 });

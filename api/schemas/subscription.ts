@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { NewHierarchy, NewSubscription } from '../../billing/new-subscription.ts';
 import { refuseDraftPhases } from '../../billing/phase.ts';
-import { badField } from '../../db/record.ts';
+import { badField, inPart } from '../../db/record.ts';
 import type { UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import { attachmentInput, newAttachment } from './addon-association.ts';
@@ -100,8 +100,8 @@ function refuseWithCheckout(body: z.output<typeof createSubscriptionBody>): void
 }
 
 /**
- * The creation as the workflow takes it. Throws `not_implemented` for parts that are not built, `validation_error` for a
- * status that may not be asked for. spec: subscriptions-and-invoicing §1.2, §2.3.5
+ * The creation as the workflow takes it. Throws `validation_error` for a status that may not be asked for and for members that
+ * contradict each other. spec: subscriptions-and-invoicing §1.2, §2.3.5
  */
 export function creationOf(
   body: z.output<typeof createSubscriptionBody>,
@@ -167,16 +167,18 @@ function childrenOf(
   at: string,
   newId: (prefix: string) => string,
 ): NewHierarchy['groupedChildren'] {
-  return (body.inheritance?.grouped_invoicing_children_to_create ?? []).map((child) => {
+  return (body.inheritance?.grouped_invoicing_children_to_create ?? []).map((child, index) => {
     const { currency, billing_period, billing_period_count, billing_cycle, billing_anchor, start_date, end_date } =
       body;
     const cadence = { billing_period, billing_period_count, billing_cycle, billing_anchor };
     const terms = { currency, ...cadence, start_date, end_date, trial_period_days: 0 };
     const facts = { subscriptionId: newId('subs'), at, customerId: '' };
-    return {
-      customerExternalId: child.external_customer_id,
-      creation: creationOf({ ...child, ...terms }, facts, newId),
-    };
+    try {
+      const creation = creationOf({ ...child, ...terms }, facts, newId);
+      return { customerExternalId: child.external_customer_id, creation };
+    } catch (error) {
+      throw inPart(`inheritance.grouped_invoicing_children_to_create[${index}]`, error);
+    }
   });
 }
 

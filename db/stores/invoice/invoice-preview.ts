@@ -81,10 +81,15 @@ export async function previewInvoice(
     usageUntil: earlier(at, period.end),
     withoutBilled: true,
   }));
-  const { charges, config, planNames, terms } = await withComingPhases(tx, tx.scope, row, period.end, async () => ({
-    charges: await computeCharges(tx, tx.scope, requests, readUsage),
-    ...(await readBillingContext(tx, environmentId, [row, ...merged])),
-  }));
+  const { charges, config, planNames, terms } = await withAllComingPhases(
+    tx,
+    [row, ...merged],
+    period.end,
+    async () => ({
+      charges: await computeCharges(tx, tx.scope, requests, readUsage),
+      ...(await readBillingContext(tx, environmentId, [row, ...merged])),
+    }),
+  );
   const planName = ({ planId }: SubscriptionRow) => planNames.get(planId) ?? '';
   const lines = [
     ...(charges.get(row.id) ?? []),
@@ -117,6 +122,17 @@ export async function previewInvoice(
     draft: { ...draft, row: { ...draft.row, invoiceStatus: 'DRAFT', paymentStatus: 'PENDING' } },
     previewDigest,
   };
+}
+
+/** What `look` sees once the coming phases of each subscription have begun and ended. */
+function withAllComingPhases<T>(
+  tx: ScopedSql,
+  [first, ...others]: readonly SubscriptionRow[],
+  until: string,
+  look: () => Promise<T>,
+): Promise<T> {
+  if (!first) return look();
+  return withComingPhases(tx, tx.scope, first, until, () => withAllComingPhases(tx, others, until, look));
 }
 
 const currentPeriod = { periodStart: null, periodEnd: null };

@@ -1,12 +1,13 @@
 import { earlier } from '../../../billing/calendar.ts';
 import { isChild } from '../../../billing/hierarchy.ts';
+import { compareText } from '../../../billing/text-order.ts';
 import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { closePeriods, endTrials } from './subscription-close.ts';
 import { duePhases, endPhases, startPhases } from './subscription-phase-cross.ts';
-import { lockSubscriptions, type SubscriptionRow } from './subscription-row.ts';
+import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /**
  * Locks a subscription for a command, with every boundary and phase behind it that the workflow has not closed yet: what came due before
@@ -34,4 +35,25 @@ export async function lockCaughtUp(
     else if (row.status === 'active' || row.status === 'paused') await closePeriods(sql, scope, boundary, readUsage);
     else return row;
   }
+}
+
+/**
+ * Closes what is due of the parents of children that are about to take a step of their own, whose periods are closed with their
+ * parents': what came before the step happens before it. Parents are locked before their children. spec: subscriptions-and-invoicing §2.13
+ */
+export async function catchUpParents(
+  sql: Sql,
+  scope: Scope,
+  moments: readonly { subscriptionId: string; at: string }[],
+  readUsage: UsageReader,
+): Promise<void> {
+  const ids = moments.map(({ subscriptionId }) => subscriptionId);
+  const rows = await readSubscriptions(sql, scope.environmentId, ids);
+  const behind = moments.flatMap(({ subscriptionId, at }) => {
+    const row = rows.get(subscriptionId);
+    if (row?.subscriptionType !== 'grouped_invoicing' || row.parentSubscriptionId === null) return [];
+    return row.currentPeriodEnd <= at ? [{ subscriptionId: row.parentSubscriptionId, at }] : [];
+  });
+  const inOrder = behind.sort((a, b) => compareText(a.subscriptionId, b.subscriptionId) || compareText(a.at, b.at));
+  for (const parent of inOrder) await lockCaughtUp(sql, scope, parent, readUsage);
 }

@@ -1,16 +1,11 @@
-import { type BillingCycle, type BillingPeriod, billingAnchor } from '../../../billing/calendar.ts';
-import { type CollectionMethod, openingCollection, type PaymentBehavior } from '../../../billing/collection.ts';
-import { checkDuration } from '../../../billing/commitment-period.ts';
+import type { BillingPeriod } from '../../../billing/calendar.ts';
 import type { NewAttachment, NewSubscription } from '../../../billing/new-subscription.ts';
-import { checkPhases } from '../../../billing/phase.ts';
-import { inheritedTrialDays, selectPrices } from '../../../billing/price-selection.ts';
+import { selectPrices } from '../../../billing/price-selection.ts';
 import { targetSequence } from '../../../billing/price-sync.ts';
-import { openSubscription, type SubscriptionState } from '../../../billing/subscription.ts';
-import { askedTrialDays } from '../../../billing/trial.ts';
 import { writeAudit } from '../../audit.ts';
 import { writeRows, writeRowsAndWait } from '../../bulk.ts';
 import { writeEvents } from '../../outbox.ts';
-import { badField, takenKey } from '../../record.ts';
+import { badField, inPart, takenKey } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
@@ -20,14 +15,8 @@ import { linkSubscriptionTaxes } from '../invoice/tax-link.ts';
 import { applyDueGrants } from '../wallet/credit-grant-apply.ts';
 import { writeAttachment } from './addon-attachment.ts';
 import { newLineItems } from './new-line-items.ts';
-import {
-  type CustomerFacts,
-  checkPaymentMethod,
-  readCustomer,
-  readPayer,
-  readPlan,
-  timezoneOf,
-} from './new-subscription-facts.ts';
+import { checkPaymentMethod, readCustomer, readPayer, readPlan } from './new-subscription-facts.ts';
+import { newRow } from './new-subscription-row.ts';
 import type { PaidOpening } from './opening-charge.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { followParents } from './subscription-follow.ts';
@@ -43,7 +32,7 @@ import {
   refuseHeir,
   termsOfGroup,
 } from './subscription-hierarchy-create.ts';
-import { insertLineItems, type PlanPrice, readPlanPrices, readUsagePrices } from './subscription-item.ts';
+import { insertLineItems, readPlanPrices, readUsagePrices } from './subscription-item.ts';
 import { issueOpening } from './subscription-opening.ts';
 import { openingPeriod } from './subscription-period.ts';
 import { writePhases } from './subscription-phase-create.ts';
@@ -107,7 +96,9 @@ async function createChildren(
   const rows: SubscriptionRow[] = [];
   for (const [index, { customerExternalId: externalId, creation }] of wanted.entries()) {
     const customerId = await groupedCustomer(sql, scope, parent, { externalId, field: `${name}[${index}]` });
-    const { row } = await writeSubscription(sql, scope, { ...creation, at, customerId }, parent);
+    const { row } = await writeSubscription(sql, scope, { ...creation, at, customerId }, parent).catch((error) => {
+      throw inPart(`${name}[${index}]`, error);
+    });
     await checkGrouped(sql, row);
     await applyDueGrants(sql, scope, row, at);
     rows.push(row);
@@ -198,79 +189,6 @@ async function attachAll(
     items += (await writeAttachment(sql, scope, row, { attachment, at: row.startDate, field })).items.length;
   }
   return items;
-}
-
-function newRow(
-  scope: Scope,
-  input: NewSubscription,
-  customer: CustomerFacts,
-  prices: readonly PlanPrice[],
-): Omit<SubscriptionRow, 'syncedPriceSequence'> {
-  const startDate = input.startDate ?? input.at;
-  if (input.endDate !== null && input.endDate < startDate) throw badField('end_date', 'must not be before start_date');
-  if (input.explicitProration && startDate < `${input.at.slice(0, 10)}T00:00:00.000Z`) {
-    throw badField('start_date', 'must not lie before today (UTC) when proration_behavior create_prorations is sent');
-  }
-  const terms = (input.phases ?? []).map(({ startDate: start, endDate: end }) => ({ start, end }));
-  checkPhases(terms, { startDate, endDate: input.endDate });
-  const timezone = timezoneOf(customer, input.timezone);
-  const timeline = {
-    billingPeriod: input.billingPeriod as BillingPeriod,
-    billingPeriodCount: input.billingPeriodCount,
-    billingCycle: input.billingCycle as BillingCycle,
-    timezone,
-    startDate,
-    endDate: input.endDate,
-  };
-  const anchor = billingAnchor({ ...timeline, requestedAnchor: input.billingAnchor });
-  const asked = { days: input.trialPeriodDays, start: input.trialStart ?? null, end: input.trialEnd ?? null };
-  const trialDays = askedTrialDays(asked, timeline, () => inheritedTrialDays(prices));
-  const state: SubscriptionState = openSubscription(
-    { ...timeline, billingAnchor: anchor, trialDays },
-    // What the opening invoice amounts to is known later; nothing to pay makes the subscription active at once.
-    openingCollection(input.collectionMethod as CollectionMethod, input.paymentBehavior as PaymentBehavior, '1')
-      .statusUnpaid,
-  );
-  return {
-    ...state,
-    ...(input.draft ? { status: 'draft' } : {}),
-    id: input.subscriptionId,
-    tenantId: scope.tenantId,
-    environmentId: scope.environmentId,
-    customerId: customer.id,
-    invoicingCustomerId: customer.id,
-    planId: input.planId,
-    ...hierarchyOf(input.hierarchy),
-    lookupKey: input.lookupKey,
-    currency: input.currency,
-    collectionMethod: input.collectionMethod as SubscriptionRow['collectionMethod'],
-    paymentBehavior: input.paymentBehavior,
-    paymentTerms: input.paymentTerms,
-    prorationBehavior: input.prorationBehavior as SubscriptionRow['prorationBehavior'],
-    lineItemGrouping: input.lineItemGrouping as SubscriptionRow['lineItemGrouping'],
-    gatewayPaymentMethodId: input.gatewayPaymentMethodId,
-    ...commitmentOf(input),
-    autoInvoiceThreshold: input.autoInvoiceThreshold ?? null,
-    metadata: input.metadata,
-    billingSequence: 0,
-    renewalNoticedFor: null,
-    pauseStatus: 'none',
-    activePauseId: '',
-    testClockId: customer.testClockId,
-    version: 1,
-  };
-}
-
-/** Throws `validation_error` for a duration that the billing period does not divide. spec: §1.2, §2.3.1 step 7 */
-function commitmentOf({ commitment, billingPeriod, billingPeriodCount }: NewSubscription) {
-  const cadence = { billingPeriod: billingPeriod as BillingPeriod, billingPeriodCount };
-  checkDuration(cadence, commitment?.duration ?? null, 'commitment_duration');
-  return {
-    commitmentAmount: commitment?.amount ?? null,
-    commitmentDuration: commitment?.duration ?? null,
-    overageFactor: commitment?.overageFactor ?? '1',
-    enableTrueUp: commitment?.trueUp ?? false,
-  };
 }
 
 async function insertRow(sql: Sql, scope: Scope, row: SubscriptionRow): Promise<void> {

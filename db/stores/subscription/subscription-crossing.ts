@@ -10,6 +10,7 @@ import type { BilledLine, ChargeRequest } from './subscription-charge.ts';
 import { subscriptionEvent } from './subscription-event.ts';
 import { groupedChildren, mergedLines, termsWithChildren } from './subscription-group.ts';
 import { periodOf } from './subscription-period.ts';
+import { behindItsPhases } from './subscription-phase-cross.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** A kind of boundary: in which statuses it comes, what it leads to and what is invoiced there. */
@@ -53,15 +54,19 @@ export async function childCrossings(sql: Sql, scope: Scope, crossings: readonly
     scope.environmentId,
     going.map(({ row }) => row),
   );
-  return children.flatMap((row): Crossing[] => {
-    const parent = parents.get(row.parentSubscriptionId ?? '')!;
-    const { at } = parent;
-    const boundary = row.status === 'trialing' ? trialBoundary : periodBoundary;
-    if (!boundary.statuses.includes(row.status) || row.currentPeriodEnd > parent.closed.elapsed.end) return [];
+  const found: Crossing[] = [];
+  for (const child of children) {
+    const parent = parents.get(child.parentSubscriptionId ?? '')!;
+    const { at, closed: crossed } = parent;
+    const boundary = child.status === 'trialing' ? trialBoundary : periodBoundary;
+    if (!boundary.statuses.includes(child.status) || child.currentPeriodEnd > crossed.elapsed.end) continue;
+    // Its phases come first, as its own agenda has them.
+    const row = await behindItsPhases(sql, scope, child, crossed.elapsed.end);
     // What a child waits for is its parent's payment.
-    const closed = boundary === trialBoundary ? endTrial(row, parent.closed.state.status) : boundary.cross(row);
-    return [{ row, boundary, closed, parentId: parent.row.id, at }];
-  });
+    const closed = boundary === trialBoundary ? endTrial(row, crossed.state.status) : boundary.cross(row);
+    found.push({ row, boundary, closed, parentId: parent.row.id, at });
+  }
+  return found;
 }
 
 /** What a boundary charges. spec: subscriptions-and-invoicing §2.6.1 */

@@ -14,6 +14,7 @@ import { completePause, insertPause } from './pause-write.ts';
 import { writeChanged } from './subscription-changed.ts';
 import { groupedChildren } from './subscription-group.ts';
 import { tellChildren } from './subscription-group-leave.ts';
+import { behindItsPhases } from './subscription-phase-cross.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 import { creditedByPause, creditUnused } from './unused-charge.ts';
 
@@ -43,7 +44,8 @@ export async function pauseChildren(
   { at, prorationBehavior, reason }: Asked & { reason: string },
 ): Promise<InterruptedChild[]> {
   const children: InterruptedChild[] = [];
-  for (const before of await groupedChildren(sql, scope.environmentId, [parent])) {
+  for (const child of await groupedChildren(sql, scope.environmentId, [parent])) {
+    const before = await behindItsPhases(sql, scope, child, at);
     if (before.status === 'trialing') {
       throw badField(
         'id',
@@ -69,8 +71,9 @@ export async function resumeChildren(
   { at, prorationBehavior }: Asked,
 ): Promise<InterruptedChild[]> {
   const children: InterruptedChild[] = [];
-  for (const before of await groupedChildren(sql, scope.environmentId, [parent])) {
-    if (before.status !== 'paused') continue;
+  for (const child of await groupedChildren(sql, scope.environmentId, [parent])) {
+    if (child.status !== 'paused') continue;
+    const before = await behindItsPhases(sql, scope, child, at);
     const { state, skipped } = decideResume(before, at);
     const pauseId = before.activePauseId;
     const credited = await creditedByPause(sql, scope.environmentId, pauseId);

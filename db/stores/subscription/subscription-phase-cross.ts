@@ -65,14 +65,39 @@ export async function withComingPhases<T>(
   const due = await duePhases(sql, ahead, until);
   if (due.length === 0) return look();
   await sql.rows('savepoint coming_phases');
+  await crossEach(sql, scope, row, due);
+  const seen = await look();
+  await sql.rows('rollback to savepoint coming_phases');
+  // Those of several subscriptions lie within each other.
+  await sql.rows('release savepoint coming_phases');
+  return seen;
+}
+
+/**
+ * A locked subscription behind every beginning and end of its phases that is due by an instant, which its own workflow may not have
+ * come to; the agenda is the caller's. spec: subscriptions-and-invoicing §2.9.5, §2.13
+ */
+export async function behindItsPhases(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  until: string,
+): Promise<SubscriptionRow> {
+  return crossEach(sql, scope, row, await duePhases(sql, row, until));
+}
+
+async function crossEach(
+  sql: Sql,
+  scope: Scope,
+  row: SubscriptionRow,
+  due: readonly PhaseMoment[],
+): Promise<SubscriptionRow> {
   let present = row;
   for (const { kind, ref } of due) {
     const phase = (await readPhases(sql, scope.environmentId, row.id)).find(({ id }) => id === ref);
     if (phase) present = await crossPhase(sql, scope, present, phase, kind);
   }
-  const seen = await look();
-  await sql.rows('rollback to savepoint coming_phases');
-  return seen;
+  return present;
 }
 
 async function crossAll(
@@ -88,7 +113,9 @@ async function crossAll(
     if (!row) continue;
     const phases = await readPhases(sql, scope.environmentId, subscriptionId);
     const isDue = phaseMoments(row, phases).some(
-      (moment) => moment.kind === boundary && moment.ref === ref && moment.at <= at,
+      // What ends before it comes first.
+      (moment) =>
+        moment.kind === boundary && moment.ref === ref && moment.at <= at && moment.at <= row.currentPeriodEnd,
     );
     const phase = phases.find(({ id }) => id === ref);
     if (isDue && phase) rows.set(subscriptionId, await crossPhase(sql, scope, row, phase, boundary));

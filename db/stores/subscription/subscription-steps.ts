@@ -6,6 +6,7 @@ import { attendInvoice } from '../invoice/invoice-snapshot.ts';
 import { enforcePayments } from '../payment/payment-enforcement.ts';
 import { applyGrants } from '../wallet/credit-grant-apply.ts';
 import { applyPlanChanges, attendSuccessors, replacePlans } from './plan-change-due.ts';
+import { catchUpParents } from './subscription-catch-up.ts';
 import { closePeriods, endTrials } from './subscription-close.ts';
 import { activateSubscriptions, noticeRenewals } from './subscription-notice.ts';
 import { endPhases, startPhases } from './subscription-phase-cross.ts';
@@ -61,8 +62,15 @@ export const subscriptionSteps = {
   applyPlanChange: applyPlanChanges,
   replacePlan: replacePlans,
   attendSuccessor: attendSuccessors,
-  startPhase: startPhases,
-  endPhase: endPhases,
+  /** A phase of a child in a group begins behind the periods that its parent closes. spec: subscriptions-and-invoicing §2.13 */
+  async startPhase(sql, scope, moments, readUsage) {
+    await catchUpParents(sql, scope, moments, readUsage);
+    return startPhases(sql, scope, moments);
+  },
+  async endPhase(sql, scope, moments, readUsage) {
+    await catchUpParents(sql, scope, moments, readUsage);
+    return endPhases(sql, scope, moments);
+  },
 } satisfies Record<string, SubscriptionStep>;
 
 export type SubscriptionStepName = keyof typeof subscriptionSteps;
