@@ -118,11 +118,6 @@ export const unbuiltRows: readonly Row[] = [
     ],
   },
   {
-    operations: ['createSubscription'],
-    at: 'inheritance.grouped_invoicing_children_to_create[]',
-    later: ['trial_period_days'],
-  },
-  {
     operations: ['listSubscriptions', 'querySubscription'],
     at: '',
     later: ['billing_cadence', 'effective_date_for_update', 'with_coupon_associations'],

@@ -165,7 +165,15 @@ export interface NewHierarchy {
   /** Subscriptions that are invoiced with it. */
   groupedIds: string[];
   /** Subscriptions of other customers that are created with it and invoiced with it. */
-  groupedChildren: { customerExternalId: string; creation: NewSubscription }[];
+  groupedChildren: NewGroupedChild[];
+}
+
+/** A child that is created with the parent it is invoiced with. spec: subscriptions-and-invoicing §2.13 */
+export interface NewGroupedChild {
+  customerExternalId: string;
+  creation: NewSubscription;
+  /** Null or absent: the trial of its parent. */
+  trialDays?: number | null;
 }
 
 /** A coupon that a creation redeems, named by id or by code. spec: subscriptions-and-invoicing §1.2 subscription_coupons */

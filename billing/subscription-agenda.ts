@@ -71,6 +71,7 @@ export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[]
   const { state } = input;
   const items: AgendaItem[] = input.invoices.flatMap((invoice) => invoiceItems(invoice, input.finalizationDelayMs));
   if (!closedByItsParent(state)) items.push(...boundaryItems(state));
+  else items.push(...ownTrialEnd(state));
   if (state.status === 'incomplete' && input.openingPaidAt !== null) {
     items.push({ at: input.openingPaidAt, kind: 'activateSubscription', ref: '' });
   }
@@ -86,6 +87,12 @@ export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[]
 
 function closedByItsParent({ subscriptionType = 'standalone' }: SubscriptionAgendaInput['state']): boolean {
   return isChild({ subscriptionType });
+}
+
+/** A child in a group may be in its trial longer than its parent, and comes to that one's periods by itself. spec: §2.13 */
+function ownTrialEnd(state: SubscriptionAgendaInput['state']): AgendaItem[] {
+  if (state.subscriptionType !== 'grouped_invoicing' || state.status !== 'trialing') return [];
+  return [{ at: state.currentPeriodEnd, kind: 'endTrial', ref: '' }];
 }
 
 function boundaryItems(state: SubscriptionState): AgendaItem[] {

@@ -1,4 +1,5 @@
 import { type BillingCycle, type BillingPeriod, nextBoundary, trialEnd } from './calendar.ts';
+import { findsItsBoundaries } from './whole-period.ts';
 
 export type SubscriptionStatus = 'draft' | 'trialing' | 'incomplete' | 'active' | 'paused' | 'cancelled';
 
@@ -130,6 +131,23 @@ export function endTrial(state: SubscriptionState, statusAfter: SubscriptionStat
     elapsed,
     next: { start: boundary, end },
   };
+}
+
+/**
+ * Ends the trial of a child that is invoiced with a parent: it goes on in the parent's current period and on its anchor, from the
+ * end of its trial on. Periods of several months can be told from one of their boundaries alone: their trials end with one, which
+ * is the anchor then. A cancellation or end date due by then ends it instead. spec: subscriptions-and-invoicing §2.10, §2.13
+ */
+export function endTrialInGroup(
+  child: SubscriptionState,
+  parent: Pick<SubscriptionState, 'status' | 'billingAnchor' | 'currentPeriodEnd'>,
+): ClosedPeriod {
+  const closed = endTrial(child, parent.status);
+  if (closed.next === null) return closed;
+  const end = earlier(parent.currentPeriodEnd, child.cancelAt);
+  const billingAnchor = findsItsBoundaries(child) ? parent.billingAnchor : closed.state.billingAnchor;
+  const state = { ...closed.state, billingAnchor, currentPeriodEnd: end };
+  return { ...closed, state, next: { start: closed.next.start, end } };
 }
 
 /** The opening invoice is paid: an incomplete subscription becomes active; any other status stays. spec: §2.4 */

@@ -82,7 +82,7 @@ export function childTaxWarnings(
   return children.flatMap(({ taxRateOverrides = [] }, index): SubscriptionWarning[] => {
     if (taxRateOverrides.length === 0) return [];
     const member = `inheritance.grouped_invoicing_children_to_create[${index}].tax_rate_overrides`;
-    const message = `${member} tax the invoices the child gets by itself, once it leaves the group; the invoices of this subscription, with the child's lines, are taxed by its own rates`;
+    const message = `${member} tax the invoices the child gets by itself; the invoices of this subscription, with the child's lines, are taxed by its own rates`;
     return [{ code: 'tax_rates_of_parent', message }];
   });
 }

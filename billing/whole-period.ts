@@ -19,6 +19,11 @@ type Timeline = Pick<
 /** One unit whose boundaries repeat every day, week, month or year: any instant finds its own boundary from the anchor alone. */
 const selfEvident: readonly BillingPeriod[] = ['DAILY', 'WEEKLY', 'MONTHLY', 'ANNUAL'];
 
+/** True for periods of one day, week, month or year, whose boundaries follow from the anchor alone, wherever billing began. */
+export function findsItsBoundaries(cadence: Pick<Timeline, 'billingPeriod' | 'billingPeriodCount'>): boolean {
+  return cadence.billingPeriodCount === 1 && selfEvident.includes(cadence.billingPeriod);
+}
+
 /**
  * The whole charge period that holds an instant, whatever cut the current period short at either side: a pause, a resume, an
  * intermediate invoice, an end. Its start is never before billing began. spec: subscriptions-and-invoicing §2.2.3, §2.11 S_full
@@ -27,7 +32,7 @@ export function wholePeriodAt(timeline: Timeline, instant: string): Interval {
   const cadence = cadenceOf(timeline);
   const first = billingBegan(timeline);
   if (instant <= first) return { start: first, end: nextBoundary({ ...cadence, periodStart: first }) };
-  if (timeline.billingPeriodCount === 1 && selfEvident.includes(timeline.billingPeriod)) {
+  if (findsItsBoundaries(timeline)) {
     let end = nextBoundary({ ...cadence, periodStart: instant });
     let start = previousBoundary({ ...cadence, boundary: end });
     // On the date of a boundary and before its hour, the walk from the date alone goes one period too far.
@@ -55,9 +60,12 @@ export function wholeAdvancePeriodAt(
   return firstPeriod({ ...timeline, ...cadenceOf(timeline) }).full;
 }
 
-/** The start of the first billed period: the end of the trial if there was one. */
-function billingBegan({ startDate, trialEnd, status }: Timeline): string {
-  return trialEnd && status !== 'trialing' ? later(startDate, trialEnd) : startDate;
+/**
+ * The start of the first billed period: the end of the trial if there was one and billing anchors there. A child in a group ends its
+ * trial inside a period of its parent and pays its share of that.
+ */
+function billingBegan({ startDate, trialEnd, status, billingAnchor }: Timeline): string {
+  return trialEnd && status !== 'trialing' && billingAnchor === trialEnd ? later(startDate, trialEnd) : startDate;
 }
 
 function cadenceOf(timeline: Timeline): Cadence {

@@ -11,7 +11,7 @@ import { taxRateOverrides } from './tax.ts';
 
 const id = z.string().min(1).max(255);
 
-/** A subscription that is created with its parent and invoiced with it; currency, periods and trial are the parent's. spec: §2.13 */
+/** A subscription that is created with its parent and invoiced with it; currency and periods are the parent's. spec: §2.13 */
 export const childInput = z.object({
   plan_id: id,
   external_customer_id: id,
@@ -24,8 +24,14 @@ export const childInput = z.object({
   credit_grants: z.array(subscriptionGrantInput).max(100).nullish(),
   override_entitlements: overridesInput.nullish(),
   addons: z.array(attachmentInput).max(100).nullish(),
+  trial_period_days: z
+    .int('must be an integer')
+    .min(0, 'must be 0 or more')
+    .max(3650)
+    .nullish()
+    .describe("A longer trial than the parent's, from its start on; left out, the child has the parent's."),
   phases: phasesInput.nullish().describe('As those of a subscription, from the start of the parent on.'),
   tax_rate_overrides: taxRateOverrides
     .nullish()
-    .describe("For invoices of its own, once it leaves the group; the parent's rates tax the parent's invoices."),
+    .describe("For invoices of its own; the parent's rates tax the parent's, with the child's lines."),
 });

@@ -175,7 +175,7 @@ function childrenOf(
     const facts = { subscriptionId: newId('subs'), at, customerId: '' };
     try {
       const creation = creationOf({ ...child, ...terms }, facts, newId);
-      return { customerExternalId: child.external_customer_id, creation };
+      return { customerExternalId: child.external_customer_id, creation, trialDays: child.trial_period_days ?? null };
     } catch (error) {
       throw inPart(`inheritance.grouped_invoicing_children_to_create[${index}]`, error);
     }

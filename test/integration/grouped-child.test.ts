@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import { advanceTo, clockedCustomer, created, invoicesOf, monthlyPlan, testPlatform } from '../support/billing.ts';
-import type { Wire } from './invoice.fixture.ts';
-import { type Offer, offerPlan, phasedView, support, tell, told } from './phase.fixture.ts';
+import { advanceTo, created, invoicesOf, testPlatform } from '../support/billing.ts';
+import { childrenToCreate, groupOffer, madeGroup } from './grouped-child.fixture.ts';
+import { type Offer, phasedView, support, tell, told } from './phase.fixture.ts';
 
 const { api } = await testPlatform();
 
@@ -12,40 +11,7 @@ const [january, february, march] = [
   '2026-03-01T00:00:00.000Z',
 ] as const;
 const middle = '2026-02-15T00:00:00.000Z';
-const childrenToCreate = 'grouped_invoicing_children_to_create';
-
-interface Group {
-  offer: Offer;
-  payer: Awaited<ReturnType<typeof clockedCustomer>>;
-  create: (child: object, terms?: object, headers?: Record<string, string>) => Promise<{ status: number; body: Wire }>;
-  childId: () => Promise<string>;
-}
-
-/** A child's plan of 31 in advance and 0.10 a call, and a parent's of 100, of customers on one clock at 1 January 2026. */
-async function group(): Promise<Group> {
-  const offer = await offerPlan(api);
-  const { planId } = await monthlyPlan(api, { fee: '100' });
-  const payer = await clockedCustomer(api, {
-    frozenTime: january,
-    clockId: offer.clockId,
-    card: sandboxCardNumber('succeeds'),
-  });
-  const create: Group['create'] = (child, terms = {}, headers = {}) => {
-    const children = [{ plan_id: offer.planId, external_customer_id: offer.externalId, ...child }];
-    const body = { customer_id: payer.customerId, plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' };
-    const whole = { ...body, start_date: january, inheritance: { [childrenToCreate]: children }, ...terms };
-    return api<Wire>('POST', '/subscriptions', whole, headers);
-  };
-  const childId = async () =>
-    (await api<Wire>('POST', '/subscriptions/search', { customer_id: offer.customerId })).body.items[0]?.id;
-  return { offer, payer, create, childId };
-}
-
-async function made({ create }: Group, child: object, terms: object = {}): Promise<Wire> {
-  const { status, body } = await create(child, terms);
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body;
-}
+const group = () => groupOffer(api);
 
 const cheapThen = ({ fixed }: Offer, second: object) => [
   { start_date: january, end_date: february, override_line_items: [{ price_id: fixed, amount: '10' }] },
@@ -55,7 +21,7 @@ const cheapThen = ({ fixed }: Offer, second: object) => [
 describe('phases of a child that is created with its parent', () => {
   test('are on the invoices of the parent, each from its boundary on, and in the preview', async () => {
     const all = await group();
-    const { id } = await made(all, { phases: cheapThen(all.offer, { line_items: [support] }) });
+    const { id } = await madeGroup(all, { phases: cheapThen(all.offer, { line_items: [support] }) });
     const childId = await all.childId();
     expect((await phasedView(api, childId)).phases).toMatchObject([
       { start_date: january, end_date: february },
@@ -79,7 +45,7 @@ describe('phases of a child that is created with its parent', () => {
       { start_date: january, end_date: middle },
       { start_date: middle, end_date: march, override_line_items: [{ price_id: all.offer.fixed, amount: '87' }] },
     ];
-    const { id } = await made(all, { phases });
+    const { id } = await madeGroup(all, { phases });
     const childId = await all.childId();
     // In one step over the boundary before it, so that both workflows are late.
     await advanceTo(api, all.offer.clockId, '2026-02-16T00:00:00Z');
@@ -96,7 +62,7 @@ describe('phases of a child that is created with its parent', () => {
 
   test('begin in a pause and in a trial of the parent, and stay when the child is left to itself', async () => {
     const all = await group();
-    const { id } = await made(all, { phases: cheapThen(all.offer, {}) }, { trial_period_days: 10 });
+    const { id } = await madeGroup(all, { phases: cheapThen(all.offer, {}) }, { trial_period_days: 10 });
     const childId = await all.childId();
     await advanceTo(api, all.offer.clockId, '2026-01-12T00:00:00Z');
     await api('POST', `/subscriptions/${id}/pause`, { proration_behavior: 'create_prorations' });

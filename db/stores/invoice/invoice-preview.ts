@@ -4,7 +4,13 @@ import type { ChargeLine, ChargePeriod, ChargeReason } from '../../../billing/ch
 import { refuseChild } from '../../../billing/hierarchy.ts';
 import { decimal } from '../../../billing/money.ts';
 import { refuse } from '../../../billing/refusal.ts';
-import { closePeriod, endTrial, type Period } from '../../../billing/subscription.ts';
+import {
+  type ClosedPeriod,
+  closePeriod,
+  endTrial,
+  endTrialInGroup,
+  type Period,
+} from '../../../billing/subscription.ts';
 import { customerNow } from '../../clock.ts';
 import { badField, missing } from '../../record.ts';
 import type { ScopedSql } from '../../transaction.ts';
@@ -71,7 +77,7 @@ export async function previewInvoice(
   const at = promised?.at ?? now;
   const children = await groupedChildren(tx, environmentId, [row]);
   const merged = children.filter((child) => child.currentPeriodEnd <= row.currentPeriodEnd);
-  const invoices = [previewed, ...merged.map((child) => previewedInvoice(child, currentPeriod))];
+  const invoices = [previewed, ...merged.map((child) => previewedChild(child, row))];
   const requests = invoices.map((one) => ({
     key: one.subscription.id,
     subscription: one.subscription,
@@ -153,7 +159,22 @@ function afterTrial(row: SubscriptionRow, request: PreviewedPeriod): PreviewedIn
   if (request.periodStart !== null || request.periodEnd !== null) {
     throw badField(field, 'must be left out during a trial: the preview shows the invoice at its end');
   }
-  const { state, elapsed, next } = endTrial(row, 'active');
+  return trialEnded(row, endTrial(row, 'active'));
+}
+
+/** What a child brings to the invoice of its parent; one that comes out of its trial before is charged like the others then. spec: §2.13 */
+function previewedChild(child: SubscriptionRow, parent: SubscriptionRow): PreviewedInvoice {
+  if (child.status !== 'trialing') return previewedInvoice(child, currentPeriod);
+  const joins = parent.status !== 'trialing' && child.currentPeriodEnd < parent.currentPeriodEnd;
+  if (joins) {
+    const closed = endTrialInGroup(child, parent);
+    return closed.next === null ? trialEnded(child, closed) : ofPeriod({ ...child, ...closed.state }, currentPeriod);
+  }
+  const { state } = parent.status === 'trialing' ? endTrial(parent, 'active') : closePeriod(parent);
+  return trialEnded(child, endTrialInGroup({ ...child, currentPeriodEnd: parent.currentPeriodEnd }, state));
+}
+
+function trialEnded(row: SubscriptionRow, { state, elapsed, next }: ClosedPeriod): PreviewedInvoice {
   const subscription = { ...row, ...state };
   return {
     subscription,

@@ -51,8 +51,8 @@ export async function catchUpParents(
   const rows = await readSubscriptions(sql, scope.environmentId, ids);
   const behind = moments.flatMap(({ subscriptionId, at }) => {
     const row = rows.get(subscriptionId);
-    if (row?.subscriptionType !== 'grouped_invoicing' || row.parentSubscriptionId === null) return [];
-    return row.currentPeriodEnd <= at ? [{ subscriptionId: row.parentSubscriptionId, at }] : [];
+    const isGrouped = row?.subscriptionType === 'grouped_invoicing' && row.parentSubscriptionId !== null;
+    return isGrouped ? [{ subscriptionId: row.parentSubscriptionId as string, at }] : [];
   });
   const inOrder = behind.sort((a, b) => compareText(a.subscriptionId, b.subscriptionId) || compareText(a.at, b.at));
   for (const parent of inOrder) await lockCaughtUp(sql, scope, parent, readUsage);

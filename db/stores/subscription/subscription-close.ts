@@ -20,8 +20,10 @@ import {
   trialBoundary,
 } from './subscription-crossing.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
+import { demoteParentOf } from './subscription-family.ts';
 import { followParents } from './subscription-follow.ts';
 import { releaseChildren, tellChildren } from './subscription-group-leave.ts';
+import { groupTrialCrossings, isInGroupTrial, overdueTrials } from './subscription-group-trial.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
@@ -78,13 +80,40 @@ async function crossBoundaries(
     const due = row && !isChild(row) && boundary.statuses.includes(row.status) && row.currentPeriodEnd <= request.at;
     return due ? [{ row, boundary, closed: boundary.cross(row), parentId: null, at: request.at }] : [];
   });
-  const all = [...crossings, ...(await childCrossings(sql, scope, crossings))];
+  await endOverdueTrials(sql, scope, crossings, readUsage);
+  const inGroups = requests.flatMap(({ subscriptionId, at }) => {
+    const row = boundary === trialBoundary ? rows.get(subscriptionId) : undefined;
+    return row && isInGroupTrial(row) && row.currentPeriodEnd <= at ? [row] : [];
+  });
+  const ofGroups = await groupTrialCrossings(sql, scope, inGroups, requests[0]?.at ?? '');
+  for (const row of ofGroups.goingOn) rows.set(row.id, row);
+  const all = [...crossings, ...(await childCrossings(sql, scope, crossings)), ...ofGroups.crossings];
   const changed = await bill(sql, scope, all, readUsage);
-  const untouched = [...rows.values()].filter((row) => !crossings.some((crossing) => crossing.row.id === row.id));
+  const untouched = [...rows.values()].filter(({ id }) => !changed.some((row) => row.id === id));
   return [
     ...(await refreshAgendas(sql, scope.environmentId, changed)),
     ...(await readAgendas(sql, scope.environmentId, untouched)),
   ];
+}
+
+/** What the workflows of children have not come to yet: their trials ended before this boundary of their parents. spec: §2.13 */
+async function endOverdueTrials(
+  sql: Sql,
+  scope: Scope,
+  crossings: readonly Crossing[],
+  readUsage: UsageReader,
+): Promise<void> {
+  const parents = crossings.map(({ row }) => row);
+  const late = await overdueTrials(sql, scope, parents);
+  if (late.length === 0) return;
+  const { at } = crossings[0] as Crossing;
+  const ofGroups = await groupTrialCrossings(sql, scope, late, at);
+  const ended = await bill(sql, scope, ofGroups.crossings, readUsage);
+  await refreshAgendas(sql, scope.environmentId, ended);
+  for (const parent of parents) {
+    const own = ended.filter(({ parentSubscriptionId }) => parentSubscriptionId === parent.id);
+    await tellChildren(sql, scope, parent, own, at);
+  }
 }
 
 async function bill(sql: Sql, scope: Scope, crossings: readonly Crossing[], readUsage: UsageReader) {
@@ -141,6 +170,7 @@ async function bill(sql: Sql, scope: Scope, crossings: readonly Crossing[], read
     ended[0]?.at ?? '',
   );
   await leaveChildren(sql, scope, results);
+  for (const { row } of results) if (row.status === 'cancelled') await demoteParentOf(sql, scope, row);
   await followParents(
     sql,
     scope,

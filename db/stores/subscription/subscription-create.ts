@@ -94,11 +94,13 @@ async function createChildren(
   if (wanted.length > 0 && draft)
     throw badField(name, 'cannot be combined with subscription_status draft; group them later');
   const rows: SubscriptionRow[] = [];
-  for (const [index, { customerExternalId: externalId, creation }] of wanted.entries()) {
+  for (const [index, { customerExternalId: externalId, creation, trialDays = null }] of wanted.entries()) {
     const customerId = await groupedCustomer(sql, scope, parent, { externalId, field: `${name}[${index}]` });
-    const { row } = await writeSubscription(sql, scope, { ...creation, at, customerId }, parent).catch((error) => {
-      throw inPart(`${name}[${index}]`, error);
-    });
+    const { row } = await writeSubscription(sql, scope, { ...creation, at, customerId }, { parent, trialDays }).catch(
+      (error) => {
+        throw inPart(`${name}[${index}]`, error);
+      },
+    );
     await checkGrouped(sql, row);
     await applyDueGrants(sql, scope, row, at);
     rows.push(row);
@@ -108,14 +110,14 @@ async function createChildren(
   return rows;
 }
 
-/** Writes a subscription with all that hangs on it, before its opening invoice; `parent` is whose invoices it is on. */
+/** Writes a subscription with all that hangs on it, before its opening invoice; `group` is whose invoices it is on. */
 export async function writeSubscription(
   sql: Sql,
   scope: Scope,
   input: NewSubscription,
-  parent: SubscriptionRow | null,
+  group: { parent: SubscriptionRow; trialDays: number | null } | null,
 ): Promise<{ row: SubscriptionRow; planName: string }> {
-  const { customer, plan, candidates, usagePrices } = await readSurroundings(sql, scope, input, parent);
+  const { customer, plan, candidates, usagePrices } = await readSurroundings(sql, scope, input, group !== null);
   const ofParent = await payerOfParent(sql, scope, input.hierarchy);
   const invoicingCustomerId = ofParent ?? (await readPayer(sql, scope, customer.id, input.invoicingExternalId ?? null));
   await checkPaymentMethod(sql, scope, invoicingCustomerId, input.gatewayPaymentMethodId);
@@ -127,7 +129,7 @@ export async function writeSubscription(
     ...newRow(scope, input, customer, prices),
     invoicingCustomerId,
     syncedPriceSequence,
-    ...(parent ? termsOfGroup(parent) : {}),
+    ...(group ? termsOfGroup(group.parent, group.trialDays) : {}),
   };
   await checkFamily(sql, row);
   await insertRow(sql, scope, row);
@@ -164,12 +166,12 @@ export async function writeSubscription(
 }
 
 /** What a new subscription is made from; of several things that are wrong with it the first is told. */
-async function readSurroundings(sql: Sql, scope: Scope, input: NewSubscription, parent: SubscriptionRow | null) {
+async function readSurroundings(sql: Sql, scope: Scope, input: NewSubscription, isChild: boolean) {
   const { environmentId } = scope;
   const [customer, plan, , candidates, usagePrices] = await Promise.all([
     readCustomer(sql, scope, input.customerId),
     readPlan(sql, scope, input.planId),
-    parent ? null : refuseHeir(sql, scope, input.customerId),
+    isChild ? null : refuseHeir(sql, scope, input.customerId),
     readPlanPrices(sql, environmentId, input.planId, input.currency, input.startDate ?? input.at),
     readUsagePrices(sql, environmentId, input.planId),
   ]);

@@ -1,5 +1,11 @@
 import type { ChargeReason } from '../../../billing/charge.ts';
-import { type ClosedPeriod, closePeriod, endTrial, type SubscriptionStatus } from '../../../billing/subscription.ts';
+import {
+  type ClosedPeriod,
+  closePeriod,
+  endTrial,
+  endTrialInGroup,
+  type SubscriptionStatus,
+} from '../../../billing/subscription.ts';
 import type { OutboundEvent } from '../../outbox.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
@@ -63,7 +69,10 @@ export async function childCrossings(sql: Sql, scope: Scope, crossings: readonly
     // Its phases come first, as its own agenda has them.
     const row = await behindItsPhases(sql, scope, child, crossed.elapsed.end);
     // What a child waits for is its parent's payment.
-    const closed = boundary === trialBoundary ? endTrial(row, crossed.state.status) : boundary.cross(row);
+    const closed =
+      boundary === trialBoundary
+        ? endTrialInGroup({ ...row, currentPeriodEnd: crossed.elapsed.end }, crossed.state)
+        : boundary.cross(row);
     found.push({ row, boundary, closed, parentId: parent.row.id, at });
   }
   return found;

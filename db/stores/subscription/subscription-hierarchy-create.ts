@@ -1,6 +1,8 @@
+import { earlier, trialEnd as endOfTrial } from '../../../billing/calendar.ts';
 import { checkParent } from '../../../billing/hierarchy.ts';
 import { decimal } from '../../../billing/money.ts';
 import type { NewHierarchy, NewSubscription } from '../../../billing/new-subscription.ts';
+import { findsItsBoundaries } from '../../../billing/whole-period.ts';
 import { badField, missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
@@ -84,17 +86,41 @@ export async function createFamily(
   await groupSubscriptions(sql, scope, row, { ...made, ids, field: groupedField }, readUsage);
 }
 
-/** What a child that is created with its parent has of that one: periods, trial, status, time zone. spec: §2.13 */
-export function termsOfGroup(parent: SubscriptionRow): Partial<SubscriptionRow> {
+/**
+ * What a child that is created with its parent has of that one: periods, status, time zone, and the trial, unless it has a longer one
+ * of its own. Throws `validation_error` for a shorter one, because nothing of a group is invoiced in the parent's trial, and in
+ * periods of several months, which do not tell where in them a trial ended. spec: §2.13
+ */
+export function termsOfGroup(parent: SubscriptionRow, trialDays: number | null): Partial<SubscriptionRow> {
   const { status, billingAnchor, timezone, startDate, endDate, currentPeriodStart, currentPeriodEnd } = parent;
   const { trialStart, trialEnd, collectionMethod, paymentTerms } = parent;
   return {
     ...{ status, billingAnchor, timezone, startDate, endDate, currentPeriodStart, currentPeriodEnd },
     ...{ trialStart, trialEnd, collectionMethod, paymentTerms },
+    ...ownTrial(parent, trialDays),
     subscriptionType: 'grouped_invoicing',
     parentSubscriptionId: parent.id,
     inHierarchy: true,
   };
+}
+
+function ownTrial(parent: SubscriptionRow, days: number | null): Partial<SubscriptionRow> {
+  if (days === null) return {};
+  const { startDate, timezone, endDate } = parent;
+  const begins = parent.status === 'trialing' ? parent.currentPeriodEnd : startDate;
+  const wanted = days === 0 ? startDate : endOfTrial({ startDate, days, timezone });
+  const end = earlier(wanted, endDate ?? wanted);
+  if (end < begins)
+    throw badField('trial_period_days', `must reach ${begins}, the end of the parent's trial, or be left out`);
+  if (end === begins) return {};
+  if (!findsItsBoundaries(parent)) {
+    const period = `${parent.billingPeriodCount} × ${parent.billingPeriod}`;
+    throw badField(
+      'trial_period_days',
+      `must be left out in periods of ${period}, inside which no trial of a child ends`,
+    );
+  }
+  return { status: 'trialing', trialStart: startDate, trialEnd: end, currentPeriodEnd: end };
 }
 
 /** The customer of a child that is created with its parent. Throws `not_found`, and `validation_error` on another clock. spec: §2.13 */

@@ -1,6 +1,7 @@
 import { earlier } from '../../../billing/calendar.ts';
 import type { CouponChange, TaxChange, TrialEndChange } from '../../../billing/subscription-change.ts';
 import { trialEndingAt } from '../../../billing/trial.ts';
+import { findsItsBoundaries } from '../../../billing/whole-period.ts';
 import { writeAudit } from '../../audit.ts';
 import { writeRows } from '../../bulk.ts';
 import { instantText } from '../../columns.ts';
@@ -12,10 +13,17 @@ import type { UsageReader } from '../../usage-reader.ts';
 import { linkSubscriptionCoupons } from '../invoice/coupon-link.ts';
 import { createTaxAssociation } from '../invoice/tax-association.ts';
 import { chargedItemOf } from './line-item-row.ts';
+import { catchUpParents } from './subscription-catch-up.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';
 import { endTrials } from './subscription-close.ts';
 import { subscriptionEvent } from './subscription-event.ts';
-import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from './subscription-row.ts';
+import { moveTrialsWith } from './subscription-group-trial.ts';
+import {
+  readSubscriptions,
+  type SubscriptionRow,
+  subscriptionRecord,
+  updateSubscriptions,
+} from './subscription-row.ts';
 import type { AttendedSubscription } from './subscription-snapshot.ts';
 
 /**
@@ -29,17 +37,45 @@ export async function changeTrialEnd(
   input: TrialEndChange,
   readUsage: UsageReader,
 ): Promise<AttendedSubscription> {
+  await catchUpParents(sql, scope, [order], readUsage);
   return carryOut(sql, scope, order, input, async (before, at): Promise<Decided> => {
+    await refuseInGroup(sql, scope, before, input.newTrialEnd ?? at);
     const end = trialEndingAt(before, input.newTrialEnd, at);
     const shown = { kind: 'trial_end_changed', action: 'trial end changed', effectiveAt: end, events: [] };
     const cancelAt = before.cancelAtPeriodEnd ? end : before.cancelAt;
     const currentPeriodEnd = earlier(end, cancelAt ?? end);
     const row = { ...before, trialEnd: end, currentPeriodEnd, cancelAt };
+    await moveTrialsWith(sql, scope, before, end, at);
     if (before.cancelAtPeriodEnd) await moveCancellation(sql, scope, before.id, end);
     const detail = { trial_end: end, before: before.trialEnd };
     if (input.newTrialEnd !== null) return { ...nothingMade(), ...shown, row, detail };
     return { ...(await endNow(sql, scope, row, at, readUsage)), ...shown, detail };
   });
+}
+
+/**
+ * Refuses to end the trial of a child in a group before that of its parent, in which nothing of the group is invoiced, and inside
+ * periods of several months. spec: §2.13
+ */
+async function refuseInGroup(sql: Sql, scope: Scope, row: SubscriptionRow, end: string): Promise<void> {
+  if (row.subscriptionType !== 'grouped_invoicing' || row.parentSubscriptionId === null) return;
+  const parents = await readSubscriptions(sql, scope.environmentId, [row.parentSubscriptionId]);
+  const parent = parents.get(row.parentSubscriptionId);
+  if (!parent || row.status !== 'trialing') return;
+  const field = 'trial_end_params.new_trial_end';
+  const boundary = parent.currentPeriodEnd;
+  if (parent.status === 'trialing' && end < boundary) {
+    throw badField(
+      field,
+      `must not be before ${boundary}, the end of the trial of its parent ${parent.id}; change that one`,
+    );
+  }
+  if (!findsItsBoundaries(row) && end !== boundary) {
+    throw badField(
+      field,
+      `must be ${boundary}, the end of the period of its parent ${parent.id}; else take it out of the group first`,
+    );
+  }
 }
 
 /** The trial's end as its timer would perform it, at once. */

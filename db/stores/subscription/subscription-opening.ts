@@ -79,7 +79,8 @@ async function draftOpening(
   const trial = row.status === 'trialing';
   const first: BillingReason = opening.replaces ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATE';
   const reason: BillingReason = trial ? 'SUBSCRIPTION_TRIAL_START' : first;
-  const children = opening.children ?? [];
+  // A child whose trial is its own begins to be charged at the end of that.
+  const children = (opening.children ?? []).filter(({ status }) => trial || status !== 'trialing');
   const requests = [row, ...children].map((subscription) => ({
     key: subscription.id,
     subscription,

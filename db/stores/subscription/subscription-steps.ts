@@ -43,7 +43,11 @@ export const refreshStep: SubscriptionStep = (sql, scope, moments) =>
  */
 export const subscriptionSteps = {
   closePeriod: closePeriods,
-  endTrial: endTrials,
+  /** A child in a group ends its trial, and begins its phases, behind the periods that its parent closes. spec: §2.13 */
+  async endTrial(sql, scope, moments, readUsage) {
+    await catchUpParents(sql, scope, moments, readUsage);
+    return endTrials(sql, scope, moments, readUsage);
+  },
   noticeRenewal: noticeRenewals,
   activateSubscription: activateSubscriptions,
   applyGrant: applyGrants,
@@ -62,7 +66,6 @@ export const subscriptionSteps = {
   applyPlanChange: applyPlanChanges,
   replacePlan: replacePlans,
   attendSuccessor: attendSuccessors,
-  /** A phase of a child in a group begins behind the periods that its parent closes. spec: subscriptions-and-invoicing §2.13 */
   async startPhase(sql, scope, moments, readUsage) {
     await catchUpParents(sql, scope, moments, readUsage);
     return startPhases(sql, scope, moments);
