@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { advanceTo, eventsOf, invoicesOf, subscriptionOf, testPlatform } from '../support/billing.ts';
+import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import { advanceTo, clockedCustomer, eventsOf, invoicesOf, subscriptionOf, testPlatform } from '../support/billing.ts';
 import { childrenToCreate, type Group, groupOffer, madeGroup } from './grouped-child.fixture.ts';
 import type { Wire } from './invoice.fixture.ts';
 import { calls, support, tell, told } from './phase.fixture.ts';
@@ -151,6 +152,42 @@ describe('a trial of a child that is created with its parent', () => {
     await advanceTo(api, all.offer.clockId, '2026-02-13T00:00:00Z');
     expect((await told(api, id)).at(-1)).toBe('SUBSCRIPTION_CYCLE 131: Base 100, Base 31');
     expect(await told(api, childId)).toEqual([]);
+  });
+
+  test('goes on while the parent is paused, to the end of the period in which it is resumed', async () => {
+    const { id, childId, until } = await trying(10);
+    await until('2026-01-05T00:00:00Z');
+    const paused = await api('POST', `/subscriptions/${id}/pause`, { proration_behavior: 'none' });
+    expect(paused.status).toBe(200);
+    await until('2026-01-20T00:00:00Z');
+    expect(await subscriptionOf(api, childId)).toMatchObject({ trial_end: '2026-02-01T00:00:00.000Z' });
+    await until('2026-02-10T00:00:00Z');
+    expect(await subscriptionOf(api, childId)).toMatchObject({
+      subscription_status: 'TRIALING',
+      trial_end: '2026-03-01T00:00:00.000Z',
+    });
+    expect((await api('POST', `/subscriptions/${id}/resume`, { proration_behavior: 'none' })).status).toBe(200);
+    await until('2026-03-02T00:00:00Z');
+    expect((await told(api, id)).filter((text) => !text.includes(' 0: '))).toEqual([
+      'SUBSCRIPTION_CREATE 100: Base 100',
+      'SUBSCRIPTION_CYCLE 131: Base 100, Base 31',
+    ]);
+    expect(await told(api, childId)).toEqual([]);
+  });
+
+  test('does not keep a parent that is not paid for from being paused', async () => {
+    await api('PUT', '/settings/dunning_config', { value: { after_last_attempt: 'pause' } });
+    const all = await groupOffer(api);
+    const cardless = await clockedCustomer(api, {
+      frozenTime: '2026-01-01T00:00:00Z',
+      clockId: all.offer.clockId,
+      card: sandboxCardNumber('declines'),
+    });
+    const { id } = await madeGroup(all, { trial_period_days: 60 }, { customer_id: cardless.customerId });
+    await advanceTo(api, all.offer.clockId, '2026-01-25T00:00:00Z');
+    expect(await subscriptionOf(api, id)).toMatchObject({ subscription_status: 'paused' });
+    expect(await subscriptionOf(api, await all.childId())).toMatchObject({ subscription_status: 'TRIALING' });
+    await api('PUT', '/settings/dunning_config', { value: { after_last_attempt: 'none' } });
   });
 
   test('ends the child that was cancelled meanwhile, and one that left the group by itself', async () => {

@@ -23,7 +23,7 @@ import { endSubscriptionParts } from './subscription-end.ts';
 import { demoteParentOf } from './subscription-family.ts';
 import { followParents } from './subscription-follow.ts';
 import { releaseChildren, tellChildren } from './subscription-group-leave.ts';
-import { groupTrialCrossings, isInGroupTrial, overdueTrials } from './subscription-group-trial.ts';
+import { groupTrialCrossings, overdueTrials } from './subscription-group-trial.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
@@ -32,6 +32,7 @@ import {
 } from './subscription-row.ts';
 import { executeCancellations } from './subscription-schedule.ts';
 import { type AttendedSubscription, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
+import { isInGroupTrial } from './subscription-trial-move.ts';
 
 /** One boundary of one subscription that has come. */
 export interface BoundaryRequest {

@@ -18,6 +18,7 @@ import { groupedChildren, mergedLines, termsWithChildren } from './subscription-
 import { periodOf } from './subscription-period.ts';
 import { behindItsPhases } from './subscription-phase-cross.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
+import { moveTrial, trialGoesOn } from './subscription-trial-move.ts';
 
 /** A kind of boundary: in which statuses it comes, what it leads to and what is invoiced there. */
 export interface Boundary {
@@ -66,6 +67,14 @@ export async function childCrossings(sql: Sql, scope: Scope, crossings: readonly
     const { at, closed: crossed } = parent;
     const boundary = child.status === 'trialing' ? trialBoundary : periodBoundary;
     if (!boundary.statuses.includes(child.status) || child.currentPeriodEnd > crossed.elapsed.end) continue;
+    if (boundary === trialBoundary && trialGoesOn(child, crossed.state)) {
+      await moveTrial(sql, scope, child, {
+        parent: parent.row,
+        end: crossed.state.currentPeriodEnd,
+        at: crossed.elapsed.end,
+      });
+      continue;
+    }
     // Its phases come first, as its own agenda has them.
     const row = await behindItsPhases(sql, scope, child, crossed.elapsed.end);
     // What a child waits for is its parent's payment.

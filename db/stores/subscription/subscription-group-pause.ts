@@ -6,7 +6,6 @@ import {
 import type { Period } from '../../../billing/subscription.ts';
 import { wholePeriodAt } from '../../../billing/whole-period.ts';
 import { newId } from '../../id.ts';
-import { badField } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { readPauses } from './pause-read.ts';
@@ -34,8 +33,8 @@ interface Asked {
 }
 
 /**
- * Pauses the children of a group with their parent, each with a pause of its own, and gives back what they leave unused. Throws
- * `validation_error` while a child is in its trial. spec: subscriptions-and-invoicing §2.11 Hierarchy
+ * Pauses the children of a group with their parent, each with a pause of its own, and gives back what they leave unused. One in its
+ * trial stays in it, longer if that would end in the pause. spec: subscriptions-and-invoicing §2.11 Hierarchy
  */
 export async function pauseChildren(
   sql: Sql,
@@ -46,12 +45,7 @@ export async function pauseChildren(
   const children: InterruptedChild[] = [];
   for (const child of await groupedChildren(sql, scope.environmentId, [parent])) {
     const before = await behindItsPhases(sql, scope, child, at);
-    if (before.status === 'trialing') {
-      throw badField(
-        'id',
-        `has child ${before.id} in its trial; end the trial or take the child out of the group first`,
-      );
-    }
+    if (before.status === 'trialing') continue;
     const { state, closing } = decidePause(before, at, await readPauses(sql, scope.environmentId, before.id));
     const pauseId = newId('pause');
     const behavior = prorationBehavior ?? before.prorationBehavior;

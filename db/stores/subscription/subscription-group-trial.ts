@@ -1,22 +1,17 @@
 import { endTrialInGroup } from '../../../billing/subscription.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
-import { writeChanged } from './subscription-changed.ts';
 import { type Crossing, trialBoundary } from './subscription-crossing.ts';
 import { groupedChildren } from './subscription-group.ts';
-import { tellChildren } from './subscription-group-leave.ts';
 import { behindItsPhases } from './subscription-phase-cross.ts';
 import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
-
-/** True for a child that comes out of a trial into the periods of the parent it is invoiced with. spec: §2.13 */
-export function isInGroupTrial({ subscriptionType, status }: SubscriptionRow): boolean {
-  return subscriptionType === 'grouped_invoicing' && status === 'trialing';
-}
+import { isInGroupTrial, moveTrial, trialGoesOn } from './subscription-trial-move.ts';
 
 /**
  * The ends of trials of locked children inside a period of their parents, which are locked and behind every boundary that is due:
  * each is charged from there on for its part of the period, by an invoice of its own to its parent's payer. While a parent is in
- * its trial nothing of the group is invoiced, so that the child's goes on as long: those are changed and written here. spec: subscriptions-and-invoicing §2.10, §2.13
+ * its trial or paused nothing of the group is invoiced, so that the child's goes on as long: those are changed and written here.
+ * spec: subscriptions-and-invoicing §2.10, §2.13
  */
 export async function groupTrialCrossings(
   sql: Sql,
@@ -32,7 +27,7 @@ export async function groupTrialCrossings(
   for (const child of children) {
     const parent = parents.get(child.parentSubscriptionId ?? '');
     if (!parent) continue;
-    if (parent.status === 'trialing') {
+    if (trialGoesOn(child, parent)) {
       const moved = { parent, end: parent.currentPeriodEnd, at: child.currentPeriodEnd };
       goingOn.push(await moveTrial(sql, scope, child, moved));
     } else {
@@ -41,34 +36,6 @@ export async function groupTrialCrossings(
     }
   }
   return { crossings, goingOn };
-}
-
-/** Children that have the trial of their parent and no end to come have its new end too; their workflows are told. spec: §2.13 */
-export async function moveTrialsWith(
-  sql: Sql,
-  scope: Scope,
-  parent: SubscriptionRow,
-  end: string,
-  at: string,
-): Promise<void> {
-  const children = (await groupedChildren(sql, scope.environmentId, [parent])).filter(
-    (child) => isInGroupTrial(child) && child.currentPeriodEnd === parent.currentPeriodEnd && child.cancelAt === null,
-  );
-  const moved: SubscriptionRow[] = [];
-  for (const child of children) moved.push(await moveTrial(sql, scope, child, { parent, end, at }));
-  await tellChildren(sql, scope, parent, moved, at);
-}
-
-async function moveTrial(
-  sql: Sql,
-  scope: Scope,
-  child: SubscriptionRow,
-  { parent, end, at }: { parent: SubscriptionRow; end: string; at: string },
-): Promise<SubscriptionRow> {
-  const row = { ...child, trialEnd: end, currentPeriodEnd: end, version: child.version + 1 };
-  const detail = () => ({ parent_subscription_id: parent.id, trial_end: end, before: child.trialEnd });
-  await writeChanged(sql, scope, [row], { action: 'trial end changed', at, detail });
-  return row;
 }
 
 /** Children whose trial was over before their parent's boundary, which is being crossed, and whose workflows are late. Locked. */

@@ -17,7 +17,6 @@ import { catchUpParents } from './subscription-catch-up.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';
 import { endTrials } from './subscription-close.ts';
 import { subscriptionEvent } from './subscription-event.ts';
-import { moveTrialsWith } from './subscription-group-trial.ts';
 import {
   readSubscriptions,
   type SubscriptionRow,
@@ -25,6 +24,7 @@ import {
   updateSubscriptions,
 } from './subscription-row.ts';
 import type { AttendedSubscription } from './subscription-snapshot.ts';
+import { moveTrialsWith } from './subscription-trial-move.ts';
 
 /**
  * Ends a trial now, with the invoice of its end, or moves its end to a later or earlier instant to come. Throws
