@@ -117,11 +117,6 @@ export const unbuiltRows: readonly Row[] = [
       'subscription_id',
     ],
   },
-  {
-    operations: ['listSubscriptions', 'querySubscription'],
-    at: '',
-    later: ['billing_cadence', 'effective_date_for_update', 'with_coupon_associations'],
-  },
 
   // The id of a bucket is made here; what its price shares with the line item comes from there, and labels are not shown.
   { at: 'commitment_time_buckets[]', passedOver: ['id'] },

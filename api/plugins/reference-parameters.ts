@@ -81,10 +81,16 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   scope: only('those that belong to this kind of object'),
   subscription_type: only('subscriptions of this type'),
   subscription_status: only('subscriptions in this state'),
+  billing_cadence: only('subscriptions of this cadence; every subscription is `RECURRING`'),
   billing_period: only('subscriptions of this period'),
   active_at: only('subscriptions that are in service at this instant'),
+  effective_date_for_update: only(
+    'subscriptions whose current period ends until this instant, which are due for their next period then; no drafts and nothing cancelled',
+  ),
   trial_end_due_lte: only('subscriptions whose trial ends until this instant'),
-  with_line_items: 'Whether each subscription is answered with its items.',
+  with_line_items: 'Whether each subscription is answered with its items: it is, unless this is false.',
+  with_coupon_associations:
+    'Whether each subscription is answered with the coupons it redeemed: it is, unless this is false.',
   payment_status: only('those whose payment is in this state'),
   currency: only('those in this currency, three letters'),
   created_by: only('those that this user made'),

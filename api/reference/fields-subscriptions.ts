@@ -41,6 +41,8 @@ export const subscriptionFields: Descriptions = {
   trial_start: 'When the trial began; null without one.',
   trial_end: 'When the trial ends or ended, and billing began; null without one.',
   new_trial_end: 'New end of the trial, for `scheduled_date`: in the future.',
+  effective_date_for_update:
+    'Only subscriptions whose current period ends until this instant, which are due for their next period then; no drafts and nothing cancelled.',
   trial_end_due_lte: 'Only subscriptions whose trial ends until this instant.',
   'Subscription.line_items': 'Its items: what is charged, one for each price.',
   line_item_grouping:
@@ -108,7 +110,9 @@ export const subscriptionFields: Descriptions = {
   external_customer_ids_to_inherit_subscription: 'Customers, by your own ids, whose usage shall count for it.',
   external_customer_ids_to_remove: 'Customers, by your own ids, who shall not inherit it any more.',
   grouped_invoicing_children_to_create: 'Subscriptions to make that are invoiced with this one.',
-  with_line_items: 'Whether each subscription is answered with its items.',
+  with_line_items: 'Whether each subscription is answered with its items: it is, unless this is false.',
+  with_coupon_associations:
+    'Whether each subscription is answered with the coupons it redeemed: it is, unless this is false.',
   active_at: 'Only those in service at this instant.',
   warnings: 'What may surprise although nothing is wrong, such as a price that is not in force yet; empty otherwise.',
 

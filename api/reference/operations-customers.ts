@@ -26,7 +26,8 @@ export const customerOperations: Readonly<Record<string, string>> = {
   createSubscription:
     'Puts a customer on a plan: items from its prices, a first period, its trial or its first invoice, all in one transaction. A durable workflow renews it from then on. A start in the past bills the periods since.',
   listSubscriptions: 'Subscriptions that are not archived, newest first; filters go into the query.',
-  querySubscription: 'Filters, sorting and paging in the body; `with_line_items` brings the items.',
+  querySubscription:
+    'Filters, sorting and paging in the body; items and coupons come along unless `with_line_items` or `with_coupon_associations` is false.',
   getSubscription: 'The subscription with its items, phases, coupons, pauses and warnings.',
   getSubscriptionV2: 'Answers the same as `GET /v1/subscriptions/{id}`; `expand` chooses what is brought with it.',
   updateSubscription:

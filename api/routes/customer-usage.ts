@@ -27,7 +27,7 @@ import {
   viewUsageSummary,
 } from '../schemas/customer-usage.ts';
 import { idParams } from '../schemas/scalars.ts';
-import { subscriptionListQuery } from '../schemas/subscription.ts';
+import { subscriptionListQuery } from '../schemas/subscription-list.ts';
 import {
   subscriptionUsage,
   subscriptionUsageBody,

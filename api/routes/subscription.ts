@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { NewSubscription } from '../../billing/new-subscription.ts';
 import { childTaxWarnings, zoneWarnings } from '../../billing/unpriced-time.ts';
 import { type CustomerPresent, readCustomerPresent } from '../../db/stores/customer/customer-present.ts';
-import { listSubscriptions, type SubscriptionFilters } from '../../db/stores/subscription/subscription-read.ts';
+import { listSubscriptions } from '../../db/stores/subscription/subscription-read.ts';
 import { inReadTransaction } from '../../db/transaction.ts';
 import {
   activateDraft,
@@ -17,17 +17,16 @@ import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../schemas/scalars.ts';
-import {
-  createSubscriptionBody,
-  creationOf,
-  subscriptionExpandQuery,
-  subscriptionListQuery,
-  subscriptionSearchBody,
-  updateOf,
-  updateSubscriptionBody,
-} from '../schemas/subscription.ts';
+import { createSubscriptionBody, creationOf, updateOf, updateSubscriptionBody } from '../schemas/subscription.ts';
 import { cancelResult } from '../schemas/subscription-cancellation.ts';
 import { activateSubscriptionBody, cancelSubscriptionBody } from '../schemas/subscription-end.ts';
+import {
+  subscriptionExpandQuery,
+  subscriptionFiltersOf,
+  subscriptionListQuery,
+  subscriptionPartsOf,
+  subscriptionSearchBody,
+} from '../schemas/subscription-list.ts';
 import { subscription, subscriptionList, viewSubscription } from '../schemas/subscription-view.ts';
 import { openSubscriptionCheckout } from '../subscription-checkout.ts';
 import { commandSubscription } from '../subscription-command.ts';
@@ -80,14 +79,7 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
       response: { 200: subscriptionList, ...errorResponses },
     },
     config: { permission: 'subscription:read' },
-    handler: async (request) =>
-      request.transaction(async (tx) =>
-        viewList(
-          await listSubscriptions(tx, toListQuery(request.query), filtersOf(request.query)),
-          (row) => viewSubscription(row),
-          'next',
-        ),
-      ),
+    handler: async (request) => listed(request, request.query),
   });
 
   app.post('/subscriptions/search', {
@@ -99,14 +91,7 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
       response: { 200: subscriptionList, ...errorResponses },
     },
     config: { permission: 'subscription:read' },
-    handler: async (request) =>
-      request.transaction(async (tx) =>
-        viewList(
-          await listSubscriptions(tx, toListQuery(request.body), filtersOf(request.body ?? {})),
-          (row) => viewSubscription(row),
-          'next',
-        ),
-      ),
+    handler: async (request) => listed(request, request.body),
   });
 
   for (const { path, operationId } of [
@@ -129,6 +114,17 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
 
   registerActivation(app);
   registerMutations(app);
+}
+
+type ListInput = z.output<typeof subscriptionListQuery> | z.output<typeof subscriptionSearchBody>;
+
+/** One page of subscriptions, asked for in a query string or a body. */
+function listed(request: FastifyRequest, asked: ListInput) {
+  const filters = subscriptionFiltersOf(asked ?? {});
+  const parts = subscriptionPartsOf(asked ?? {});
+  return request.transaction(async (tx) =>
+    viewList(await listSubscriptions(tx, toListQuery(asked), filters, parts), (row) => viewSubscription(row), 'next'),
+  );
 }
 
 type CreateBody = z.output<typeof createSubscriptionBody>;
@@ -218,35 +214,4 @@ function registerMutations(app: Api): void {
       return request.transaction((tx) => viewCancellation(tx, object, body));
     },
   });
-}
-
-interface FilterInput {
-  subscription_ids?: readonly string[] | undefined;
-  customer_id?: string | undefined;
-  customer_ids?: readonly string[] | undefined;
-  external_customer_id?: string | undefined;
-  invoicing_customer_ids?: readonly string[] | undefined;
-  parent_subscription_ids?: readonly string[] | undefined;
-  plan_id?: string | undefined;
-  subscription_type?: readonly string[] | undefined;
-  subscription_status?: readonly string[] | undefined;
-  billing_period?: readonly string[] | undefined;
-  active_at?: string | undefined;
-  trial_end_due_lte?: string | undefined;
-}
-
-function filtersOf(input: FilterInput): SubscriptionFilters {
-  return {
-    subscriptionIds: input.subscription_ids,
-    customerIds: input.customer_id ? [input.customer_id] : input.customer_ids,
-    externalCustomerId: input.external_customer_id,
-    invoicingCustomerIds: input.invoicing_customer_ids,
-    parentSubscriptionIds: input.parent_subscription_ids,
-    planId: input.plan_id,
-    types: input.subscription_type,
-    statuses: input.subscription_status,
-    billingPeriods: input.billing_period,
-    activeAt: input.active_at,
-    trialEndDueLte: input.trial_end_due_lte,
-  };
 }

@@ -3,22 +3,11 @@ import type { NewHierarchy, NewSubscription } from '../../billing/new-subscripti
 import { refuseDraftPhases } from '../../billing/phase.ts';
 import { badField, inPart } from '../../db/record.ts';
 import type { UpdateSubscriptionCommand } from '../../workflows/subscription.messages.ts';
-import { expandInput, listQuery, searchBody } from '../list.ts';
 import { attachmentInput, newAttachment } from './addon-association.ts';
 import { checkoutInput } from './checkout.ts';
 import { newGrant, subscriptionGrantInput } from './credit-grant.ts';
 import { newOverrides, overridesInput } from './entitlement-override.ts';
-import {
-  booleanQuery,
-  currencyInput,
-  idListInput,
-  idListQuery,
-  isGiven,
-  metadataInput,
-  thresholdInput,
-  timestampInput,
-  timezoneInput,
-} from './scalars.ts';
+import { currencyInput, isGiven, metadataInput, thresholdInput, timestampInput, timezoneInput } from './scalars.ts';
 import { commitmentFields, newCommitment } from './subscription-commitment.ts';
 import { couponFields, couponLinksOf } from './subscription-coupon.ts';
 import { inheritanceInput, newHierarchy, parentFields } from './subscription-inheritance.ts';
@@ -26,7 +15,7 @@ import { itemFields, itemsOf } from './subscription-item.ts';
 import { newPhase, phasesInput } from './subscription-phase.ts';
 import { taxOverridesOf, taxRateOverrides } from './tax.ts';
 
-const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
+export const billingPeriods = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const;
 const paymentTerms = ['15 NET', '30 NET', '45 NET', '60 NET', '75 NET', '90 NET'] as const;
 const statuses = ['draft', 'trialing', 'incomplete', 'active', 'paused', 'cancelled'] as const;
 const id = z.string().min(1).max(255);
@@ -189,16 +178,11 @@ function isDraft(status: string | null | undefined): boolean {
   throw badField('subscription_status', 'may only be draft; leave it out and the status is derived');
 }
 
-const statusInput = z
+/** A state of a subscription, in any case. */
+export const statusInput = z
   .string()
   .transform((text) => text.toLowerCase())
   .pipe(z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }));
-
-const types = ['standalone', 'parent', 'inherited', 'grouped_invoicing', 'delegated_invoicing'] as const;
-const typeInput = z
-  .string()
-  .transform((text) => text.toLowerCase())
-  .pipe(z.enum(types, { error: `must be one of ${types.join(', ')}` }));
 
 export const updateSubscriptionBody = z
   .object({
@@ -227,65 +211,3 @@ export function updateOf(
     ...(status ? { subscriptionStatus: status } : {}),
   };
 }
-
-const expandable = [
-  'customer',
-  'plan',
-  'prices',
-  'subscription_line_items',
-  'line_items',
-  'latest_invoice',
-  'entitlements',
-];
-
-export const subscriptionExpandQuery = z.object({ expand: expandInput(expandable).optional() });
-
-export const subscriptionListQuery = listQuery(
-  {
-    subscription_ids: idListQuery().optional(),
-    customer_id: id.optional(),
-    customer_ids: idListQuery().optional(),
-    external_customer_id: id.optional(),
-    invoicing_customer_ids: idListQuery().optional(),
-    parent_subscription_ids: idListQuery().optional(),
-    plan_id: id.optional(),
-    subscription_type: z
-      .union([z.string(), z.array(z.string())])
-      .transform((value) => [value].flat().flatMap((text) => text.split(',')))
-      .pipe(z.array(typeInput))
-      .optional(),
-    subscription_status: z
-      .union([z.string(), z.array(z.string())])
-      .transform((value) => [value].flat().flatMap((text) => text.split(',')))
-      .pipe(z.array(statusInput))
-      .optional(),
-    billing_period: z
-      .union([z.string(), z.array(z.string())])
-      .transform((value) => [value].flat().flatMap((text) => text.split(',')))
-      .pipe(z.array(z.enum(billingPeriods)))
-      .optional(),
-    active_at: timestampInput().optional(),
-    trial_end_due_lte: timestampInput().optional(),
-    with_line_items: booleanQuery().optional(),
-  },
-  expandable,
-);
-
-export const subscriptionSearchBody = searchBody(
-  {
-    subscription_ids: idListInput().optional(),
-    customer_id: id.optional(),
-    customer_ids: idListInput().optional(),
-    external_customer_id: id.optional(),
-    invoicing_customer_ids: idListInput().optional(),
-    parent_subscription_ids: idListInput().optional(),
-    plan_id: id.optional(),
-    subscription_type: z.array(typeInput).optional(),
-    subscription_status: z.array(statusInput).optional(),
-    billing_period: z.array(z.enum(billingPeriods)).optional(),
-    active_at: timestampInput().optional(),
-    trial_end_due_lte: timestampInput().optional(),
-    with_line_items: z.boolean().optional(),
-  },
-  expandable,
-);

@@ -70,10 +70,21 @@ export interface SubscriptionFilters {
   planId?: string | undefined;
   types?: readonly string[] | undefined;
   statuses?: readonly string[] | undefined;
+  billingCadences?: readonly string[] | undefined;
   billingPeriods?: readonly string[] | undefined;
   activeAt?: string | undefined;
+  /** Those whose current period ends until this instant, so that they are due for their next one; not drafts, nor what was cancelled. */
+  effectiveDateForUpdate?: string | undefined;
   trialEndDueLte?: string | undefined;
 }
+
+/** What is read of each subscription beside its row and customer; what is left out is answered empty. */
+export interface SubscriptionParts {
+  items: boolean;
+  coupons: boolean;
+}
+
+const everyPart: SubscriptionParts = { items: true, coupons: true };
 
 /** Reads one subscription with its line items and prices. Throws `not_found`. */
 export async function findSubscription(tx: Transaction, id: string): Promise<SubscriptionContent> {
@@ -83,14 +94,15 @@ export async function findSubscription(tx: Transaction, id: string): Promise<Sub
   return content as SubscriptionContent;
 }
 
-/** One page of subscriptions with their line items and prices, read once for all of them. */
+/** One page of subscriptions with the parts that are asked for, read once for all of them. */
 export async function listSubscriptions(
   tx: Transaction,
   query: ListQuery,
   filters: SubscriptionFilters,
+  parts: SubscriptionParts = everyPart,
 ): Promise<ListPage<SubscriptionContent>> {
   const page = await listPage(tx, subscriptions, query, await conditions(tx, filters));
-  return { ...page, rows: await withContent(tx, page.rows) };
+  return { ...page, rows: await withContent(tx, page.rows, parts) };
 }
 
 /** The highest invoice of a subscription that is not void, with its lines; null before there is one. spec: §1.3 latest_invoice */
@@ -127,6 +139,7 @@ async function conditions(tx: Transaction, filters: SubscriptionFilters): Promis
     anyOf('parentSubscriptionId', filters.parentSubscriptionIds),
     anyOf('subscriptionType', filters.types),
     anyOf('subscriptionStatus', filters.statuses),
+    anyOf('billingCadence', filters.billingCadences),
     anyOf('billingPeriod', filters.billingPeriods),
   ];
   if (filters.planId) every.push({ planId: filters.planId });
@@ -143,21 +156,31 @@ async function conditions(tx: Transaction, filters: SubscriptionFilters): Promis
       $or: [{ endDate: null }, { endDate: { $gt: filters.activeAt } }],
     });
   }
+  if (filters.effectiveDateForUpdate) {
+    every.push({
+      currentPeriodEnd: { $lte: filters.effectiveDateForUpdate },
+      subscriptionStatus: { $nin: ['draft', 'cancelled'] },
+    });
+  }
   if (filters.trialEndDueLte) every.push({ trialEnd: { $lte: filters.trialEndDueLte } });
   return { $and: every };
 }
 
 /** Subscriptions with their line items, prices, coupons and customers, each read once for all of them. */
-export async function withContent(tx: Transaction, rows: readonly Subscription[]): Promise<SubscriptionContent[]> {
+export async function withContent(
+  tx: Transaction,
+  rows: readonly Subscription[],
+  parts: SubscriptionParts = everyPart,
+): Promise<SubscriptionContent[]> {
   const environmentId = tx.scope.environmentId;
   const ids = rows.map((row) => row.id);
   const customerIds = [...new Set(rows.map((row) => row.customerId))];
   // Asked at once: what one answer is made into overlaps the next question.
   const [items, customers, grants, coupons, pauses, phases] = await Promise.all([
-    pricedItems(tx, ids),
+    pricedItems(tx, parts.items ? ids : []),
     tx.em.find(Customer, { environmentId, id: { $in: customerIds } }),
     grantsOf(tx, 'subscriptionId', ids),
-    couponsOfSubscriptions(tx, ids),
+    couponsOfSubscriptions(tx, parts.coupons ? ids : []),
     pausesOf(tx, ids),
     phasesOf(tx, ids),
   ]);
@@ -175,6 +198,7 @@ export async function withContent(tx: Transaction, rows: readonly Subscription[]
 
 /** The line items of subscriptions with what they charge, oldest first. */
 async function pricedItems(tx: Transaction, subscriptionIds: readonly string[]): Promise<SubscriptionContent['items']> {
+  if (subscriptionIds.length === 0) return [];
   const environmentId = tx.scope.environmentId;
   const items = await tx.em.find(
     SubscriptionLineItem,

@@ -54,6 +54,7 @@ function subscriptionCalls({ client, made }: Conversation): AreaCalls {
       const found = await client.subscriptions.querySubscription({
         customerId: made.customerId,
         subscriptionStatus: ['active'],
+        billingCadence: ['RECURRING'],
       });
       expect(present(found.items).map(({ id }) => id)).toContain(made.subscriptionId);
       expect(found.pagination).toMatchObject({ total: 2 });
