@@ -1,5 +1,6 @@
 import { readInvoiceCommand } from '../db/stores/invoice/invoice-command.ts';
 import { computeDraft } from '../db/stores/invoice/invoice-compute.ts';
+import type { GivenToCompute } from '../db/stores/invoice/invoice-compute-given.ts';
 import { createInvoice } from '../db/stores/invoice/invoice-create.ts';
 import { editInvoice, type InvoiceEdit } from '../db/stores/invoice/invoice-edit.ts';
 import { editInvoiceAsPreviewed } from '../db/stores/invoice/invoice-edit-bound.ts';
@@ -9,6 +10,7 @@ import { type AttendedInvoice, attendInvoice, readAttendedInvoice } from '../db/
 import type { SqlTransaction } from '../db/transaction.ts';
 import type { UsageReader } from '../db/usage-reader.ts';
 import type {
+  ComputeInvoiceCommand,
   InvoiceCommand,
   InvoiceSnapshot,
   KeptCommand,
@@ -57,8 +59,13 @@ export function createInvoiceCommands({ inScope, readUsage, snapshot }: CommandT
         async (tx, moment) => createInvoice(tx, tx.scope, { ...moment, invoice: await asked(tx, input) }, readUsage),
         true,
       ),
-    computeInvoice: (input: Commanded<InvoiceCommand>) =>
-      carryOut(input, (tx, moment) => computeDraft(tx, tx.scope, moment, readUsage)),
+    computeInvoice: ({ command, ...self }: Commanded<ComputeInvoiceCommand>) =>
+      carryOut({ command, ...self }, async (tx, moment) => {
+        const { commandId } = command;
+        if (!commandId) return computeDraft(tx, tx.scope, moment, readUsage);
+        const given = await asked<GivenToCompute>(tx, { ...self, command: { ...command, commandId } });
+        return computeDraft(tx, tx.scope, { ...moment, given, commandId }, readUsage);
+      }),
     editInvoice: (input: Commanded<KeptCommand>) =>
       carryOut(input, async (tx, moment) => {
         const { edit, previewDigest } = await asked<AskedEdit>(tx, input);

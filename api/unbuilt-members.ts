@@ -62,16 +62,8 @@ export const unbuiltRows: readonly Row[] = [
     at: '',
     passedOver: ['schedule_id', 'schedule_type', 'subscription_id'],
   },
-  // The answer always waits for the computation, which is of what the draft has.
-  {
-    operations: ['computeInvoice'],
-    at: '',
-    passedOver: ['sync'],
-    later: [
-      ...['amount_due', 'description', 'due_date', 'invoice_coupons', 'line_item_coupons', 'line_items'],
-      ...['prepared_tax_rates', 'subtotal', 'total'],
-    ],
-  },
+  // The answer always waits for the computation.
+  { operations: ['computeInvoice'], at: '', passedOver: ['sync'] },
   // A plan is updated by sending it back as it was answered, with what hangs on it. spec: catalogue-and-metering §3 Update
   { operations: ['updatePlan'], at: '', passedOver: ['id', ...stamps] },
   {
@@ -103,19 +95,6 @@ export const unbuiltRows: readonly Row[] = [
     operations: ['updatePlan'],
     at: 'credit_grants[]',
     passedOver: [...stamps, 'addon_id', 'credit_grant_anchor', 'plan_id', 'subscription_id'],
-  },
-
-  { operations: ['createInvoice'], at: 'line_item_coupons[]', later: ['subscription_line_item_id'] },
-  {
-    operations: ['createInvoice'],
-    at: 'line_items[]',
-    later: [
-      'commitment_info',
-      'invoice_level_discount',
-      'line_item_discount',
-      'prepaid_credits_applied',
-      'subscription_id',
-    ],
   },
 
   // The id of a bucket is made here; what its price shares with the line item comes from there, and labels are not shown.

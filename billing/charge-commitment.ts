@@ -52,6 +52,15 @@ export interface CommitmentInfo {
   computed_true_up_amount: string;
 }
 
+/** The same of a line that somebody gave, where null is what was not said. */
+export interface GivenCommitmentInfo
+  extends Pick<CommitmentInfo, 'type' | 'amount' | 'quantity' | 'overage_factor' | 'is_windowed' | 'true_up_enabled'> {
+  duration: string | null;
+  computed_commitment_utilized_amount: string | null;
+  computed_overage_amount: string | null;
+  computed_true_up_amount: string | null;
+}
+
 /** What was measured for a part, before any money. */
 interface Measured {
   billable: Decimal;

@@ -39,6 +39,22 @@ export function invoicePayment(amountDue: string, amountPaid: string, refundedAm
   return paymentOf(due, paid, status);
 }
 
+/**
+ * The payment of a draft whose amounts were computed again: what was paid of it settles it or does not, and a draft of which
+ * nothing was paid keeps the status that it was given, except that it is not settled any more once something is due.
+ * spec: subscriptions-and-invoicing §2.15.12
+ */
+export function draftPayment(
+  draft: { amountPaid: string; paymentStatus: string },
+  amountDue: string,
+): Pick<InvoicePayment, 'overpaidAmount' | 'paymentStatus'> {
+  const { overpaidAmount, paymentStatus, amountRemaining } = invoicePayment(amountDue, draft.amountPaid);
+  const isSettled = decimal(amountRemaining).isZero();
+  if (isSettled && !decimal(draft.amountPaid).isZero()) return { overpaidAmount, paymentStatus };
+  const wasSettled = ['SUCCEEDED', 'OVERPAID'].includes(draft.paymentStatus);
+  return { overpaidAmount, paymentStatus: wasSettled && !isSettled ? 'PENDING' : draft.paymentStatus };
+}
+
 /** The invoice after one more successful payment. spec: subscriptions-and-invoicing §2.15.12 */
 export function addPayment(
   amountDue: string,

@@ -1,27 +1,12 @@
-import { decimal, decimalString, roundToCurrency, sum } from './money.ts';
+import {
+  checkCreditsOfLines,
+  checkLinePeriods,
+  checkSubtotal,
+  type NewInvoiceLine,
+  plainLine,
+} from './invoice-line-request.ts';
+import { decimal, decimalString } from './money.ts';
 import { refuse } from './refusal.ts';
-
-/** A line as a caller gives it; decimals as strings, `amount` may be negative on any type of invoice. */
-export interface NewInvoiceLine {
-  displayName: string | null;
-  amount: string;
-  quantity: string;
-  priceType: 'FIXED' | 'USAGE' | null;
-  priceId: string | null;
-  priceUnit: string | null;
-  priceUnitAmount: string | null;
-  entityType: string | null;
-  entityId: string | null;
-  planId: string | null;
-  planDisplayName: string | null;
-  meterId: string | null;
-  meterDisplayName: string | null;
-  subscriptionLineItemId: string | null;
-  adjustedEntitlementQuantity: string | null;
-  periodStart: string | null;
-  periodEnd: string | null;
-  metadata: Record<string, string>;
-}
 
 /** A coupon that an invoice is given: its value in place of the coupon's own where one is named. */
 export interface NewInvoiceCoupon {
@@ -31,6 +16,8 @@ export interface NewInvoiceCoupon {
   percentageOff: string | null;
   /** The price id of a line, or its metadata key `line_item_id`; null for the whole invoice. */
   line: string | null;
+  /** Of the lines that `line` names only one that charges this item of a subscription; null where any will do. */
+  subscriptionLineItemId: string | null;
   field: string;
 }
 
@@ -117,12 +104,7 @@ export function checkNewInvoice(input: NewInvoice, at: string): CheckedInvoice {
 }
 
 function checkAmounts(input: NewInvoice): void {
-  const lineSum = sum(input.lines.map((line) => decimal(line.amount)));
-  const rounded = sum(input.lines.map((line) => roundToCurrency(line.amount, input.currency)));
-  const fits = [lineSum, rounded].some((total) => total.equals(decimal(input.subtotal)));
-  if (input.lines.length > 0 && !fits) {
-    throw bad('subtotal', `must be ${decimalString(lineSum)}, the sum of the amounts of line_items`);
-  }
+  if (input.lines.length > 0) checkSubtotal(input.subtotal, input.lines, input.currency);
   const mayBeNegative = input.lines.some((line) => decimal(line.amount).isNegative());
   for (const [field, value] of [
     ['subtotal', input.subtotal],
@@ -134,6 +116,7 @@ function checkAmounts(input: NewInvoice): void {
   if (decimal(input.amountPaid).greaterThan(decimal(input.amountDue))) {
     throw bad('amount_paid', `must not be more than amount_due, ${input.amountDue}`);
   }
+  checkCreditsOfLines(input.totalPrepaidApplied, input.lines);
 }
 
 function checkTimes(input: NewInvoice, at: string): void {
@@ -151,11 +134,7 @@ function checkTimes(input: NewInvoice, at: string): void {
       `must not be before issue_date, ${issueDate}${input.issueDate === null ? ', the present' : ''}`,
     );
   }
-  for (const [index, line] of input.lines.entries()) {
-    if (line.periodStart !== null && line.periodEnd !== null && line.periodEnd < line.periodStart) {
-      throw bad(`line_items[${index}].period_end`, `must not be before period_start, ${line.periodStart}`);
-    }
-  }
+  checkLinePeriods(input.lines);
 }
 
 function checkSubscriptionParts(input: NewInvoice): void {
@@ -171,30 +150,6 @@ function checkSubscriptionParts(input: NewInvoice): void {
 
 function onlyLine({ description, subtotal, periodStart, periodEnd }: NewInvoice): NewInvoiceLine {
   return { ...plainLine(description || 'Invoice', subtotal), periodStart, periodEnd };
-}
-
-/** FIXED line of quantity 1 that comes from no price, plan or subscription and has no period. */
-export function plainLine(displayName: string, amount: string): NewInvoiceLine {
-  return {
-    displayName,
-    amount,
-    quantity: '1',
-    priceType: 'FIXED',
-    priceId: null,
-    priceUnit: null,
-    priceUnitAmount: null,
-    entityType: null,
-    entityId: null,
-    planId: null,
-    planDisplayName: null,
-    meterId: null,
-    meterDisplayName: null,
-    subscriptionLineItemId: null,
-    adjustedEntitlementQuantity: null,
-    periodStart: null,
-    periodEnd: null,
-    metadata: {},
-  };
 }
 
 /**

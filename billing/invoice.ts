@@ -17,6 +17,8 @@ export interface InvoiceInputLine {
    * lines come to, and `amount` is not read. spec: README decision 50
    */
   creditLeft?: string;
+  /** What `importedCredits` pay of this line, where an imported invoice says it of its lines. */
+  importedCredit?: string;
 }
 
 /** A coupon in order of application. `lineId` null is an invoice coupon, for the lines of `lineIds` where those are given. */
@@ -55,7 +57,10 @@ export interface InvoiceInput {
   preview?: boolean;
   adjustmentAmount?: string;
   amountPaid?: string;
-  /** Credits of an imported invoice, taken elsewhere: they pay lines of either type in their order, and no wallet. */
+  /**
+   * Credits of an imported invoice, taken elsewhere: they pay lines of either type, and no wallet; those that say their part that
+   * part, else each in its order what it holds.
+   */
   importedCredits?: string;
 }
 
@@ -134,6 +139,7 @@ export function computeInvoice(input: InvoiceInput): InvoiceAmounts {
   const creditable = lines.map((line, position) => ({
     priceType: input.lines[position]!.priceType,
     net: netOf(line),
+    given: decimal(input.lines[position]!.importedCredit ?? '0'),
   }));
   const credits =
     input.importedCredits === undefined

@@ -41,6 +41,8 @@ export interface OwnTerms {
   taxes: OwnTax[] | null;
   /** Credits of an imported invoice that pay its lines. */
   importedCredits: string | null;
+  /** What of them pays which line; absent where each line takes what it holds. */
+  creditsOfLines?: { lineId: string; amount: string }[];
   /** The caller's number, which the invoice shows once it is final. */
   invoiceNumber: string | null;
 }
@@ -48,15 +50,18 @@ export interface OwnTerms {
 /** The terms of a replacement: the same coupons and taxes on its own lines, without credits and without a number. */
 export function replacementTerms(terms: OwnTerms | null, newLineIds: ReadonlyMap<string, string>): OwnTerms | null {
   if (terms === null) return null;
-  return { ...movedTerms(terms, newLineIds), importedCredits: null, invoiceNumber: null };
+  const { creditsOfLines: _, ...rest } = movedTerms(terms, newLineIds);
+  return { ...rest, importedCredits: null, invoiceNumber: null };
 }
 
 /** The terms after lines were replaced by others; a coupon of a line that is gone is left out by the computation. */
 export function movedTerms(terms: OwnTerms, newLineIds: ReadonlyMap<string, string>): OwnTerms {
+  const moved = (lineId: string) => newLineIds.get(lineId) ?? lineId;
   const coupons =
     terms.coupons?.map((coupon) => ({
       ...coupon,
-      lineId: coupon.lineId === null ? null : (newLineIds.get(coupon.lineId) ?? coupon.lineId),
+      lineId: coupon.lineId === null ? null : moved(coupon.lineId),
     })) ?? null;
-  return { ...terms, coupons };
+  const credits = terms.creditsOfLines?.map(({ lineId, amount }) => ({ lineId: moved(lineId), amount }));
+  return { ...terms, coupons, ...(credits ? { creditsOfLines: credits } : {}) };
 }

@@ -46,13 +46,20 @@ export function applyPrepaidCredits(
 
 /**
  * Credits of an imported invoice, whatever wallet they were taken from elsewhere: each line takes what its net holds, in line
- * order, all together at most `ceiling`. spec: subscriptions-and-invoicing §1.11.1 total_prepaid_applied
+ * order, all together at most `ceiling`. Where lines say what is `given` to them, they take that and the others nothing.
+ * spec: subscriptions-and-invoicing §1.11.1 total_prepaid_applied
  */
-export function applyImportedCredits(lines: readonly CreditableLine[], credits: Decimal, ceiling: Decimal): CreditUse {
+export function applyImportedCredits(
+  lines: readonly (CreditableLine & { given: Decimal })[],
+  credits: Decimal,
+  ceiling: Decimal,
+): CreditUse {
+  const isByLine = lines.some(({ given }) => given.greaterThan(zero));
   const total = least(credits, greatest(ceiling, zero));
   let left = total;
-  const ofLine = lines.map(({ net }) => {
-    const paid = least(left, greatest(net, zero));
+  const ofLine = lines.map(({ net, given }) => {
+    const room = least(left, greatest(net, zero));
+    const paid = isByLine ? least(given, room) : room;
     left = left.minus(paid);
     return paid;
   });

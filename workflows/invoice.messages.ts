@@ -23,6 +23,11 @@ export interface KeptCommand extends InvoiceCommand {
   commandId: string;
 }
 
+/** A computation; with content that was kept beside the invoice where something is given to it. */
+export interface ComputeInvoiceCommand extends InvoiceCommand {
+  commandId?: string;
+}
+
 export interface RecalculateDraftCommand extends InvoiceCommand {
   finalize: boolean;
 }
@@ -46,8 +51,8 @@ export interface InvoiceChanged {
 }
 
 export const createInvoice = defineUpdate<InvoiceChanged, [KeptCommand]>('createInvoice');
-/** Computes a draft again from what its subscription charges, or from its lines. */
-export const computeInvoice = defineUpdate<InvoiceChanged, [InvoiceCommand]>('computeInvoice');
+/** Computes a draft again from what its subscription charges, or from its lines, with what is given to it. */
+export const computeInvoice = defineUpdate<InvoiceChanged, [ComputeInvoiceCommand]>('computeInvoice');
 /** Edits a draft in place and a final invoice by a linked draft, which its row names. */
 export const editInvoice = defineUpdate<InvoiceChanged, [KeptCommand]>('editInvoice');
 /** Gives a final or voided invoice up for a draft, which its row names. */

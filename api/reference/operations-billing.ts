@@ -18,7 +18,7 @@ export const billingOperations: Readonly<Record<string, string>> = {
   attemptInvoicePayment:
     'Charges what is still to be paid with the saved payment method, without waiting for the next retry.',
   computeInvoice:
-    'Reads usage and prices again for the period of the draft. Refused once it is final, and after it was edited by hand.',
+    'Reads usage and prices again for the period of the draft. A body gives the draft other lines, coupons, taxes and texts, and may say what it has to come to: otherwise it is refused and nothing is changed. Lists without members leave what there is. Refused once it is final, and after it was edited by hand.',
   recalculateInvoice:
     'For a final invoice whose usage was corrected: it is voided, and a draft of what it comes to now takes its place, which a person finalizes.',
   recalculateInvoiceV2: 'For drafts; with `finalize` the draft becomes final right after.',

@@ -41,6 +41,7 @@ import {
   triggerEventQuery,
   triggeredEvent,
 } from '../schemas/invoice-command.ts';
+import { computeInvoiceBody, givenToCompute } from '../schemas/invoice-compute.ts';
 import { createInvoiceBody, newInvoiceOf } from '../schemas/invoice-create.ts';
 import { idParams, optionalBody } from '../schemas/scalars.ts';
 
@@ -131,15 +132,16 @@ function computationRoutes(app: Api): void {
     schema: {
       operationId: 'computeInvoice',
       tags,
-      summary: 'Compute a draft again',
+      summary: 'Compute a draft again, with what is given to it',
       params: idParams,
-      body: optionalBody,
+      body: computeInvoiceBody,
       response: { 200: computedInvoice, ...errorResponses },
     },
     config: asked,
     handler: async (request) => {
       const { id } = request.params;
-      await ask(request, id, computeInvoice, {});
+      const given = givenToCompute(request.body);
+      await ask(request, id, computeInvoice, given ? await kept(request, id, given) : {});
       const computed = await request.transaction((tx) => viewById(tx, id));
       return { invoice: computed, skipped: computed.invoice_status === 'SKIPPED' };
     },

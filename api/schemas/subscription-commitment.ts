@@ -106,11 +106,11 @@ export const commitmentInfoOutput = z
     amount: decimalOutput().nullable(),
     quantity: decimalOutput().nullable(),
     overage_factor: decimalOutput(),
-    duration: z.string(),
+    duration: z.string().nullable(),
     is_windowed: z.boolean(),
     true_up_enabled: z.boolean(),
-    computed_commitment_utilized_amount: decimalOutput(),
-    computed_overage_amount: decimalOutput(),
-    computed_true_up_amount: decimalOutput(),
+    computed_commitment_utilized_amount: decimalOutput().nullable(),
+    computed_overage_amount: decimalOutput().nullable(),
+    computed_true_up_amount: decimalOutput().nullable(),
   })
   .meta({ id: 'CommitmentInfo' });

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { CommitmentInfo } from '../../billing/charge-commitment.ts';
+import type { GivenCommitmentInfo } from '../../billing/charge-commitment.ts';
 import { instant, metadata, numeric, recordColumns } from '../columns.ts';
 
 /** One line of an invoice with the whole derivation of its amount. spec: subscriptions-and-invoicing §2.6; design: architecture §7 */
@@ -39,7 +39,7 @@ const schema = defineEntity({
     periodStart: instant().nullable(),
     periodEnd: instant().nullable(),
     /** What the line shows of its commitment, in wire spelling; null without one. */
-    commitmentInfo: p.json<CommitmentInfo>().nullable(),
+    commitmentInfo: p.json<GivenCommitmentInfo>().nullable(),
     /** The derivation, as billing/derivation.ts describes it. */
     derivation: p.json<Record<string, unknown>>().nullable(),
     metadata: metadata(),

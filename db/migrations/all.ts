@@ -78,6 +78,7 @@ import { Migration20261127_60_card_fingerprint } from './20261127_60_card_finger
 import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
 import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
 import { Migration20261128_10_item_proration } from './20261128_10_item_proration.ts';
+import { Migration20261128_20_given_commitments } from './20261128_20_given_commitments.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -161,4 +162,5 @@ export const migrations = [
   { name: '20261128_29_taxed_credits', class: Migration20261128_29_taxed_credits },
   { name: '20261128_30_wallet_credit_days', class: Migration20261128_30_wallet_credit_days },
   { name: '20261128_10_item_proration', class: Migration20261128_10_item_proration },
+  { name: '20261128_20_given_commitments', class: Migration20261128_20_given_commitments },
 ];

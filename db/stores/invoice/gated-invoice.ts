@@ -120,7 +120,7 @@ export async function dropGatedInvoice(sql: Sql, scope: Scope, invoiceId: string
     'gated-invoice-dropped',
   );
   await releaseCoupons(sql, scope, row.id);
-  await releaseRedemptions(sql, scope, row.own_terms, at);
+  await releaseRedemptions(sql, scope, row.own_terms?.coupons ?? null, at);
   if (row.subscription_id) await releaseCarriedCredits(sql, scope, [row.subscription_id], at);
   await writeAudit(sql, scope, [
     { objectType: 'invoice', objectId: row.id, action: 'voided', version: row.version + 1, occurredAt: at },

@@ -7,7 +7,7 @@ import type { Sql } from '../../transaction.ts';
 import { childIdsOf, termsWithChildren } from '../subscription/subscription-group.ts';
 import { readSubscriptions, type SubscriptionRow } from '../subscription/subscription-row.ts';
 import { hasPrepaidCredits } from './invoice-credit.ts';
-import { readOwnTerms } from './invoice-own-terms.ts';
+import { type OwnTermedDraft, readOwnTerms } from './invoice-own-terms.ts';
 import {
   type AppliedRows,
   computeAmounts,
@@ -81,11 +81,14 @@ export function lockDrafts(sql: Sql, scope: Scope, ids: readonly string[]): Prom
   return sql.rows<DraftRow>(lockDraftsText, [scope.environmentId, ids], 'drafts-locked');
 }
 
+/** What of a draft says which terms hold for it. */
+type TermedDraft = OwnTermedDraft & { lines: readonly { subscriptionId?: string | null }[] };
+
 /** What changes the amounts of drafts beside their lines, by invoice id. */
 export async function termsOfDrafts(
   sql: Sql,
   scope: Scope,
-  drafts: readonly DraftRow[],
+  drafts: readonly TermedDraft[],
 ): Promise<Map<string, InvoiceTerms | undefined>> {
   const children = await mergedChildren(sql, scope, drafts);
   const bySubscription = await readInvoiceTerms(sql, scope.environmentId, [
@@ -105,7 +108,7 @@ export async function termsOfDrafts(
 async function mergedChildren(
   sql: Sql,
   scope: Scope,
-  drafts: readonly DraftRow[],
+  drafts: readonly TermedDraft[],
 ): Promise<Map<string, SubscriptionRow>> {
   const ids = drafts.flatMap(childIdsOf);
   return ids.length === 0 ? new Map() : readSubscriptions(sql, scope.environmentId, ids);

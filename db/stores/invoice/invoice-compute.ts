@@ -6,9 +6,11 @@ import { missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
+import { isCarriedOut } from '../lifecycle/carried-out.ts';
 import { refreshSubscriptions } from '../subscription/subscription-snapshot.ts';
 import { releaseCarriedCredits } from './carried-credit.ts';
 import { amountColumns } from './invoice-columns.ts';
+import { checkComputed, type GivenToCompute, giveToDraft } from './invoice-compute-given.ts';
 import type { DraftInvoice } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { refuseGatedInvoice } from './invoice-gate.ts';
@@ -16,6 +18,15 @@ import { insertLines } from './invoice-line.ts';
 import { type RebuildableRow, rebuildInvoice } from './invoice-rebuild.ts';
 import { recomputeDraft } from './invoice-recompute.ts';
 import { replaceApplied } from './invoice-terms.ts';
+
+/** A draft to compute at the customer's present `at`. */
+interface Computation {
+  invoiceId: string;
+  at: string;
+  given?: GivenToCompute;
+  /** Of a computation with something given. */
+  commandId?: string;
+}
 
 interface ComputableRow extends RebuildableRow {
   invoice_status: string;
@@ -44,20 +55,24 @@ const computedColumns: Columns = {
   updatedBy: 'text',
 };
 const updateComputed = updateText('invoice', computedColumns, 'version = r.version + 1');
+/** Where the amounts are computed again at once, which is one change with this. */
+const updateRebuilt = updateText('invoice', computedColumns);
 
 /**
  * Computes a draft again: a subscription's from its charges in the period it stores, which may make it SKIPPED and a SKIPPED
- * one a draft; another's amounts from its lines. Throws `not_found`, and `validation_error` for one that is final or was edited
- * by hand. spec: subscriptions-and-invoicing §2.15.1, §2.15.2
+ * one a draft; another's amounts from its lines. What is `given` comes in the place of what the draft has. The same command is
+ * carried out once. Throws `not_found`, and `validation_error` for one that is final or was edited by hand, and for what is given
+ * and does not fit; nothing is changed then. spec: subscriptions-and-invoicing §2.15.1, §2.15.2
  */
 export async function computeDraft(
   sql: Sql,
   scope: Scope,
-  { invoiceId, at }: { invoiceId: string; at: string },
+  { invoiceId, at, given, commandId }: Computation,
   readUsage: UsageReader,
 ): Promise<void> {
   const [row] = await sql.rows<ComputableRow>(computableText, [scope.environmentId, invoiceId]);
   if (!row) throw missing('invoice', invoiceId);
+  if (commandId && (await isCarriedOut(sql, scope, invoiceId, commandId))) return;
   await refuseGatedInvoice(sql, scope, invoiceId, 'computed');
   if (row.invoice_status !== 'DRAFT' && row.invoice_status !== 'SKIPPED') {
     throw refuse('validation_error', `an invoice that is ${row.invoice_status} cannot be computed; only a DRAFT can`, {
@@ -66,16 +81,32 @@ export async function computeDraft(
   }
   refuseEdited(row, 'computed');
   // What a pause skipped is never charged.
-  if (row.invoice_status === 'SKIPPED' && row.is_paused) return;
-  if (row.invoice_type === 'SUBSCRIPTION') {
-    await storeAgain(sql, scope, row, await rebuildInvoice(sql, scope, { row, at, keepsId: true }, readUsage));
-    // What was given to this invoice itself holds over what its subscription has.
-    if (row.own_terms) await recomputeDraft(sql, scope, { invoiceId, at, isManuallyEdited: false });
-  } else await recomputeDraft(sql, scope, { invoiceId, at, isManuallyEdited: false });
+  if (row.invoice_status === 'SKIPPED' && row.is_paused) {
+    if (given)
+      throw refuse('validation_error', 'the invoice is of a pause, which is never charged; nothing can be given');
+    return;
+  }
+  const isOfSubscription = row.invoice_type === 'SUBSCRIPTION';
+  // What was given to this invoice itself holds over what its subscription has.
+  const isTermed = !isOfSubscription || row.own_terms !== null || given !== undefined;
+  if (isOfSubscription) {
+    const rebuilt = await rebuildInvoice(sql, scope, { row, at, keepsId: true }, readUsage);
+    await storeAgain(sql, scope, { row, update: isTermed ? updateRebuilt : updateComputed }, rebuilt);
+  }
+  if (given) await giveToDraft(sql, scope, { invoiceId, at, given });
+  if (isTermed) await recomputeDraft(sql, scope, { invoiceId, at, isManuallyEdited: false });
+  if (given) await checkComputed(sql, scope, { invoiceId, at, given });
   if (row.subscription_id) await releaseCarriedCredits(sql, scope, [row.subscription_id], at);
   await writeEvents(sql, scope, invoiceEvents('invoice.update', invoiceId, at));
   await writeAudit(sql, scope, [
-    { objectType: 'invoice', objectId: invoiceId, action: 'computed', version: row.version + 1, occurredAt: at },
+    {
+      objectType: 'invoice',
+      objectId: invoiceId,
+      action: 'computed',
+      version: row.version + 1,
+      occurredAt: at,
+      ...(commandId ? { detail: { command_id: commandId } } : {}),
+    },
   ]);
   if (row.subscription_id) await refreshSubscriptions(sql, scope.environmentId, [row.subscription_id]);
 }
@@ -89,7 +120,12 @@ export function refuseEdited(row: { is_manually_edited: boolean }, verb: string)
 }
 
 /** Puts a draft computed again in the place of what the invoice was. */
-async function storeAgain(sql: Sql, scope: Scope, row: ComputableRow, draft: DraftInvoice): Promise<void> {
+async function storeAgain(
+  sql: Sql,
+  scope: Scope,
+  { row, update }: { row: ComputableRow; update: string },
+  draft: DraftInvoice,
+): Promise<void> {
   const { environmentId } = scope;
   const { row: computed, lines, applied } = draft;
   await replaceApplied(sql, environmentId, { taxed: [row.id], discounted: [row.id] }, []);
@@ -98,7 +134,7 @@ async function storeAgain(sql: Sql, scope: Scope, row: ComputableRow, draft: Dra
     row.id,
   ]);
   await insertLines(sql, lines);
-  await writeRows(sql, updateComputed, [computed]);
+  await writeRows(sql, update, [computed]);
   await replaceApplied(sql, environmentId, { taxed: [], discounted: [] }, [applied]);
 }
 

@@ -2,6 +2,7 @@ import type { NewInvoice } from '../../../billing/invoice-request.ts';
 import { badField, missing } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
+import { checkNamedByLines } from './invoice-own-line.ts';
 
 /** What is known of the ones an invoice is for, and what its environment says of invoices. */
 export interface InvoiceFacts {
@@ -40,7 +41,8 @@ interface SubscriptionFacts {
 
 /**
  * Reads and locks what a new invoice names. Throws `not_found` for a customer who is not published and for a subscription, price,
- * plan, meter or line item that is not there, `validation_error` for a subscription of somebody else or of another currency.
+ * plan, meter or line item that is not there, `validation_error` for a subscription of somebody else or of another currency and
+ * for a line item of another subscription.
  * spec: subscriptions-and-invoicing §1.11.1, error 3
  */
 export async function findInvoiceFacts(sql: Sql, scope: Scope, request: NewInvoice): Promise<InvoiceFacts> {
@@ -52,7 +54,7 @@ export async function findInvoiceFacts(sql: Sql, scope: Scope, request: NewInvoi
   );
   if (customer?.status !== 'published') throw missing('customer', request.customerId, 'customer_id');
   const subscription = request.subscriptionId === null ? null : await subscriptionFacts(sql, scope, request);
-  await refuseUnknown(sql, scope, request);
+  await checkNamedByLines(sql, scope, request, request.lines);
   return {
     customerId: request.customerId,
     testClockId: customer.test_clock_id,
@@ -89,33 +91,4 @@ async function takeSequence(sql: Sql, scope: Scope, subscriptionId: string): Pro
     [scope.environmentId, subscriptionId],
   );
   return Number(row?.billing_sequence);
-}
-
-/** What lines may name, by the member that names it. */
-const named = [
-  { table: 'price', noun: 'price', field: 'price_id', member: 'priceId' },
-  { table: 'plan', noun: 'plan', field: 'plan_id', member: 'planId' },
-  { table: 'meter', noun: 'meter', field: 'meter_id', member: 'meterId' },
-  {
-    table: 'subscription_line_item',
-    noun: 'subscription line item',
-    field: 'subscription_line_item_id',
-    member: 'subscriptionLineItemId',
-  },
-] as const;
-
-async function refuseUnknown(sql: Sql, scope: Scope, { lines }: NewInvoice): Promise<void> {
-  for (const { table, noun, field, member } of named) {
-    const ids = lines.flatMap((line) => line[member] ?? []);
-    if (ids.length === 0) continue;
-    const rows = await sql.rows<{ id: string }>(`select id from ${table} where environment_id = $1 and id = any($2)`, [
-      scope.environmentId,
-      ids,
-    ]);
-    const known = new Set(rows.map(({ id }) => id));
-    for (const [index, line] of lines.entries()) {
-      const id = line[member];
-      if (id !== null && !known.has(id)) throw missing(noun, id, `line_items[${index}].${field}`);
-    }
-  }
 }

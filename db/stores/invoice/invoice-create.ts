@@ -1,6 +1,7 @@
 import { oneOffDueDate, subscriptionDueDate } from '../../../billing/due-date.ts';
 import type { InvoiceAmounts } from '../../../billing/invoice.ts';
 import { invoiceConfig } from '../../../billing/invoice-config.ts';
+import { checkLineAmounts } from '../../../billing/invoice-line-request.ts';
 import {
   type CheckedInvoice,
   checkNewInvoice,
@@ -17,6 +18,7 @@ import { badField } from '../../record.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import type { UsageReader } from '../../usage-reader.ts';
+import { termsOfDrafts } from './invoice-amounts.ts';
 import { invoiceColumns } from './invoice-columns.ts';
 import { findInvoiceFacts, type InvoiceFacts } from './invoice-create-facts.ts';
 import { keyOf, refuseTaken } from './invoice-create-key.ts';
@@ -25,8 +27,9 @@ import { totalsOf } from './invoice-draft.ts';
 import { invoiceEvents } from './invoice-event.ts';
 import { issueInvoices } from './invoice-issue.ts';
 import { insertLines } from './invoice-line.ts';
-import { readOwnTerms, resolveOwnTerms } from './invoice-own-terms.ts';
-import { computeAmounts, type InvoiceTerms, readInvoiceTerms, writeApplied } from './invoice-terms.ts';
+import { ownLineRows } from './invoice-own-line.ts';
+import { resolveOwnTerms } from './invoice-own-terms.ts';
+import { computeAmounts, writeApplied } from './invoice-terms.ts';
 
 /** A creation: the id its route made, and the customer's present. */
 export interface InvoiceCreation {
@@ -86,7 +89,8 @@ export async function createInvoice(
     { id: invoiceId, at, invoiceType: checked.invoiceType, lines },
     request,
   );
-  const terms = await termsOf(sql, scope, invoiceId, facts, own);
+  const termed = { id: invoiceId, customer_id: request.customerId, subscription_id: request.subscriptionId };
+  const terms = await termsOfDrafts(sql, scope, [{ ...termed, own_terms: own, lines }]);
   const creditable = creditableOf(invoiceId, request);
   const purse = await openPurse(sql, scope, checkoutSessionId ? [creditable] : []);
   const { amounts, applied } = computeAmounts(
@@ -103,8 +107,9 @@ export async function createInvoice(
       wallets: checkoutSessionId ? walletsOf(purse, creditable) : [],
       at,
     },
-    terms,
+    terms.get(invoiceId),
   );
+  checkLineAmounts(lines, amounts.lines);
   if (own?.importedCredits && !decimal(amounts.totalPrepaidCreditsApplied).equals(decimal(own.importedCredits))) {
     throw badField(
       'total_prepaid_applied',
@@ -117,7 +122,7 @@ export async function createInvoice(
     : { sourceType: '' };
   const row = { ...made, ...gate, purchaseId: purchaseId ?? null };
   await writeRows(sql, insertOwnInvoice, [row]);
-  await insertLines(sql, lineRows(scope, { invoiceId, request, lines, amounts }));
+  await insertLines(sql, ownLineRows(scope, { invoiceId, ...request }, lines, amounts.lines));
   await writeApplied(sql, [applied]);
   payFromPurse(purse, creditable, checkoutSessionId ? amounts.walletUses : []);
   await closePurse(purse);
@@ -131,21 +136,6 @@ export async function createInvoice(
 
 function creditableOf(id: string, { customerId, currency, periodEnd }: NewInvoice): CreditableInvoice {
   return { id, customerId, currency, periodEnd };
-}
-
-async function termsOf(
-  sql: Sql,
-  scope: Scope,
-  invoiceId: string,
-  facts: InvoiceFacts,
-  own: OwnTerms | null,
-): Promise<InvoiceTerms | undefined> {
-  const subscriptionId = facts.subscription?.id ?? null;
-  const ids = subscriptionId === null ? [] : [subscriptionId];
-  const terms = await readInvoiceTerms(sql, scope.environmentId, ids);
-  const draft = { id: invoiceId, customer_id: facts.customerId, subscription_id: subscriptionId, own_terms: own };
-  const given = await readOwnTerms(sql, scope.environmentId, [draft], terms);
-  return given.get(invoiceId) ?? terms.get(subscriptionId ?? '');
 }
 
 interface NewRow {
@@ -212,31 +202,4 @@ function dueDateOf(request: NewInvoice, { invoiceType }: CheckedInvoice, facts: 
     return subscriptionDueDate({ periodEnd: request.periodEnd, paymentTerms, dueDateDays });
   }
   return oneOffDueDate({ dueDate: request.dueDate, issueDate: request.issueDate ?? at, dueDateDays });
-}
-
-interface NewLines {
-  invoiceId: string;
-  request: NewInvoice;
-  lines: Lines;
-  amounts: InvoiceAmounts;
-}
-
-function lineRows(scope: Scope, { invoiceId, request, lines, amounts }: NewLines): object[] {
-  const now = new Date().toISOString();
-  return lines.map((line, position) => ({
-    ...line,
-    ...amounts.lines[position],
-    tenantId: scope.tenantId,
-    environmentId: scope.environmentId,
-    createdAt: now,
-    createdBy: scope.actor,
-    updatedAt: now,
-    updatedBy: scope.actor,
-    invoiceId,
-    customerId: request.customerId,
-    subscriptionId: request.subscriptionId,
-    position,
-    displayName: line.displayName ?? '',
-    currency: request.currency,
-  }));
 }

@@ -59,6 +59,10 @@ const customFacts = `case when l.price_unit_id is null then '[]'::jsonb else jso
 /** Only of an invoice that taxed credits paid, so that the documents of others digest as they always did. */
 const taxedFacts = `case when i.taxed_credits_applied = 0 then '[]'::jsonb else jsonb_build_array('taxed credits', trim_scale(i.taxed_credits_applied)) end`;
 
+/** Commitment of lines that somebody gave one, which no derivation says. */
+const commitmentFacts = `case when l.derivation is not null or l.commitment_info is null then '[]'::jsonb
+  else jsonb_build_array('commitment', l.commitment_info) end`;
+
 /** Addition of a sealed paper, so that documents that were sealed without one digest as they always did. */
 const paperFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_build_array('paper', p.seller, p.customer, p.texts) end`;
 const planFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_build_array(l.plan_display_name) end`;
@@ -72,7 +76,7 @@ const planFacts = `case when p.document_id is null then '[]'::jsonb else jsonb_b
 export function documentDigestText(where: string): string {
   return `
 select i.id, encode(sha256(convert_to((jsonb_build_array(${invoiceFacts.join(', ')}, (
-  select jsonb_agg(jsonb_build_array(${lineFacts.join(', ')}) || ${customFacts} || ${planFacts} order by l.position, l.id)
+  select jsonb_agg(jsonb_build_array(${lineFacts.join(', ')}) || ${customFacts} || ${commitmentFacts} || ${planFacts} order by l.position, l.id)
   from invoice_line_item l where l.environment_id = i.environment_id and l.invoice_id = i.id and l.status = 'published'
 )) || coalesce((
   select jsonb_agg(jsonb_build_array(${taxFacts.join(', ')}) order by t.position, t.id)

@@ -1,4 +1,6 @@
+import { creditsOfLines } from '../../../billing/invoice-line-request.ts';
 import type { NewInvoice, NewInvoiceCoupon, NewInvoiceTax } from '../../../billing/invoice-request.ts';
+import { decimalString } from '../../../billing/money.ts';
 import type { OwnTax, OwnTerms } from '../../../billing/own-terms.ts';
 import { defaultTaxBehavior } from '../../../billing/tax.ts';
 import { decimalText } from '../../columns.ts';
@@ -10,13 +12,21 @@ import { taxRateSnapshot } from './invoice-tax.ts';
 import type { InvoiceTerms } from './invoice-terms.ts';
 import { unknownCode } from './tax-link.ts';
 
+/** A line as far as coupons and credits name it. */
+export interface TermedLine {
+  id: string;
+  priceId: string | null;
+  subscriptionLineItemId: string | null;
+  metadata: Record<string, string>;
+}
+
 /** An invoice that is being made, with its lines. */
 export interface TermedInvoice {
   id: string;
   at: string;
   invoiceType: string;
   /** What a coupon names lines by: their price, or their metadata key `line_item_id`. */
-  lines: readonly { id: string; priceId: string | null; metadata: Record<string, string> }[];
+  lines: readonly TermedLine[];
 }
 
 /**
@@ -38,22 +48,48 @@ export async function resolveOwnTerms(
           invoiceId: invoice.id,
           currency: request.currency,
           at: invoice.at,
-          coupons: request.coupons.map((coupon) => ({ ...coupon, lineId: lineOf(coupon, invoice) })),
+          coupons: request.coupons.map((coupon) => ({ ...coupon, lineId: couponLine(coupon, invoice.lines) })),
         });
-  const taxes = follows && request.taxes.length === 0 ? null : await taxesOf(sql, scope, request);
-  const importedCredits = request.totalPrepaidApplied === '0' ? null : request.totalPrepaidApplied;
-  if (coupons === null && taxes === null && importedCredits === null && request.invoiceNumber === null) return null;
-  return { coupons, taxes, importedCredits, invoiceNumber: request.invoiceNumber };
+  const taxes = follows && request.taxes.length === 0 ? null : await findOwnTaxes(sql, scope, request);
+  const credits = importedCredits(request, invoice.lines);
+  const { invoiceNumber } = request;
+  if (coupons === null && taxes === null && credits.importedCredits === null && invoiceNumber === null) return null;
+  return { coupons, taxes, ...credits, invoiceNumber };
 }
 
-function lineOf({ line, field }: NewInvoiceCoupon, { lines }: TermedInvoice): string | null {
+/** Credits of an imported invoice, as a whole or as its lines say it; lines and their ids are in the same order. */
+export function importedCredits(
+  { totalPrepaidApplied, lines }: Pick<NewInvoice, 'totalPrepaidApplied' | 'lines'>,
+  ids: readonly { id: string }[],
+): Pick<OwnTerms, 'importedCredits' | 'creditsOfLines'> {
+  const ofLines = creditsOfLines(lines);
+  if (ofLines === null) return { importedCredits: totalPrepaidApplied === '0' ? null : totalPrepaidApplied };
+  const byLine = lines.flatMap(({ prepaidCreditsApplied: amount }, index) =>
+    amount ? [{ lineId: ids[index]!.id, amount }] : [],
+  );
+  return { importedCredits: decimalString(ofLines), creditsOfLines: byLine };
+}
+
+/**
+ * The line that a coupon names, null for one on the whole invoice. Throws `validation_error` where there is none.
+ * spec: subscriptions-and-invoicing §1.11.1
+ */
+export function couponLine(
+  { line, subscriptionLineItemId: item, field }: NewInvoiceCoupon,
+  lines: readonly TermedLine[],
+): string | null {
   if (line === null) return null;
-  const found =
-    lines.find((one) => one.metadata.line_item_id === line) ?? lines.find((one) => one.priceId === line) ?? null;
-  if (found === null) {
+  const named = lines.filter((one) => one.metadata.line_item_id === line || one.priceId === line);
+  if (named.length === 0) {
     throw badField(`${field}.line_item_id`, `must be the price_id or the metadata.line_item_id of a line, not ${line}`);
   }
-  return found.id;
+  // Kept requests of before this member have none.
+  const charged = item ? named.filter((one) => one.subscriptionLineItemId === item) : named;
+  if (charged.length === 0) {
+    const problem = `must be the subscription_line_item_id of a line that line_item_id ${line} names, not ${item}`;
+    throw badField(`${field}.subscription_line_item_id`, problem);
+  }
+  return (charged.find((one) => one.metadata.line_item_id === line) ?? charged[0]!).id;
 }
 
 interface RateRow {
@@ -64,8 +100,15 @@ interface RateRow {
   [column: string]: unknown;
 }
 
-/** Rates that only inform are left out; the others must be in use. */
-async function taxesOf(sql: Sql, scope: Scope, { taxes, currency }: NewInvoice): Promise<OwnTax[]> {
+/**
+ * The tax rates that an invoice is given; those that only inform are left out, the others must be in use. Throws `not_found` and
+ * `validation_error`. spec: subscriptions-and-invoicing §2.18.1
+ */
+export async function findOwnTaxes(
+  sql: Sql,
+  scope: Scope,
+  { taxes, currency }: Pick<NewInvoice, 'taxes' | 'currency'>,
+): Promise<OwnTax[]> {
   if (taxes.length === 0) return [];
   const rows = await sql.rows<RateRow>(
     `select id, code, percentage_value as percentage, to_jsonb(r) as rate from tax_rate r

@@ -1,6 +1,8 @@
 import type { Derivation } from '../../../billing/derivation.ts';
+import { draftPayment } from '../../../billing/invoice-payment.ts';
 import { linePriceUnit, priceUnitTotals } from '../../../billing/price-unit.ts';
 import { type Columns, updateText, writeRows } from '../../bulk.ts';
+import { decimalText } from '../../columns.ts';
 import type { Scope } from '../../scope.ts';
 import type { Sql } from '../../transaction.ts';
 import { amountsOfDraft, lockDrafts, termsOfDrafts, writeDraftAmounts } from './invoice-amounts.ts';
@@ -11,6 +13,9 @@ const recomputedColumns: Columns = {
   id: 'text',
   ...amountColumns,
   noTaxReason: 'text',
+  overpaidAmount: 'numeric',
+  paymentStatus: 'text',
+  paidAt: 'timestamptz',
   priceUnitTotals: 'jsonb',
   lastComputedAt: 'timestamptz',
   isManuallyEdited: 'boolean',
@@ -33,9 +38,13 @@ export async function recomputeDraft(
   const terms = await termsOfDrafts(sql, scope, drafts);
   const { amounts, applied } = amountsOfDraft(draft, at, scope, terms.get(invoiceId));
   await writeDraftAmounts(sql, scope, [{ draft, lineAmounts: amounts.lines, applied }]);
+  const paid = { amountPaid: decimalText(draft.amount_paid), paymentStatus: draft.payment_status };
+  const payment = draftPayment(paid, amounts.amountDue);
   const row = {
     id: invoiceId,
     ...totalsOf(amounts),
+    ...payment,
+    paidAt: ['SUCCEEDED', 'OVERPAID'].includes(payment.paymentStatus) ? at : null,
     priceUnitTotals: await unitTotals(sql, scope, invoiceId),
     lastComputedAt: at,
     isManuallyEdited: isManuallyEdited || draft.is_manually_edited,

@@ -52,15 +52,22 @@ const insertAssociations = insertText('coupon_association', associationColumns);
  * Redeems coupons for one invoice, in the order given: each counts once and has an association of its own without a
  * subscription, unless one is named, which was counted before. Throws `not_found` for an unknown coupon or association and
  * `validation_error` for a coupon that is archived, outside its window, used up, of another currency, or named twice for one
- * target. spec: subscriptions-and-invoicing §2.17.1, §2.17.2
+ * target. Of `former`, coupons that the invoice had, it takes over those that are wanted again, which were counted before.
+ * spec: subscriptions-and-invoicing §2.17.1, §2.17.2
  */
-export async function redeemForInvoice(sql: Sql, scope: Scope, redemption: InvoiceRedemption): Promise<OwnCoupons> {
+export async function redeemForInvoice(
+  sql: Sql,
+  scope: Scope,
+  redemption: InvoiceRedemption,
+  former: OwnCoupons = [],
+): Promise<OwnCoupons> {
   const { coupons, at, invoiceId } = redemption;
   if (coupons.length === 0) return [];
   const rows = await sql.rows<CouponRow>(couponsText, [scope.environmentId, coupons.map(({ couponId }) => couponId)]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const targets = new Set<string>();
   const own: OwnCoupons = [];
+  const open = [...former];
   for (const wanted of coupons) {
     const row = byId.get(wanted.couponId);
     if (!row) throw missing('coupon', wanted.couponId, wanted.field);
@@ -73,21 +80,35 @@ export async function redeemForInvoice(sql: Sql, scope: Scope, redemption: Invoi
         `names coupon ${row.coupon_code}, which is in ${row.currency}; the invoice is in ${redemption.currency}`,
       );
     }
+    const before = open.findIndex((coupon) => isRedeemedBy(coupon, wanted));
+    const [taken] = before < 0 ? [] : open.splice(before, 1);
     if (wanted.couponAssociationId !== null) await checkAssociation(sql, scope, wanted);
-    else await countRedemption(sql, scope, row, wanted.field, at);
-    own.push(ownCoupon(wanted, row));
+    else if (!taken) await countRedemption(sql, scope, row, wanted.field, at);
+    own.push(ownCoupon(wanted, row, taken));
   }
-  await writeAssociations(sql, scope, { at, invoiceId }, own);
+  const known = new Set(former.map(({ associationId }) => associationId));
+  const redeemed = own.filter((coupon) => coupon.isRedeemedHere && !known.has(coupon.associationId));
+  await writeAssociations(sql, scope, { at, invoiceId }, redeemed);
   return own;
 }
 
-function ownCoupon(wanted: InvoiceRedemption['coupons'][number], row: CouponRow): OwnCoupons[number] {
+/** The redemption that is named, or one of the same coupon where none is. */
+function isRedeemedBy(coupon: OwnCoupons[number], wanted: NewInvoiceCoupon): boolean {
+  if (wanted.couponAssociationId !== null) return coupon.associationId === wanted.couponAssociationId;
+  return coupon.isRedeemedHere && coupon.couponId === wanted.couponId;
+}
+
+function ownCoupon(
+  wanted: InvoiceRedemption['coupons'][number],
+  row: CouponRow,
+  taken: OwnCoupons[number] | undefined,
+): OwnCoupons[number] {
   const amountOff = wanted.amountOff ?? (row.amount_off === null ? null : decimalText(row.amount_off));
   const percentageOff = wanted.percentageOff ?? (row.percentage_off === null ? null : decimalText(row.percentage_off));
   const type = wanted.amountOff !== null ? 'fixed' : wanted.percentageOff !== null ? 'percentage' : row.type;
   return {
-    associationId: wanted.couponAssociationId ?? newId('coupon_assoc'),
-    isRedeemedHere: wanted.couponAssociationId === null,
+    associationId: wanted.couponAssociationId ?? taken?.associationId ?? newId('coupon_assoc'),
+    isRedeemedHere: taken?.isRedeemedHere ?? wanted.couponAssociationId === null,
     couponId: row.id,
     lineId: wanted.lineId,
     type,
@@ -135,10 +156,9 @@ async function writeAssociations(
   sql: Sql,
   scope: Scope,
   { at, invoiceId }: { at: string; invoiceId: string },
-  own: OwnCoupons,
+  redeemed: OwnCoupons,
 ): Promise<void> {
   const now = realNow();
-  const redeemed = own.filter((coupon) => coupon.isRedeemedHere);
   await writeRows(
     sql,
     insertAssociations,
@@ -170,11 +190,16 @@ async function writeAssociations(
 }
 
 /**
- * Gives back the redemptions of a voided invoice: each is counted off and its association ends. One that a replacement took
- * over stays. spec: subscriptions-and-invoicing §2.15.7
+ * Gives back redemptions, those of a voided invoice or of coupons that others replaced: each is counted off and its association
+ * ends. One that a replacement of the invoice took over stays. spec: subscriptions-and-invoicing §2.15.7
  */
-export async function releaseRedemptions(sql: Sql, scope: Scope, terms: OwnTerms | null, at: string): Promise<void> {
-  const ids = terms?.coupons?.flatMap((coupon) => (coupon.isRedeemedHere ? coupon.associationId : [])) ?? [];
+export async function releaseRedemptions(
+  sql: Sql,
+  scope: Scope,
+  coupons: OwnTerms['coupons'],
+  at: string,
+): Promise<void> {
+  const ids = (coupons ?? []).flatMap((coupon) => (coupon.isRedeemedHere ? coupon.associationId : []));
   if (ids.length === 0) return;
   await sql.rows(
     `with released as (

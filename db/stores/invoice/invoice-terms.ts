@@ -113,6 +113,7 @@ export function computeAmounts(
   // A coupon neither covers a credit nor asks whether its rules are met with it.
   const charged = { ...invoice, lines: lines.filter(({ isCarriedCredit }) => !isCarriedCredit) };
   const own = terms?.own;
+  const creditOf = new Map((own?.creditsOfLines ?? []).map(({ lineId, amount }) => [lineId, amount]));
   const taxes = own?.taxes
     ? { exempt: terms?.taxes.exempt ?? false, links: own.taxes }
     : taxesOfInvoice(terms?.taxes, { currency, periodEnd: period?.end ?? null });
@@ -123,6 +124,7 @@ export function computeAmounts(
       amount,
       priceType,
       ...(isCarriedCredit ? { creditLeft } : {}),
+      ...(creditOf.has(id) ? { importedCredit: creditOf.get(id)! } : {}),
     })),
     coupons: couponsOf(charged, terms),
     wallets: [...(invoice.wallets ?? [])],

@@ -89,7 +89,7 @@ export async function voidInvoice(
     await releaseCarriedCredits(sql, scope, [row.subscription_id], input.at);
   }
   // What a replacement redeems it redeemed already.
-  if (!input.isReplaced) await releaseRedemptions(sql, scope, row.own_terms, input.at);
+  if (!input.isReplaced) await releaseRedemptions(sql, scope, row.own_terms?.coupons ?? null, input.at);
   await replaceAgendas(sql, [
     {
       tenantId: scope.tenantId,

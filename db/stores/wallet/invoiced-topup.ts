@@ -1,4 +1,5 @@
-import { type NewInvoice, plainLine } from '../../../billing/invoice-request.ts';
+import { plainLine } from '../../../billing/invoice-line-request.ts';
+import type { NewInvoice } from '../../../billing/invoice-request.ts';
 import { currencyPrecision, decimal, decimalString } from '../../../billing/money.ts';
 import { computeTaxes } from '../../../billing/tax.ts';
 import { newId } from '../../id.ts';
