@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { openingCollection, openingStatus } from '../billing/collection.ts';
 import type { PaymentOutcome } from '../billing/payment.ts';
 import type { RefundOutcome } from '../billing/refund.ts';
+import { refuse } from '../billing/refusal.ts';
 import { missing } from '../db/record.ts';
 import { workflowScope } from '../db/scope.ts';
 import type { PaymentCharge } from '../db/stores/payment/payment-charge.ts';
@@ -123,21 +124,36 @@ export function neverSent(reason: string, providerId: string | null): PaymentOut
   return providerId === null ? { ...unknown, status: 'declined' } : unknown;
 }
 
+/** Whether a gateway accepts charges first and decides them later. */
+export type DecidesLater = (gateway: string) => boolean;
+
 /**
  * Does `work`, one transaction. When it has to be paid before, what it wrote is gone and what is to be charged is kept, so that
- * the charge outlives every crash; its id is the answer.
+ * the charge outlives every crash; its id is the answer. Throws `invalid_operation` where the gateway decides later, because nobody waits
+ * days for an answer: nothing is charged then. design: money-in-checkout §B11
  */
 export async function orOpeningCharge<Owner extends object, Result>(
   inScope: <T>(owner: Owner, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) => Promise<T>,
   owner: Owner,
   caller: Caller,
   work: (tx: SqlTransaction) => Promise<Result>,
+  decidesLater: DecidesLater,
 ): Promise<Result | OpeningAsked> {
   try {
     return await inScope(owner, work, caller);
   } catch (error) {
     if (!(error instanceof OpeningToPay)) throw error;
+    refuseLate(error.charge.paymentGateway, decidesLater);
     const openingCharge = await inScope(owner, (tx) => keepOpeningCharge(tx, tx.scope, error.charge), caller);
     return { openingCharge };
   }
+}
+
+function refuseLate(gateway: string, decidesLater: DecidesLater): void {
+  if (!decidesLater(gateway)) return;
+  throw refuse(
+    'invalid_operation',
+    `payment_behavior error_if_incomplete needs a charge that is decided at once, and ${gateway} decides later; use allow_incomplete, or name a payment method of another provider in gateway_payment_method_id`,
+    { fields: { payment_behavior: `${gateway} decides charges later` }, rolled_back: true },
+  );
 }

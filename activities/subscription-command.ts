@@ -15,7 +15,7 @@ import type {
   SubscriptionSnapshot,
 } from '../workflows/subscription.messages.ts';
 
-import { type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
+import { type DecidesLater, type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
 import { superseding } from './superseding.ts';
 
 interface AttachAddonContent {
@@ -31,6 +31,7 @@ interface CommandDependencies {
   inScope<T>(owner: Owner, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller): Promise<T>;
   readUsage: UsageReader;
   snapshot(attended: AttendedSubscription): SubscriptionSnapshot;
+  decidesLater: DecidesLater;
 }
 
 interface SubscriptionReference extends Owner {
@@ -38,7 +39,7 @@ interface SubscriptionReference extends Owner {
 }
 
 /** What people ask of a subscription: one transaction each, in the name of the caller. */
-export function createSubscriptionCommands({ inScope, readUsage, snapshot }: CommandDependencies) {
+export function createSubscriptionCommands({ inScope, readUsage, snapshot, decidesLater }: CommandDependencies) {
   const act = superseding(snapshot);
   return {
     /** Answers what must be paid first instead, and is then called again with how that was paid. */
@@ -47,10 +48,16 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot }: Com
       paid = null,
       ...owner
     }: Owner & { command: KeptCommand; paid?: PaidOpening | null }): Promise<SubscriptionSnapshot | OpeningAsked> =>
-      orOpeningCharge(inScope, owner, command.caller, async (tx) => {
-        const content = await readSubscriptionCommand<NewSubscription>(tx, tx.scope, command.contentId);
-        return snapshot(await createSubscription(tx, tx.scope, { ...content, at: command.at }, readUsage, paid));
-      }),
+      orOpeningCharge(
+        inScope,
+        owner,
+        command.caller,
+        async (tx) => {
+          const content = await readSubscriptionCommand<NewSubscription>(tx, tx.scope, command.contentId);
+          return snapshot(await createSubscription(tx, tx.scope, { ...content, at: command.at }, readUsage, paid));
+        },
+        decidesLater,
+      ),
 
     attachAddon: ({
       command,

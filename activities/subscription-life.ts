@@ -24,7 +24,7 @@ import type {
   UpdateSubscriptionCommand,
 } from '../workflows/subscription.messages.ts';
 
-import { type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
+import { type DecidesLater, type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
 import { superseding } from './superseding.ts';
 
 interface SubscriptionReference {
@@ -37,12 +37,13 @@ interface LifeDependencies {
   inScope<T>(owner: SubscriptionReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller): Promise<T>;
   readUsage: UsageReader;
   snapshot(attended: AttendedSubscription): SubscriptionSnapshot;
+  decidesLater: DecidesLater;
 }
 
 type Commanded<Command> = SubscriptionReference & { command: Command };
 
 /** Commands that move a subscription from one status to another: one transaction each, in the name of the caller. */
-export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDependencies) {
+export function createSubscriptionLife({ inScope, readUsage, snapshot, decidesLater }: LifeDependencies) {
   const act = superseding(snapshot);
   const command =
     <Command extends { caller: Caller; at: string; changeId?: string }>(
@@ -78,12 +79,18 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot }: LifeDep
     }: Commanded<ActivateSubscriptionCommand> & { paid?: PaidOpening | null }): Promise<
       SubscriptionSnapshot | OpeningAsked
     > =>
-      orOpeningCharge(inScope, self, command.caller, async (tx) => {
-        const input = { ...command, subscriptionId: self.subscriptionId };
-        const activate = () => activateSubscription(tx, tx.scope, input, readUsage, paid);
-        const change = { ...input, touched: 'nothing' } as const;
-        return act(tx, change, () => once(tx, tx.scope, input, 'activated', activate));
-      }),
+      orOpeningCharge(
+        inScope,
+        self,
+        command.caller,
+        async (tx) => {
+          const input = { ...command, subscriptionId: self.subscriptionId };
+          const activate = () => activateSubscription(tx, tx.scope, input, readUsage, paid);
+          const change = { ...input, touched: 'nothing' } as const;
+          return act(tx, change, () => once(tx, tx.scope, input, 'activated', activate));
+        },
+        decidesLater,
+      ),
     pauseSubscription: command<PauseSubscriptionCommand>('paused', asPreviewed(pauseSubscription), wholly),
     cancelSchedule: command<CancelScheduleCommand>('schedule_cancelled', cancelSchedule),
     resumeSubscription: command<ResumeSubscriptionCommand>('resumed', asPreviewed(resumeSubscription)),

@@ -20,6 +20,7 @@ import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { Caller, SubscriptionSnapshot } from '../workflows/subscription.messages.ts';
 import { type DueCharge, dueChargesAtOnce, sendAtOnce, steppedAt } from './charge-at-once.ts';
 import { commanded } from './commanded.ts';
+import type { ConnectedProviders } from './connected-gateway.ts';
 import { crashPoint } from './crash-points.ts';
 import { createSubscriptionChanges } from './subscription-change.ts';
 import { createSubscriptionCharges, recordCharges } from './subscription-charge.ts';
@@ -31,6 +32,7 @@ export interface SubscriptionActivityDependencies {
   database: Database;
   readUsage: UsageReader;
   gateways: PaymentGateways;
+  providers?: ConnectedProviders | undefined;
   /** Timers of real time are spread over this window after their exact instant. */
   timerSpreadMs: number;
 }
@@ -51,7 +53,8 @@ export type SubscriptionActivities = ReturnType<typeof createSubscriptionActivit
 
 /** What subscription workflows do: each is one transaction, named like the agenda entry or the command it performs. */
 export function createSubscriptionActivities(dependencies: SubscriptionActivityDependencies) {
-  const { database, readUsage, gateways } = dependencies;
+  const { database, readUsage, gateways, providers } = dependencies;
+  const decidesLater = (gateway: string) => providers?.adapters.get(gateway)?.decidesLater === true;
   const snapshot = (attended: AttendedSubscription) =>
     snapshotOf(attended, timerSpread(attended.row.id, dependencies.timerSpreadMs));
   const inScope = <T>(owner: Owner, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller) =>
@@ -112,8 +115,8 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     refreshSubscription: together('refreshSubscription', refreshStep),
 
     ...createSubscriptionCharges({ inScope, snapshot }),
-    ...createSubscriptionCommands({ inScope: commanded(inScope), readUsage, snapshot }),
-    ...createSubscriptionLife({ inScope: commanded(inScope), readUsage, snapshot }),
+    ...createSubscriptionCommands({ inScope: commanded(inScope), readUsage, snapshot, decidesLater }),
+    ...createSubscriptionLife({ inScope: commanded(inScope), readUsage, snapshot, decidesLater }),
     ...createSubscriptionChanges({
       inRecordScope: commanded((owner, work, caller) =>
         inTransaction(database, { ...workflowScope(owner), ...caller }, work),

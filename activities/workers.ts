@@ -114,7 +114,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   /** What follows from usage; each is given the customers whose usage changed. */
   const looks = usageLooks({ database, evaluators: usageEvaluators({ database, readUsage, temporal }) });
   const activities = {
-    ...createSubscriptionActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways }),
+    ...createSubscriptionActivities({ ...access, readUsage, timerSpreadMs }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways, pages }),
     ...createAutoTopUpActivities({ database, readUsage, timerSpreadMs }),
     ...createCustomerOnboardingActivities({ database, temporal }),

@@ -195,6 +195,9 @@ export class GatewayOutcomeUnknown extends Error {
   override readonly name = 'GatewayOutcomeUnknown';
 }
 
+/** The gateway turned a request away before it looked at it, so that nothing came of it: it has too many, or does not know who asks. */
+export class GatewayTurnedAway extends GatewayOutcomeUnknown {}
+
 /** Whether a token that was first sent at `createdAt` or later may be sent again at `nowMs`. */
 export function mayBeResent(rule: ResendRule, createdAt: string, nowMs: number): boolean {
   return rule !== 'never' && nowMs - Date.parse(createdAt) < rule.untilMs;

@@ -9,6 +9,8 @@ export interface ProviderAdapter {
   readonly links: boolean;
   /** Whether a payer's method can be kept there, and charged without its payer. */
   readonly savesMethods: boolean;
+  /** A charge without its payer is accepted there and decided later, after its answer. design: money-in-checkout §B11 */
+  readonly decidesLater?: true;
   /** The gateway of the account that the secrets are of. It keeps nothing open, so it is made anew for each conversation. */
   open(secrets: Readonly<Record<string, string>>): PaymentGateway;
   /** Asks the provider whose secrets these are. One call to each of its addresses; it throws nothing. */

@@ -1,4 +1,4 @@
-import { GatewayOutcomeUnknown } from './payment-gateway.ts';
+import { GatewayOutcomeUnknown, GatewayTurnedAway } from './payment-gateway.ts';
 
 /** One request to a provider. */
 export interface ProviderCall {
@@ -42,6 +42,7 @@ export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> 
     });
     if (response.status >= 500 || undecided.has(response.status)) {
       await response.body?.cancel();
+      if (response.status === 429) throw new GatewayTurnedAway(`${provider} answered 429: it is asked too often`);
       throw new GatewayOutcomeUnknown(`${provider} answered ${response.status}`);
     }
     const text = await readCapped(provider, response);

@@ -1,4 +1,4 @@
-import { GatewayOutcomeUnknown } from '../payment-gateway.ts';
+import { GatewayOutcomeUnknown, GatewayTurnedAway } from '../payment-gateway.ts';
 import { callProvider, type ProviderAnswer } from '../provider-call.ts';
 import type { WhopPage } from './shapes.ts';
 
@@ -82,7 +82,7 @@ export function whopClient(options: WhopOptions): WhopClient {
       hosts = [host];
       return answerOf<T>(answer);
     }
-    throw new GatewayOutcomeUnknown(
+    throw new GatewayTurnedAway(
       'whop refuses the key of the connection (401): check that it is complete and not revoked',
     );
   };
@@ -99,7 +99,7 @@ export function whopClient(options: WhopOptions): WhopClient {
 function answerOf<T>({ status, body }: ProviderAnswer): WhopAnswer<T> {
   if (status >= 200 && status < 300) return { object: body as T, refusal: null, status };
   if (status === 403) {
-    throw new GatewayOutcomeUnknown('the key of the connection may not do this at whop (403): give it the permissions');
+    throw new GatewayTurnedAway('the key of the connection may not do this at whop (403): give it the permissions');
   }
   const error = body.error as Record<string, unknown> | undefined;
   const code = error?.code ?? error?.type;

@@ -2,12 +2,13 @@ import { jsonObject, markerOf, nameIn, objectMember } from '../notification-json
 import type { ListedEvent, ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
 import { verifyStandardWebhook } from '../standard-webhook.ts';
 import { listAll, type WhopClient } from './client.ts';
-import { instantOf, isCaptured, isDeclined } from './link.ts';
+import { instantOf, isCaptured, isDeclined } from './payment.ts';
 import { slowestRefundMs } from './refund.ts';
-import type { WhopPayment, WhopRefund } from './shapes.ts';
+import type { WhopPayment, WhopRefund, WhopSetup } from './shapes.ts';
 
 /** Types of events that are passed on. A payment that is merely made says nothing. docs: providers.md */
-const passedOn = /^(payment\.(succeeded|failed|pending)|(refund|dispute)\.(created|updated))$/;
+const passedOn =
+  /^(payment\.(succeeded|failed|pending)|setup_intent\.(succeeded|canceled|requires_action)|(refund|dispute)\.(created|updated))$/;
 const ofRefunds = /^refund\./;
 
 /** Notifications of Whop: an event whose `data` is the object as it was then. design: money-in-checkout §C whop */
@@ -30,19 +31,24 @@ function readWhopEvent(event: Readonly<Record<string, unknown>>, signedId: unkno
   const object = objectMember(event.data) ?? {};
   const payment = objectMember(object.payment) ?? {};
   const plan = objectMember(object.plan) ?? {};
+  const page = objectMember(object.checkout_configuration) ?? {};
   // A payment by the address of its plan alone has that one's marks.
   const marker = [object, plan]
     .map(({ metadata }) => markerOf(objectMember(metadata) ?? {}))
     .find((each) => each !== null);
-  const ids = [object.id, payment.id, object.checkout_configuration_id].map(nameIn).filter((id) => id !== null);
+  const ids = [object.id, payment.id, object.checkout_configuration_id, page.id]
+    .map(nameIn)
+    .filter((id) => id !== null);
   return { eventId, eventType, marker: marker ?? null, objectIds: [...new Set(ids)] };
 }
 
+/** Time that the saving of a card takes at most from its beginning, with its payer's bank. */
+const slowestSetupMs = 3_600_000;
 /** Pages of a hundred objects that one reading takes. */
 const mostPages = 100;
 
 /**
- * Payments that changed since an instant, and refunds that may have, as events: Whop lists none. Throws `GatewayOutcomeUnknown`.
+ * Payments that changed since an instant, cards that were saved since, and refunds that may have, as events: Whop lists none. Throws `GatewayOutcomeUnknown`.
  * design: money-in-checkout §B18
  */
 export async function listWhopEvents(client: WhopClient, since: string): Promise<ListedEvent[]> {
@@ -51,7 +57,12 @@ export async function listWhopEvents(client: WhopClient, since: string): Promise
   const payments = await listAll<WhopPayment>(client, '/payments', changed, mostPages);
   const made = { ...company, created_after: new Date(Date.parse(since) - slowestRefundMs).toISOString() };
   const refunds = await listAll<WhopRefund>(client, '/refunds', made, mostPages);
+  const begun = { ...company, created_after: new Date(Date.parse(since) - slowestSetupMs).toISOString() };
+  const setups = await listAll<WhopSetup>(client, '/setup_intents', begun, mostPages);
   return [
+    ...setups
+      .filter(({ status }) => status === 'succeeded')
+      .flatMap((setup) => derived('setup_intent.succeeded', setup, setup.created_at)),
     ...payments.flatMap((payment) => {
       const type = isCaptured(payment) ? 'succeeded' : isDeclined(payment) ? 'failed' : null;
       return type === null ? [] : derived(`payment.${type}`, payment, payment.updated_at);
@@ -60,7 +71,7 @@ export async function listWhopEvents(client: WhopClient, since: string): Promise
   ];
 }
 
-function derived(type: string, data: WhopPayment | WhopRefund, at: string): ListedEvent[] {
+function derived(type: string, data: WhopPayment | WhopRefund | WhopSetup, at: string): ListedEvent[] {
   const event = { id: `${data.id}/${data.status}`, type, data };
   const read = readWhopEvent({ ...event }, null);
   return read ? [{ ...read, at: instantOf(at), body: Buffer.from(JSON.stringify(event)), isDerived: true }] : [];

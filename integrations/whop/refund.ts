@@ -10,7 +10,8 @@ import {
 } from '../payment-gateway.ts';
 import { amountOfWhop, whopAmount } from './amount.ts';
 import { listAll, objectOf, type WhopClient } from './client.ts';
-import { chargedCurrency, instantOf, readPayment } from './link.ts';
+import { chargedCurrency, instantOf, readPayment } from './payment.ts';
+import { readPlan } from './plan.ts';
 import { claimsOf, marksOf, type RefundMark, withMarks } from './refund-mark.ts';
 import type { WhopPayment, WhopPlan, WhopRefund } from './shapes.ts';
 
@@ -141,10 +142,6 @@ async function refundedOf(client: WhopClient, { chargeProviderId }: GatewayRefer
     .toSorted((a, b) => a.created_at.localeCompare(b.created_at));
   const marks = marksOf(plan);
   return { payment, plan, refunds, marks, claims: claimsOf(marks, refunds) };
-}
-
-async function readPlan(client: WhopClient, id: string): Promise<WhopPlan> {
-  return objectOf(await client.get<WhopPlan>(`/plans/${encodeURIComponent(id)}`), 'show the plan of a payment');
 }
 
 function lookUp({ refunds, claims }: Refunded, { token, providerId }: RefundRequest): GatewayRefundLookUp {

@@ -2,16 +2,40 @@
 
 export interface WhopPlan {
   id: string;
+  /** What a payment of it is asked for, and in which currency, in lower case. */
+  initial_price: number;
+  currency: string;
   metadata?: Record<string, unknown> | null;
 }
 
 export interface WhopConfiguration {
   id: string;
   account_id: string;
+  mode: 'payment' | 'setup';
   created_at: string;
   purchase_url?: string | null;
   metadata?: Record<string, unknown> | null;
+  /** Null in setup mode. */
   plan?: { id: string } | null;
+}
+
+/** A way to pay that Whop keeps. Only that of a card is told further. */
+export interface WhopMethod {
+  id: string;
+  card?: { brand: string | null; last4: string | null } | null;
+}
+
+/** The saving of a method on a page in setup mode. */
+export interface WhopSetup {
+  id: string;
+  status: 'processing' | 'succeeded' | 'canceled' | 'requires_action';
+  checkout_configuration: { id: string } | null;
+  created_at: string;
+  error_message: string | null;
+  /** The payer as the account knows it, to whom the method belongs. */
+  member: { id: string } | null;
+  payment_method: WhopMethod | null;
+  metadata: Record<string, unknown> | null;
 }
 
 export interface WhopPayment {
@@ -32,6 +56,8 @@ export interface WhopPayment {
   next_payment_attempt: string | null;
   failure_message: string | null;
   metadata: Record<string, unknown> | null;
+  member?: { id: string } | null;
+  payment_method?: WhopMethod | null;
 }
 
 export interface WhopRefund {

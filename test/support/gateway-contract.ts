@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { GatewayOutcomeUnknown } from '../../integrations/payment-gateway.ts';
+import { type GatewayCharge, GatewayOutcomeUnknown } from '../../integrations/payment-gateway.ts';
 import { refundContract } from './gateway-refund-contract.ts';
 import {
   chargeRequest,
+  decided,
   type GatewayUnderTest,
   linkRequest,
   opened,
@@ -186,7 +187,7 @@ function setupContract(under: () => GatewayUnderTest): void {
     expect(state).toMatchObject({ status: 'paid', captures: [], savedMethod: { lastFour: expect.any(String) } });
     expect(await capturesOf(reference.intentToken)).toEqual([]);
     const request = { ...chargeRequest(state.savedMethod!.token), customerToken: state.savedMethod!.customerToken };
-    expect(await sent(gateway, request)).toMatchObject({ status: 'succeeded' });
+    expect(await decided(under(), request)).toMatchObject({ status: 'succeeded' });
   });
 }
 
@@ -199,7 +200,7 @@ function chargeContract(under: () => GatewayUnderTest): void {
   test('a charge is captured once, however often it is sent', async () => {
     const { gateway, capturesOf } = under();
     const request = await requestFor('succeeds');
-    const first = await sent(gateway, request);
+    const first = (await decided(under(), request)) as GatewayCharge;
     expect(first).toMatchObject({ status: 'succeeded', amount: '12.5', currency: 'usd' });
     expect(await sent(gateway, request)).toMatchObject({ gatewayPaymentId: first.gatewayPaymentId });
     expect(await gateway.charges!.lookUp(request)).toMatchObject({ gatewayPaymentId: first.gatewayPaymentId });
@@ -215,7 +216,7 @@ function chargeContract(under: () => GatewayUnderTest): void {
     ] as const) {
       const request = await requestFor(card);
       const declined = { status: 'declined', declineCode: expect.any(String), declineClass };
-      expect(await sent(gateway, request)).toMatchObject(declined);
+      expect(await decided(under(), request)).toMatchObject(declined);
       expect(await gateway.charges!.lookUp(request)).toMatchObject({ status: 'declined' });
     }
   });
@@ -226,7 +227,7 @@ function chargeContract(under: () => GatewayUnderTest): void {
     await failNext('charge', 'unreachable');
     await expect(sent(gateway, request)).rejects.toBeInstanceOf(GatewayOutcomeUnknown);
     expect(await gateway.charges!.lookUp(request)).toEqual({ status: 'not_found' });
-    expect(await sent(gateway, request)).toMatchObject({ status: 'succeeded' });
+    expect(await decided(under(), request)).toMatchObject({ status: 'succeeded' });
     expect(await capturesOf(request.intentToken)).toEqual(['12.5 usd']);
   });
 
@@ -236,7 +237,7 @@ function chargeContract(under: () => GatewayUnderTest): void {
     await failNext('charge', 'loses_answer');
     await expect(sent(gateway, request)).rejects.toBeInstanceOf(GatewayOutcomeUnknown);
     expect(await gateway.charges!.lookUp(request)).toMatchObject({ status: 'succeeded', amount: '12.5' });
-    expect(await sent(gateway, request)).toMatchObject({ status: 'succeeded' });
+    expect(await decided(under(), request)).toMatchObject({ status: 'succeeded' });
     expect(await capturesOf(request.intentToken)).toEqual(['12.5 usd']);
   });
 

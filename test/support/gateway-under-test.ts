@@ -4,6 +4,7 @@ import type { FakeCapture } from '../../dev/provider-fakes/money.ts';
 import type {
   ChargeRequest,
   GatewayCharge,
+  GatewayLookUp,
   GatewayReference,
   PaymentGateway,
   RefundRequest,
@@ -30,7 +31,9 @@ export interface GatewayUnderTest {
   gateway: PaymentGateway;
   /** A saved method that is charged without its payer; absent where none can be saved. */
   savedMethod?(card: PayerCard): Promise<{ token: string; customerToken: string | null }>;
-  /** A payer pays a link, or tries to. */
+  /** A provider that accepts a charge first and decides it behind its answer. */
+  decidesLater?: true;
+  /** A payer pays a link, or tries to; in setup mode it saves its card. */
   pay(link: GatewayReference, card: PayerCard): Promise<void>;
   /** The gateway takes money for a link once more, or after its end. */
   captureBeside(link: GatewayReference): Promise<void>;
@@ -112,6 +115,15 @@ export async function sent({ charges }: PaymentGateway, request: ChargeRequest):
   if (!('prepare' in charges!)) return charges!.charge(request);
   request.providerId ??= (await charges!.prepare(request)).providerId;
   return charges!.confirm(request, request.providerId);
+}
+
+/** Sends a charge, and asks once more where its provider decides behind its answer. */
+export async function decided(
+  { gateway, decidesLater }: GatewayUnderTest,
+  request: ChargeRequest,
+): Promise<GatewayLookUp> {
+  const answer = await sent(gateway, request);
+  return decidesLater && answer.status === 'processing' ? gateway.charges!.lookUp(request) : answer;
 }
 
 /** Money in a fake's books that carries our name of an intent, link or refund, as `amount currency`. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FakeConfiguration, WhopBooks } from '../../dev/provider-fakes/whop/books.ts';
-import { captureBeside, decide, payPage, settleRefund } from '../../dev/provider-fakes/whop/payment.ts';
+import { saveOnPage } from '../../dev/provider-fakes/whop/charge.ts';
+import { captureBeside, decide, newMethod, payPage, settleRefund } from '../../dev/provider-fakes/whop/payment.ts';
 import type { WhopFake } from '../../dev/provider-fakes/whop/server.ts';
 import type { GatewayReference } from '../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
@@ -8,8 +9,8 @@ import { openWhopGateway, type WhopGateway } from '../../integrations/whop/gatew
 import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 
 /**
- * The Whop adapter over an account of its own at the fake, and the other side of that account. Refunds whose answer is lost are sent
- * again at once, unless `settledMs` says when.
+ * The Whop adapter over an account of its own at the fake, and the other side of that account. Charges and refunds whose answer is lost
+ * are sent again at once, unless `settledMs` says when.
  */
 export function whopUnderTest(
   fake: WhopFake,
@@ -28,8 +29,15 @@ export function whopUnderTest(
     apiKey,
     companyId,
     gateway: openWhopGateway({ apiKey, companyId, hosts: [fake.url], deadlineMs: 5_000, settledMs }),
+    savedMethod: async (behaviour) => {
+      const method = newMethod(books, { behaviour, count: 0 }, { isKept: true });
+      return { token: method.id, customerToken: books.held.get(method.id)!.memberId };
+    },
+    decidesLater: true,
     pay: async (link, card) => {
-      payPage(books, pageOf(link).id, sandboxCardNumber(card));
+      const page = pageOf(link);
+      const act = page.mode === 'setup' ? saveOnPage : payPage;
+      act(books, page.id, sandboxCardNumber(card));
     },
     captureBeside: async (link) => {
       captureBeside(books, pageOf(link));
@@ -37,10 +45,7 @@ export function whopUnderTest(
     confirm: async (link) => {
       decide(books, pageOf(link).id, 'capture');
     },
-    failNext: async (call, how) => {
-      if (call === 'charge') throw new Error('nothing is charged at Whop without its payer');
-      fake.failNext(call, how);
-    },
+    failNext: async (call, how) => fake.failNext(call, how),
     reverseRefund: async ({ providerId }) => settleRefund(books, providerId ?? '', 'failed'),
     capturesOf: async (intentToken) => toldOf(books.captures(), intentToken),
     refundsOf: async (refundToken) => toldOf(books.returned(), refundToken),

@@ -182,3 +182,25 @@ test('what no notification told of is read from the lists of payments and refund
   fake.failNext('list', '500');
   await expect(events!(secrets, since)).rejects.toThrow('whop answered 500');
 });
+
+test('a card that was saved is told with its page and our marks, also where no notification told it', async () => {
+  const under = whopUnderTest(fake);
+  const { request, reference } = await opened(under, { mode: 'setup', amount: '0', saveMethod: true });
+  await under.pay(reference, 'declines');
+  await under.pay(reference, 'succeeds');
+  const [refused, saved] = [...under.books.setups.values()];
+  const told = { marker: request.metadata, objectIds: [saved!.id, reference.providerId] };
+  const sent = under.books.events.map((each) => {
+    const { headers, body } = signedNotification(each, secret, now);
+    return whopNotifications.read({ headers, body: Buffer.from(body) });
+  });
+  expect(sent).toMatchObject([
+    { eventType: 'setup_intent.canceled', objectIds: [refused!.id, reference.providerId] },
+    { eventType: 'setup_intent.succeeded', ...told },
+  ]);
+  expect(sent.every((each) => each !== null && whopNotifications.concerns(each.eventType))).toBe(true);
+  const { events } = whopAdapter(fake.url);
+  const secrets = { api_key: under.apiKey, company_id: under.companyId };
+  const listed = await events!(secrets, new Date(Date.now() - minuteMs).toISOString());
+  expect(listed).toMatchObject([{ eventType: 'setup_intent.succeeded', ...told, isDerived: true }]);
+});

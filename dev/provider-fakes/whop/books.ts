@@ -18,12 +18,39 @@ export interface FakePlan {
 export interface FakeConfiguration {
   id: string;
   account_id: string;
-  mode: 'payment';
-  plan: { id: string };
+  mode: 'payment' | 'setup';
+  /** Null in setup mode. */
+  plan: { id: string } | null;
   metadata: Record<string, unknown>;
   redirect_url: string;
   purchase_url: string;
   created_at: string;
+}
+
+/** A card that was used once, of one payer. */
+export interface FakeMethod {
+  id: string;
+  card: { brand: string; last4: string };
+}
+
+export interface FakeSetup {
+  id: string;
+  status: 'succeeded' | 'processing' | 'canceled';
+  checkout_configuration: { id: string };
+  company: { id: string };
+  created_at: string;
+  error_message: string | null;
+  member: { id: string } | null;
+  payment_method: FakeMethod | null;
+  metadata: Record<string, unknown>;
+}
+
+/** Facts of a card that Whop itself does not show. */
+export interface HeldCard {
+  card: SandboxCard;
+  memberId: string;
+  /** Whether Whop lists it, so that it can be charged without its payer. */
+  isKept: boolean;
 }
 
 export interface FakePayment {
@@ -41,6 +68,8 @@ export interface FakePayment {
   next_payment_attempt: string | null;
   failure_message: string | null;
   metadata: Record<string, unknown>;
+  member: { id: string };
+  payment_method: FakeMethod;
 }
 
 export interface FakeRefund {
@@ -90,6 +119,12 @@ export class WhopBooks {
   readonly deleted = new Set<string>();
   readonly payments = new Map<string, FakePayment>();
   readonly refunds = new Map<string, FakeRefund>();
+  readonly setups = new Map<string, FakeSetup>();
+  readonly methods = new Map<string, FakeMethod>();
+  /** What is behind each method, by its id. */
+  readonly held = new Map<string, HeldCard>();
+  /** Whether the card of a payment on a page is kept. */
+  keepsCards = true;
   readonly events: FakeEvent[] = [];
   /** The card of each payment, with the times its behaviour still shows. */
   readonly cards = new Map<string, SandboxCard>();
@@ -116,7 +151,7 @@ export class WhopBooks {
   }
 
   /** Writes an event about an object as it is now. */
-  tell(type: string, object: FakePayment | FakeRefund): void {
+  tell(type: string, object: FakePayment | FakeRefund | FakeSetup): void {
     const plan = 'plan' in object ? this.plans.get(object.plan.id) : undefined;
     const data = plan ? { ...object, plan: { id: plan.id, metadata: plan.metadata } } : object;
     const event: FakeEvent = {

@@ -9,10 +9,11 @@ import {
   type WhopBooks,
   WhopRefusal,
 } from './books.ts';
+import { chargeMember } from './charge.ts';
 import { configurationOf, nearer, nearerRefund, planOf, refundPayment } from './payment.ts';
 
 /** Names of calls in faults. */
-export type CallKind = 'plan' | 'open' | 'read' | 'close' | 'change' | 'refund' | 'list';
+export type CallKind = 'plan' | 'open' | 'read' | 'close' | 'change' | 'charge' | 'refund' | 'list';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -50,6 +51,12 @@ export function callOf(
       return { kind: 'read', answer: () => configurationOf(around.holderOf(id) ?? books, id) };
     case 'DELETE checkout_configurations/:id':
       return { kind: 'close', answer: () => deleteConfiguration(books, id) };
+    case 'POST payments':
+      return { kind: 'charge', answer: () => newCharge(books, body) };
+    case 'GET setup_intents':
+      return { kind: 'list', answer: () => listSetups(books, query) };
+    case 'GET payment_methods':
+      return { kind: 'list', answer: () => listMethods(books, query) };
     case 'GET payments':
       return { kind: 'list', answer: () => listPayments(books, query) };
     case 'GET payments/:id':
@@ -122,24 +129,56 @@ function changePlan(books: WhopBooks, id: string, body: Body): FakePlan {
 }
 
 function newConfiguration(books: WhopBooks, body: Body, pageUrl: string): FakeConfiguration {
-  allow(Object.keys(body), ['account_id', 'plan_id', 'mode', 'redirect_url', 'metadata']);
+  const isSetup = body.mode === 'setup';
+  const own = isSetup ? ['payment_method_configuration'] : ['plan_id'];
+  allow(Object.keys(body), ['account_id', 'mode', 'redirect_url', 'metadata', ...own]);
   ownAccount(books, body.account_id);
-  const plan = planOf(books, String(body.plan_id));
+  if (!isSetup && body.mode !== 'payment') throw invalid('mode must be payment or setup');
+  const plan = isSetup ? null : planOf(books, String(body.plan_id));
   if (typeof body.redirect_url !== 'string') throw invalid('redirect_url must be an address');
-  if (body.mode !== 'payment') throw invalid('mode must be payment here');
   const id = books.newId('ch');
   const configuration: FakeConfiguration = {
     id,
     account_id: books.accountId,
-    mode: 'payment',
-    plan: { id: plan.id },
+    mode: isSetup ? 'setup' : 'payment',
+    plan: plan && { id: plan.id },
     metadata: metadataOf(body.metadata),
     redirect_url: body.redirect_url,
-    purchase_url: `${pageUrl}/checkout/${plan.id}?session=${id}`,
+    purchase_url: `${pageUrl}/checkout/${plan?.id ?? 'setup'}?session=${id}`,
     created_at: books.now(),
   };
   books.configurations.set(id, configuration);
   return configuration;
+}
+
+function newCharge(books: WhopBooks, body: Body): FakePayment {
+  allow(Object.keys(body), ['company_id', 'member_id', 'payment_method_id', 'plan_id', 'metadata']);
+  ownAccount(books, body.company_id);
+  const [memberId, methodId, planId] = ['member_id', 'payment_method_id', 'plan_id'].map((name) => {
+    const given = body[name];
+    if (typeof given !== 'string' || given === '') throw invalid(`${name} is missing`);
+    return given;
+  }) as [string, string, string];
+  return chargeMember(books, { memberId, methodId, planId, metadata: metadataOf(body.metadata) });
+}
+
+function listSetups(books: WhopBooks, query: URLSearchParams) {
+  allow(query.keys(), ['company_id', 'created_after', ...paging]);
+  ownAccount(books, query.get('company_id'));
+  const afterMs = Date.parse(query.get('created_after') ?? '1970-01-01');
+  return pageOf(
+    [...books.setups.values()].filter(({ created_at }) => Date.parse(created_at) > afterMs),
+    query,
+  );
+}
+
+function listMethods(books: WhopBooks, query: URLSearchParams) {
+  allow(query.keys(), ['member_id', ...paging]);
+  const kept = [...books.methods.values()].filter(({ id }) => {
+    const held = books.held.get(id);
+    return held?.isKept && held.memberId === query.get('member_id');
+  });
+  return pageOf(kept, query);
 }
 
 /** Deletes a configuration; answered without a body. */

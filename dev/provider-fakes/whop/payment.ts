@@ -1,6 +1,7 @@
-import { type SandboxCard, sandboxCardOf } from '../../../integrations/sandbox-gateway/card.ts';
+import { type SandboxCard, sandboxBehaviours, sandboxCardOf } from '../../../integrations/sandbox-gateway/card.ts';
 import {
   type FakeConfiguration,
+  type FakeMethod,
   type FakePayment,
   type FakePlan,
   type FakeRefund,
@@ -27,7 +28,7 @@ export function payPage(books: WhopBooks, configurationId: string, cardNumber: s
   const card = sandboxCardOf(cardNumber);
   if (!card) throw invalid('card_number is no test card of the sandbox gateway');
   const configuration = books.configurations.get(configurationId);
-  const plan = configuration && planOf(books, configuration.plan.id);
+  const plan = configuration?.plan && planOf(books, configuration.plan.id);
   if (!configuration || !plan || books.deleted.has(configurationId) || (!plan.unlimited_stock && plan.stock < 1))
     return 'closed';
   if (books.paymentsOf(configurationId).some(isWaiting)) return 'pending';
@@ -43,7 +44,10 @@ export function payPlan(books: WhopBooks, planId: string, cardNumber: string): s
 }
 
 function attempt(books: WhopBooks, plan: FakePlan, configuration: FakeConfiguration | null, card: SandboxCard): string {
-  const payment = newPayment(books, plan, configuration, card);
+  const payment = newPayment(books, plan, {
+    configuration,
+    method: newMethod(books, card, { isKept: books.keepsCards }),
+  });
   const failure = failureOf(card);
   if (failure !== null) fail(books, payment, failure);
   else if (isDecidedLater(card)) {
@@ -57,13 +61,13 @@ export function isWaiting({ status }: FakePayment): boolean {
   return status === 'pending' || status === 'draft';
 }
 
-function isDecidedLater({ behaviour, count }: SandboxCard): boolean {
+export function isDecidedLater({ behaviour, count }: SandboxCard): boolean {
   const waits = ['never_answers', 'requires_action', 'needs_authentication'].includes(behaviour);
   return waits || (behaviour === 'answers_late' && count > 0);
 }
 
 /** The sentence of a decline; Whop has no codes for them. */
-function failureOf({ behaviour, count }: SandboxCard): string | null {
+export function failureOf({ behaviour, count }: SandboxCard): string | null {
   if (behaviour === 'declines') return 'Your card was declined.';
   if (behaviour === 'declines_times' && count > 0) return 'Your card has insufficient funds.';
   return behaviour === 'declines_for_good' ? 'Your card was declined: it was reported stolen.' : null;
@@ -76,14 +80,32 @@ function takenOf({ settlement_amount, currency }: FakePayment, { behaviour }: Sa
   return behaviour === 'captures_otherwise' ? { settlement_currency: currency === 'eur' ? 'usd' : 'eur' } : {};
 }
 
-/** An attempt to pay a plan, not decided. */
+/** The card of a payer, who is known to the account from then on. */
+export function newMethod(
+  books: WhopBooks,
+  card: SandboxCard,
+  { isKept, memberId = books.newId('mber') }: { isKept: boolean; memberId?: string },
+): FakeMethod {
+  const code = String(sandboxBehaviours.indexOf(card.behaviour)).padStart(4, '0');
+  const method: FakeMethod = { id: books.newId('payt'), card: { brand: 'visa', last4: code } };
+  books.methods.set(method.id, method);
+  books.held.set(method.id, { card: { ...card }, memberId, isKept });
+  return method;
+}
+
+/** An attempt to pay a plan with a card, on a page or without one, not decided. */
 export function newPayment(
   books: WhopBooks,
   plan: FakePlan,
-  configuration: FakeConfiguration | null,
-  card: SandboxCard,
+  {
+    configuration = null,
+    method,
+    metadata = {},
+  }: { configuration?: FakeConfiguration | null; method: FakeMethod; metadata?: Record<string, unknown> },
 ): FakePayment {
   const now = books.now();
+  const held = books.held.get(method.id);
+  if (!held) throw missing();
   const payment: FakePayment = {
     id: books.newId('pay'),
     status: 'draft',
@@ -98,10 +120,12 @@ export function newPayment(
     paid_at: null,
     next_payment_attempt: null,
     failure_message: null,
-    metadata: { ...configuration?.metadata },
+    metadata: { ...configuration?.metadata, ...metadata },
+    member: { id: held.memberId },
+    payment_method: method,
   };
   books.payments.set(payment.id, payment);
-  books.cards.set(payment.id, { ...card });
+  books.cards.set(payment.id, { ...held.card });
   return payment;
 }
 
@@ -121,8 +145,9 @@ function fail(books: WhopBooks, payment: FakePayment, failure_message: string): 
 
 /** Money for a page from a card that succeeds, beside its stock or after its end. Answers the payment. */
 export function captureBeside(books: WhopBooks, configuration: FakeConfiguration): FakePayment {
-  const plan = planOf(books, configuration.plan.id);
-  const payment = newPayment(books, plan, configuration, { behaviour: 'succeeds', count: 0 });
+  if (!configuration.plan) throw missing();
+  const method = newMethod(books, { behaviour: 'succeeds', count: 0 }, { isKept: false });
+  const payment = newPayment(books, planOf(books, configuration.plan.id), { configuration, method });
   capture(books, payment);
   return payment;
 }
@@ -130,7 +155,12 @@ export function captureBeside(books: WhopBooks, configuration: FakeConfiguration
 /** The decision of a payer or bank that was waited for. False when nothing waited. */
 export function decide(books: WhopBooks, configurationId: string, how: 'capture' | 'fail'): boolean {
   const payment = books.paymentsOf(configurationId).find(isWaiting);
-  if (!payment) return false;
+  return payment !== undefined && decidePayment(books, payment, how);
+}
+
+/** The same of a payment that waits, also without a page. False when it does not wait. */
+export function decidePayment(books: WhopBooks, payment: FakePayment, how: 'capture' | 'fail'): boolean {
+  if (!isWaiting(payment)) return false;
   if (how === 'capture') capture(books, payment);
   else fail(books, payment, 'Authentication with your bank failed.');
   return true;

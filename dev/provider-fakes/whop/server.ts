@@ -5,11 +5,13 @@ import {
   type FakeOptions,
   type FakePage,
   type FakeRequest,
+  LostAnswer,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
 import { type FakeEvent, invalid, WhopBooks, WhopRefusal } from './books.ts';
 import { type CallKind, callOf } from './calls.ts';
+import { saveOnPage } from './charge.ts';
 import { hostedPage } from './page.ts';
 import { isWaiting, payPage, planOf } from './payment.ts';
 
@@ -71,7 +73,13 @@ function answerOf(books: WhopBooks, call: FakeCall<CallKind>, request: FakeReque
     card.count -= 1;
     if (card.count >= 0) return null;
   }
-  const answered = answerOnce(books, call, request);
+  let answered: FakeAnswer;
+  try {
+    answered = answerOnce(books, call, request);
+  } catch (error) {
+    if (error instanceof LostAnswer) return null;
+    throw error;
+  }
   return card?.behaviour === 'refund_loses_answer' ? null : answered;
 }
 
@@ -102,13 +110,16 @@ function pageOf(accounts: readonly WhopBooks[], { method, url, body }: FakeReque
   const configuration = books?.configurations.get(id);
   if (!books || !configuration || books.deleted.has(id) || !url.pathname.startsWith('/checkout/')) return null;
   let outcome: string | null = null;
+  const isSetup = configuration.mode === 'setup';
   try {
-    if (method === 'POST') outcome = payPage(books, id, new URLSearchParams(body).get('card_number') ?? '');
+    const card = new URLSearchParams(body).get('card_number') ?? '';
+    if (method === 'POST') outcome = isSetup ? saveOnPage(books, id, card) : payPage(books, id, card);
   } catch (error) {
     if (!(error instanceof WhopRefusal)) throw error;
     outcome = 'no test card';
   }
-  const plan = planOf(books, configuration.plan.id);
-  const isOver = method === 'POST' && (plan.stock < 1 || books.paymentsOf(id).some(isWaiting));
+  const plan = configuration.plan && planOf(books, configuration.plan.id);
+  const isPaid = plan !== null && (plan.stock < 1 || books.paymentsOf(id).some(isWaiting));
+  const isOver = method === 'POST' && (isSetup ? outcome === 'succeeded' : isPaid);
   return isOver ? { location: configuration.redirect_url } : { html: hostedPage(plan, configuration, outcome) };
 }
