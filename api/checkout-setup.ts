@@ -28,7 +28,7 @@ export async function openSetup(
   wishes: SetupWishes,
 ): Promise<{ row: CheckoutSession; url: string | null }> {
   const { provider, usage, set_default: isDefault, ...rest } = wishes;
-  const asked = await checkoutRequestOf(request, { ...rest, payment_provider: provider }, 'always');
+  const asked = await checkoutRequestOf(request, { ...rest, payment_provider: provider }, 'alone');
   const session = {
     ...asked,
     providerConfig: {

@@ -31,20 +31,24 @@ export const checkoutPath = '/checkout';
 /**
  * A session as its store opens it. Refuses (invalid_operation) a provider that is not connected or opens no payment pages, and one that keeps
  * no methods where one is to be kept.
- * The payer's method is kept where what is bought is charged again. spec: wallets-and-payments §1.4, §3 row 32; design: money-in-checkout §B12
+ * The payer's method is kept where what is bought is charged again; where the provider's page keeps none of what it is paid with, there has to be
+ * one. spec: wallets-and-payments §1.4, §3 row 32; design: money-in-checkout §B12
  */
 export async function checkoutRequestOf(
   request: SessionOpener,
   input: CheckoutInput,
-  savesMethod: 'never' | 'if_automatic' | 'always' = 'never',
+  savesMethod: 'never' | 'if_automatic' | 'always' | 'alone' = 'never',
 ): Promise<CheckoutRequest> {
   const { gateways, config } = request.server.dependencies;
   const provider = input.payment_provider;
   await refuseUnable(request, provider);
   const wanted = input.payment_provider_config ?? {};
   const isAutomatic = wanted.collection_method === 'charge_automatically';
-  const keepsMethod = savesMethod === 'always' || (isAutomatic && savesMethod === 'if_automatic');
-  if (keepsMethod) refuseForgetful(request, provider);
+  const isKept = savesMethod === 'always' || savesMethod === 'alone' || (isAutomatic && savesMethod === 'if_automatic');
+  if (isKept) refuseForgetful(request, provider);
+  const payBy = wanted.payment_method ?? 'CARD';
+  const keepsPaid = request.server.dependencies.providers?.get(provider)?.keepsPaid?.includes(payBy) ?? true;
+  const pageKeeps = savesMethod === 'alone' || keepsPaid;
   const sessionId = request.newId('cs');
   return {
     sessionId,
@@ -52,10 +56,11 @@ export async function checkoutRequestOf(
     isConnected: !gateways.has(provider),
     providerConfig: {
       collection_method: wanted.collection_method ?? 'send_invoice',
-      payment_method: wanted.payment_method ?? 'CARD',
+      payment_method: payBy,
       ...(wanted.max_mandate_limit ? { max_mandate_limit: wanted.max_mandate_limit } : {}),
-      ...(keepsMethod ? { save_method: 'true' } : {}),
+      ...(isKept && pageKeeps ? { save_method: 'true' } : {}),
     },
+    needsSavedMethod: isKept && !pageKeeps,
     successUrl: input.success_url ?? null,
     failureUrl: input.failure_url ?? null,
     cancelUrl: input.cancel_url ?? null,

@@ -18,6 +18,8 @@ export interface LinkedMethod {
   lastFour: string;
   /** The same for every saving of one card; absent where the provider tells none. */
   fingerprint?: string | null;
+  /** Most that its provider lets be charged at once without the payer; absent where the provider tells none. */
+  maxAmount?: string | null;
 }
 
 /** How a provider says that a link stands. design: money-in-checkout §A5 */

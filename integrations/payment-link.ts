@@ -34,6 +34,8 @@ export interface LinkRequest extends GatewayReference {
   payBy: 'CARD' | 'UPI';
   /** Whether the method is kept so that it can be charged without the payer. */
   saveMethod: boolean;
+  /** Most that the method may be charged at once without its payer, in units of the currency; null for no limit of ours. */
+  mandateLimit: string | null;
   customer: LinkCustomer;
   /** Our own page of this payment; the sandbox's link is that page. */
   pageUrl: string;
@@ -96,6 +98,8 @@ export interface LinkedMethod {
   lastFour: string;
   /** The same for every saving of one card; absent where the provider tells none. */
   fingerprint?: string | null;
+  /** Most that its provider lets be charged at once without the payer; absent where the provider tells none. */
+  maxAmount?: string | null;
 }
 
 /** State of a link that never arrived at its provider. */

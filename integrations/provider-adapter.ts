@@ -9,6 +9,8 @@ export interface ProviderAdapter {
   readonly links: boolean;
   /** Whether a payer's method can be kept there, and charged without its payer. */
   readonly savesMethods: boolean;
+  /** Ways to pay whose method is kept by the page that is paid on; every one where it is absent. Otherwise methods are saved alone. */
+  readonly keepsPaid?: readonly ('CARD' | 'UPI')[];
   /** A charge without its payer is accepted there and decided later, after its answer. design: money-in-checkout §B11 */
   readonly decidesLater?: true;
   /** The gateway of the account that the secrets are of. It keeps nothing open, so it is made anew for each conversation. */

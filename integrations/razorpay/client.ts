@@ -1,4 +1,4 @@
-import { GatewayOutcomeUnknown } from '../payment-gateway.ts';
+import { GatewayOutcomeUnknown, GatewayTurnedAway } from '../payment-gateway.ts';
 import { callProvider } from '../provider-call.ts';
 import type { RazorpayCollection } from './shapes.ts';
 
@@ -27,6 +27,7 @@ export interface RazorpayClient {
   get<T>(path: string, query?: Record<string, string>): Promise<RazorpayAnswer<T>>;
   /** `refundKey` is the idempotency key, which Razorpay has for refunds alone. */
   post<T>(path: string, parameters?: object, refundKey?: string): Promise<RazorpayAnswer<T>>;
+  patch<T>(path: string, parameters: object): Promise<RazorpayAnswer<T>>;
 }
 
 /**
@@ -35,7 +36,7 @@ export interface RazorpayClient {
  */
 export function razorpayClient({ baseUrl = razorpayUrl, deadlineMs, ...key }: RazorpayOptions): RazorpayClient {
   const call = async <T>(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PATCH',
     url: URL,
     { body, headers = {} }: { body?: string; headers?: Record<string, string> } = {},
   ): Promise<RazorpayAnswer<T>> => {
@@ -63,6 +64,11 @@ export function razorpayClient({ baseUrl = razorpayUrl, deadlineMs, ...key }: Ra
           ...(refundKey === undefined ? {} : { 'x-refund-idempotency': refundKey }),
         },
       }),
+    patch: (path, parameters) =>
+      call('PATCH', new URL(`/v1${path}`, baseUrl), {
+        body: JSON.stringify(parameters),
+        headers: { 'content-type': 'application/json' },
+      }),
   };
 }
 
@@ -87,7 +93,7 @@ const described: readonly [RegExp, string][] = [
 function answerOf<T>(status: number, body: Record<string, unknown>): RazorpayAnswer<T> {
   if (status >= 200 && status < 300) return { object: body as T, error: null };
   if (status === 401 || status === 403) {
-    throw new GatewayOutcomeUnknown(
+    throw new GatewayTurnedAway(
       `razorpay refuses the key of the connection (${status}): check that it is complete and not regenerated`,
     );
   }

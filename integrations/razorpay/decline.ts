@@ -9,10 +9,14 @@ const forGood = new Set([
   'card_number_invalid',
   'card_type_invalid',
   'compliance_violation',
+  'customer_gone',
   'debit_instrument_blocked',
   'debit_instrument_inactive',
   'international_transaction_not_allowed',
   'invalid_vpa',
+  'mandate_cancelled',
+  'mandate_refused',
+  'not_there',
   'payment_risk_check_failed',
 ]);
 

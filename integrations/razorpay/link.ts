@@ -1,17 +1,29 @@
 import { refuse } from '../../billing/refusal.ts';
 import { GatewayOutcomeUnknown, type GatewayReference } from '../payment-gateway.ts';
-import {
-  type LinkDecline,
-  type LinkRequest,
-  type LinkState,
-  neverOpened,
-  type OpenedLink,
-  type PaymentLinks,
-} from '../payment-link.ts';
-import { amountOfRazorpay, razorpayAmount, refuseTooLittle } from './amount.ts';
+import { type LinkRequest, type LinkState, neverOpened, type OpenedLink, type PaymentLinks } from '../payment-link.ts';
+import { razorpayAmount, refuseTooLittle } from './amount.ts';
 import { objectOf, type RazorpayClient, reasonOf } from './client.ts';
-import { declineClassOfRazorpay } from './decline.ts';
-import type { RazorpayCollection, RazorpayLink, RazorpayPayment } from './shapes.ts';
+import {
+  captured,
+  captureOf,
+  declineOf,
+  instantOf,
+  isCaptured,
+  isTelephone,
+  isUndecided,
+  notesOf,
+  paymentsOfOrder,
+  readPayment,
+} from './payment.ts';
+import {
+  closeRegistration,
+  findRegistration,
+  isRegistration,
+  keepsMethod,
+  openRegistration,
+  readRegistration,
+} from './registration.ts';
+import type { RazorpayLink, RazorpayPayment } from './shapes.ts';
 
 const minuteMs = 60_000;
 /** Razorpay takes 15 minutes after its own creation of the link, and no more than six months. */
@@ -19,10 +31,9 @@ const shortestMs = 15 * minuteMs;
 const longestMs = 180 * 24 * 60 * minuteMs;
 /** Time for the request to arrive, and for clocks that differ. */
 const spareMs = 2 * minuteMs;
-const longestNote = 255;
 const longestName = 50;
 
-/** Payment links of Razorpay, on its own page. design: money-in-checkout §C razorpay */
+/** Payment links of Razorpay, and registration links where a method is kept, on its own page. design: money-in-checkout §C razorpay */
 export function razorpayLinks(client: RazorpayClient): PaymentLinks {
   return {
     // A reference is taken once, for good.
@@ -37,7 +48,7 @@ export function razorpayLinks(client: RazorpayClient): PaymentLinks {
 
 /** The token is the link's reference, which Razorpay takes once: a refusal may mean that an earlier request arrived. */
 async function open(client: RazorpayClient, request: LinkRequest): Promise<OpenedLink> {
-  if (request.mode === 'setup' || request.saveMethod) throw keepsNothing();
+  if (keepsMethod(request)) return openRegistration(client, request);
   refuseTooLittle(request.amount, request.currency);
   if (request.payBy === 'UPI' && request.currency.toLowerCase() !== 'inr') throw indianAlone(request.currency);
   const answer = await client.post<RazorpayLink>('/payment_links', linkOf(request));
@@ -47,11 +58,6 @@ async function open(client: RazorpayClient, request: LinkRequest): Promise<Opene
   throw refuse('validation_error', `razorpay does not open a payment page for this: ${reasonOf(answer.error)}`, {
     fields: { payment_provider: reasonOf(answer.error) },
   });
-}
-
-function keepsNothing() {
-  const problem = 'razorpay saves no payment methods: its pages take payments alone';
-  return refuse('invalid_operation', problem, { fields: { payment_provider: problem } });
 }
 
 function indianAlone(currency: string) {
@@ -85,17 +91,6 @@ function linkOf({ amount, currency, token, customer, ...request }: LinkRequest) 
   };
 }
 
-/** Our names of an object, kept at it, so that a notification of it finds its way. Razorpay copies a link's notes to its payments. */
-export function notesOf(metadata: Record<string, string>, ours: Record<string, string>): Record<string, string> {
-  const entries = Object.entries({ ...metadata, ...ours });
-  return Object.fromEntries(entries.map(([name, value]) => [name, value.slice(0, longestNote)]));
-}
-
-/** A number that is none would have the whole link refused, and the page asks for it anyway. */
-function isTelephone(contact: string | null): boolean {
-  return contact !== null && /^\+?\d{8,14}$/.test(contact);
-}
-
 function openedLink({ id, status, short_url, expire_by }: RazorpayLink): OpenedLink {
   if (status !== 'created') throw new GatewayOutcomeUnknown(`razorpay's page ${id} has ended already`);
   return { providerId: id, url: short_url, expiresAt: instantOf(expire_by) };
@@ -108,91 +103,57 @@ async function findByToken(client: RazorpayClient, { token }: GatewayReference):
 }
 
 async function close(client: RazorpayClient, reference: GatewayReference): Promise<LinkState> {
-  const id = reference.providerId ?? (await findByToken(client, reference))?.id;
-  if (id === undefined) return neverOpened;
+  const id = await idOf(client, reference);
+  if (id === null) return neverOpened;
+  if (isRegistration(id)) return closeRegistration(client, id);
   // Refused when it is paid, cancelled or expired; reading tells which.
   await client.post<RazorpayLink>(`/payment_links/${id}/cancel`);
   return read(client, { ...reference, providerId: id });
 }
 
+/** The id of a link or registration link; null for one that never arrived. */
+async function idOf(client: RazorpayClient, reference: GatewayReference): Promise<string | null> {
+  const link = reference.providerId ? null : await findByToken(client, reference);
+  return reference.providerId ?? link?.id ?? (await findRegistration(client, reference))?.id ?? null;
+}
+
 async function read(client: RazorpayClient, reference: GatewayReference): Promise<LinkState> {
-  const id = reference.providerId ?? (await findByToken(client, reference))?.id;
-  if (id === undefined) return neverOpened;
+  const id = await idOf(client, reference);
+  if (id === null) return neverOpened;
+  if (isRegistration(id)) return readRegistration(client, id);
   const link = objectOf(await client.get<RazorpayLink>(`/payment_links/${id}`), `show ${id}`);
-  const payments: RazorpayPayment[] = [];
-  for (const payment of await paymentsOf(client, link)) payments.push(await captured(client, payment));
-  return stateOf(link, payments);
+  return stateOf(link, await paymentsOf(client, link));
 }
 
 /** All attempts to pay a link, the first first: those of its order, and whatever else the link itself names. */
 async function paymentsOf(client: RazorpayClient, link: RazorpayLink): Promise<RazorpayPayment[]> {
-  const ofOrder = link.order_id
-    ? objectOf(
-        await client.get<RazorpayCollection<RazorpayPayment>>(`/orders/${link.order_id}/payments`),
-        `list the payments of ${link.order_id}`,
-      ).items
-    : [];
-  const listed = new Set(ofOrder.map(({ id }) => id));
-  const all = [...ofOrder];
+  const all = link.order_id ? await paymentsOfOrder(client, link.order_id) : [];
+  const listed = new Set(all.map(({ id }) => id));
   for (const { payment_id } of link.payments ?? []) {
-    if (!listed.has(payment_id)) all.push(await readPayment(client, payment_id));
+    if (!listed.has(payment_id)) all.push(await captured(client, await readPayment(client, payment_id)));
   }
   return all.toSorted((a, b) => a.created_at - b.created_at);
 }
 
-async function readPayment(client: RazorpayClient, id: string): Promise<RazorpayPayment> {
-  return objectOf(await client.get<RazorpayPayment>(`/payments/${id}`), `show ${id}`);
-}
-
-/** Money that was only reserved is captured at once. spec: README decision 33 */
-async function captured(client: RazorpayClient, payment: RazorpayPayment): Promise<RazorpayPayment> {
-  if (payment.status !== 'authorized') return payment;
-  const { id, amount, currency } = payment;
-  const answer = await client.post<RazorpayPayment>(`/payments/${id}/capture`, { amount, currency });
-  // Refused where Razorpay captured it by itself meanwhile.
-  return answer.error === null ? answer.object : readPayment(client, id);
-}
-
 function stateOf(link: RazorpayLink, payments: readonly RazorpayPayment[]): LinkState {
   const taken = payments.filter(isCaptured);
-  const isUndecided = payments.some(({ status }) => status === 'created' || status === 'authorized');
   return {
-    status: statusOf(link, { isTaken: taken.length > 0, isUndecided }),
+    status: statusOf(link, { isTaken: taken.length > 0, isWaiting: payments.some(isUndecided) }),
     providerId: link.id,
     url: link.short_url,
     expiresAt: link.expire_by === 0 ? null : instantOf(link.expire_by),
-    captures: taken.map(({ id, amount, currency, created_at }) => ({
-      chargeProviderId: id,
-      amount: amountOfRazorpay(amount, currency),
-      currency: currency.toLowerCase(),
-      capturedAt: instantOf(created_at),
-    })),
+    captures: taken.map(captureOf),
     declines: payments.flatMap(declineOf),
     savedMethod: null,
   };
 }
 
-/** Money that was captured and went back was captured all the same; what went back uncaptured was not. */
-function isCaptured({ status, captured: wasCaptured }: RazorpayPayment): boolean {
-  return status === 'captured' || (status === 'refunded' && wasCaptured);
-}
-
 /** Captures and attempts say more than the link: a cancelled one may have been paid, and a paid one may not show its payment yet. */
 function statusOf(
   { status }: RazorpayLink,
-  { isTaken, isUndecided }: { isTaken: boolean; isUndecided: boolean },
+  { isTaken, isWaiting }: { isTaken: boolean; isWaiting: boolean },
 ): LinkState['status'] {
   if (isTaken) return 'paid';
-  if (isUndecided || status === 'paid') return 'processing';
+  if (isWaiting || status === 'paid') return 'processing';
   return status === 'created' || status === 'partially_paid' ? 'open' : 'dead';
-}
-
-function declineOf({ id, status, error_reason, error_code }: RazorpayPayment): LinkDecline[] {
-  if (status !== 'failed') return [];
-  const code = error_reason ?? error_code ?? 'payment_failed';
-  return [{ chargeProviderId: id, code, class: declineClassOfRazorpay(code) }];
-}
-
-function instantOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString();
 }

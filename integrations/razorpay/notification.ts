@@ -12,9 +12,9 @@ import type { RazorpayRefund } from './shapes.ts';
 import { verifyRazorpaySignature } from './signature.ts';
 
 /** Members by which Razorpay's objects name those they belong to, the nearest first. */
-const parents = ['payment_id', 'order_id'] as const;
+const parents = ['payment_id', 'invoice_id', 'order_id'] as const;
 /** Types of events that are passed on. Those of orders say nothing that those of links and payments do not say. docs: providers.md */
-const passedOn = /^(payment_link\.|payment\.(authorized|captured|failed|dispute\.)|refund\.)/;
+const passedOn = /^(payment_link\.|invoice\.(paid|expired)$|payment\.(authorized|captured|failed|dispute\.)|refund\.)/;
 const ofRefunds = /^refund\./;
 
 /** Notifications of Razorpay: an event with its objects as they were then, named in a header. design: money-in-checkout §C razorpay */

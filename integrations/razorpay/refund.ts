@@ -9,7 +9,7 @@ import {
 } from '../payment-gateway.ts';
 import { amountOfRazorpay, razorpayAmount } from './amount.ts';
 import { listAll, type RazorpayAnswer, type RazorpayClient, reasonOf } from './client.ts';
-import { notesOf } from './link.ts';
+import { notesOf } from './payment.ts';
 import { noteOf, type RazorpayRefund } from './shapes.ts';
 
 /**

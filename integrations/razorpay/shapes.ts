@@ -26,6 +26,46 @@ export interface RazorpayPayment {
   created_at: number;
   error_code: string | null;
   error_reason: string | null;
+  /** Sum that went back. */
+  amount_refunded?: number | null;
+  /** The mandate that a payment has made, and whose it is. */
+  token_id?: string | null;
+  customer_id?: string | null;
+}
+
+/** A registration link, which Razorpay keeps among its invoices. */
+export interface RazorpayRegistration {
+  id: string;
+  status: 'draft' | 'issued' | 'partially_paid' | 'paid' | 'cancelled' | 'expired' | 'deleted';
+  short_url: string;
+  expire_by: number | null;
+  receipt: string | null;
+  order_id: string | null;
+  notes: RazorpayNotes;
+}
+
+/** A mandate. Its limit is in the smallest unit of the rupee. */
+export interface RazorpayToken {
+  id: string;
+  method: string;
+  card?: { last4?: string | null; network?: string | null } | null;
+  vpa?: { username?: string | null; handle?: string | null } | null;
+  recurring_details: { status: string; failure_reason: string | null } | null;
+  max_amount?: number | null;
+}
+
+export interface RazorpayOrder {
+  id: string;
+  amount: number;
+  currency: string;
+  receipt: string | null;
+  notes: RazorpayNotes;
+}
+
+export interface RazorpayCustomer {
+  id: string;
+  email: string | null;
+  contact: string | null;
 }
 
 export interface RazorpayRefund {

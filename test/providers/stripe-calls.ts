@@ -101,6 +101,7 @@ function linksToOpen(customerToken: string | null): LinkRequest[] {
     amount: mode === 'payment' ? '12.5' : '0',
     payBy: 'CARD',
     saveMethod,
+    mandateLimit: null,
     customer: { ...customer, token },
   });
   return [

@@ -18,7 +18,7 @@ beforeEach(() => {
   under = razorpayUnderTest(fake);
 });
 
-gatewayContract('the Razorpay adapter', () => under, { savesMethods: false });
+gatewayContract('the Razorpay adapter', () => under);
 
 /** A paid link, and a refund of its payment. */
 async function paid(amount = '12.5') {

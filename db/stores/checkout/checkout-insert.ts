@@ -20,6 +20,8 @@ export interface CheckoutRequest {
   isConnected: boolean;
   /** `collection_method`, `payment_method`, `max_mandate_limit`. */
   providerConfig: Record<string, string>;
+  /** Whether a method has to be saved already, because the page that is paid on keeps none and what is bought is charged again. */
+  needsSavedMethod?: boolean;
   successUrl: string | null;
   failureUrl: string | null;
   cancelUrl: string | null;
@@ -139,7 +141,7 @@ export async function refuseRunning(
 /**
  * Writes a session with the payment it waits for, INITIATED, and its agenda. The invoice is there already, and the session belongs to
  * its customer, who may be another than the subscriber. Throws `already_exists` as `refuseRunning`, and `invalid_operation` for a
- * connected provider and a customer on a test clock, or a payer who is archived.
+ * connected provider and a customer on a test clock, for a payer who is archived, and where a method has to be saved already and none is.
  * spec: wallets-and-payments §2.17; design: money-in-checkout §A12, §B17
  */
 export async function insertCheckout(
@@ -157,8 +159,10 @@ export async function insertCheckout(
   await insertSessionRow(tx, request, { ...subject, customerId: invoice.customer_id }, { key, paymentId });
   const { amount, at, payment } = subject;
   const { provider, providerConfig } = request;
-  if (subject.isAdopted) await adoptPayment(tx, { paymentId, sessionId, at });
-  else {
+  if (subject.isAdopted) {
+    refuseUnsaved(request);
+    await adoptPayment(tx, { paymentId, sessionId, at });
+  } else {
     const methodId = await savedMethodFor(tx, {
       customerId: invoice.customer_id,
       provider,
@@ -166,6 +170,7 @@ export async function insertCheckout(
       amount,
       at,
     });
+    if (methodId === null) refuseUnsaved(request);
     await insertLinkPayment(tx, { id: paymentId, provider, sessionId, invoice, amount, at, methodId, ...payment });
   }
   const row = (await findMade(tx, sessionId))!;
@@ -173,6 +178,13 @@ export async function insertCheckout(
     checkoutAudit(row, 'created', subject.at, { action: subject.action, invoice_id: invoice.id }),
   ]);
   await writeCheckoutAgenda(tx, row, subject.at);
+}
+
+/** Refuses (invalid_operation) what is charged again where its payer's method would not be kept. design: money-in-checkout §B12 */
+function refuseUnsaved({ provider, needsSavedMethod }: CheckoutRequest): void {
+  if (!needsSavedMethod) return;
+  const problem = `${provider} keeps no method of a payment made so; save one first, by a setup intent, or choose send_invoice`;
+  throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });
 }
 
 /** Refuses (invalid_operation) a provider of real money to a customer whose time is played. design: money-in-checkout §A12 */

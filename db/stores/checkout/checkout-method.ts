@@ -1,4 +1,5 @@
 import type { LinkedMethod } from '../../../billing/checkout-link.ts';
+import { decimal } from '../../../billing/money.ts';
 import { mandateLimit } from '../../../billing/saved-method.ts';
 import { writeAudit } from '../../audit.ts';
 import type { ScopedSql } from '../../transaction.ts';
@@ -14,8 +15,8 @@ export function keepsMethod(row: CheckoutRow): boolean {
 
 /**
  * Keeps the method that paid a session for its payer, so that renewals are charged to it: the subscription it was for names it from now
- * on, and a payer who has no default method, or wants it so, gets it as such. Later charges are limited as its session asked, and by the ceiling of the
- * setting `payment_mandate_limits`. spec: wallets-and-payments §2.17 Mandates; design: money-in-checkout §B12
+ * on, and a payer who has no default method, or wants it so, gets it as such. Later charges are limited as its session asked, by the ceiling of the
+ * setting `payment_mandate_limits` and by its provider. spec: wallets-and-payments §2.17 Mandates; design: money-in-checkout §B12
  */
 export async function keepMethod(
   tx: ScopedSql,
@@ -37,7 +38,7 @@ export async function keepMethod(
     );
   }
   const isNew = !(await isKept(tx, row, method));
-  const limit = await limitOf(tx, row);
+  const limit = lower(await mandateLimitOf(tx, row), method.maxAmount ?? null);
   const [kept] = await tx.rows<{ is_default: boolean }>(
     `insert into payment_method (id, tenant_id, environment_id, created_at, created_by, updated_at, updated_by, customer_id, gateway,
        gateway_token, customer_token, type, brand, last_four, metadata, usage, max_amount, fingerprint, connection_id, is_default)
@@ -78,6 +79,12 @@ export async function keepMethod(
   await followMethods(tx, tx.scope, row.customer_id, { isNew });
 }
 
+/** The lower of two limits, either of which may be none. */
+function lower(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return decimal(one).lessThan(other) ? one : other;
+}
+
 /** Whether the payer's card was saved before, as its provider tells. */
 async function isKept(tx: ScopedSql, row: CheckoutRow, { fingerprint = null }: LinkedMethod): Promise<boolean> {
   const [known] = await tx.rows(
@@ -88,7 +95,10 @@ async function isKept(tx: ScopedSql, row: CheckoutRow, { fingerprint = null }: L
 }
 
 /** Most that the method may be charged at once without its payer; null for no limit. spec: wallets-and-payments §2.17 Mandates */
-async function limitOf(tx: ScopedSql, { provider_config: config, currency }: CheckoutRow): Promise<string | null> {
+export async function mandateLimitOf(
+  tx: ScopedSql,
+  { provider_config: config, currency }: CheckoutRow,
+): Promise<string | null> {
   const [stored] = await tx.rows<{ value: Partial<SettingValue<'payment_mandate_limits'>> }>(
     `select value from setting where environment_id = $1 and key = 'payment_mandate_limits' and status = 'published'`,
     [tx.scope.environmentId],

@@ -8,6 +8,7 @@ import type { ProvidersObject } from '../payment/payment-connection.ts';
 import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment/payment-row.ts';
 import { wireToken } from '../payment/wire-token.ts';
 import { cleanUpCheckout } from './checkout-clean-up.ts';
+import { keepsMethod, mandateLimitOf } from './checkout-method.ts';
 import {
   type CheckoutRow,
   changeCheckout,
@@ -30,6 +31,8 @@ export interface LinkToOpen {
   expiresAt: string;
   payBy: 'CARD' | 'UPI';
   saveMethod: boolean;
+  /** Most that the method may be charged at once without its payer; null for no limit. */
+  mandateLimit: string | null;
   customer: { token: string | null; name: string; email: string | null; contact: string | null };
   pageUrl: string;
   returnUrl: string;
@@ -79,7 +82,10 @@ export async function linkRequestOf(
   const { id, checkout_payment_id: paymentId, payment_provider: provider } = row;
   const object =
     paymentId === null ? { kind: 'checkout_session' as const, id } : { kind: 'payment' as const, id: paymentId };
-  return { object: { ...object, provider }, link: linkOf(row) };
+  return {
+    object: { ...object, provider },
+    link: linkOf(row, keepsMethod(row) ? await mandateLimitOf(tx, row) : null),
+  };
 }
 
 /** Name by which the gateway knows the link of a session without a payment. */
@@ -87,7 +93,7 @@ export function setupIntentToken(sessionId: string): string {
   return `${sessionId}:1`;
 }
 
-function linkOf(row: RequestRow): LinkToOpen {
+function linkOf(row: RequestRow, mandateLimit: string | null): LinkToOpen {
   const page = `${row.base_url}/checkout/${row.page_token ?? ''}`;
   const intentToken = row.intent_token ?? setupIntentToken(row.id);
   return {
@@ -101,7 +107,8 @@ function linkOf(row: RequestRow): LinkToOpen {
     currency: row.currency,
     expiresAt: instantText(row.expires_at),
     payBy: row.provider_config.payment_method === 'UPI' ? 'UPI' : 'CARD',
-    saveMethod: row.provider_config.save_method === 'true',
+    saveMethod: keepsMethod(row),
+    mandateLimit,
     customer: { token: null, name: row.customer_name, email: row.customer_email, contact: row.customer_contact },
     pageUrl: page,
     returnUrl: `${page}/return`,

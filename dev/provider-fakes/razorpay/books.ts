@@ -26,6 +26,53 @@ export interface FakeLink {
   order_id?: string;
 }
 
+export interface FakeCustomer {
+  id: string;
+  name: string;
+  email: string;
+  contact: string;
+}
+
+/** A mandate, confirmed or not. */
+export interface FakeToken {
+  id: string;
+  entity: 'token';
+  customer_id: string;
+  method: 'card' | 'upi';
+  card: { last4: string; network: string } | null;
+  recurring_details: { status: 'initiated' | 'confirmed' | 'rejected' | 'cancelled'; failure_reason: string | null };
+  max_amount: number;
+  behaviour: SandboxBehaviour;
+  remaining: number;
+}
+
+/** A registration link, which is an invoice. */
+export interface FakeRegistration {
+  id: string;
+  entity: 'invoice';
+  status: 'issued' | 'paid' | 'cancelled' | 'expired';
+  amount: number;
+  currency: string;
+  description: string;
+  receipt: string;
+  short_url: string;
+  expire_by: number;
+  customer_id: string;
+  order_id: string;
+  notes: Notes;
+  method: 'card' | 'upi';
+  max_amount: number;
+}
+
+export interface FakeOrder {
+  id: string;
+  entity: 'order';
+  amount: number;
+  currency: string;
+  receipt: string | null;
+  notes: Notes;
+}
+
 export interface FakePayment {
   id: string;
   entity: 'payment';
@@ -40,6 +87,9 @@ export interface FakePayment {
   notes: Notes;
   error_code: string | null;
   error_reason: string | null;
+  token_id: string | null;
+  customer_id: string | null;
+  invoice_id: string | null;
   behaviour: SandboxBehaviour;
   /** Number of times that the behaviour still shows. */
   remaining: number;
@@ -93,6 +143,10 @@ export function unknownId(): RazorpayRefusal {
 export class RazorpayBooks {
   readonly accountId: string;
   readonly links = new Map<string, FakeLink>();
+  readonly registrations = new Map<string, FakeRegistration>();
+  readonly customers = new Map<string, FakeCustomer>();
+  readonly tokens = new Map<string, FakeToken>();
+  readonly orders = new Map<string, FakeOrder>();
   readonly payments = new Map<string, FakePayment>();
   readonly refunds = new Map<string, FakeRefund>();
   readonly events: FakeEvent[] = [];
@@ -137,15 +191,23 @@ export class RazorpayBooks {
     return [...this.refunds.values()].filter(({ payment_id }) => payment_id === paymentId);
   }
 
+  /** The rupee by which a card was saved is no order's money, once it went back. */
+  private isRupeeGivenBack({ notes, status }: FakePayment): boolean {
+    return !Array.isArray(notes) && notes.perennial_mode === 'setup' && status === 'refunded';
+  }
+
   captures(): FakeCapture[] {
     return [...this.payments.values()]
-      .filter(({ captured }) => captured)
+      .filter((payment) => payment.captured && !this.isRupeeGivenBack(payment))
       .map(({ id, notes, amount, currency }) => ({ id, token: tokenOf(notes), ...moneyInUnits(amount, currency) }));
   }
 
   returned(): FakeReturn[] {
     return [...this.refunds.values()]
-      .filter(({ status }) => status === 'processed')
+      .filter(({ status, payment_id }) => {
+        const payment = this.payments.get(payment_id);
+        return status === 'processed' && !(payment && this.isRupeeGivenBack(payment));
+      })
       .map(({ id, notes, amount, currency, payment_id: captureId }) => ({
         id,
         token: tokenOf(notes),

@@ -2,20 +2,20 @@ import { type FakeCall, LostAnswer } from '../shell.ts';
 import {
   type FakeLink,
   type FakePayment,
-  type FakeRefund,
   type RazorpayBooks,
   RazorpayRefusal,
   secondsNow,
   shown,
   unknownId,
 } from './books.ts';
+import { mandateCallOf } from './mandate-calls.ts';
 import { allow, amountOf, currencyOf, methodOf, notesOf, only, type Parameters, text } from './parameters.ts';
 import { capture, endIfOver, giveBack, nearer, nearerRefund } from './payment.ts';
 
 /** Names of calls in faults. */
-export type CallKind = 'open' | 'read' | 'close' | 'refund' | 'other';
+export type CallKind = 'open' | 'read' | 'close' | 'prepare' | 'note' | 'charge' | 'refund' | 'other';
 
-type Call = FakeCall<CallKind>;
+export type Call = FakeCall<CallKind>;
 
 export interface AskedCall {
   method: string;
@@ -30,7 +30,7 @@ const halfYear = 183 * 86_400;
 
 /** The call of a request by its method and path; null for what the fake does not have. */
 export function callOf(books: RazorpayBooks, { method, path, query, parameters, pageUrl }: AskedCall): Call | null {
-  const named = /\/((?:plink|pay|order)_\w+)/;
+  const named = /\/((?:plink|pay|order|inv)_\w+)/;
   const id = named.exec(path)?.[1] ?? '';
   const reads = (answer: () => unknown): Call => ({ kind: 'read', answer });
   switch (`${method} ${path.replace(named, '/:id')}`) {
@@ -73,18 +73,18 @@ export function callOf(books: RazorpayBooks, { method, path, query, parameters, 
         return collection(books.refundsOf(id).toReversed(), query);
       });
     default:
-      return null;
+      return mandateCallOf(books, { method, path, query, parameters, pageUrl });
   }
 }
 
-function found<T>(objects: ReadonlyMap<string, T>, id: string): T {
+export function found<T>(objects: ReadonlyMap<string, T>, id: string): T {
   const object = objects.get(id);
   if (!object) throw unknownId();
   return object;
 }
 
 /** Ten at a time where nothing else is asked. */
-function collection(objects: readonly (FakePayment | FakeRefund)[], query: URLSearchParams) {
+export function collection(objects: readonly object[], query: URLSearchParams) {
   const skip = Number(query.get('skip') ?? 0);
   const count = Number(query.get('count') ?? 10);
   if (count > 100) throw new RazorpayRefusal('The count may not be greater than 100.', { field: 'count' });

@@ -10,7 +10,13 @@ const cards = [
 
 /** Page of the fake on which a link is paid with a test card. `outcome` is that of the attempt before. */
 export function hostedPage(
-  { amount, currency, description, status, method }: FakeLink,
+  {
+    amount,
+    currency,
+    description,
+    status,
+    method,
+  }: Pick<FakeLink, 'amount' | 'currency' | 'description' | 'method'> & { status: string },
   outcome: string | null,
 ): string {
   const told = outcome === null ? '' : `The last attempt: ${outcome}.`;
@@ -20,5 +26,5 @@ export function hostedPage(
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Razorpay fake</title></head>
 <body><main><h1>Razorpay fake</h1><p>No money moves here.</p><p>${description}: ${amount} of the smallest unit of ${currency}</p>
-<p role="status">${told}</p>!${status === 'created' ? form : html`<p>This payment link is ${status}.</p>`}</main></body></html>`;
+<p role="status">${told}</p>!${['created', 'issued'].includes(status) ? form : html`<p>This payment link is ${status}.</p>`}</main></body></html>`;
 }

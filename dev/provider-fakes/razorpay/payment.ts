@@ -9,7 +9,7 @@ import {
   unknownId,
 } from './books.ts';
 
-const declineReasons: Partial<Record<SandboxBehaviour, string>> = {
+export const declineReasons: Partial<Record<SandboxBehaviour, string>> = {
   declines: 'payment_declined',
   declines_times: 'insufficient_funds',
   declines_for_good: 'debit_instrument_blocked',
@@ -41,25 +41,33 @@ function failuresOf(books: RazorpayBooks, link: FakeLink): number {
 export function newPayment(
   books: RazorpayBooks,
   link: FakeLink,
-  { behaviour, remaining }: Pick<FakePayment, 'behaviour' | 'remaining'> = { behaviour: 'succeeds', remaining: 0 },
+  played: Pick<FakePayment, 'behaviour' | 'remaining'> = { behaviour: 'succeeds', remaining: 0 },
 ): FakePayment {
   link.order_id ??= books.newId('order');
+  const { amount, currency, order_id, notes } = link;
+  const description = `#${link.id.replace('plink_', '')}`;
+  return newAttempt(books, { amount, currency, order_id, description, notes: structuredClone(notes), ...played });
+}
+
+/** An attempt to pay an order. */
+export function newAttempt(
+  books: RazorpayBooks,
+  members: Pick<FakePayment, 'amount' | 'currency' | 'order_id' | 'description' | 'notes' | 'behaviour' | 'remaining'> &
+    Partial<FakePayment>,
+): FakePayment {
   const payment: FakePayment = {
     id: books.newId('pay'),
     entity: 'payment',
     status: 'created',
-    amount: link.amount,
     amount_refunded: 0,
-    currency: link.currency,
     captured: false,
-    order_id: link.order_id,
     created_at: secondsNow(),
-    description: `#${link.id.replace('plink_', '')}`,
-    notes: structuredClone(link.notes),
     error_code: null,
     error_reason: null,
-    behaviour,
-    remaining,
+    token_id: null,
+    customer_id: null,
+    invoice_id: null,
+    ...members,
   };
   books.payments.set(payment.id, payment);
   return payment;

@@ -9,6 +9,7 @@ import {
 } from '../shell.ts';
 import { type FakeEvent, RazorpayBooks, RazorpayRefusal } from './books.ts';
 import { type CallKind, callOf } from './calls.ts';
+import { registrationPageOf } from './mandate.ts';
 import { hostedPage } from './page.ts';
 import { parseParameters } from './parameters.ts';
 import { endIfOver, payLink } from './payment.ts';
@@ -90,7 +91,9 @@ function answerOf(
 
 /** The page behind a link's address. A payer who has paid is sent back with what Razorpay adds to the address. */
 function pageOf(accounts: readonly RazorpayBooks[], { method, url, body }: FakeRequest): FakePage | null {
-  const id = /^\/pay\/(plink_\w+)$/.exec(url.pathname)?.[1] ?? '';
+  const id = /^\/pay\/((?:plink|inv)_\w+)$/.exec(url.pathname)?.[1] ?? '';
+  const saving = accounts.find((each) => each.registrations.has(id));
+  if (saving) return registrationPageOf(saving, id, method === 'POST' ? body : null);
   const books = accounts.find((each) => each.links.has(id));
   const link = books?.links.get(id);
   if (!books || !link) return null;
