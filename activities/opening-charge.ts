@@ -80,7 +80,7 @@ export function createOpeningActivities(access: GatewayAccess) {
     refundOpening: (charge: OpeningReference): Promise<RefundOutcome> =>
       converse(
         charge,
-        (gateway, request) => askRefundAgain(gateway, refundOf(request)),
+        async (gateway, request) => askRefundAgain(gateway, refundOf(request, await takenBy(gateway, request))),
         (reason) => ({ status: 'unknown', gatewayRefundId: null, reason }),
       ),
 
@@ -107,10 +107,19 @@ export function createOpeningActivities(access: GatewayAccess) {
   };
 }
 
+/**
+ * The gateway's id of the payment that took the money of a charge, which may be another object than was prepared; null where nothing was
+ * prepared, and where the gateway does not say now.
+ */
+async function takenBy({ charges }: PaymentGateway, request: PaymentCharge): Promise<string | null> {
+  if (request.providerId === null || !charges) return null;
+  const known = await charges.lookUp(request).catch(() => null);
+  return known && 'gatewayPaymentId' in known ? known.gatewayPaymentId : null;
+}
+
 /** All of a charge goes back; a try of it is never the first, for nobody wrote down whether it was made. */
-function refundOf(request: PaymentCharge) {
+function refundOf(request: PaymentCharge, chargeProviderId: string | null) {
   const refundToken = `${request.intentToken}:back`;
-  const { providerId: chargeProviderId } = request;
   const names = { refundToken, token: wireToken(refundToken), providerId: null, chargeProviderId };
   return { ...request, ...names, metadata: {}, isFirst: false };
 }

@@ -14,7 +14,7 @@ export function chargebeeAdapter(baseUrl?: string): ProviderAdapter {
     name: 'chargebee',
     refunds: true,
     links: true,
-    savesMethods: false,
+    savesMethods: true,
     open: (secrets) => openChargebeeGateway(optionsOf(secrets)),
     account: (secrets) => account(optionsOf(secrets)),
     notifications: chargebeeNotifications,

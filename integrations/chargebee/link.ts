@@ -9,8 +9,10 @@ import {
   type PaymentLinks,
 } from '../payment-link.ts';
 import { amountOfChargebee, chargebeeAmount } from './amount.ts';
+import { chargedAlone } from './charge.ts';
 import { type ChargebeeClient, listAll, objectOf, resentUntilMs } from './client.ts';
 import { declineClassOfChargebee, declineCodeOf, isFailed, isUndecided } from './decline.ts';
+import { methodOfPayer } from './saved-method.ts';
 import type { ChargebeePage, ChargebeeTransaction } from './shapes.ts';
 
 const minuteMs = 60_000;
@@ -21,7 +23,7 @@ const longestDescription = 250;
 const longestName = 150;
 
 /**
- * Pages of Chargebee for one payment. They live three hours and nobody can close them, so that an ended session is watched until they are
+ * Pages of Chargebee for one payment, or on which a card is saved. They live three hours and nobody can close them, so that an ended session is watched until they are
  * over. Each belongs to a customer at Chargebee of its own, whose id is our token: by it everything is found that was paid on the page, and
  * the payer of one page is not charged by Chargebee for another. design: money-in-checkout §A4, §C chargebee
  */
@@ -38,18 +40,15 @@ export function chargebeeLinks(client: ChargebeeClient): PaymentLinks {
 }
 
 async function open(client: ChargebeeClient, request: LinkRequest): Promise<OpenedLink> {
-  if (request.mode === 'setup' || request.saveMethod) {
-    const problem = 'chargebee saves no payment methods here: its pages take payments alone';
-    throw refuse('invalid_operation', problem, { fields: { payment_provider: problem } });
-  }
-  const minor = chargebeeAmount(request.amount, request.currency);
+  const isSetup = request.mode === 'setup';
+  const minor = isSetup ? 0 : chargebeeAmount(request.amount, request.currency);
   const isForgotten = Date.now() - Date.parse(request.createdAt) >= resentUntilMs;
   const known = isForgotten ? await findByToken(client, request) : null;
   if (known) return openedLink(known);
   await makePayer(client, request);
   const answer = await client.post<{ hosted_page: ChargebeePage }>(
-    '/hosted_pages/checkout_one_time_for_items',
-    pageOf(request, minor),
+    `/hosted_pages/${isSetup ? 'manage_payment_sources' : 'checkout_one_time_for_items'}`,
+    isSetup ? { 'customer[id]': request.token, redirect_url: request.returnUrl } : pageOf(request, minor),
     request.token,
   );
   if (answer.refusal === null) return openedLink(answer.object.hosted_page);
@@ -85,7 +84,11 @@ function pageOf(request: LinkRequest, minor: number) {
     'charges[taxable][0]': 'false',
     redirect_url: request.returnUrl,
     cancel_url: request.returnUrl,
-    pass_thru_content: JSON.stringify({ ...request.metadata, perennial_token: request.token }),
+    pass_thru_content: JSON.stringify({
+      ...request.metadata,
+      perennial_token: request.token,
+      ...(request.saveMethod ? { perennial_saves: 'true' } : {}),
+    }),
   };
 }
 
@@ -103,21 +106,28 @@ async function findByToken(
   const after = Math.floor((Date.parse(createdAt) - spareMs) / 1000);
   const filter = { 'type[is]': 'checkout_one_time', 'updated_at[after]': String(after) };
   const pages = await listAll<{ hosted_page: ChargebeePage }>(client, '/hosted_pages', { filter });
-  return pages.find(({ hosted_page }) => tokenOf(hosted_page) === token)?.hosted_page ?? null;
+  return pages.find(({ hosted_page }) => namesOf(hosted_page).perennial_token === token)?.hosted_page ?? null;
 }
 
-function tokenOf({ pass_thru_content }: ChargebeePage): unknown {
+/** Our names of a page, as it carries them. One on which a card is saved alone carries none. */
+function namesOf({ pass_thru_content }: ChargebeePage): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(pass_thru_content ?? '')?.perennial_token;
+    return (JSON.parse(pass_thru_content ?? '') ?? {}) as Record<string, unknown>;
   } catch {
-    return null;
+    return {};
   }
 }
 
 async function read(client: ChargebeeClient, reference: GatewayReference): Promise<LinkState> {
   const page = await pageByReference(client, reference);
   const payments = await paymentsOf(client, reference);
-  return page === null && payments.length === 0 ? neverOpened : stateOf(page, payments);
+  const isSetup = page?.type === 'manage_payment_sources';
+  if (page === null && payments.length === 0) return neverOpened;
+  const keeps = isSetup || (page !== null && namesOf(page).perennial_saves === 'true');
+  const savedMethod = keeps ? await methodOfPayer(client, reference.token) : null;
+  const state = stateOf(page, payments);
+  if (isSetup) return { ...state, status: savedMethod ? 'paid' : isOver(page) ? 'dead' : 'open', savedMethod };
+  return { ...state, savedMethod: state.status === 'paid' ? savedMethod : null };
 }
 
 async function pageByReference(client: ChargebeeClient, reference: GatewayReference): Promise<ChargebeePage | null> {
@@ -127,11 +137,16 @@ async function pageByReference(client: ChargebeeClient, reference: GatewayRefere
   return objectOf(answer, `show ${providerId}`).hosted_page;
 }
 
-/** All attempts to pay on a page, the first first. */
+/** All attempts to pay on a page, the first first; a card that was kept there is charged later too, which are no payments of the page. */
 async function paymentsOf(client: ChargebeeClient, { token }: GatewayReference): Promise<ChargebeeTransaction[]> {
   const filter = { 'customer_id[is]': token, 'type[is]': 'payment' };
   const entries = await listAll<{ transaction: ChargebeeTransaction }>(client, '/transactions', { filter });
-  return entries.map(({ transaction }) => transaction).toSorted((a, b) => a.date - b.date);
+  if (entries.length === 0) return [];
+  const others = await chargedAlone(client, token);
+  return entries
+    .map(({ transaction }) => transaction)
+    .filter(({ id }) => !others.has(id))
+    .toSorted((a, b) => a.date - b.date);
 }
 
 function stateOf(page: ChargebeePage | null, payments: readonly ChargebeeTransaction[]): LinkState {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { jsonObject, markerOf, nameIn, objectMember } from '../notification-json.ts';
 import type { ListedEvent, ProviderNotification, ProviderNotifications } from '../provider-notification.ts';
+import { namesIn } from './charge.ts';
 import { type ChargebeeClient, listAll } from './client.ts';
 
 /** Types of events that are passed on, and read from the list of the site. docs: providers.md */
@@ -14,6 +15,7 @@ const passedOn = [
   'transaction_updated',
   'invoice_generated',
   'invoice_updated',
+  'payment_source_added',
 ];
 /** Those that may tell of money that goes back: a payment may also fail, be changed or leave its invoice after it had succeeded. */
 const ofRefunds = new Set([
@@ -66,10 +68,19 @@ export function readChargebeeEvent(event: Readonly<Record<string, unknown>>): Pr
   const content = objectMember(event.content) ?? {};
   const transaction = objectMember(content.transaction) ?? {};
   const ofInvoice = linkedIn(objectMember(content.invoice)?.linked_payments, 'txn_id');
-  const ids = [transaction.id, ...paymentsOf(transaction), ...ofInvoice].map(nameIn).filter((id) => id !== null);
+  const invoice = objectMember(content.invoice) ?? {};
+  // The charge of a saved card is an invoice of its own, and no payment of the page on which it was saved.
+  const ofCharge = namesIn(invoice.notes);
+  const charged =
+    ofCharge.perennial_token === undefined ? linkedIn(transaction.linked_invoices, 'invoice_id') : [invoice.id];
+  const ids = [transaction.id, ...paymentsOf(transaction), ...ofInvoice, ...charged]
+    .map(nameIn)
+    .filter((id) => id !== null);
   // Before it has succeeded a payment is its page's; money that goes back is the payment's, although that is of a page.
-  const isOfPage = transaction.type === 'payment' && transaction.status !== 'late_failure';
-  const marker = isOfPage ? markerOf(metadataOf(objectMember(content.customer))) : null;
+  const isPayment = transaction.type === 'payment' && transaction.status !== 'late_failure';
+  const isOfPage = isPayment || eventType === 'payment_source_added';
+  const ofPage = isOfPage ? markerOf(metadataOf(objectMember(content.customer))) : null;
+  const marker = ofCharge.perennial_token === undefined ? ofPage : isOfPage ? markerOf(ofCharge) : null;
   return { eventId, eventType, marker, objectIds: [...new Set(ids)] };
 }
 

@@ -11,6 +11,7 @@ export type ChargebeeStatus =
 
 export interface ChargebeePage {
   id: string;
+  type: string;
   /** `succeeded` once it was paid, for good; `cancelled` when its payer went back. */
   state: 'created' | 'requested' | 'succeeded' | 'cancelled' | 'acknowledged';
   url: string;
@@ -19,6 +20,25 @@ export interface ChargebeePage {
   expires_at: number;
   /** Result, as it was when it succeeded. */
   content?: { invoice?: { linked_payments?: readonly { txn_id: string }[] } };
+}
+
+/** An invoice of Chargebee's own: what a page made, or what a charge is prepared as. */
+export interface ChargebeeInvoice {
+  id: string;
+  status: 'paid' | 'posted' | 'payment_due' | 'not_paid' | 'voided' | 'pending';
+  total: number;
+  currency_code: string;
+  linked_payments?: readonly { txn_id: string }[];
+  notes?: readonly { note: string }[];
+}
+
+/** A card that Chargebee keeps for a customer. */
+export interface ChargebeeSource {
+  id: string;
+  status: 'valid' | 'expiring' | 'expired' | 'invalid' | 'pending_verification';
+  deleted: boolean;
+  created_at: number;
+  card?: { brand?: string; last4?: string };
 }
 
 export interface ChargebeeTransaction {

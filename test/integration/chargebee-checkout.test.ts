@@ -3,7 +3,7 @@ import { inSqlTransaction } from '../../db/transaction.ts';
 import { captureBeside, decide } from '../../dev/provider-fakes/chargebee/payment.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { chargebeeWorld } from './chargebee.fixture.ts';
-import { type Body, customerOf, readSession } from './checkout.fixture.ts';
+import { type Body, readSession } from './checkout.fixture.ts';
 import { inboxOf } from './provider-inbox.fixture.ts';
 
 const world = await chargebeeWorld();
@@ -118,7 +118,7 @@ test('what a notification says is not believed: an unpaid page stays unpaid', as
 test('an order whose answer was lost has one page, and is paid once', async () => {
   fake.failNext('open', 'loses_answer');
   const session = await opened();
-  const ofOrder = [...books.pages.values()].filter(({ pass_thru_content }) => pass_thru_content.includes(session.id));
+  const ofOrder = [...books.pages.values()].filter(({ pass_thru_content }) => pass_thru_content?.includes(session.id));
   expect(ofOrder).toMatchObject([{ url: session.payment_action.url }]);
   pay(session);
   await becomes(session, 'completed');
@@ -213,12 +213,4 @@ test('a currency that Chargebee cannot express is refused before a page is opene
     body: { message: expect.stringContaining('takes no payments in kwd') },
   });
   expect(books.pages.size).toBe(before);
-});
-
-test('cards are not saved: what would keep one is refused by name', async () => {
-  const { id } = await customerOf(api);
-  expect(await api('POST', `/payments/customers/${id}/setup/intent`, { provider: 'chargebee' })).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('chargebee saves no payment methods') },
-  });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChargebeeBooks } from '../../dev/provider-fakes/chargebee/books.ts';
-import { captureBeside, decide, pageOf, payPage } from '../../dev/provider-fakes/chargebee/payment.ts';
+import { captureBeside, decide, newSource, pageOf, payPage } from '../../dev/provider-fakes/chargebee/payment.ts';
 import { decideRefund } from '../../dev/provider-fakes/chargebee/refund.ts';
 import type { ChargebeeFake } from '../../dev/provider-fakes/chargebee/server.ts';
 import { type ChargebeeGateway, openChargebeeGateway } from '../../integrations/chargebee/gateway.ts';
@@ -19,6 +19,12 @@ export function chargebeeUnderTest(
     books,
     apiKey,
     gateway: openChargebeeGateway({ site: 'acme-test', apiKey, baseUrl: fake.url, deadlineMs: 5_000 }),
+    savedMethod: async (behaviour) => {
+      const customerToken = `payer_${randomUUID()}`.slice(0, 50);
+      const customer = { id: customerToken, object: 'customer', first_name: null, email: null } as const;
+      books.customers.set(customerToken, { ...customer, auto_collection: 'off', meta_data: {}, created_at: 1 });
+      return { token: newSource(books, customerToken, { behaviour, count: 0 }).id, customerToken };
+    },
     pay: async (link, card) => {
       payPage(books, idOf(link), sandboxCardNumber(card));
     },
@@ -32,7 +38,7 @@ export function chargebeeUnderTest(
       pageOf(books, idOf(link)).expires_at = 1;
     },
     failNext: async (call, how) => {
-      if (call === 'charge' || call === 'close') throw new Error(`the adapter asks Chargebee for no ${call}`);
+      if (call === 'close') throw new Error(`the adapter asks Chargebee for no ${call}`);
       fake.failNext(call, how);
     },
     reverseRefund: async ({ providerId }) => decideRefund(books, providerId ?? '', 'late_failure'),

@@ -20,7 +20,10 @@ export async function checkProviderBooks(database: Database, fakes: FakesByGatew
   for (const [gateway, fake] of Object.entries(fakes)) {
     const captures = fake.accounts().flatMap((books) => books.captures());
     const returned = fake.accounts().flatMap((books) => books.returned());
-    const recorded = await inSqlTransaction(database, systemScope, (tx) => recordedOf(tx, gateway));
+    const recorded = takenOpenings(
+      await inSqlTransaction(database, systemScope, (tx) => recordedOf(tx, gateway)),
+      captures,
+    );
     findings.push(
       finding(`what ${gateway} took is recorded, or asked about`, captures, unrecordedCaptures(captures, recorded)),
       finding(`what is recorded as paid was taken by ${gateway}`, recorded.payments, untaken(captures, recorded)),
@@ -73,6 +76,14 @@ async function recordedOf(tx: SqlTransaction, gateway: string): Promise<Recorded
     payments: await tx.rows<PaymentRow>(paymentsText, [gateway]),
     refunds: await tx.rows<RefundRow>(refundsText, [gateway]),
   };
+}
+
+/** What was prepared for a charge before its subscription may be another object than its payment, which has our name all the same. */
+function takenOpenings({ payments, refunds }: Recorded, captures: readonly FakeCapture[]): Recorded {
+  const idOf = ({ intent_token, gateway_id }: PaymentRow) =>
+    captures.find(({ token }) => token === wireToken(intent_token))?.id ?? gateway_id;
+  const named = payments.map((each) => (each.is_returned ? { ...each, gateway_id: idOf(each) } : each));
+  return { payments: named, refunds };
 }
 
 const paymentsText = `

@@ -63,6 +63,27 @@ describe('a notification of Chargebee', () => {
     expect(read({ ...event, content: { transaction: payment, customer: asText } })).toMatchObject({ marker: marks });
   });
 
+  test('of a charge of a saved card is about the charge, and not about the page on which the card was saved', () => {
+    const charge = { environment: 'env_1', kind: 'payment', id: 'pay_1' };
+    const note = JSON.stringify({ ...charge, perennial_token: 'pn_1' });
+    const invoice = { id: 'inv_1', notes: [{ note: 'Thank you' }, { note }], linked_payments: [{ txn_id: 'txn_1' }] };
+    const charged = { ...event, content: { transaction: payment, customer, invoice } };
+    expect(read(charged)).toMatchObject({ marker: charge, objectIds: ['txn_1', 'inv_1'] });
+    const alone = { ...payment, linked_invoices: [{ invoice_id: 'inv_1' }] };
+    const created = { ...event, content: { transaction: alone } };
+    expect(read(created)).toMatchObject({ marker: null, objectIds: ['txn_1', 'inv_1'] });
+  });
+
+  test('of a card that was saved is about its page', () => {
+    const added = {
+      id: 'ev_5',
+      event_type: 'payment_source_added',
+      content: { customer, payment_source: { id: 'pm_1' } },
+    };
+    expect(read(added)).toMatchObject({ marker: marks, objectIds: [] });
+    expect(chargebeeNotifications.concerns('payment_source_added')).toBe(true);
+  });
+
   test('of a refund is about its payment and not about the page', () => {
     const refund = { id: 'txn_2', type: 'refund', status: 'success', linked_payments: [{ id: 'txn_1' }] };
     const refunded = { id: 'ev_2', event_type: 'payment_refunded', content: { transaction: refund, customer } };

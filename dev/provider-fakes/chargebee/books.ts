@@ -17,11 +17,11 @@ export interface FakeCustomer {
 export interface FakePage {
   id: string;
   object: 'hosted_page';
-  type: 'checkout_one_time';
+  type: 'checkout_one_time' | 'manage_payment_sources';
   url: string;
   state: 'created' | 'requested' | 'succeeded' | 'cancelled';
   embed: false;
-  pass_thru_content: string;
+  pass_thru_content?: string;
   created_at: number;
   updated_at: number;
   expires_at: number;
@@ -43,9 +43,22 @@ export interface FakeInvoice {
   object: 'invoice';
   customer_id: string;
   currency_code: string;
-  status: 'paid' | 'payment_due' | 'not_paid';
+  status: 'paid' | 'payment_due' | 'not_paid' | 'voided';
   total: number;
+  notes?: { note: string }[];
   linked_payments: { txn_id: string; applied_amount: number; txn_status: FakeStatus }[];
+}
+
+/** A card that is kept for a customer. */
+export interface FakeSource {
+  id: string;
+  object: 'payment_source';
+  customer_id: string;
+  type: 'card';
+  status: 'valid';
+  deleted: boolean;
+  created_at: number;
+  card: { brand: string; last4: string };
 }
 
 export interface FakeTransaction {
@@ -128,6 +141,9 @@ export class ChargebeeBooks {
   readonly orders = new Map<string, FakeOrder>();
   readonly invoices = new Map<string, FakeInvoice>();
   readonly transactions = new Map<string, FakeTransaction>();
+  readonly sources = new Map<string, FakeSource>();
+  /** The card behind each source, with the times its behaviour still shows. */
+  readonly held = new Map<string, SandboxCard>();
   readonly comments = new Map<string, FakeComment>();
   readonly events: FakeEvent[] = [];
   /** The card of each payment, with the times its behaviour still shows. */
@@ -156,6 +172,16 @@ export class ChargebeeBooks {
       : event_type.startsWith('invoice_')
         ? { invoice }
         : { transaction, customer, ...(invoice ? { invoice } : {}) };
+    this.write(event_type, content, source);
+  }
+
+  /** Writes an event about a card that is kept from now on. */
+  tellOfSource(payment_source: FakeSource): void {
+    const customer = this.customers.get(payment_source.customer_id);
+    this.write('payment_source_added', { customer, payment_source }, 'hosted_page');
+  }
+
+  private write(event_type: string, content: object, source: FakeEvent['source']): void {
     const event: FakeEvent = {
       id: this.newId('ev'),
       object: 'event',
@@ -174,13 +200,19 @@ export class ChargebeeBooks {
     return [...this.transactions.values()].filter((each) => each.customer_id === customerId && each.type === 'payment');
   }
 
+  /** Our name of the charge that an invoice is; null for that of a page. */
+  private chargeOf(invoiceId: string | undefined): string | null {
+    const note = this.invoices.get(invoiceId ?? '')?.notes?.[0]?.note;
+    return note === undefined ? null : String(JSON.parse(note).perennial_token);
+  }
+
   /** The customer that a payment is of has our name as its id. */
   captures(): FakeCapture[] {
     return [...this.transactions.values()]
       .filter(({ type, status }) => type === 'payment' && (status === 'success' || status === 'late_failure'))
-      .map(({ id, customer_id: token, amount, currency_code }) => ({
+      .map(({ id, customer_id, amount, currency_code, linked_invoices }) => ({
         id,
-        token,
+        token: this.chargeOf(linked_invoices?.[0]?.invoice_id) ?? customer_id,
         ...moneyInUnits(amount, currency_code),
       }));
   }

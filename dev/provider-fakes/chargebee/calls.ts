@@ -9,11 +9,23 @@ import {
   missing,
   secondsNow,
 } from './books.ts';
+import { collect, invoiceOf, invoicesOf, newInvoice, openSourcesPage, sourcesOf, voidInvoice } from './charge.ts';
 import { nearer, pageOf } from './payment.ts';
 import { nearerRefunds, refundInvoice, refundUnused } from './refund.ts';
 
 /** Names of calls in faults. */
-export type CallKind = 'payer' | 'open' | 'read' | 'find' | 'payments' | 'mark' | 'refund' | 'events';
+export type CallKind =
+  | 'payer'
+  | 'open'
+  | 'read'
+  | 'find'
+  | 'payments'
+  | 'prepare'
+  | 'charge'
+  | 'void'
+  | 'mark'
+  | 'refund'
+  | 'events';
 
 /** A request as far as calls look at it. */
 export interface AskedCall {
@@ -29,13 +41,27 @@ export interface AskedCall {
 export function callOf(books: ChargebeeBooks, request: AskedCall): FakeCall<CallKind> | null {
   const { method, path, parameters: given, key } = request;
   const [kind = '', id = '', action] = path.split('/');
-  const isPageCreation = kind === 'hosted_pages' && method === 'POST';
+  const isPageCreation = method === 'POST' && (kind === 'hosted_pages' || id === 'create_for_charge_items_and_charges');
   const route = isPageCreation ? `POST ${path}` : `${method} ${kind}${id && '/:id'}${action ? `/${action}` : ''}`;
   switch (route) {
     case 'POST customers':
       return { kind: 'payer', answer: () => ({ customer: makeCustomer(books, given) }) };
     case 'POST hosted_pages/checkout_one_time_for_items':
       return { kind: 'open', answer: () => ({ hosted_page: openPage(books, given, request.pageUrl) }) };
+    case 'POST hosted_pages/manage_payment_sources':
+      return { kind: 'open', answer: () => ({ hosted_page: openSourcesPage(books, given, request.pageUrl) }) };
+    case 'POST invoices/create_for_charge_items_and_charges':
+      return { kind: 'prepare', answer: () => ({ invoice: newInvoice(books, given) }) };
+    case 'POST invoices/:id/collect_payment':
+      return { kind: 'charge', answer: () => collect(books, id, given) };
+    case 'POST invoices/:id/void':
+      return { kind: 'void', answer: () => ({ invoice: voidInvoice(books, id, given) }) };
+    case 'GET invoices/:id':
+      return { kind: 'read', answer: () => ({ invoice: invoiceOf(books, id) }) };
+    case 'GET invoices':
+      return { kind: 'read', answer: () => listOf('invoice', invoicesOf(books, given), given) };
+    case 'GET payment_sources':
+      return { kind: 'read', answer: () => listOf('payment_source', sourcesOf(books, given), given) };
     case 'GET hosted_pages':
       return { kind: 'find', answer: () => listOf('hosted_page', pagesSince(books, given), given) };
     case 'GET hosted_pages/:id':
@@ -72,18 +98,18 @@ function refundOfInvoice(books: ChargebeeBooks, id: string, given: URLSearchPara
   return { transaction, invoice: books.invoices.get(id) };
 }
 
-function allow(given: URLSearchParams, names: readonly string[]): void {
+export function allow(given: URLSearchParams, names: readonly string[]): void {
   for (const name of given.keys()) if (!names.includes(name)) throw invalid(name, 'param_not_recognized');
 }
 
-function textIn(given: URLSearchParams, name: string, longest: number): string {
+export function textIn(given: URLSearchParams, name: string, longest: number): string {
   const value = given.get(name);
   if (value === null || value === '') throw invalid(name, 'param_is_required');
   if (value.length > longest) throw invalid(name);
   return value;
 }
 
-function amountIn(given: URLSearchParams, name: string): number {
+export function amountIn(given: URLSearchParams, name: string): number {
   const amount = Number(textIn(given, name, 17));
   if (!Number.isSafeInteger(amount) || amount < 1) throw invalid(name);
   return amount;

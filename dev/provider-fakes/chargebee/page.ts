@@ -14,7 +14,7 @@ export function hostedPage({ amount, currency, description, cancelUrl }: FakeOrd
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Chargebee fake</title></head>
 <body><main><h1>Chargebee fake</h1><p>No money moves here.</p>
-<p>${description}: ${String(amount)} of the smallest unit of ${currency}</p><p role="status">${told}</p>
+<p>${amount === 0 ? description : `${description}: ${String(amount)} of the smallest unit of ${currency}`}</p><p role="status">${told}</p>
 <form method="post"><label>Test card <select name="card_number">
 !${cards.map(([name, number]) => html`<option value="${number}">${name} (${number})</option>`).join('')}
 </select></label> <button>Pay</button></form>

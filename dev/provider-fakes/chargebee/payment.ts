@@ -1,8 +1,10 @@
 import { type SandboxCard, sandboxCardOf } from '../../../integrations/sandbox-gateway/card.ts';
 import {
   type ChargebeeBooks,
+  type FakeInvoice,
   type FakeOrder,
   type FakePage,
+  type FakeSource,
   type FakeTransaction,
   invalid,
   missing,
@@ -35,6 +37,7 @@ export function payPage(books: ChargebeeBooks, pageId: string, cardNumber: strin
   if (!isPayable(page)) return 'closed';
   const waiting = underWay(books, pageId);
   if (waiting) return waiting.status;
+  if (page.type === 'manage_payment_sources') return saveCard(books, orderOf(books, page).customerId, card);
   const payment = newPayment(books, orderOf(books, page), card);
   touch(page, 'requested');
   const decline = declineOf(card);
@@ -44,13 +47,13 @@ export function payPage(books: ChargebeeBooks, pageId: string, cardNumber: strin
   return payment.status;
 }
 
-function isDecidedLater({ behaviour, count }: SandboxCard): boolean {
+export function isDecidedLater({ behaviour, count }: SandboxCard): boolean {
   const waits = ['never_answers', 'requires_action', 'needs_authentication'].includes(behaviour);
   return waits || (behaviour === 'answers_late' && count > 0);
 }
 
 /** The processor's words for a declined card. */
-function declineOf({ behaviour, count }: SandboxCard): string | null {
+export function declineOf({ behaviour, count }: SandboxCard): string | null {
   if (behaviour === 'declines') return 'card_declined';
   if (behaviour === 'declines_times' && count > 0) return 'insufficient_funds';
   return behaviour === 'declines_for_good' ? 'stolen_card' : null;
@@ -63,7 +66,35 @@ function takenOf({ amount, currency_code }: FakeTransaction, { behaviour }: Sand
   return behaviour === 'captures_otherwise' ? { currency_code: currency_code === 'EUR' ? 'USD' : 'EUR' } : {};
 }
 
-function newPayment(books: ChargebeeBooks, { customerId, amount, currency }: FakeOrder, card: SandboxCard) {
+/** Saves a card of a customer, or does not where its bank declines. */
+function saveCard(books: ChargebeeBooks, customerId: string, card: SandboxCard): string {
+  if (declineOf(card)) return 'failure';
+  books.tellOfSource(newSource(books, customerId, card));
+  return 'saved';
+}
+
+/** A card that is kept for a customer. */
+export function newSource(books: ChargebeeBooks, customerId: string, card: SandboxCard): FakeSource {
+  const source: FakeSource = {
+    id: books.newId('pm'),
+    object: 'payment_source',
+    customer_id: customerId,
+    type: 'card',
+    status: 'valid',
+    deleted: false,
+    created_at: secondsNow(),
+    card: { brand: 'visa', last4: '0002' },
+  };
+  books.sources.set(source.id, source);
+  books.held.set(source.id, { ...card });
+  return source;
+}
+
+export function newPayment(
+  books: ChargebeeBooks,
+  { customerId, amount, currency }: Pick<FakeOrder, 'customerId' | 'amount' | 'currency'>,
+  card: SandboxCard,
+): FakeTransaction {
   const payment: FakeTransaction = {
     id: books.newId('txn'),
     object: 'transaction',
@@ -96,6 +127,8 @@ export function capture(
 ): void {
   const { amount: total } = orderOf(books, page);
   Object.assign(payment, { status: 'success', ...taken });
+  const card = books.cards.get(payment.id);
+  if (card) newSource(books, payment.customer_id, card);
   const applied = Math.min(total, payment.amount);
   const invoice = {
     id: books.newId('inv'),
@@ -122,9 +155,14 @@ export function captureBeside(books: ChargebeeBooks, pageId: string): FakeTransa
   return payment;
 }
 
-function fail(books: ChargebeeBooks, payment: FakeTransaction, error_code: string): void {
+export function fail(
+  books: ChargebeeBooks,
+  payment: FakeTransaction,
+  error_code: string,
+  source: 'api' | 'hosted_page' = 'hosted_page',
+): void {
   Object.assign(payment, { status: 'failure', error_code, error_text: 'The card was declined' });
-  books.tell('payment_failed', payment, 'hosted_page');
+  books.tell('payment_failed', payment, source);
 }
 
 /** The attempt on a page that is not decided; null when there is none. */
@@ -148,8 +186,20 @@ export function nearer(books: ChargebeeBooks, payment: FakeTransaction): void {
   if (payment.status !== 'in_progress' || card?.behaviour !== 'answers_late') return;
   card.count -= 1;
   if (card.count > 0) return;
-  const page = [...books.pages.values()].find(({ id }) => books.orders.get(id)?.customerId === payment.customer_id);
+  const charged = books.invoices.get(payment.linked_invoices?.[0]?.invoice_id ?? '');
+  if (charged) settleCharge(books, payment, charged);
+  const page = charged
+    ? undefined
+    : [...books.pages.values()].find(({ id }) => books.orders.get(id)?.customerId === payment.customer_id);
   if (page) capture(books, payment, page);
+}
+
+/** Takes the money of a charge, which pays its invoice. */
+export function settleCharge(books: ChargebeeBooks, payment: FakeTransaction, invoice: FakeInvoice): void {
+  payment.status = 'success';
+  invoice.status = 'paid';
+  for (const linked of invoice.linked_payments) if (linked.txn_id === payment.id) linked.txn_status = 'success';
+  books.tell('payment_succeeded', payment);
 }
 
 /** The bank takes back, days later, what it had paid; the invoice is unpaid again. */

@@ -4,6 +4,7 @@ import {
   type FakeOptions,
   type FakePage,
   type FakeRequest,
+  LostAnswer,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
@@ -90,7 +91,14 @@ function answerOf(books: ChargebeeBooks, call: FakeCall<CallKind>, request: Fake
     card.count -= 1;
     if (card.count >= 0) return null;
   }
-  const answer = answerOnce(books, call, asked);
+  let answer: FakeAnswer;
+  try {
+    answer = answerOnce(books, call, asked);
+  } catch (error) {
+    if (!(error instanceof LostAnswer)) throw error;
+    if (error.answer !== undefined && asked.key !== null) keepAnswer(books, asked, { status: 200, body: error.answer });
+    return null;
+  }
   return card?.behaviour === 'refund_loses_answer' ? null : answer;
 }
 
@@ -114,8 +122,16 @@ function answerOnce(
     const isSame = known.request === request;
     return isSame ? { status: known.status, body: known.answer } : refused(invalid('idempotency_key'));
   }
-  const { status, body } = answered(answer);
-  books.keys.set(key, { status, answer: body, request, at: Date.now() });
+  return keepAnswer(books, { path, parameters, key }, answered(answer));
+}
+
+function keepAnswer(
+  books: ChargebeeBooks,
+  { path, parameters, key }: Pick<AskedCall, 'path' | 'parameters' | 'key'>,
+  { status, body }: FakeAnswer,
+): FakeAnswer {
+  const request = `${path}?${parameters}`;
+  books.keys.set(key ?? '', { status, answer: structuredClone(body), request, at: Date.now() });
   return { status, body };
 }
 
@@ -142,7 +158,7 @@ function showPage(accounts: readonly ChargebeeBooks[], { method, url, body }: Fa
     outcome = 'no test card';
   }
   const page = pageOf(books, id);
-  const isDone = method === 'POST' && (!isPayable(page) || outcome === 'in_progress');
+  const isDone = method === 'POST' && (!isPayable(page) || outcome === 'in_progress' || outcome === 'saved');
   return isDone
     ? { location: `${order.redirectUrl}?id=${id}&state=${page.state}` }
     : { html: hostedPage(order, outcome) };
