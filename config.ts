@@ -3,9 +3,16 @@ import { z } from 'zod';
 import './validation-text.ts';
 import { databaseConnection, UnusableDatabaseUrl } from './database-url.ts';
 import type { ProviderUrls } from './integrations/connect.ts';
+import type { OutgoingPolicy } from './integrations/guarded-client.ts';
 import { type TemporalSettings, temporalSettings, UnusableTemporalSettings } from './temporal-connection.ts';
+import { isTrustedProxy, trustedProxy } from './trust-proxy.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const list = () =>
+  z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
 /** Keys of one tenant whose whole shares it may use at once. */
 const tenantShare = 10;
 
@@ -93,15 +100,12 @@ const schema = z
     /** A file with the workflows bundled before (`bundleWorkflows`), which lets a worker start 2 s sooner; else it bundles them. */
     WORKFLOW_BUNDLE: z.string().optional(),
     /** Hosts, with or without a port, that files of imports may come from although they are private or plain http; by commas. */
-    OUTGOING_ALLOWED_HOSTS: z
-      .string()
-      .default('')
-      .transform((text) =>
-        text
-          .split(',')
-          .map((host) => host.trim())
-          .filter(Boolean),
-      ),
+    OUTGOING_ALLOWED_HOSTS: list(),
+    /** Translators from IPv6 to IPv4 of this network: what is behind one is judged by its IPv4 address; by commas. */
+    OUTGOING_NAT64_PREFIXES: list().refine(
+      (prefixes) => prefixes.every((prefix) => /^[\da-f:]+::\/96$/i.test(prefix) && isIP(prefix.slice(0, -3)) === 6),
+      'must be prefixes of 96 bits, as 64:ff9b::/96, comma separated',
+    ),
     /** Days after which events may be dropped whose time is final; they are kept for good without it. */
     EVENT_RETENTION_DAYS: z.coerce
       .number()
@@ -161,7 +165,8 @@ export interface Config {
   providerUrls: ProviderUrls;
   timerSpreadMs: number;
   workflowBundle: string | null;
-  outgoingAllowedHosts: string[];
+  /** Where files of imports may come from beyond public https addresses. */
+  outgoing: OutgoingPolicy;
   eventRetentionDays: number | null;
   /** Null where PostgreSQL is the usage engine. */
   clickhouseUrl: string | null;
@@ -242,7 +247,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     },
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
-    outgoingAllowedHosts: values.OUTGOING_ALLOWED_HOSTS,
+    outgoing: { allowedHosts: values.OUTGOING_ALLOWED_HOSTS, nat64Prefixes: nat64Prefixes(values) },
     eventRetentionDays: values.EVENT_RETENTION_DAYS ?? null,
     clickhouseUrl: values.USAGE_ENGINE === 'clickhouse' ? (values.CLICKHOUSE_URL ?? null) : null,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
@@ -274,27 +279,12 @@ function temporalProblems(environment: Record<string, string | undefined>): stri
   }
 }
 
+function nat64Prefixes({ OUTGOING_NAT64_PREFIXES }: z.output<typeof schema>): string[] {
+  return OUTGOING_NAT64_PREFIXES.map((prefix) => prefix.slice(0, -'/96'.length));
+}
+
 function awsMarketplace(values: z.output<typeof schema>): Config['awsMarketplace'] {
   const { AWS_MARKETPLACE_ACCESS_KEY_ID: accessKeyId, AWS_MARKETPLACE_SECRET_ACCESS_KEY: secretAccessKey } = values;
   if (!accessKeyId || !secretAccessKey) return null;
   return { accessKeyId, secretAccessKey, endpoint: values.AWS_STS_ENDPOINT ?? null };
-}
-
-function isTrustedProxy(text: string): boolean {
-  if (/^(true|false|\d{1,2})$/.test(text)) return true;
-  return text.split(',').every((entry) => {
-    const [address = '', bits, ...more] = entry.trim().split('/');
-    const version = isIP(address);
-    return version !== 0 && more.length === 0 && (bits === undefined || isPrefixLength(bits, version));
-  });
-}
-
-function isPrefixLength(bits: string, version: number): boolean {
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
-}
-
-function trustedProxy(text: string): Config['trustProxy'] {
-  if (text === 'true') return 1;
-  if (text === 'false' || text === '0') return false;
-  return /^\d+$/.test(text) ? Number(text) : text.split(',').map((entry) => entry.trim());
 }

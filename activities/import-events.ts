@@ -4,7 +4,8 @@ import type { Database } from '../db/orm.ts';
 import type { Scope } from '../db/scope.ts';
 import { countChunk, endImport, type ImportTask, noteFile, resumeImport } from '../db/stores/platform/task-progress.ts';
 import { inSqlTransaction, type Sql } from '../db/transaction.ts';
-import { DownloadRefused, type OutgoingPolicy } from '../integrations/guarded-download.ts';
+import type { OutgoingPolicy } from '../integrations/guarded-client.ts';
+import { DownloadRefused } from '../integrations/guarded-download.ts';
 import {
   type FileRecord,
   fetchImportFile,

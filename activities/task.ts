@@ -4,7 +4,7 @@ import type { Database } from '../db/orm.ts';
 import { type Scope, workflowScope } from '../db/scope.ts';
 import { endImport } from '../db/stores/platform/task-progress.ts';
 import { inSqlTransaction } from '../db/transaction.ts';
-import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
+import type { OutgoingPolicy } from '../integrations/guarded-client.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { type ImportProgress, type ImportStart, progressed } from '../workflows/task.messages.ts';
 import { runImport } from './import-events.ts';

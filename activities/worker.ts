@@ -49,7 +49,7 @@ try {
     gateways: gateways.registry,
     providers: { adapters: gateways.providers, secretKeys: config.secretEncryptionKeys },
     pages: { signingKeys: config.portalSigningKeys, url: config.publicUrl },
-    outgoing: { allowedHosts: config.outgoingAllowedHosts },
+    outgoing: config.outgoing,
     timerSpreadMs: config.timerSpreadMs,
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),
   });

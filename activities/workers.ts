@@ -5,7 +5,7 @@ import type { Database } from '../db/orm.ts';
 import { onTopUpsChanged } from '../db/stores/wallet/auto-topup-told.ts';
 import { onWalletsWoken } from '../db/stores/wallet/wallet-agenda.ts';
 import { timerSpread } from '../db/timer-spread.ts';
-import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
+import type { OutgoingPolicy } from '../integrations/guarded-client.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { ClickHouse } from '../metering/clickhouse/connection.ts';
 import { usageReader } from '../metering/usage-reader.ts';

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/orm.ts';
 import type { AwsRoles } from '../integrations/aws-roles.ts';
-import type { OutgoingPolicy } from '../integrations/guarded-download.ts';
+import type { OutgoingPolicy } from '../integrations/guarded-client.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { ProviderAdapters } from '../integrations/provider-adapter.ts';
 import type { UsageStore } from '../metering/usage-store.ts';

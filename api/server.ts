@@ -31,7 +31,7 @@ const app = await buildApp({
   gateways: gateways.registry,
   providers: gateways.providers,
   ...(config.awsMarketplace ? { awsRoles: connectAwsRoles(config.awsMarketplace) } : {}),
-  outgoing: { allowedHosts: config.outgoingAllowedHosts },
+  outgoing: config.outgoing,
   logger: { level: config.logLevel },
 });
 collectDefaultMetrics({ register: app.metrics.registry });

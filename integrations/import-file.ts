@@ -7,7 +7,8 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { parse } from 'csv-parse';
-import { DownloadRefused, type OutgoingPolicy, openDownload } from './guarded-download.ts';
+import type { OutgoingPolicy } from './guarded-client.ts';
+import { DownloadRefused, openDownload } from './guarded-download.ts';
 
 export type ImportFileType = 'CSV' | 'JSON';
 

@@ -107,7 +107,14 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-const rootFiles = ['config.ts', 'database-url.ts', 'heap.ts', 'temporal-connection.ts', 'validation-text.ts'];
+const rootFiles = [
+  'config.ts',
+  'database-url.ts',
+  'heap.ts',
+  'temporal-connection.ts',
+  'trust-proxy.ts',
+  'validation-text.ts',
+];
 
 function isPath(target: string): boolean {
   return rootFiles.includes(target) || (/\.(ts|json|js)$/.test(target) && target.includes('/'));
