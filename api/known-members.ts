@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { FastifySchemaValidationError } from 'fastify';
 import { z } from 'zod';
-import { type UnbuiltMembers, unbuiltMembers } from './unbuilt-members.ts';
+import { passedOverMembers } from './passed-over-members.ts';
 
 /**
  * The members a value may have, derived once from its schema: `members` of an object, `element` of an array, `values` of a
@@ -12,41 +12,41 @@ export interface KnownMembers {
   element?: KnownMembers;
   values?: KnownMembers;
   branches?: readonly KnownMembers[];
-  /** Names the interface has and this release does not. */
-  unbuilt: UnbuiltMembers;
+  /** Names the interface has and no schema of ours: taken, and nothing follows from them. */
+  passedOver: readonly string[];
 }
 
-/** Surplus of a request: members nobody knows, and members that this release does not have. */
-export interface SurplusMembers {
-  unknown: { path: Path; nearest: string | null }[];
-  later: Path[];
+/** A member nobody knows, and the known name that is spelled most alike. */
+export interface UnknownMember {
+  path: Path;
+  nearest: string | null;
 }
 
 type Path = readonly (string | number)[];
 
 /**
  * The known members of a schema's input; null where every member is free. `operation` names the rows of the table of names
- * that are not built. Objects made with `z.looseObject`, maps and custom checks are free.
+ * that are passed over. Objects made with `z.looseObject`, maps and custom checks are free.
  */
 export function knownMembers(schema: z.ZodType, operation: string, path = ''): KnownMembers | null {
   const { def } = schema;
   const inner = (one: unknown, at = path) => knownMembers(one as z.ZodType, operation, at);
-  const unbuilt = unbuiltMembers(operation, path);
-  if (schema instanceof z.ZodObject) return ofObject(schema, inner, path, unbuilt);
+  const passedOver = passedOverMembers(operation, path);
+  if (schema instanceof z.ZodObject) return ofObject(schema, inner, path, passedOver);
   if (schema instanceof z.ZodArray) {
     const element = inner(schema.element, `${path}[]`);
-    return element && { element, unbuilt };
+    return element && { element, passedOver };
   }
   if (schema instanceof z.ZodRecord) {
     const values = inner(schema.valueType, `${path}{}`);
-    return values && { values, unbuilt };
+    return values && { values, passedOver };
   }
   if (schema instanceof z.ZodUnion) {
     const branches = schema.options.map((option) => inner(option));
     // A branch that takes anything takes every member; one for texts or numbers says nothing of objects.
     if (schema.options.some((option, index) => branches[index] === null && takesObjects(option))) return null;
     const known = branches.filter((branch) => branch !== null);
-    return known.length === 0 ? null : { branches: known, unbuilt };
+    return known.length === 0 ? null : { branches: known, passedOver };
   }
   if (schema instanceof z.ZodPipe) return inner(schema.in instanceof z.ZodTransform ? schema.out : schema.in);
   return 'innerType' in def ? inner(def.innerType) : null;
@@ -56,21 +56,14 @@ function ofObject(
   schema: z.ZodObject,
   inner: (one: unknown, at: string) => KnownMembers | null,
   path: string,
-  unbuilt: UnbuiltMembers,
+  passedOver: readonly string[],
 ): KnownMembers | null {
   if (schema.def.catchall && !(schema.def.catchall instanceof z.ZodNever)) return null;
   const members = new Map<string, KnownMembers | null>();
   for (const [name, member] of Object.entries(schema.shape)) {
     members.set(name, inner(member, path === '' ? name : `${path}.${name}`));
   }
-  return { members, unbuilt };
-}
-
-/** True where a member that is known and not built has its place in a value, at any depth. */
-export function namesUnbuilt(known: KnownMembers | null): boolean {
-  if (known === null) return false;
-  const parts = [...(known.members?.values() ?? []), known.element, known.values, ...(known.branches ?? [])];
-  return known.unbuilt.later.length > 0 || parts.some((part) => namesUnbuilt(part ?? null));
+  return { members, passedOver };
 }
 
 function takesObjects(option: unknown): boolean {
@@ -78,24 +71,24 @@ function takesObjects(option: unknown): boolean {
 }
 
 /**
- * The surplus members of a request's value, those of its objects and arrays included; null for none. A member that is null,
- * `""`, `[]` or `{}` is passed over, because generated clients send such.
+ * The unknown members of a request's value, those of its objects and arrays included. A member that is null, `""`, `[]` or `{}` is
+ * passed over, because generated clients send such.
  */
-export function surplusMembers(known: KnownMembers, value: unknown): SurplusMembers | null {
-  const surplus: SurplusMembers = { unknown: [], later: [] };
-  collect(known, value, [], surplus);
-  return surplus.unknown.length + surplus.later.length === 0 ? null : surplus;
+export function unknownMembers(known: KnownMembers, value: unknown): UnknownMember[] {
+  const unknown: UnknownMember[] = [];
+  collect(known, value, [], unknown);
+  return unknown;
 }
 
-function collect(known: KnownMembers, value: unknown, path: Path, surplus: SurplusMembers): void {
+function collect(known: KnownMembers, value: unknown, path: Path, unknown: UnknownMember[]): void {
   if (typeof value !== 'object' || value === null) return;
-  if (known.branches) collectBranch(known.branches, value, path, surplus);
+  if (known.branches) collectBranch(known.branches, value, path, unknown);
   else if (Array.isArray(value)) {
     if (!known.element) return;
-    for (let index = 0; index < value.length; index++) collect(known.element, value[index], [...path, index], surplus);
-  } else if (known.members) collectObject(known, known.members, value as Record<string, unknown>, path, surplus);
+    for (let index = 0; index < value.length; index++) collect(known.element, value[index], [...path, index], unknown);
+  } else if (known.members) collectObject(known, known.members, value as Record<string, unknown>, path, unknown);
   else if (known.values) {
-    for (const [key, each] of Object.entries(value)) collect(known.values, each, [...path, key], surplus);
+    for (const [key, each] of Object.entries(value)) collect(known.values, each, [...path, key], unknown);
   }
 }
 
@@ -104,31 +97,28 @@ function collectObject(
   members: ReadonlyMap<string, KnownMembers | null>,
   value: Record<string, unknown>,
   path: Path,
-  surplus: SurplusMembers,
+  unknown: UnknownMember[],
 ): void {
   // Much of what is sent is events: nothing is made for a member that is known and holds a plain value.
   for (const name in value) {
     const member = members.get(name);
-    if (member) collect(member, value[name], [...path, name], surplus);
-    if (member !== undefined || isEmpty(value[name]) || known.unbuilt.passedOver.includes(name)) continue;
-    if (!known.unbuilt.later.includes(name)) {
-      surplus.unknown.push({ path: [...path, name], nearest: nearestOf(name, [...members.keys()]) });
-    } else if (value[name] !== false && value[name] !== 0) surplus.later.push([...path, name]);
+    if (member) collect(member, value[name], [...path, name], unknown);
+    if (member !== undefined || isEmpty(value[name]) || known.passedOver.includes(name)) continue;
+    unknown.push({ path: [...path, name], nearest: nearestOf(name, [...members.keys()]) });
   }
 }
 
 /** The alternative that knows most of the value's members is the one the caller meant. */
-function collectBranch(branches: readonly KnownMembers[], value: object, path: Path, surplus: SurplusMembers): void {
+function collectBranch(branches: readonly KnownMembers[], value: object, path: Path, unknown: UnknownMember[]): void {
   const found = branches
     .filter((branch) => (Array.isArray(value) ? branch.element : branch.members || branch.values || branch.branches))
     .map((branch) => {
-      const own: SurplusMembers = { unknown: [], later: [] };
+      const own: UnknownMember[] = [];
       collect(branch, value, path, own);
       return own;
     });
-  const [best] = found.toSorted((a, b) => a.unknown.length - b.unknown.length || a.later.length - b.later.length);
-  surplus.unknown.push(...(best?.unknown ?? []));
-  surplus.later.push(...(best?.later ?? []));
+  const [best = []] = found.toSorted((a, b) => a.length - b.length);
+  unknown.push(...best);
 }
 
 function isEmpty(value: unknown): boolean {
@@ -148,7 +138,7 @@ export function nearestOf(name: string, known: readonly string[]): string | null
 
 /** Issues of unknown members, in the form of the schema's own issues, so that all are told together. */
 export function unknownIssues(
-  { unknown }: SurplusMembers,
+  unknown: readonly UnknownMember[],
   noun: 'member' | 'parameter',
 ): (FastifySchemaValidationError & { readonly [mark: symbol]: true })[] {
   return unknown.map(({ path, nearest }) => ({

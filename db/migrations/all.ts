@@ -75,10 +75,10 @@ import { Migration20261126_40_saved_methods } from './20261126_40_saved_methods.
 import { Migration20261127_10_event_lists } from './20261127_10_event_lists.ts';
 import { Migration20261127_50_sessions_by_provider } from './20261127_50_sessions_by_provider.ts';
 import { Migration20261127_60_card_fingerprint } from './20261127_60_card_fingerprint.ts';
-import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
-import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
 import { Migration20261128_10_item_proration } from './20261128_10_item_proration.ts';
 import { Migration20261128_20_given_commitments } from './20261128_20_given_commitments.ts';
+import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
+import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -159,8 +159,8 @@ export const migrations = [
   { name: '20261127_10_event_lists', class: Migration20261127_10_event_lists },
   { name: '20261127_50_sessions_by_provider', class: Migration20261127_50_sessions_by_provider },
   { name: '20261127_60_card_fingerprint', class: Migration20261127_60_card_fingerprint },
-  { name: '20261128_29_taxed_credits', class: Migration20261128_29_taxed_credits },
-  { name: '20261128_30_wallet_credit_days', class: Migration20261128_30_wallet_credit_days },
   { name: '20261128_10_item_proration', class: Migration20261128_10_item_proration },
   { name: '20261128_20_given_commitments', class: Migration20261128_20_given_commitments },
+  { name: '20261128_29_taxed_credits', class: Migration20261128_29_taxed_credits },
+  { name: '20261128_30_wallet_credit_days', class: Migration20261128_30_wallet_credit_days },
 ];

@@ -1,26 +1,20 @@
-/** Names of the published request at one place of a body or query string that no schema of ours has. */
-export interface UnbuiltMembers {
-  /** Would change the outcome: 501 when sent and neither empty, false nor 0. */
-  later: readonly string[];
-  /** Cannot change the outcome, for the reason of its row: taken and passed over. */
-  passedOver: readonly string[];
-}
-
-interface Row extends Partial<UnbuiltMembers> {
+interface Row {
   /** Operations the row is for, `portal*` those whose name begins so; left out, wherever the place occurs. */
   operations?: readonly string[];
   /** The place: `line_items[]` are the elements of an array, `prices{}` the values of a map, '' the body or query string. */
   at: string;
+  /** Names of the published request that no schema of ours has there: they cannot change the outcome, for the reason of the row. */
+  passedOver: readonly string[];
 }
 
 /** Members of a stored record that answers show and nobody sets. */
 const stamps = ['created_at', 'created_by', 'environment_id', 'status', 'tenant_id', 'updated_at', 'updated_by'];
 
 /*
- * Made once by comparing the request schemas of the specification with ours; test/unit/api/unbuilt-members.test.ts compares
+ * Made once by comparing the request schemas of the specification with ours; test/unit/api/passed-over-members.test.ts compares
  * them again where the specification is at hand, and finds rows for what has been built since. spec: decision 46
  */
-export const unbuiltRows: readonly Row[] = [
+export const passedOverRows: readonly Row[] = [
   // The object a request names decides; what repeats it is not read.
   {
     operations: ['portalGetUsageSummary', 'getCustomerUsageSummaryById'],
@@ -116,21 +110,15 @@ export const unbuiltRows: readonly Row[] = [
   },
 ];
 
-/** For places without a row: nothing is known beyond the schema. */
-const none: UnbuiltMembers = { later: [], passedOver: [] };
-
-/** The unbuilt names at one place of an operation's request. */
-export function unbuiltMembers(operation: string, place: string): UnbuiltMembers {
-  const found = unbuiltRows.filter(({ operations, at }) =>
-    operations
-      ? place === at && operations.some((name) => isNamed(name, operation))
-      : place === at || place.endsWith(`.${at}`),
-  );
-  if (found.length === 0) return none;
-  return {
-    later: found.flatMap(({ later = [] }) => later),
-    passedOver: found.flatMap(({ passedOver = [] }) => passedOver),
-  };
+/** Names that an operation takes at one place of its request and passes over. */
+export function passedOverMembers(operation: string, place: string): readonly string[] {
+  return passedOverRows
+    .filter(({ operations, at }) =>
+      operations
+        ? place === at && operations.some((name) => isNamed(name, operation))
+        : place === at || place.endsWith(`.${at}`),
+    )
+    .flatMap(({ passedOver }) => passedOver);
 }
 
 function isNamed(name: string, operation: string): boolean {

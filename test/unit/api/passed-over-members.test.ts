@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it, test } from 'vitest';
-import { unbuiltMembers, unbuiltRows } from '../../../api/unbuilt-members.ts';
+import { passedOverMembers, passedOverRows } from '../../../api/passed-over-members.ts';
 
 interface Schema {
   $ref?: string;
@@ -79,10 +79,9 @@ const operations = listed(ours).map(({ key, operation }) => ({
 }));
 
 it('names what no schema has: a name that is built leaves the table', () => {
-  for (const row of unbuiltRows) {
-    const names = [...(row.later ?? []), ...(row.passedOver ?? [])];
+  for (const row of passedOverRows) {
+    const names = row.passedOver;
     const used = operations.filter(({ operation, places, query }) => {
-      if (unbuiltMembers(operation.operationId, row.at).later.length + names.length === 0) return false;
       const mine = row.operations?.some((name) => operation.operationId.startsWith(name.replace('*', ''))) ?? true;
       if (!mine) return false;
       const known = [...places].filter(
@@ -105,10 +104,7 @@ test.runIf(existsSync(specification))('every name of a specified request is buil
   for (const { key, operation, places: known, query } of operations) {
     const published = specified.get(key);
     if (!published) continue;
-    const inTable = (at: string, name: string) => {
-      const { later, passedOver } = unbuiltMembers(operation.operationId, at);
-      return later.includes(name) || passedOver.includes(name);
-    };
+    const inTable = (at: string, name: string) => passedOverMembers(operation.operationId, at).includes(name);
     for (const name of queryOf(published)) {
       if (!query.includes(name) && !inTable('', name)) lost.push(`${operation.operationId} ?${name}`);
     }
