@@ -1,9 +1,10 @@
-import type {
-  ChargeRequest,
-  GatewayCharge,
-  GatewayLookUp,
-  GatewayReference,
-  TwoStepCharges,
+import {
+  type ChargeRequest,
+  type GatewayCharge,
+  type GatewayLookUp,
+  GatewayOutcomeUnknown,
+  type GatewayReference,
+  type TwoStepCharges,
 } from '../payment-gateway.ts';
 import { amountOfChargebee, chargebeeAmount } from './amount.ts';
 import { type ChargebeeClient, listAll, objectOf, resentUntilMs } from './client.ts';
@@ -60,6 +61,9 @@ async function confirm(client: ChargebeeClient, request: ChargeRequest, id: stri
     request.token,
   );
   const known = await lookUp(client, { ...request, providerId: id });
+  if (known.status === 'not_found' && refusal === null) {
+    throw new GatewayOutcomeUnknown('chargebee took the charge and does not list it yet');
+  }
   if (known.status === 'declined' || known.status === 'not_found') await voidInvoice(client, id);
   if (known.status !== 'not_found') return known;
   const code = refusal?.code ?? 'not_collected';

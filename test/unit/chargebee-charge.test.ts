@@ -95,6 +95,16 @@ describe('a charge of a card that Chargebee keeps', () => {
     expect(await captures(request)).toEqual(['12.5 usd']);
   });
 
+  test('that was taken and is not listed yet is not known, and is taken once', async () => {
+    const request = await prepared();
+    under.books.lagging.add(request.providerId);
+    await expect(sent(under.gateway, request)).rejects.toBeInstanceOf(GatewayOutcomeUnknown);
+    expect(invoiceOf(request)).toMatchObject({ status: 'paid' });
+    under.books.lagging.clear();
+    expect(await sent(under.gateway, request)).toMatchObject({ status: 'succeeded' });
+    expect(await captures(request)).toEqual(['12.5 usd']);
+  });
+
   test('of another site is no answer', async () => {
     const request = await prepared();
     const other = chargebeeUnderTest(fake).gateway;

@@ -140,6 +140,8 @@ export class ChargebeeBooks {
   readonly pages = new Map<string, FakePage>();
   readonly orders = new Map<string, FakeOrder>();
   readonly invoices = new Map<string, FakeInvoice>();
+  /** Invoices whose payments are not listed yet, as where a reading lags behind. */
+  readonly lagging = new Set<string>();
   readonly transactions = new Map<string, FakeTransaction>();
   readonly sources = new Map<string, FakeSource>();
   /** The card behind each source, with the times its behaviour still shows. */

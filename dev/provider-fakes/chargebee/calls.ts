@@ -9,7 +9,7 @@ import {
   missing,
   secondsNow,
 } from './books.ts';
-import { collect, invoiceOf, invoicesOf, newInvoice, openSourcesPage, sourcesOf, voidInvoice } from './charge.ts';
+import { collect, invoicesOf, newInvoice, openSourcesPage, shownInvoice, sourcesOf, voidInvoice } from './charge.ts';
 import { nearer, pageOf } from './payment.ts';
 import { nearerRefunds, refundInvoice, refundUnused } from './refund.ts';
 
@@ -57,7 +57,7 @@ export function callOf(books: ChargebeeBooks, request: AskedCall): FakeCall<Call
     case 'POST invoices/:id/void':
       return { kind: 'void', answer: () => ({ invoice: voidInvoice(books, id, given) }) };
     case 'GET invoices/:id':
-      return { kind: 'read', answer: () => ({ invoice: invoiceOf(books, id) }) };
+      return { kind: 'read', answer: () => ({ invoice: shownInvoice(books, id) }) };
     case 'GET invoices':
       return { kind: 'read', answer: () => listOf('invoice', invoicesOf(books, given), given) };
     case 'GET payment_sources':

@@ -64,10 +64,16 @@ export function newInvoice(books: ChargebeeBooks, given: URLSearchParams): FakeI
   return invoice;
 }
 
-export function invoiceOf(books: ChargebeeBooks, id: string): FakeInvoice {
+function invoiceOf(books: ChargebeeBooks, id: string): FakeInvoice {
   const invoice = books.invoices.get(id);
   if (!invoice) throw missing(id);
   return invoice;
+}
+
+/** An invoice as a reading shows it. */
+export function shownInvoice(books: ChargebeeBooks, id: string): FakeInvoice {
+  const invoice = invoiceOf(books, id);
+  return books.lagging.has(id) ? { ...invoice, linked_payments: [] } : invoice;
 }
 
 export function invoicesOf(books: ChargebeeBooks, given: URLSearchParams): FakeInvoice[] {
