@@ -37,8 +37,6 @@ const [killsWanted, seed, airports] = [values.kills, values.seed, values.airport
   number,
   number,
 ];
-/** The points that are left at last are seldom met: all of them are armed, for the next meeting may be a wave away. */
-const armedAtOnce = (left: number) => (left > 40 ? 8 : left);
 const demoAirports = 40;
 /** Waves under way at a time: each stands still for some seconds when a step of it dies, until the worker is taken for dead. */
 const lanes = 2;
@@ -74,14 +72,13 @@ function fail(problem: string): void {
 }
 
 /**
- * A few of the points not reached yet, so that work goes on between two crashes: a workflow whose every step meets one is
- * given ever more time by the server. When each had its turn, any of them, at one of the next times it is reached.
+ * All points not reached yet, since the next meeting of one may be a wave away. When each had its turn, any of them, at one of the next
+ * times it is reached.
  */
 function armedPoints(): string {
   if (isHealing || !values.points || !isWanted()) return '';
   if (unreached.size === 0) return `${random.oneOf(points)}:${1 + random.whole(5)}`;
-  const left = [...unreached];
-  return Array.from({ length: armedAtOnce(left.length) }, () => left.splice(random.whole(left.length), 1)).join(',');
+  return [...unreached].join(',');
 }
 
 function noteCrashes(): void {
