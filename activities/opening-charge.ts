@@ -133,7 +133,7 @@ export function neverSent(reason: string, providerId: string | null): PaymentOut
   return providerId === null ? { ...unknown, status: 'declined' } : unknown;
 }
 
-/** Whether a gateway accepts charges first and decides them later. */
+/** True of a gateway that accepts charges first and decides them later. */
 export type DecidesLater = (gateway: string) => boolean;
 
 /**

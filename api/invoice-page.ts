@@ -138,7 +138,7 @@ function totalsOf(content: PaperInvoice, money: (amount: string) => string): Inv
   ];
 }
 
-/** What prepaid credits paid that were not taxed when they were bought. */
+/** Amount paid by prepaid credits that were not taxed when they were bought. */
 export function untaxedCredits(row: Pick<Row, 'totalPrepaidCreditsApplied' | 'taxedCreditsApplied'>): string {
   return decimalString(decimal(row.totalPrepaidCreditsApplied).minus(row.taxedCreditsApplied));
 }

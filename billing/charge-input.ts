@@ -58,7 +58,7 @@ export interface ChargeItem {
   bucketSize: string | null;
   /** The meter's reset_usage: NEVER = the running value since the item began. */
   resetUsage: 'BILLING_PERIOD' | 'NEVER';
-  /** How a FIXED item is charged for the period in which it begins; absent: as its subscription says. */
+  /** Charging of a FIXED item for the period in which it begins; absent: as its subscription says. */
   prorationBehavior?: 'create_prorations' | 'none';
   /** Absent or null: none. Only USAGE has one. */
   commitment?: ItemCommitment | null;

@@ -17,7 +17,7 @@ export interface NewTimeBucket {
   /** When its price holds: from this instant (null or absent: always) until that one, [from, to). */
   from?: string | null;
   to?: string | null;
-  /** What its price repeats of the line's; absent where nothing was sent. */
+  /** Members of its price that repeat the line's; absent where none was sent. */
   repeats?: { priceUnit: string | null; filterValues: Record<string, string[]> | null };
   /** Of one that is there already: its id stays, and its price where that is named. */
   kept?: { id: string; priceId: string | null };

@@ -24,9 +24,9 @@ export interface NewInvoiceLine {
   adjustedEntitlementQuantity: string | null;
   periodStart: string | null;
   periodEnd: string | null;
-  /** What explains the amount where it came of a commitment; it changes nothing. */
+  /** Commitment that the amount came of; it explains and changes nothing. */
   commitmentInfo: GivenCommitmentInfo | null;
-  /** What the caller expects coupons to take off the line; null where nothing is expected. */
+  /** Discount that the caller expects coupons to give on the line; null where none is expected. */
   lineItemDiscount: string | null;
   invoiceLevelDiscount: string | null;
   /** Credits of an imported invoice that pay this line; null for none. */
@@ -80,7 +80,7 @@ export function checkLinePeriods(lines: readonly NewInvoiceLine[]): void {
   }
 }
 
-/** What credits of an imported invoice pay of its lines, as the lines say it; null where none does. */
+/** Credits of an imported invoice by line, as the lines say it; null where none does. */
 export function creditsOfLines(lines: readonly NewInvoiceLine[]): Decimal | null {
   const given = lines.flatMap((line) => line.prepaidCreditsApplied ?? []);
   return given.length === 0 ? null : sum(given.map((amount) => decimal(amount)));
@@ -106,7 +106,7 @@ export function checkLineAmounts(
   for (const [index, line] of lines.entries()) {
     const computed = amounts[index]!;
     const expected = [
-      ['line_item_discount', line.lineItemDiscount, computed.lineItemDiscount, 'what coupons of the line take off it'],
+      ['line_item_discount', line.lineItemDiscount, computed.lineItemDiscount, 'as the coupons of the line come to'],
       [
         'invoice_level_discount',
         line.invoiceLevelDiscount,

@@ -16,7 +16,7 @@ export interface NewInvoiceCoupon {
   percentageOff: string | null;
   /** The price id of a line, or its metadata key `line_item_id`; null for the whole invoice. */
   line: string | null;
-  /** Of the lines that `line` names only one that charges this item of a subscription; null where any will do. */
+  /** Subscription item that the line has to charge, among those that `line` names; null where any will do. */
   subscriptionLineItemId: string | null;
   field: string;
 }

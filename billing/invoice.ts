@@ -17,7 +17,7 @@ export interface InvoiceInputLine {
    * lines come to, and `amount` is not read. spec: README decision 50
    */
   creditLeft?: string;
-  /** What `importedCredits` pay of this line, where an imported invoice says it of its lines. */
+  /** Part of `importedCredits` that pays this line, where an imported invoice says so. */
   importedCredit?: string;
 }
 
@@ -35,7 +35,7 @@ export interface InvoiceCoupon {
 export interface InvoiceWallet {
   id: string;
   allowance: string;
-  /** What it pays with, where tax was paid on some of its lots when they were bought; absent where on none. */
+  /** Lots it pays with, where some were taxed when they were bought; absent where none was. */
   lots?: PayingLots;
 }
 

@@ -59,7 +59,7 @@ export interface NewLineItem {
   displayName: string;
   metadata: Record<string, string>;
   commitment: NewItemCommitment | null;
-  /** How the period in which it begins is charged; null or absent: as the subscription says. */
+  /** Charging of the period in which it begins; null or absent: as the subscription says. */
   prorationBehavior?: 'create_prorations' | 'none' | null;
 }
 

@@ -41,7 +41,7 @@ export interface OwnTerms {
   taxes: OwnTax[] | null;
   /** Credits of an imported invoice that pay its lines. */
   importedCredits: string | null;
-  /** What of them pays which line; absent where each line takes what it holds. */
+  /** Credits by line; absent where each line takes as much as it holds. */
   creditsOfLines?: { lineId: string; amount: string }[];
   /** The caller's number, which the invoice shows once it is final. */
   invoiceNumber: string | null;

@@ -114,7 +114,7 @@ export async function inElement<T>(
 }
 
 /**
- * What to throw in place of an error that a part of a request met: a refusal that names the members of the part names them in the
+ * Error to throw in place of one that a part of a request met: a refusal that names the members of the part names them in the
  * whole, `children[0].line_items[1].price_id …`. What is no refusal, or names the part already, stays.
  */
 export function inPart(part: string, error: unknown): unknown {

@@ -10,7 +10,7 @@ export interface OutgoingPolicy {
   readonly allowedHosts: readonly string[];
   /** Translators from IPv6 to IPv4 of this network, each the first 96 bits; none when absent. */
   readonly nat64Prefixes?: readonly string[];
-  /** How names become addresses; by the machine when absent. */
+  /** Resolver of names; the machine's when absent. */
   readonly resolve?: (host: string) => Promise<LookupAddress[]>;
 }
 
@@ -70,7 +70,7 @@ async function publicAddresses(host: string, policy: OutgoingPolicy): Promise<Lo
   return found;
 }
 
-/** What a socket to a URL is made with, so that it leads nowhere else than was allowed. */
+/** Guards a socket to a URL is made with, so that it leads nowhere else than was allowed. */
 export interface GuardedSocket {
   /** Gives the connection public addresses only; absent where the operator allowed the host. */
   lookup?: LookupFunction;

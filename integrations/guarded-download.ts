@@ -50,7 +50,7 @@ export function checkedAddress(text: string, policy: OutgoingPolicy): URL {
   }
 }
 
-/** What a guard refused, said of the field. */
+/** Refusal of a guard, said of the field. */
 function ofFile(error: unknown): unknown {
   return error instanceof AddressRefused ? new DownloadRefused(`file_url ${error.message}`, error.again) : error;
 }

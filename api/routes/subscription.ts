@@ -118,7 +118,7 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
 
 type ListInput = z.output<typeof subscriptionListQuery> | z.output<typeof subscriptionSearchBody>;
 
-/** One page of subscriptions, asked for in a query string or a body. */
+/** Page of subscriptions, by the filters of a query string or a body. */
 function listed(request: FastifyRequest, asked: ListInput) {
   const filters = subscriptionFiltersOf(asked ?? {});
   const parts = subscriptionPartsOf(asked ?? {});

@@ -6,7 +6,7 @@ import { decimalInput, timestampInput } from './scalars.ts';
 
 const { invoice_coupons, line_item_coupons, prepared_tax_rates } = invoiceTermsInput;
 
-/** What a draft may be computed with; nothing computes it from what it has. */
+/** Body of the computation of a draft; an empty one computes it from its own content. */
 export const computeInvoiceBody = z
   .object({
     line_items: lineItemsInput
@@ -33,7 +33,7 @@ export const computeInvoiceBody = z
   .nullish();
 
 /**
- * What a body gives to the computation of a draft, null where it gives nothing: lists without members and empty texts leave what
+ * Content that a body gives to the computation of a draft, null where it gives nothing: lists without members and empty texts leave what
  * the draft has, because generated clients send such. spec: README decision 46
  */
 export function givenToCompute(body: z.output<typeof computeInvoiceBody>): GivenToCompute | null {

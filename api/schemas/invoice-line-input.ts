@@ -99,7 +99,7 @@ function notZero(amount: string | null | undefined): string | null {
   return !amount || Number(amount) === 0 ? null : amount;
 }
 
-/** What a line shows of a commitment that was kept elsewhere: it explains the amount of the line and changes nothing. */
+/** Commitment of a line that was kept elsewhere: it explains the amount of the line and changes nothing. */
 function commitmentOf(info: z.output<typeof commitmentInfo>, line: string): GivenCommitmentInfo | null {
   if (Object.values(info).every((value) => value === null || value === undefined || value === false)) return null;
   const amount = info.amount ?? null;

@@ -23,7 +23,7 @@ const pricing = updatePriceBody.pick({
 
 const whole = subscriptionPriceBody.shape;
 
-/** What a time of the day costs: what differs from the price of the line item. spec: subscriptions-and-invoicing §2.7.5 */
+/** Price of a time of the day: the members that differ from the price of the line item. spec: subscriptions-and-invoicing §2.7.5 */
 const timeBucketPrice = pricing
   .extend({
     price_unit_config: whole.price_unit_config.describe('Amounts in the custom unit of the line item.'),

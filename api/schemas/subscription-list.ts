@@ -100,7 +100,7 @@ interface PartsInput {
   with_coupon_associations?: boolean | undefined;
 }
 
-/** What a list is asked for, as its store takes it. spec: subscriptions-and-invoicing §1.1.1 */
+/** Filters of a list, as its store takes them. spec: subscriptions-and-invoicing §1.1.1 */
 export function subscriptionFiltersOf(input: FilterInput): SubscriptionFilters {
   return {
     subscriptionIds: input.subscription_ids,

@@ -40,7 +40,7 @@ const schema = defineEntity({
     billingPeriodCount: p.integer().default(1),
     invoiceCadence: p.text(),
     trialPeriodDays: p.integer().default(0),
-    /** How the period in which it begins is charged; null: as the subscription says. */
+    /** Charging of the period in which it begins; null: as the subscription says. */
     prorationBehavior: p.text().nullable(),
     startDate: instant(),
     endDate: instant().nullable(),

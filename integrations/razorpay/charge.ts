@@ -64,7 +64,7 @@ async function prepare(client: RazorpayClient, request: ChargeRequest): Promise<
 async function send(client: RazorpayClient, request: ChargeRequest, orderId: string): Promise<GatewayCharge> {
   const { customerToken, amount, currency, token, intentToken } = request;
   const customer = await client.get<RazorpayCustomer>(`/customers/${customerToken}`);
-  // Who is gone at Razorpay has no mandate any more.
+  // A customer who is gone at Razorpay has no mandate any more.
   if (customer.error !== null) return refusedCharge(await readOrder(client, orderId), 'customer_gone');
   const order = await noteSending(client, orderId);
   const sent = client.post('/payments/create/recurring', {

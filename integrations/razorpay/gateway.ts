@@ -12,7 +12,7 @@ export interface RazorpayGateway extends PaymentGateway {
   readonly refunds: Refunds;
 }
 
-/** What was sent is not sent again: nothing of Razorpay's proves that it cannot arrive any more. design: money-in-checkout §A2 */
+/** Never: a charge that was sent is not sent again, since nothing of Razorpay's proves that it cannot arrive any more. design: money-in-checkout §A2 */
 const settledMs = Number.POSITIVE_INFINITY;
 
 /**

@@ -45,7 +45,7 @@ export function isCaptured({ status, captured: wasCaptured }: RazorpayPayment): 
   return status === 'captured' || (status === 'refunded' && wasCaptured);
 }
 
-/** Whether an attempt waits for its bank. */
+/** True while an attempt waits for its bank. */
 export function isUndecided({ status }: RazorpayPayment): boolean {
   return status === 'created' || status === 'authorized';
 }

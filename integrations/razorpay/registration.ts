@@ -30,7 +30,7 @@ const confirmedWithinMs = 36 * 60 * minuteMs;
 const verification = { amount: 100, currency: 'INR' };
 const inr = 'inr';
 
-/** Whether a page has to make a mandate. */
+/** True of a page that has to make a mandate. */
 export function keepsMethod({ mode, saveMethod }: LinkRequest): boolean {
   return mode === 'setup' || saveMethod;
 }

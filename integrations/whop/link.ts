@@ -109,7 +109,7 @@ async function readById(client: WhopClient, id: string, { createdAt }: GatewayRe
   const configuration = await readConfiguration(client, id);
   const planId = configuration?.plan?.id ?? null;
   const payments = configuration?.mode === 'setup' ? [] : await paymentsOf(client, id, planId);
-  // Of a page that is gone nothing tells what it was for.
+  // Nothing tells what a page that is gone was for.
   const sinceMs = Date.parse(createdAt) - spareMs;
   const setups = configuration?.mode === 'payment' ? [] : await setupsOf(client, id, sinceMs);
   return { planId, state: await stateOf(client, { id, configuration, payments, setups }) };

@@ -12,7 +12,7 @@ export async function setupsOf(client: WhopClient, configurationId: string, sinc
     .toSorted((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
-/** Whether a saving failed. */
+/** True of a saving that failed. */
 export function isRefused({ status, error_message }: WhopSetup): boolean {
   return status !== 'succeeded' && error_message !== null;
 }
@@ -22,7 +22,7 @@ export function asFailure({ id, error_message }: WhopSetup) {
   return { id, failure_message: error_message };
 }
 
-/** Whether a saving waits for its bank, or for its payer, who has half an hour. */
+/** True while a saving waits for its bank, or for its payer, who has half an hour. */
 export function isUnderWay(setup: WhopSetup): boolean {
   if (isRefused(setup) || setup.status === 'succeeded' || setup.status === 'canceled') return false;
   return setup.status === 'processing' || Date.now() - Date.parse(instantOf(setup.created_at)) < confirmationMs;

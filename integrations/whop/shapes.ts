@@ -2,7 +2,7 @@
 
 export interface WhopPlan {
   id: string;
-  /** What a payment of it is asked for, and in which currency, in lower case. */
+  /** Amount and currency, in lower case, that a payment of it is asked for. */
   initial_price: number;
   currency: string;
   metadata?: Record<string, unknown> | null;

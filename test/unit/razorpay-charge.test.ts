@@ -11,7 +11,7 @@ import { razorpayUnderTest } from '../support/razorpay-under-test.ts';
 
 const fake = await startRazorpayFake();
 afterAll(() => fake.close());
-/** What was sent is never sent again, as outside of tests. */
+/** A charge that was sent is never sent again, as outside of tests. */
 let under = razorpayUnderTest(fake, Number.POSITIVE_INFINITY);
 beforeEach(() => {
   under = razorpayUnderTest(fake, Number.POSITIVE_INFINITY);

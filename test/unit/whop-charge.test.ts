@@ -9,7 +9,7 @@ import { whopUnderTest } from '../support/whop-under-test.ts';
 
 const fake = await startWhopFake();
 afterAll(() => fake.close());
-/** What was sent is never sent again, as outside of tests. */
+/** A charge that was sent is never sent again, as outside of tests. */
 let under = whopUnderTest(fake, Number.POSITIVE_INFINITY);
 beforeEach(() => {
   under = whopUnderTest(fake, Number.POSITIVE_INFINITY);

@@ -20,7 +20,7 @@ export interface CheckoutRequest {
   isConnected: boolean;
   /** `collection_method`, `payment_method`, `max_mandate_limit`. */
   providerConfig: Record<string, string>;
-  /** Whether a method has to be saved already, because the page that is paid on keeps none and what is bought is charged again. */
+  /** True where a method has to be saved already, because the page that is paid on keeps none and what is bought is charged again. */
   needsSavedMethod?: boolean;
   successUrl: string | null;
   failureUrl: string | null;

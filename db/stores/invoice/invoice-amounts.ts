@@ -81,7 +81,7 @@ export function lockDrafts(sql: Sql, scope: Scope, ids: readonly string[]): Prom
   return sql.rows<DraftRow>(lockDraftsText, [scope.environmentId, ids], 'drafts-locked');
 }
 
-/** What of a draft says which terms hold for it. */
+/** Columns of a draft that say which terms hold for it. */
 type TermedDraft = OwnTermedDraft & { lines: readonly { subscriptionId?: string | null }[] };
 
 /** What changes the amounts of drafts beside their lines, by invoice id. */

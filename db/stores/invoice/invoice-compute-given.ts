@@ -17,7 +17,7 @@ import { checkNamedByLines, ownLineRows } from './invoice-own-line.ts';
 import { couponLine, findOwnTaxes, importedCredits, type TermedLine } from './invoice-own-terms.ts';
 import { redeemForInvoice, releaseRedemptions } from './invoice-redemption.ts';
 
-/** What a draft is computed with, in place of what it has; null members, and lists without members, leave that. */
+/** Content a draft is computed with in place of its own; null members, and lists without members, leave that. */
 export interface GivenToCompute {
   lines: NewInvoiceLine[] | null;
   /** Coupons on the whole invoice. */
@@ -26,7 +26,7 @@ export interface GivenToCompute {
   taxes: NewInvoiceTax[] | null;
   description: string | null;
   dueDate: string | null;
-  /** What the caller expects the computation to come to. */
+  /** Amounts that the caller expects of the computation. */
   subtotal: string | null;
   total: string | null;
   amountDue: string | null;

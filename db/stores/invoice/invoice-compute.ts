@@ -24,7 +24,7 @@ interface Computation {
   invoiceId: string;
   at: string;
   given?: GivenToCompute;
-  /** Of a computation with something given. */
+  /** True of a computation with content given. */
   commandId?: string;
 }
 

@@ -12,7 +12,7 @@ export interface LinedInvoice {
   currency: string;
 }
 
-/** What lines may name, by the member that names it. */
+/** Objects that lines may name, by the member that names them. */
 const named = [
   { table: 'price', noun: 'price', field: 'price_id', member: 'priceId' },
   { table: 'plan', noun: 'plan', field: 'plan_id', member: 'planId' },

@@ -130,7 +130,7 @@ export async function previewInvoice(
   };
 }
 
-/** What `look` sees once the coming phases of each subscription have begun and ended. */
+/** Result of `look` once the coming phases of each subscription have begun and ended. */
 function withAllComingPhases<T>(
   tx: ScopedSql,
   [first, ...others]: readonly SubscriptionRow[],
@@ -162,7 +162,7 @@ function afterTrial(row: SubscriptionRow, request: PreviewedPeriod): PreviewedIn
   return trialEnded(row, endTrial(row, 'active'));
 }
 
-/** What a child brings to the invoice of its parent; one that comes out of its trial before is charged like the others then. spec: §2.13 */
+/** Charges that a child brings to the invoice of its parent; one that comes out of its trial before is charged like the others then. spec: §2.13 */
 function previewedChild(child: SubscriptionRow, parent: SubscriptionRow): PreviewedInvoice {
   if (child.status !== 'trialing') return previewedInvoice(child, currentPeriod);
   const joins = parent.status !== 'trialing' && child.currentPeriodEnd < parent.currentPeriodEnd;

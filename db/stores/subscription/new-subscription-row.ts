@@ -44,7 +44,7 @@ export function newRow(
   const trialDays = askedTrialDays(asked, timeline, () => inheritedTrialDays(prices));
   const state: SubscriptionState = openSubscription(
     { ...timeline, billingAnchor: anchor, trialDays },
-    // What the opening invoice amounts to is known later; nothing to pay makes the subscription active at once.
+    // The amount of the opening invoice is known later; nothing to pay makes the subscription active at once.
     openingCollection(input.collectionMethod as CollectionMethod, input.paymentBehavior as PaymentBehavior, '1')
       .statusUnpaid,
   );

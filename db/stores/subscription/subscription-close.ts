@@ -97,7 +97,7 @@ async function crossBoundaries(
   ];
 }
 
-/** What the workflows of children have not come to yet: their trials ended before this boundary of their parents. spec: §2.13 */
+/** Steps that the workflows of children have not come to yet: their trials ended before this boundary of their parents. spec: §2.13 */
 async function endOverdueTrials(
   sql: Sql,
   scope: Scope,

@@ -87,7 +87,7 @@ export async function createFamily(
 }
 
 /**
- * What a child that is created with its parent has of that one: periods, status, time zone, and the trial, unless it has a longer one
+ * Members that a child takes from the parent it is created with: periods, status, time zone, and the trial, unless it has a longer one
  * of its own. Throws `validation_error` for a shorter one, because nothing of a group is invoiced in the parent's trial, and in
  * periods of several months, which do not tell where in them a trial ended. spec: §2.13
  */

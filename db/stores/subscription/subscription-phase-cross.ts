@@ -201,7 +201,7 @@ async function exchangeItems(
 }
 
 /**
- * What of an exchange is settled at once: what ends as the subscription says, what begins as it says by itself. Nothing is charged
+ * Items of an exchange that are settled at once: those that end as the subscription says, those that begin as they say themselves. Nothing is charged
  * while a subscription is paused; its resume charges what is in force then. spec: subscriptions-and-invoicing §2.9.5, §2.9.6
  */
 function settledParts(

@@ -78,7 +78,7 @@ export interface SubscriptionFilters {
   trialEndDueLte?: string | undefined;
 }
 
-/** What is read of each subscription beside its row and customer; what is left out is answered empty. */
+/** Parts read of each subscription beside its row and customer; a part left out is answered empty. */
 export interface SubscriptionParts {
   items: boolean;
   coupons: boolean;

@@ -36,7 +36,7 @@ export interface AutoTopupRead {
   facts: StandingFacts;
   limits: AutoTopupLimits;
   minimum: string | null;
-  /** What so many times the configured amount cost the payer, tax that is added included, at the currency's precision. */
+  /** Cost of so many times the configured amount to the payer, added tax included, at the currency's precision. */
   costOf: (times: number) => Decimal;
   /** How many times the amount is still allowed at once. */
   most: number;
@@ -262,7 +262,7 @@ function assembled(
   };
 }
 
-/** What top-ups cost: only an invoice bears tax, where the setting has credits taxed as they are bought. design: money-in-wallets finding 6 */
+/** Cost of top-ups: only an invoice bears tax, where the setting has credits taxed as they are bought. design: money-in-wallets finding 6 */
 async function costOfTimes(sql: Sql, scope: Scope, row: ReadRow, now: string): Promise<(times: number) => Decimal> {
   const { customer_id: customerId, currency, wallet_type: walletType, auto_topup: config } = row;
   const exact = creditValue(config?.amount ?? '0', row.topup_conversion_rate);

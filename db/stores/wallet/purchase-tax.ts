@@ -59,7 +59,7 @@ export function givenTaxes({ rates }: PurchaseTaxes): NewInvoiceTax[] {
   }));
 }
 
-/** What is to be paid for credits of a price: with the tax that is added to it. */
+/** Amount to pay for credits of a price: with the tax that is added to it. */
 export function withTax(price: Decimal, { exempt, rates }: PurchaseTaxes, currency: string): Decimal {
   const amount = roundToCurrency(price, currency);
   return amount.plus(computeTaxes(amount, rates, exempt, currency).exclusive);

@@ -62,7 +62,7 @@ export interface CreditFacts extends EntryFacts {
   priority?: number | null | undefined;
   /** Not for invoices of a period that had ended by then; null: for any. */
   paysFrom?: string | null | undefined;
-  /** What it gives was taxed before, and is not when it pays. */
+  /** True where its credits were taxed before, so that what they pay is not taxed again. */
   isTaxed?: boolean | undefined;
   parentTransactionId?: string | undefined;
   /** A purchase that is still to be paid: it moves nothing until then. */

@@ -49,7 +49,7 @@ export interface FakeSetup {
 export interface HeldCard {
   card: SandboxCard;
   memberId: string;
-  /** Whether Whop lists it, so that it can be charged without its payer. */
+  /** True once Whop lists it, so that it can be charged without its payer. */
   isKept: boolean;
 }
 
@@ -121,9 +121,9 @@ export class WhopBooks {
   readonly refunds = new Map<string, FakeRefund>();
   readonly setups = new Map<string, FakeSetup>();
   readonly methods = new Map<string, FakeMethod>();
-  /** What is behind each method, by its id. */
+  /** Card behind each method, by its id. */
   readonly held = new Map<string, HeldCard>();
-  /** Whether the card of a payment on a page is kept. */
+  /** True where the card of a payment on a page is kept. */
   keepsCards = true;
   readonly events: FakeEvent[] = [];
   /** The card of each payment, with the times its behaviour still shows. */

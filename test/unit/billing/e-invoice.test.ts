@@ -24,7 +24,7 @@ const invoices = fc.record({
     { maxLength: 3 },
   ),
   credits: cents(50_000),
-  /** What of the credits was taxed when it was bought. */
+  /** Part of the credits that was taxed when it was bought. */
   taxed: fc.option(cents(50_000)),
   taxes: fc.array(
     fc.record({
