@@ -97,7 +97,9 @@ const tidied: SwaggerTransformObject = (document) => {
   describeOperations(whole.paths);
   for (const [name, schema] of schemas) describeFields(name, schema);
   visit(whole.paths);
-  const components = { ...whole.components, schemas: Object.fromEntries(schemas.filter(([name]) => used.has(name))) };
+  // By name, so that the document does not depend on which file of routes is loaded first.
+  const named = schemas.filter(([name]) => used.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const components = { ...whole.components, schemas: Object.fromEntries(named) };
   return describeResponses({ ...whole, components }) as ReturnType<SwaggerTransformObject>;
 };
 
