@@ -15,6 +15,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json config.ts heap.ts ./
 COPY billing ./billing
 COPY db ./db
+COPY services ./services
 COPY metering ./metering
 COPY integrations ./integrations
 COPY workflows ./workflows

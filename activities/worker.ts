@@ -6,12 +6,12 @@ import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openUsageStore } from '../metering/open-usage-store.ts';
 import { callInterceptors } from '../temporal-connection.ts';
-import { scheduleRetention } from './event-retention.ts';
-import { scheduleLifecycleWatch } from './lifecycle-watch.ts';
+import { signalUsageWatch } from './alert/usage-watch.ts';
+import { scheduleLifecycleWatch } from './check/lifecycle-watch.ts';
+import { reconcile } from './check/reconcile.ts';
 import { runtimeOptions, workerLogger } from './logging.ts';
-import { reconcile } from './reconcile.ts';
-import { startUsageFeed } from './usage-feed.ts';
-import { signalUsageWatch } from './usage-watch.ts';
+import { scheduleRetention } from './usage/event-retention.ts';
+import { startUsageFeed } from './usage/usage-feed.ts';
 import { createWorkers } from './workers.ts';
 
 /** A worker process: runs workflows and activities until it is told to stop, then finishes what it has begun. */

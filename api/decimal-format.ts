@@ -1,5 +1,5 @@
-import { type SettingValue, settingDefaults } from '../db/stores/platform/setting-defaults.ts';
 import type { ScopedSql } from '../db/transaction.ts';
+import { type SettingValue, settingDefaults } from '../services/platform/setting-defaults.ts';
 import { jsonNumber } from './decimal.ts';
 
 /** Form of a decimal of which the interface document and the published clients say different things. */

@@ -6,8 +6,8 @@ import type { OutgoingPolicy } from '../integrations/guarded-client.ts';
 import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { ProviderAdapters } from '../integrations/provider-adapter.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
+import type { PortalConfig } from './customer/portal-token.ts';
 import type { LoggerOptions } from './logging.ts';
-import type { PortalConfig } from './portal-token.ts';
 
 /** Limits of a process that listens. One that is left out is off, or as Node has it. */
 export type ServerLimits = Pick<

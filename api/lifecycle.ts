@@ -17,7 +17,7 @@ import {
   lifecycleStartOptions,
   lifecycleTaskQueue,
 } from '../workflows/start.messages.ts';
-import type { Caller } from '../workflows/subscription.messages.ts';
+import type { Caller } from '../workflows/subscription/subscription.messages.ts';
 import { isBusyWorkflow } from './errors.ts';
 
 const commandTimeoutMs = 30_000;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Condition, ListPage, ListQuery } from '../db/list.ts';
-import { badField } from '../db/record.ts';
+import { badField } from '../db/rows/record.ts';
 import { canonicalDecimal } from './decimal.ts';
-import { metadataInput, timestampInput } from './schemas/scalars.ts';
+import { metadataInput, timestampInput } from './scalars.schema.ts';
 
 /*
  * Lists. A resource has a GET with a query string, a POST /search with a body, or both:

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import { missing } from '../db/record.ts';
-import type { ChangeOrder, ChangeOutcome } from '../db/stores/subscription/subscription-change.ts';
-import { findChange } from '../db/stores/subscription/subscription-change.ts';
-import type { AttendedSubscription } from '../db/stores/subscription/subscription-snapshot.ts';
+import { missing } from '../db/rows/record.ts';
 import type { Transaction } from '../db/transaction.ts';
+import type { AttendedSubscription } from '../services/subscription/period/subscription-snapshot.ts';
+import type { ChangeOrder, ChangeOutcome } from '../services/subscription/plan-change/subscription-change.ts';
+import { findChange } from '../services/subscription/plan-change/subscription-change.ts';
 import { rehearse } from './rehearsal.ts';
 
 /** A change that is previewed: carried out, shown, and undone. */

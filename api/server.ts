@@ -6,9 +6,9 @@ import { openDatabase } from '../db/orm.ts';
 import { connectAwsRoles } from '../integrations/aws-roles.ts';
 import { connectGateways } from '../integrations/connect.ts';
 import { openUsageStore } from '../metering/open-usage-store.ts';
+import { usageWatchSignal } from './alert/usage-watch.ts';
 import { buildApp } from './app.ts';
 import { connectTemporal } from './temporal.ts';
-import { usageWatchSignal } from './usage-watch.ts';
 
 /** An API process: answers until it is told to stop, then finishes the requests under way and closes what it opened. */
 const config = readConfigOrExit();

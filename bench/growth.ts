@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { newEventId, prepareEvent } from '../metering/event.ts';
-import { checkInvariants, makeEvents, makeMeters, postRows, rows } from './ingest-bulk.ts';
+import { checkInvariants, makeEvents, makeMeters, postRows, rows } from './ingest/ingest-bulk.ts';
 import { compare } from './measure.ts';
 import { type BenchServer, startBenchServer } from './server.ts';
 

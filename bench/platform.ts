@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { FastifyInstance } from 'fastify';
-import { checkInvariants } from '../activities/check.ts';
+import { checkInvariants } from '../activities/check/check.ts';
 import { createWorkers, type WorkerDependencies } from '../activities/workers.ts';
 import { bundleWorkflows } from '../activities/workflow-bundle.ts';
+import { usageWatchSignal } from '../api/alert/usage-watch.ts';
 import { buildApp } from '../api/app.ts';
-import { usageWatchSignal } from '../api/usage-watch.ts';
 import { type Database, openDatabase } from '../db/orm.ts';
 import { applicationRole, prepareDatabase } from '../db/prepare.ts';
 import type { Scope } from '../db/scope.ts';
-import { createSandbox, type Sandbox } from '../db/stores/platform/tenant.ts';
 import { freePort } from '../dev/ports.ts';
 import { type RunningPostgres, startPostgres } from '../dev/postgres.ts';
 import { removeDirectory } from '../dev/postgres-account.ts';
@@ -27,8 +26,9 @@ import { installSandboxGateway, openSandboxStore } from '../integrations/sandbox
 import { feedRound } from '../metering/clickhouse/feed.ts';
 import { openUsageStore } from '../metering/open-usage-store.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
+import { createSandbox, type Sandbox } from '../services/platform/tenant.ts';
 import { callInterceptors } from '../temporal-connection.ts';
-import { fileServerHost } from './file-server.ts';
+import { fileServerHost } from './ingest/file-server.ts';
 import { benchSettings } from './server.ts';
 
 /** Keys that sign the pages of a bench. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { wireToken } from '../db/stores/payment/wire-token.ts';
 import { newCustomer, newMethod } from '../dev/provider-fakes/stripe/payment.ts';
 import { startStripeFake } from '../dev/provider-fakes/stripe/server.ts';
 import type { ChargeRequest } from '../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../integrations/sandbox-gateway/card.ts';
 import { stripeVersion } from '../integrations/stripe/client.ts';
 import { openStripeGateway } from '../integrations/stripe/gateway.ts';
+import { wireToken } from '../services/payment/wire-token.ts';
 import { compare, rateOf } from './measure.ts';
 
 const charges = 1_000;

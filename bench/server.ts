@@ -6,13 +6,13 @@ import { buildApp } from '../api/app.ts';
 import { connectTemporal } from '../api/temporal.ts';
 import { type Database, openDatabase } from '../db/orm.ts';
 import { prepareDatabase } from '../db/prepare.ts';
-import { createSandbox, type Sandbox } from '../db/stores/platform/tenant.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { removeDirectory } from '../dev/postgres-account.ts';
 import { providerAdapters } from '../integrations/connect.ts';
 import { openPostgresUsageStore } from '../metering/postgres/usage-store.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
+import { createSandbox, type Sandbox } from '../services/platform/tenant.ts';
 
 /** The API on a PostgreSQL of its own, listening on loopback. */
 export interface BenchServer {

@@ -9,7 +9,7 @@ import { faultClient } from '../test/faults/client.ts';
 import { type Installation, startInstallation } from '../test/faults/installation.ts';
 import { seededRandom } from '../test/faults/random.ts';
 import { brokenInvariants } from '../test/faults/verdict.ts';
-import { serveFiles } from './file-server.ts';
+import { serveFiles } from './ingest/file-server.ts';
 
 const { values } = parseArgs({ args: process.argv.slice(3), options: { minutes: { type: 'string', default: '10' } } });
 const durationMs = Number(values.minutes) * 60_000;

@@ -1,8 +1,8 @@
 import { newId } from '../db/id.ts';
-import { createCustomer } from '../db/stores/customer/customer.ts';
-import { createSubscription } from '../db/stores/subscription/subscription-create.ts';
 import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
 import { usageReader } from '../metering/usage-reader.ts';
+import { createCustomer } from '../services/customer/customer.ts';
+import { createSubscription } from '../services/subscription/create/subscription-create.ts';
 import type { BenchDatabase } from './platform.ts';
 
 /** A subscription that was made by the stores alone, without a workflow. */

@@ -1,8 +1,8 @@
-import { createMeter } from '../db/stores/catalogue/meter.ts';
-import { createSandbox } from '../db/stores/platform/tenant.ts';
 import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
 import { beginMetering } from '../metering/begin-metering.ts';
 import { newEventId, prepareEvent } from '../metering/event.ts';
+import { createMeter } from '../services/catalogue/meter.ts';
+import { createSandbox } from '../services/platform/tenant.ts';
 import { compare } from './measure.ts';
 import { type BenchDatabase, withBenchDatabase } from './platform.ts';
 

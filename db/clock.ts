@@ -1,4 +1,4 @@
-import { instantText } from './columns.ts';
+import { instantText } from './rows/columns.ts';
 import type { Sql } from './transaction.ts';
 
 /**

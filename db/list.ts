@@ -1,5 +1,5 @@
 import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
-import { decimal } from '../billing/money.ts';
+import { decimal } from '../billing/money/money.ts';
 import { refuse } from '../billing/refusal.ts';
 import type { Transaction } from './transaction.ts';
 

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { checkInvariants } from '../activities/check.ts';
+import { checkInvariants } from '../activities/check/check.ts';
 import type { Finding } from '../db/check/invariant.ts';
 import { openDatabase } from '../db/orm.ts';
 import { sandboxOperator } from '../integrations/sandbox-gateway/operator.ts';

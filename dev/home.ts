@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { newKeyText } from '../db/stores/platform/tenant.ts';
+import { newKeyText } from '../services/platform/tenant.ts';
 import { removeDirectory } from './postgres-account.ts';
 import { commandOf, isAlive, StartupProblem } from './processes.ts';
 

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { reconcile } from '../activities/reconcile.ts';
+import { reconcile } from '../activities/check/reconcile.ts';
 import { openDatabase } from '../db/orm.ts';
 import { temporalSettings } from '../temporal-connection.ts';
 import { exitCodeOf } from './exit-code.ts';

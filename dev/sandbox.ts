@@ -1,5 +1,5 @@
 import { openDatabase } from '../db/orm.ts';
-import { createSandbox, type Sandbox } from '../db/stores/platform/tenant.ts';
+import { createSandbox, type Sandbox } from '../services/platform/tenant.ts';
 
 /** A tenant that can be used at once. With a key, a second call finds the tenant of the first. */
 export async function makeTenant(applicationUrl: string, tenantName: string, apiKey?: string): Promise<Sandbox> {

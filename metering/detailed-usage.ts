@@ -1,11 +1,11 @@
-import type { Interval } from '../billing/calendar.ts';
-import { Feature } from '../db/entities/feature.ts';
-import { Meter } from '../db/entities/meter.ts';
-import { findCustomerByExternalId } from '../db/stores/customer/customer.ts';
-import { childrenOf, featuresByMeter } from '../db/stores/usage/analytics-line.ts';
-import { analyticsInterval } from '../db/stores/usage/usage-analytics.ts';
+import type { Interval } from '../billing/time/calendar.ts';
+import { Feature } from '../db/entities/catalogue/feature.ts';
+import { Meter } from '../db/entities/catalogue/meter.ts';
 import type { Transaction } from '../db/transaction.ts';
-import type { UsagePart } from '../db/usage-part-reader.ts';
+import { findCustomerByExternalId } from '../services/customer/customer.ts';
+import { childrenOf, featuresByMeter } from '../services/usage/analytics-line.ts';
+import { analyticsInterval } from '../services/usage/usage-analytics.ts';
+import type { UsagePart } from '../services/usage-part-reader.ts';
 import { seriesWindows } from './series.ts';
 import type { BreakdownRequest, BreakdownRow } from './usage-breakdown.ts';
 import { usagePartReader } from './usage-part-reader.ts';

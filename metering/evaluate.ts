@@ -1,7 +1,7 @@
-import type { MeteredEvent } from '../billing/grant-usage.ts';
-import { decimal, decimalString, sum } from '../billing/money.ts';
+import type { MeteredEvent } from '../billing/allowance/grant-usage.ts';
+import { decimal, decimalString, sum } from '../billing/money/money.ts';
 import { compareText } from '../billing/text-order.ts';
-import { windowBounds } from '../billing/window.ts';
+import { windowBounds } from '../billing/time/window.ts';
 import { aggregateValue } from './aggregate.ts';
 import { type AggregationType, type Contribution, compileMeter, type MeterDefinition } from './meter.ts';
 import { decimalOfScaled, weightedDecimals } from './quantity.ts';

@@ -1,7 +1,7 @@
-import { nanoUnits, usageCost } from '../billing/usage-analytics.ts';
-import { Price } from '../db/entities/price.ts';
-import { currentTermsOf } from '../db/stores/catalogue/price-terms.ts';
+import { nanoUnits, usageCost } from '../billing/line/usage-analytics.ts';
+import { Price } from '../db/entities/catalogue/price.ts';
 import type { Transaction } from '../db/transaction.ts';
+import { currentTermsOf } from '../services/catalogue/price/price-terms.ts';
 import type { UsageStore } from './usage-store.ts';
 
 /**

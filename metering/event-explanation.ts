@@ -1,4 +1,4 @@
-import type { MeasuredGrant } from '../billing/grant-usage.ts';
+import type { MeasuredGrant } from '../billing/allowance/grant-usage.ts';
 import type { EventWithCopies } from './usage-store.ts';
 
 /** What is stored about the way of one event to an invoice. Instants are UTC texts. */

@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js';
 import jsep from 'jsep';
-import { decimalString, storedDecimal } from '../billing/money.ts';
+import { decimalString, storedDecimal } from '../billing/money/money.ts';
 import { refuse } from '../billing/refusal.ts';
 import { functionArity, keptNumber } from './expression-value.ts';
 

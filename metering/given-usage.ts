@@ -1,7 +1,7 @@
-import type { UsageAnswer } from '../billing/charge.ts';
-import { windowBounds } from '../billing/window.ts';
-import { badField } from '../db/record.ts';
-import type { GivenUsage, GivenValue, MeasuringMeter, UsageMeasurer } from '../db/usage-measurer.ts';
+import type { UsageAnswer } from '../billing/line/charge.ts';
+import { windowBounds } from '../billing/time/window.ts';
+import { badField } from '../db/rows/record.ts';
+import type { GivenUsage, GivenValue, MeasuringMeter, UsageMeasurer } from '../services/usage-measurer.ts';
 import { aggregateValue, type UsageSums } from './aggregate.ts';
 import type { AggregationType } from './meter.ts';
 import { decimalOfScaled, quantityDecimals, scaledInteger, weightedDecimals } from './quantity.ts';

@@ -1,5 +1,5 @@
-import { decimal, decimalString } from '../billing/money.ts';
-import type { LateUsageReader } from '../db/usage-reader.ts';
+import { decimal, decimalString } from '../billing/money/money.ts';
+import type { LateUsageReader } from '../services/usage-reader.ts';
 import { isDroppedRefusal } from './postgres/retention.ts';
 import { bucketQuestion } from './usage-reader.ts';
 import type { UsageStore } from './usage-store.ts';

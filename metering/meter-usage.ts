@@ -1,10 +1,10 @@
 import { refuse } from '../billing/refusal.ts';
-import { windowSizes } from '../billing/window.ts';
-import { Customer } from '../db/entities/customer.ts';
-import type { Meter } from '../db/entities/meter.ts';
-import { badField, missing } from '../db/record.ts';
-import { metersById } from '../db/stores/catalogue/meter.ts';
+import { windowSizes } from '../billing/time/window.ts';
+import type { Meter } from '../db/entities/catalogue/meter.ts';
+import { Customer } from '../db/entities/customer/customer.ts';
+import { badField, missing } from '../db/rows/record.ts';
 import type { Transaction } from '../db/transaction.ts';
+import { metersById } from '../services/catalogue/meter.ts';
 import type { AggregationType } from './meter.ts';
 import { bucketPoints, type SeriesWindow, type SeriesWindows, seriesQuestions, windowsToAsk } from './series.ts';
 import type { UsageMeasure, UsageQuestion, UsageStore } from './usage-store.ts';

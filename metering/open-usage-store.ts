@@ -2,8 +2,8 @@ import type { Database } from '../db/orm.ts';
 import type { Scope } from '../db/scope.ts';
 import { type ClickHouse, openClickHouse } from './clickhouse/connection.ts';
 import { openClickHouseUsageStore } from './clickhouse/usage-store.ts';
+import { defaultLimits } from './postgres/event/write-queue.ts';
 import { openPostgresUsageStore } from './postgres/usage-store.ts';
-import { defaultLimits } from './postgres/write-queue.ts';
 import type { UsageStore } from './usage-store.ts';
 
 export interface UsageEngineOptions {

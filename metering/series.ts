@@ -1,7 +1,7 @@
-import { isTimeZone } from '../billing/calendar.ts';
-import { type Decimal, decimal, decimalString, zero } from '../billing/money.ts';
+import { type Decimal, decimal, decimalString, zero } from '../billing/money/money.ts';
 import { refuse } from '../billing/refusal.ts';
-import { windowBounds, windowSizes } from '../billing/window.ts';
+import { isTimeZone } from '../billing/time/calendar.ts';
+import { windowBounds, windowSizes } from '../billing/time/window.ts';
 import type { UsageBucket, UsageQuestion } from './usage-store.ts';
 
 /** The windows a series is cut into. An unknown zone is UTC (§1.2 T3). `billingAnchor` gives a MONTH its day. spec: catalogue-and-metering §7.2 */

@@ -1,6 +1,6 @@
-import { decimal, decimalString, sum } from '../billing/money.ts';
+import { decimal, decimalString, sum } from '../billing/money/money.ts';
 import { refuse } from '../billing/refusal.ts';
-import { windowBounds, windowSizes } from '../billing/window.ts';
+import { windowBounds, windowSizes } from '../billing/time/window.ts';
 import type { Scope } from '../db/scope.ts';
 import type { Sql } from '../db/transaction.ts';
 import type {
@@ -9,7 +9,7 @@ import type {
   UsagePart,
   UsagePartQuestion,
   UsagePartReader,
-} from '../db/usage-part-reader.ts';
+} from '../services/usage-part-reader.ts';
 import { knownZone, type SeriesWindows, seriesWindows } from './series.ts';
 import { utcInstant } from './timestamp.ts';
 import type {

@@ -1,6 +1,6 @@
-import type { UsageAnswer as BillingAnswer } from '../billing/charge.ts';
-import type { Bucketing } from '../billing/derivation.ts';
-import type { UsageReader, UsageReadQuestion } from '../db/usage-reader.ts';
+import type { UsageAnswer as BillingAnswer } from '../billing/line/charge.ts';
+import type { Bucketing } from '../billing/price/derivation.ts';
+import type { UsageReader, UsageReadQuestion } from '../services/usage-reader.ts';
 import type { UsageQuestion, UsageStore } from './usage-store.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { GrantFold, GrantFolding } from '../billing/grant-usage.ts';
+import type { GrantFold, GrantFolding } from '../billing/allowance/grant-usage.ts';
 import type { Scope } from '../db/scope.ts';
 import type { ScopedSql, Sql } from '../db/transaction.ts';
-import type { BilledWindow, InheritedUsage } from '../db/usage-reader.ts';
+import type { BilledWindow, InheritedUsage } from '../services/usage-reader.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
 import type { UnstorableEvent } from './rejected-event.ts';

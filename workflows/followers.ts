@@ -1,13 +1,13 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { getExternalWorkflowHandle, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
-import { checkoutSessionWorkflowId, checkoutSessionWorkflowType } from './checkout-session.messages.ts';
-import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
+import { invoiceWorkflowId, invoiceWorkflowType } from './invoice/invoice.messages.ts';
 import { type LifecycleStart, rowChanged } from './lifecycle.messages.ts';
-import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
-import { refundWorkflowId, refundWorkflowType } from './refund.messages.ts';
+import { checkoutSessionWorkflowId, checkoutSessionWorkflowType } from './payment/checkout-session.messages.ts';
+import { paymentWorkflowId, paymentWorkflowType } from './payment/payment.messages.ts';
+import { refundWorkflowId, refundWorkflowType } from './payment/refund.messages.ts';
 import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
 import { workflowTaskTimeout } from './start.messages.ts';
-import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription.messages.ts';
+import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription/subscription.messages.ts';
 
 /** The workflow that looks after `objectId` from here on; it outlives the one that starts it. */
 async function startFollower(

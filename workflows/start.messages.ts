@@ -1,13 +1,13 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import { autoTopUpWorkflowId, autoTopUpWorkflowType } from './auto-top-up.messages.ts';
-import { checkoutSessionWorkflowId, checkoutSessionWorkflowType } from './checkout-session.messages.ts';
-import { invoiceWorkflowId, invoiceWorkflowType } from './invoice.messages.ts';
+import { invoiceWorkflowId, invoiceWorkflowType } from './invoice/invoice.messages.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
-import { paymentWorkflowId, paymentWorkflowType } from './payment.messages.ts';
-import { refundWorkflowId, refundWorkflowType } from './refund.messages.ts';
+import { checkoutSessionWorkflowId, checkoutSessionWorkflowType } from './payment/checkout-session.messages.ts';
+import { paymentWorkflowId, paymentWorkflowType } from './payment/payment.messages.ts';
+import { refundWorkflowId, refundWorkflowType } from './payment/refund.messages.ts';
 import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
-import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription.messages.ts';
-import { walletWorkflowId, walletWorkflowType } from './wallet.messages.ts';
+import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription/subscription.messages.ts';
+import { autoTopUpWorkflowId, autoTopUpWorkflowType } from './wallet/auto-top-up.messages.ts';
+import { walletWorkflowId, walletWorkflowType } from './wallet/wallet.messages.ts';
 
 /** The kinds of object that have a lifecycle workflow, by the name the agenda knows them by. */
 export const lifecycleKinds = {

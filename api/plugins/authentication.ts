@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
-import { type Permission, permissionsOf, publishableRole } from '../../db/roles.ts';
 import type { Scope } from '../../db/scope.ts';
-import { type Credential, findCredential } from '../../db/stores/platform/credential.ts';
+import { type Credential, findCredential } from '../../services/platform/credential.ts';
+import { type Permission, permissionsOf, publishableRole } from '../../services/platform/roles.ts';
 import { NotAuthenticated } from '../errors.ts';
 
 declare module 'fastify' {

@@ -2,7 +2,7 @@ import { validatorCompiler } from '@fastify/type-provider-zod';
 import type { FastifyInstance, FastifySchemaCompiler, preValidationHookHandler, RouteOptions } from 'fastify';
 import { z } from 'zod';
 import { knownMembers, unknownIssues, unknownMembers } from '../known-members.ts';
-import { noBody } from '../schemas/scalars.ts';
+import { noBody } from '../scalars.schema.ts';
 
 /**
  * Refuses members and query parameters that an operation does not know, in every operation registered after it. An operation

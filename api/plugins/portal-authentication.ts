@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
-import { portalTenantState } from '../../db/stores/customer/portal.ts';
-import { notInSession, readPortalToken } from '../portal-token.ts';
+import { portalTenantState } from '../../services/customer/portal.ts';
+import { notInSession, readPortalToken } from '../customer/portal-token.ts';
 import { isMutating } from './authentication.ts';
 
 declare module 'fastify' {

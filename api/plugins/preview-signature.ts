@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { badField } from '../../db/record.ts';
-import { signatureMark } from '../../db/stores/lifecycle/preview-digest.ts';
+import { badField } from '../../db/rows/record.ts';
+import { signatureMark } from '../../services/lifecycle/preview-digest.ts';
 import type { Api } from '../app.ts';
 
 /**

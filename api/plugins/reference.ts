@@ -8,7 +8,7 @@ import { describeFields } from '../reference/describe-fields.ts';
 import { describeOperation } from '../reference/describe-operations.ts';
 import { separateFiles } from '../reference/file-answers.ts';
 import { exemplify, readExamples } from '../reference/operation-examples.ts';
-import { noBody } from '../schemas/scalars.ts';
+import { noBody } from '../scalars.schema.ts';
 import { groups } from './reference-groups.ts';
 import { describeParameter } from './reference-parameters.ts';
 

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { derivedId, newId } from '../../db/id.ts';
+import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
 import {
   answerFor,
   claimKey,
@@ -12,8 +13,7 @@ import {
   releaseKey,
   renewClaim,
   storeAnswer,
-} from '../../db/stores/platform/idempotent-request.ts';
-import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
+} from '../../services/platform/idempotent-request.ts';
 import { AnsweredBefore, errorText } from '../errors.ts';
 import { isMutating } from './authentication.ts';
 

@@ -1,4 +1,4 @@
-import { decimal } from '../money.ts';
+import { decimal } from '../money/money.ts';
 import { refuse } from '../refusal.ts';
 
 export const alertEntities = [

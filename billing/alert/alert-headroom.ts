@@ -1,4 +1,4 @@
-import { type Decimal, least } from '../money.ts';
+import { type Decimal, least } from '../money/money.ts';
 import { type AlertConfig, alertLevels } from './alert-config.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { type Decimal, decimal, hundred, sum } from '../money.ts';
-import { roundCredits } from '../wallet.ts';
+import { type Decimal, decimal, hundred, sum } from '../money/money.ts';
+import { roundCredits } from '../wallet/wallet.ts';
 import { type AlertConfig, alertLevels } from './alert-config.ts';
 
 /** From harmless to severe. */

@@ -18,7 +18,7 @@ import { taxedCreditRules } from './taxed-credit-rules.ts';
 import { walletRules } from './wallet-rules.ts';
 
 /**
- * Every rule that rows alone decide. Of I4 what is about usage, I5, I9 and I20 need the usage engine, the gateway and Temporal (activities/check.ts).
+ * Every rule that rows alone decide. Of I4 what is about usage, I5, I9 and I20 need the usage engine, the gateway and Temporal (activities/check/check.ts).
  * The delivery half of I10 waits for webhooks: nothing of them is stored yet.
  */
 export const rowRules: readonly InvariantRule[] = [

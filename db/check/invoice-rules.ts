@@ -1,5 +1,5 @@
-import { paperDigestText } from '../stores/invoice/document-paper.ts';
-import { documentDigestText } from '../stores/invoice/invoice-digest.ts';
+import { paperDigestText } from '../../services/invoice/document/document-paper.ts';
+import { documentDigestText } from '../../services/invoice/document/invoice-digest.ts';
 import type { InvariantRule } from './invariant.ts';
 
 const notEqual = (stored: string, computed: string) => `${stored} is distinct from ${computed}`;

@@ -1,4 +1,4 @@
-import { currencyPrecision } from '../../billing/money.ts';
+import { currencyPrecision } from '../../billing/money/money.ts';
 import type { InvariantRule } from './invariant.ts';
 
 const currenciesOf = (digits: number) => {

@@ -1,4 +1,4 @@
-import { type Decimal, decimal, sum } from '../../billing/money.ts';
+import { type Decimal, decimal, sum } from '../../billing/money/money.ts';
 import type { PrepaidCustomer } from './prepaid-result.ts';
 
 /** A statement about the money of a run, and those of whom it is not true. */

@@ -1,4 +1,4 @@
-import { type Decimal, decimal, sum } from '../../billing/money.ts';
+import { type Decimal, decimal, sum } from '../../billing/money/money.ts';
 import { captured, proveMoney, usedCents } from './prepaid-proof.ts';
 import type { PrepaidCustomer, PrepaidResult } from './prepaid-result.ts';
 import { money, table } from './report.ts';

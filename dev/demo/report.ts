@@ -1,4 +1,4 @@
-import { type Decimal, decimal, zero } from '../../billing/money.ts';
+import { type Decimal, decimal, zero } from '../../billing/money/money.ts';
 import type { DemoAirport, DemoInvoice, DemoPayment, DemoResult } from './result.ts';
 
 const headings = [

@@ -1,4 +1,4 @@
-import { currencyPrecision, decimal, decimalString } from '../../billing/money.ts';
+import { currencyPrecision, decimal, decimalString } from '../../billing/money/money.ts';
 
 /** Money that a fake took from a payer, by its own books. */
 export interface FakeCapture {

@@ -1,4 +1,4 @@
-import { currencyPrecision, decimal, decimalString } from '../../billing/money.ts';
+import { currencyPrecision, decimal, decimalString } from '../../billing/money/money.ts';
 import { refuse } from '../../billing/refusal.ts';
 
 /** Currencies whose amounts Chargebee names in units of them; for others without smaller units it is not published. docs: providers.md */

@@ -1,4 +1,4 @@
-import { currencyPrecision } from '../../billing/money.ts';
+import { currencyPrecision } from '../../billing/money/money.ts';
 import type { CheckoutLanguage, CheckoutLine, CheckoutOrder } from './view.ts';
 
 // Dates of the product's pages are written the British way in English.

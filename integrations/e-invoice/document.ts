@@ -1,4 +1,4 @@
-import type { EInvoiceAmounts } from '../../billing/e-invoice.ts';
+import type { EInvoiceAmounts } from '../../billing/invoice/e-invoice.ts';
 
 /** A party of EN 16931: BG-4 or BG-7. */
 export interface EInvoiceParty {

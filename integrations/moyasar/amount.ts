@@ -1,4 +1,4 @@
-import { currencyPrecision, decimal, decimalString } from '../../billing/money.ts';
+import { currencyPrecision, decimal, decimalString } from '../../billing/money/money.ts';
 import { refuse } from '../../billing/refusal.ts';
 
 /** Least amount of an invoice of Moyasar, in the smallest unit of any currency. */

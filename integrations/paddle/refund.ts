@@ -1,4 +1,4 @@
-import type { RefundElsewhere } from '../../billing/refund.ts';
+import type { RefundElsewhere } from '../../billing/payment/refund.ts';
 import { markerOf } from '../notification-json.ts';
 import {
   GatewayOutcomeUnknown,

@@ -1,4 +1,4 @@
-import { decimal, decimalString } from '../../billing/money.ts';
+import { decimal, decimalString } from '../../billing/money/money.ts';
 import { refuse } from '../../billing/refusal.ts';
 
 /** Currencies that Razorpay takes, by the digits of its amounts. docs: providers.md */

@@ -1,4 +1,4 @@
-import { currencyPrecision, decimal, decimalString } from '../../billing/money.ts';
+import { currencyPrecision, decimal, decimalString } from '../../billing/money/money.ts';
 import { refuse } from '../../billing/refusal.ts';
 
 /** Currencies whose amounts Stripe takes without decimals. docs: providers.md */

@@ -1,4 +1,4 @@
-import { currencyPrecision, decimal, decimalString } from '../../billing/money.ts';
+import { currencyPrecision, decimal, decimalString } from '../../billing/money/money.ts';
 import { refuse } from '../../billing/refusal.ts';
 
 /** Currencies that Whop names, but for those that are none of a state. docs: providers.md */

@@ -1,4 +1,4 @@
-import { decimal } from '../../billing/money.ts';
+import { decimal } from '../../billing/money/money.ts';
 import { amountOfWhop } from './amount.ts';
 import type { WhopPlan, WhopRefund } from './shapes.ts';
 

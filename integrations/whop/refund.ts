@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { RefundElsewhere } from '../../billing/refund.ts';
+import type { RefundElsewhere } from '../../billing/payment/refund.ts';
 import {
   GatewayOutcomeUnknown,
   type GatewayReference,

@@ -2,7 +2,7 @@ import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { AggregationType } from '../meter.ts';
 import { usageParameters } from '../postgres/read-usage.ts';
-import { askedText, memberText } from '../postgres/usage-text.ts';
+import { askedText, memberText } from '../postgres/text/usage-text.ts';
 import type { UsageQuestion } from '../usage-store.ts';
 
 /** A question with what the catalogue says about it: PostgreSQL alone knows meters and whose events are whose. */

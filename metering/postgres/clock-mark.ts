@@ -1,4 +1,4 @@
-import { instantText } from '../../db/columns.ts';
+import { instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { environmentNumber } from './environment-number.ts';

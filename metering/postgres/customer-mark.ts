@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/transaction.ts';
 import type { PreparedEvent } from '../event.ts';
-import { plainArray } from './array-text.ts';
+import { plainArray } from './text/array-text.ts';
 
 /** Usage of a subject to be marked. */
 export interface GivenMark {

@@ -1,8 +1,8 @@
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
-import { denseDayText, denseHourText } from './dense-text.ts';
 import { environmentNumber } from './environment-number.ts';
+import { denseDayText, denseHourText } from './text/dense-text.ts';
 
 /** A bucket with many events that an answer cut through. */
 export interface CutBucket {

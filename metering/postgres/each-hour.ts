@@ -1,12 +1,12 @@
-import type { GrantFold, MeteredStretch } from '../../billing/grant-usage.ts';
-import { toMicrosecond } from '../../billing/grant-window.ts';
+import type { GrantFold, MeteredStretch } from '../../billing/allowance/grant-usage.ts';
+import { toMicrosecond } from '../../billing/allowance/grant-window.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { EachEventQuestion } from '../usage-store.ts';
-import { hasNoOwnEvents } from './own-events.ts';
+import { hasNoOwnEvents } from './event/own-events.ts';
+import { utcText } from './event/stored-event.ts';
 import { filterList, usageParameters } from './read-usage.ts';
-import { utcText } from './stored-event.ts';
-import { askedText, memberText, memberTime } from './usage-text.ts';
+import { askedText, memberText, memberTime } from './text/usage-text.ts';
 
 /** Fewer events are told one by one: that is one statement. */
 const togetherFrom = 2_000;

@@ -2,8 +2,8 @@ import type { Database } from '../../db/orm.ts';
 import { type Scope, workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, type Sql } from '../../db/transaction.ts';
 import { decimalOfScaled, quantityDecimals, scaledInteger } from '../quantity.ts';
-import type { EventContribution } from './batch-columns.ts';
 import { type GivenMark, type KeptMark, markSubjects, meterCeilings } from './customer-mark.ts';
+import type { EventContribution } from './event/batch-columns.ts';
 
 /** A mark is written this often at most, and what was held back is written after as long. */
 const holdMs = 1_000;

@@ -1,6 +1,5 @@
 import type { Scope } from '../../db/scope.ts';
 import type { ScopedSql, Sql } from '../../db/transaction.ts';
-import { addedWithLatest } from './append-text.ts';
 import {
   buildMeterRollups,
   builtMeterText,
@@ -10,6 +9,7 @@ import {
   uncarried,
 } from './build-rollups.ts';
 import { environmentNumber } from './environment-number.ts';
+import { addedWithLatest } from './text/append-text.ts';
 import { isUnbuilt } from './unbuilt-meter.ts';
 
 /**

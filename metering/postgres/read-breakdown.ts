@@ -1,5 +1,5 @@
 import { refuse } from '../../billing/refusal.ts';
-import { type WindowGrid, windowGrid } from '../../billing/window.ts';
+import { type WindowGrid, windowGrid } from '../../billing/time/window.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
@@ -12,10 +12,10 @@ import type {
   BucketBreakdownRequest,
   BucketBreakdownRow,
 } from '../usage-breakdown.ts';
-import { breakdownText, needsDroppedText } from './breakdown-text.ts';
-import { bucketBreakdownText } from './bucket-breakdown-text.ts';
 import { environmentNumber } from './environment-number.ts';
 import { droppedRefusal } from './retention.ts';
+import { breakdownText, needsDroppedText } from './text/breakdown-text.ts';
+import { bucketBreakdownText } from './text/bucket-breakdown-text.ts';
 
 /** Above it is a clear error, never a group called "other". design: usage.md Reading */
 export const maxBreakdownRows = 100_000;

@@ -1,15 +1,15 @@
 import { refuse } from '../../billing/refusal.ts';
-import { type WindowGrid, windowGrid } from '../../billing/window.ts';
+import { type WindowGrid, windowGrid } from '../../billing/time/window.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
 import { type AggregationType, rollupMinutes } from '../meter.ts';
 import { decimalOfScaled, quantityDecimals, scaledInteger } from '../quantity.ts';
 import { knownZone } from '../series.ts';
 import type { UsageAnswer, UsageBucket, UsageQuestion } from '../usage-store.ts';
-import { plainArray } from './array-text.ts';
-import { bucketText } from './bucket-text.ts';
 import type { MeterShape } from './meter-shape.ts';
 import { droppedRefusal } from './retention.ts';
+import { plainArray } from './text/array-text.ts';
+import { bucketText } from './text/bucket-text.ts';
 
 /** An answer is built in memory: a year of minutes, or a month of hours for several hundred groups. */
 export const maxBucketRows = 600_000;

@@ -9,7 +9,7 @@ import { environmentNumber } from './environment-number.ts';
 import { meterShapes } from './meter-shape.ts';
 import { hasRows, readBuckets } from './read-buckets.ts';
 import { droppedRefusal } from './retention.ts';
-import { usageText } from './whole-usage-text.ts';
+import { usageText } from './text/whole-usage-text.ts';
 
 interface AnswerRow {
   ord: number;

@@ -2,8 +2,8 @@ import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { BucketDifference } from '../usage-store.ts';
 import { matchingEventsText, measuredColumns, rolledText, withinSpan } from './build-rollups.ts';
-import { denseDifferenceText, sampledDenseText } from './dense-text.ts';
 import { environmentNumber } from './environment-number.ts';
+import { denseDifferenceText, sampledDenseText } from './text/dense-text.ts';
 import { isUnbuilt } from './unbuilt-meter.ts';
 
 interface DifferenceRow {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { renderCheckoutPage } from '../../integrations/checkout-page/render.ts';
 import { type CheckoutPageView, checkoutLanguages } from '../../integrations/checkout-page/view.ts';
-import { views } from '../unit/checkout-page/views.fixture.ts';
+import { views } from '../unit/payment/checkout-page/views.fixture.ts';
 import { launchBrowser } from './browser.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

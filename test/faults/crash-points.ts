@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { subscriptionSteps } from '../../db/stores/subscription/subscription-steps.ts';
+import { subscriptionSteps } from '../../services/subscription/period/subscription-steps.ts';
 
 const activities = join(import.meta.dirname, '../../activities');
 const literal = /crashPoint\(\s*'(\w+\.\w+)'/g;
@@ -14,7 +14,9 @@ const agendaSteps = 'Object.entries(subscriptionSteps)';
 /** Every crash point the activities have, found in their sources, so that a new step is killed without being listed here. */
 export function crashPointsOfActivities(): string[] {
   const points = new Set<string>();
-  for (const name of readdirSync(activities).filter((file) => file.endsWith('.ts'))) {
+  for (const name of readdirSync(activities, { encoding: 'utf8', recursive: true }).filter((file) =>
+    file.endsWith('.ts'),
+  )) {
     const source = readFileSync(join(activities, name), 'utf8');
     for (const [, point] of source.matchAll(literal)) points.add(point!);
     const moments = new Set([...source.matchAll(framed)].map(([, moment]) => moment));

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../activities/workflow-bundle.ts';
-import { fileServerHost } from '../../bench/file-server.ts';
+import { fileServerHost } from '../../bench/ingest/file-server.ts';
 import { applicationRole, prepareDatabase } from '../../db/prepare.ts';
 import { freePort } from '../../dev/ports.ts';
 import { startPostgres } from '../../dev/postgres.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { serveFiles } from '../../bench/file-server.ts';
+import { serveFiles } from '../../bench/ingest/file-server.ts';
 import { removeDirectory } from '../../dev/postgres-account.ts';
 import { startStripeFake } from '../../dev/provider-fakes/stripe/server.ts';
 import { faultClient } from './client.ts';

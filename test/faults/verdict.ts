@@ -1,15 +1,15 @@
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { checkInvariants } from '../../activities/check.ts';
+import { checkInvariants } from '../../activities/check/check.ts';
 import { openDatabase } from '../../db/orm.ts';
 import type { DemoClient } from '../../dev/demo/client.ts';
 import type { DemoInvoice, DemoPayment } from '../../dev/demo/result.ts';
 import { sandboxOperator } from '../../integrations/sandbox-gateway/operator.ts';
 import { openSandboxStore } from '../../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
-import { expectedInvoices } from '../support/flights-oracle.ts';
+import { checkProviderBooks, type FakesByGateway } from '../support/gateways/provider-books.ts';
 import { violationsOf } from '../support/invariants.ts';
-import { checkProviderBooks, type FakesByGateway } from '../support/provider-books.ts';
+import { expectedInvoices } from '../support/oracles/flights-oracle.ts';
 import type { Installation } from './installation.ts';
 import { waitUntil } from './part.ts';
 import type { ExpectedBill } from './relatives.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
-import type { FileServer } from '../../bench/file-server.ts';
+import type { FileServer } from '../../bench/ingest/file-server.ts';
 import { zoneOf } from '../../dev/demo/airports.ts';
 import { airportTerms, createCatalogue, currency, type DemoCatalogue } from '../../dev/demo/catalogue.ts';
 import { type DemoClient, inParallel } from '../../dev/demo/client.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChargeRequest, GatewayOutcomeUnknown } from '../../integrations/payment-gateway.ts';
 import { stripeAdapter } from '../../integrations/stripe/adapter.ts';
 import { openStripeGateway } from '../../integrations/stripe/gateway.ts';
-import { referenceOf } from '../support/gateway-under-test.ts';
+import { referenceOf } from '../support/gateways/gateway-under-test.ts';
 import { receiveNotifications } from './localstripe-notifications.ts';
 import { type LocalstripeUnderTest, marker, refundRequest } from './localstripe-under-test.ts';
 

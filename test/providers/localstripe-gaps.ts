@@ -1,6 +1,6 @@
 import { GatewayOutcomeUnknown } from '../../integrations/payment-gateway.ts';
 import { stripeClient } from '../../integrations/stripe/client.ts';
-import { linkRequest } from '../support/gateway-under-test.ts';
+import { linkRequest } from '../support/gateways/gateway-under-test.ts';
 import { type LocalstripeUnderTest, refundRequest } from './localstripe-under-test.ts';
 
 /** Something of Stripe that localstripe does not have, so that what the adapter does with it is not tried there. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ChargeRequest, GatewayReference, RefundRequest } from '../../integrations/payment-gateway.ts';
 import { stripeAdapter } from '../../integrations/stripe/adapter.ts';
 import { openStripeGateway, type StripeGateway } from '../../integrations/stripe/gateway.ts';
-import { chargeRequest, referenceOf } from '../support/gateway-under-test.ts';
+import { chargeRequest, referenceOf } from '../support/gateways/gateway-under-test.ts';
 
 /** Test cards of Stripe as far as localstripe knows them. */
 export const cards = {

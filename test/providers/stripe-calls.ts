@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { wireToken } from '../../db/stores/payment/wire-token.ts';
 import { newCustomer, newMethod, paySession } from '../../dev/provider-fakes/stripe/payment.ts';
 import { startStripeFake } from '../../dev/provider-fakes/stripe/server.ts';
 import type { GatewayReference } from '../../integrations/payment-gateway.ts';
@@ -9,6 +8,7 @@ import type { LinkRequest } from '../../integrations/payment-link.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { stripeAdapter } from '../../integrations/stripe/adapter.ts';
 import { openStripeGateway } from '../../integrations/stripe/gateway.ts';
+import { wireToken } from '../../services/payment/wire-token.ts';
 
 /** One request of the adapter as it went over the wire, and what the fake answered. */
 export interface RecordedCall {

@@ -1,12 +1,12 @@
 import { advanceClock, makeCustomer, makeSubscription } from '../../bench/account.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
+import { retry, rowChanged } from '../../workflows/lifecycle.messages.ts';
 import {
   checkoutProgress,
   checkoutSessionWorkflowId,
   openCheckout,
   providerNotified,
-} from '../../workflows/checkout-session.messages.ts';
-import { retry, rowChanged } from '../../workflows/lifecycle.messages.ts';
+} from '../../workflows/payment/checkout-session.messages.ts';
 import { asOwner, newExternalId, type Stage, start, until } from './stage.ts';
 
 interface Session {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { poll } from '../../dev/processes.ts';
-import { environmentCloneWorkflowId } from '../../workflows/environment-clone.messages.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
+import { environmentCloneWorkflowId } from '../../workflows/platform/environment-clone.messages.ts';
 import type { Stage } from './stage.ts';
 
 /** A catalogue is copied into a new environment, except for a plan that cannot be; and a run that cannot even begin is parked. */

@@ -1,6 +1,6 @@
-import { serveFiles } from '../../bench/file-server.ts';
+import { serveFiles } from '../../bench/ingest/file-server.ts';
 import { poll } from '../../dev/processes.ts';
-import { cancel, importWorkflowId, progress, progressed } from '../../workflows/task.messages.ts';
+import { cancel, importWorkflowId, progress, progressed } from '../../workflows/platform/task.messages.ts';
 import type { Stage } from './stage.ts';
 
 const csv = 'event_name,external_customer_id,timestamp\ncall,nobody,2026-01-15T00:00:00Z\n';

@@ -1,7 +1,7 @@
-import { signalProviderInbox } from '../../activities/provider-inbox.ts';
-import { keepNotifications, type NewNotification } from '../../db/stores/inbound/inbound-event.ts';
+import { signalProviderInbox } from '../../activities/integration/provider-inbox.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
-import { providerInboxWorkflowId } from '../../workflows/provider-inbox.messages.ts';
+import { keepNotifications, type NewNotification } from '../../services/integration/inbound-event.ts';
+import { providerInboxWorkflowId } from '../../workflows/integration/provider-inbox.messages.ts';
 import {
   inRealTime,
   paidInvoices,

@@ -1,4 +1,4 @@
-import { reconcile } from '../../activities/reconcile.ts';
+import { reconcile } from '../../activities/check/reconcile.ts';
 import { advanceClock, makeCustomer, makeSubscription } from '../../bench/account.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { poll } from '../../dev/processes.ts';

@@ -1,5 +1,5 @@
 import { makeCustomer } from '../../bench/account.ts';
-import { customerOnboardingWorkflowId } from '../../workflows/customer-onboarding.messages.ts';
+import { customerOnboardingWorkflowId } from '../../workflows/customer/customer-onboarding.messages.ts';
 import { personal } from './personal.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,6 +1,6 @@
 import { advanceClock } from '../../bench/account.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
-import { testClockWorkflowId } from '../../workflows/test-clock.messages.ts';
+import { testClockWorkflowId } from '../../workflows/platform/test-clock.messages.ts';
 import { asOwner, invoiceWorkflowOf, onClock, type Stage, until, workflowOf } from './stage.ts';
 
 /** The second attempt on an invoice fails for a reason that is no outage. */

@@ -1,6 +1,6 @@
 import { advanceClock, makeCustomer, makeSubscription } from '../../bench/account.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import { gatewayNotified, paymentWorkflowId } from '../../workflows/payment.messages.ts';
+import { gatewayNotified, paymentWorkflowId } from '../../workflows/payment/payment.messages.ts';
 import { newExternalId, onClock, payerAnswers, paymentOf, type Stage, start } from './stage.ts';
 
 /** A payer takes its time to confirm, in one run of the payment; then the gateway tells of it. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { makePlan } from '../../bench/account.ts';
+import { cancelPriceSync, priceSyncWorkflowId } from '../../workflows/catalogue/price-sync.messages.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
-import { cancelPriceSync, priceSyncWorkflowId } from '../../workflows/price-sync.messages.ts';
 import { personal } from './personal.ts';
 import { asOwner, newExternalId, type Stage, subscribed, until } from './stage.ts';
 

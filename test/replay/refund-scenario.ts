@@ -2,8 +2,8 @@ import { advanceClock, makeCustomer, makeSubscription } from '../../bench/accoun
 import { poll } from '../../dev/processes.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
-import { gatewayNotified, paymentWorkflowType, refundedElsewhere } from '../../workflows/payment.messages.ts';
-import { refundWorkflowId, refundWorkflowType } from '../../workflows/refund.messages.ts';
+import { gatewayNotified, paymentWorkflowType, refundedElsewhere } from '../../workflows/payment/payment.messages.ts';
+import { refundWorkflowId, refundWorkflowType } from '../../workflows/payment/refund.messages.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { personal } from './personal.ts';
 import { newExternalId, type Stage, until } from './stage.ts';

@@ -32,7 +32,9 @@ describe('recorded histories', () => {
   });
 
   // What the workflows can do, as their sources name it: a branch nobody recorded is not proved.
-  const sources = readdirSync(workflows).map((file) => readFileSync(join(workflows, file), 'utf8'));
+  const sources = readdirSync(workflows, { encoding: 'utf8', recursive: true })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(join(workflows, file), 'utf8'));
   const namesOf = (pattern: RegExp) =>
     sources.flatMap((source) => Array.from(source.matchAll(pattern), (match) => match[1]));
   const branches = new Set([
@@ -78,7 +80,11 @@ describe('a changed workflow', () => {
     for (const folder of ['workflows', 'billing'])
       cpSync(join(root, folder), join(directory, folder), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
-    exchangeLines(join(directory, 'workflows/collection.ts'), 'await local.attendPayment(', 'await followPayment(');
+    exchangeLines(
+      join(directory, 'workflows/invoice/collection.ts'),
+      'await local.attendPayment(',
+      'await followPayment(',
+    );
     const mutant = await bundleWorkflowCode({
       workflowsPath: join(directory, 'workflows/index.ts'),
       ignoreModules: ['node:crypto'],

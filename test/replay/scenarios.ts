@@ -1,8 +1,8 @@
-import { reconcile } from '../../activities/reconcile.ts';
+import { reconcile } from '../../activities/check/reconcile.ts';
 import { advanceClock, makeCustomer, makeSubscription, sendCalls } from '../../bench/account.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
-import { gatewayNotified, paymentWorkflowId, refreshPayment } from '../../workflows/payment.messages.ts';
+import { gatewayNotified, paymentWorkflowId, refreshPayment } from '../../workflows/payment/payment.messages.ts';
 import { changeScenarios } from './change-scenarios.ts';
 import { checkoutScenarios } from './checkout-scenarios.ts';
 import { cloneScenarios } from './clone-scenarios.ts';

@@ -3,9 +3,9 @@ import { makeCustomer, makeSubscription } from '../../bench/account.ts';
 import type { BenchPlatform } from '../../bench/platform.ts';
 import { poll } from '../../dev/processes.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import { invoiceWorkflowId } from '../../workflows/invoice.messages.ts';
-import { paymentWorkflowId } from '../../workflows/payment.messages.ts';
-import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
+import { invoiceWorkflowId } from '../../workflows/invoice/invoice.messages.ts';
+import { paymentWorkflowId } from '../../workflows/payment/payment.messages.ts';
+import { subscriptionWorkflowId } from '../../workflows/subscription/subscription.messages.ts';
 import { personal } from './personal.ts';
 
 /** A platform with a plan, and what scenarios do with it. */

@@ -1,5 +1,8 @@
 import { advanceClock } from '../../bench/account.ts';
-import { lifecycleWatchScheduleId, lifecycleWatchWorkflowType } from '../../workflows/lifecycle-watch.messages.ts';
+import {
+  lifecycleWatchScheduleId,
+  lifecycleWatchWorkflowType,
+} from '../../workflows/check/lifecycle-watch.messages.ts';
 import { lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { inRealTime, invoiceWorkflowOf, onClock, type Stage, start, until, workflowOf } from './stage.ts';
 

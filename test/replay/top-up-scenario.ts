@@ -1,7 +1,7 @@
 import { advanceClock, makeCustomer } from '../../bench/account.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
-import { autoTopUpWorkflowId } from '../../workflows/auto-top-up.messages.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
+import { autoTopUpWorkflowId } from '../../workflows/wallet/auto-top-up.messages.ts';
 import { asOwner, newExternalId, type Stage, start, until } from './stage.ts';
 
 interface Filling {

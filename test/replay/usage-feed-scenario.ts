@@ -1,13 +1,13 @@
 import { Worker } from '@temporalio/worker';
-import { createEventRetentionActivities } from '../../activities/event-retention.ts';
-import { createUsageFeedActivities } from '../../activities/usage-feed.ts';
+import { createEventRetentionActivities } from '../../activities/usage/event-retention.ts';
+import { createUsageFeedActivities } from '../../activities/usage/usage-feed.ts';
 import { openClickHouse } from '../../metering/clickhouse/connection.ts';
-import { retentionScheduleId, retentionWorkflowType } from '../../workflows/event-retention.messages.ts';
+import { retentionScheduleId, retentionWorkflowType } from '../../workflows/usage/event-retention.messages.ts';
 import {
   type UsageFeedStart,
   usageFeedStartOptions,
   usageFeedWorkflowType,
-} from '../../workflows/usage-feed.messages.ts';
+} from '../../workflows/usage/usage-feed.messages.ts';
 import { makeIngestedIn } from '../support/old-event.ts';
 import type { Stage } from './stage.ts';
 

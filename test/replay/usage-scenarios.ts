@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { poll } from '../../dev/processes.ts';
-import { reprocessWorkflowId } from '../../workflows/event-reprocess.messages.ts';
-import { retentionScheduleId, retentionWorkflowType } from '../../workflows/event-retention.messages.ts';
-import { meterBuildStartOptions, meterBuildWorkflowType } from '../../workflows/meter-build.messages.ts';
+import { usageWatchWorkflowId } from '../../workflows/alert/usage-watch.messages.ts';
 import { bulkTaskQueue } from '../../workflows/start.messages.ts';
-import { subscriptionWorkflowId } from '../../workflows/subscription.messages.ts';
-import { usageWatchWorkflowId } from '../../workflows/usage-watch.messages.ts';
+import { subscriptionWorkflowId } from '../../workflows/subscription/subscription.messages.ts';
+import { reprocessWorkflowId } from '../../workflows/usage/event-reprocess.messages.ts';
+import { retentionScheduleId, retentionWorkflowType } from '../../workflows/usage/event-retention.messages.ts';
+import { meterBuildStartOptions, meterBuildWorkflowType } from '../../workflows/usage/meter-build.messages.ts';
 import type { Stage } from './stage.ts';
 
 /** Raw events that could not be read are read again, once there is a mapping that knows their shape. */

@@ -1,6 +1,6 @@
 import { advanceClock, makeCustomer } from '../../bench/account.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
-import { walletWorkflowId } from '../../workflows/wallet.messages.ts';
+import { walletWorkflowId } from '../../workflows/wallet/wallet.messages.ts';
 import { asOwner, newExternalId, type Stage, start, until } from './stage.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { rounded } from '../support/invoice-oracle.ts';
+import { rounded } from '../support/oracles/invoice-oracle.ts';
 import { decimalsOf, type Fraction, fixed, fraction, nothing, plain, plus } from '../unit/billing/rating-oracle.ts';
 import type { Cadence, Life, LineCommitment, Offer, Usage } from './life.ts';
 import { clockOf, nextOf, type OracleCadence, previousOf } from './oracle-clock.ts';

@@ -1,4 +1,4 @@
-import { rounded } from '../support/invoice-oracle.ts';
+import { rounded } from '../support/oracles/invoice-oracle.ts';
 import { fraction, nothing, plain, plus } from '../unit/billing/rating-oracle.ts';
 import type { Command, Offer, SimulatedLine } from './life.ts';
 import type { OracleLife } from './oracle.ts';

@@ -1,4 +1,4 @@
-import { rounded as roundedMinor } from '../support/invoice-oracle.ts';
+import { rounded as roundedMinor } from '../support/oracles/invoice-oracle.ts';
 import {
   compare,
   decimalsOf,

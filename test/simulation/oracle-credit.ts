@@ -1,4 +1,4 @@
-import { rounded } from '../support/invoice-oracle.ts';
+import { rounded } from '../support/oracles/invoice-oracle.ts';
 import type { OracleItem, Share } from './oracle-charge.ts';
 import { type BilledTime, ordinaryShares, ownPeriods, relationOf, shareOfOwn, type Timeline } from './oracle-charge.ts';
 

@@ -1,4 +1,4 @@
-import type { OracleInvoice } from '../support/invoice-oracle.ts';
+import type { OracleInvoice } from '../support/oracles/invoice-oracle.ts';
 import type { Life } from './life.ts';
 import type { Span } from './oracle-charge.ts';
 import { nextOf, type OracleCadence } from './oracle-clock.ts';

@@ -1,4 +1,4 @@
-import { oracleAmounts } from '../support/invoice-oracle.ts';
+import { oracleAmounts } from '../support/oracles/invoice-oracle.ts';
 import { decimalsOf } from '../unit/billing/rating-oracle.ts';
 import type { Billed, Life, SimulatedLine, Usage } from './life.ts';
 import {

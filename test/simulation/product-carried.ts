@@ -1,12 +1,12 @@
-import { creditDestination } from '../../billing/carried-credit.ts';
-import type { InvoiceInputLine } from '../../billing/invoice.ts';
-import { decimal, decimalString, moneyString, zero } from '../../billing/money.ts';
-import type { Period } from '../../billing/subscription.ts';
+import { creditDestination } from '../../billing/invoice/carried-credit.ts';
+import type { InvoiceInputLine } from '../../billing/invoice/invoice.ts';
+import { decimal, decimalString, moneyString, zero } from '../../billing/money/money.ts';
+import type { Period } from '../../billing/subscription/subscription.ts';
 import type { SimulatedLine } from './life.ts';
 import type { ProductLife } from './product.ts';
 import { minor } from './product-line.ts';
 
-/** What changes left for the next invoice, as the rows of db/stores/invoice/carried-credit.ts keep it. */
+/** What changes left for the next invoice, as the rows of services/invoice/terms/carried-credit.ts keep it. */
 export class ProductCarried {
   private readonly life: ProductLife;
   private left = zero;

@@ -1,17 +1,17 @@
-import { cadenceRelation } from '../../billing/cadence.ts';
-import type { ChargeItem } from '../../billing/charge.ts';
-import { refuseQuantity } from '../../billing/line-item.ts';
-import { decimal } from '../../billing/money.ts';
-import { pauseSubscription, type ResumeTerms, resumeSubscription } from '../../billing/pause.ts';
-import { changePlan as planChange } from '../../billing/plan-change.ts';
-import { selectPrices } from '../../billing/price-selection.ts';
-import { refuseMixedCadence } from '../../billing/proration-change.ts';
+import type { ChargeItem } from '../../billing/line/charge.ts';
+import { decimal } from '../../billing/money/money.ts';
+import { selectPrices } from '../../billing/price/price-selection.ts';
 import { refusalIn, refuse } from '../../billing/refusal.ts';
-import { endTrial } from '../../billing/subscription.ts';
-import { cancelSubscription, keepSubscription } from '../../billing/subscription-cancel.ts';
-import { trialEndingAt } from '../../billing/trial.ts';
-import { wholeAdvancePeriodAt, wholePeriodAt } from '../../billing/whole-period.ts';
-import { periodOf, runningPeriodOf } from '../../db/stores/subscription/subscription-period.ts';
+import { refuseQuantity } from '../../billing/subscription/line-item.ts';
+import { pauseSubscription, type ResumeTerms, resumeSubscription } from '../../billing/subscription/pause.ts';
+import { changePlan as planChange } from '../../billing/subscription/plan-change.ts';
+import { refuseMixedCadence } from '../../billing/subscription/proration-change.ts';
+import { endTrial } from '../../billing/subscription/subscription.ts';
+import { cancelSubscription, keepSubscription } from '../../billing/subscription/subscription-cancel.ts';
+import { trialEndingAt } from '../../billing/subscription/trial.ts';
+import { cadenceRelation } from '../../billing/time/cadence.ts';
+import { wholeAdvancePeriodAt, wholePeriodAt } from '../../billing/time/whole-period.ts';
+import { periodOf, runningPeriodOf } from '../../services/charging/subscription-period.ts';
 import type { Command, Offer } from './life.ts';
 import type { ProductLife } from './product.ts';
 import { type Behavior, creditedBy, creditUnused, isActiveAt, prorated, settle } from './product-proration.ts';
@@ -73,7 +73,7 @@ function carryOut(life: ProductLife, command: Command, at: string): void {
   }
 }
 
-/** db/stores/subscription/subscription-pause.ts */
+/** services/subscription/status/subscription-pause.ts */
 function pause(life: ProductLife, at: string, behavior: Behavior): void {
   const before = life.row;
   const pauses = life.paused.map(({ start, end }) => ({ pauseStart: start, resumedAt: end }));
@@ -86,7 +86,7 @@ function pause(life: ProductLife, at: string, behavior: Behavior): void {
   life.invoice('SUBSCRIPTION_UPDATE', closing, lines);
 }
 
-/** db/stores/subscription/subscription-resume.ts */
+/** services/subscription/status/subscription-resume.ts */
 function resume(life: ProductLife, at: string, behavior: Behavior): void {
   const before = life.row;
   const { state, skipped } = resumeSubscription(before, at);
@@ -103,7 +103,7 @@ function resume(life: ProductLife, at: string, behavior: Behavior): void {
   if (lines.some(({ amount }) => !decimal(amount).isZero())) life.invoice('SUBSCRIPTION_UPDATE', period, lines);
 }
 
-/** db/stores/subscription/subscription-cancel.ts */
+/** services/subscription/status/subscription-cancel.ts */
 function cancelNow(life: ProductLife, at: string, command: Command & { kind: 'cancelNow' }): void {
   const before = life.row;
   const cancelAt = command.back > 0 ? text(command.at - command.back) : null;
@@ -138,14 +138,14 @@ function cancelLater(
   life.row = { ...row, ...state };
 }
 
-/** db/stores/subscription/subscription-schedule-cancel.ts; without a pending schedule there is nothing to take back. */
+/** services/subscription/plan-change/subscription-schedule-cancel.ts; without a pending schedule there is nothing to take back. */
 function keep(life: ProductLife): void {
   if (life.before === null) refuseHere();
   life.row = { ...life.row, ...keepSubscription(life.row, life.before) };
   life.before = null;
 }
 
-/** changeTrialEnd of db/stores/subscription/subscription-modify.ts */
+/** changeTrialEnd of services/subscription/plan-change/subscription-modify.ts */
 function endTrialNow(life: ProductLife, at: string): void {
   const before = life.row;
   const end = trialEndingAt(before, null, at);
@@ -154,7 +154,7 @@ function endTrialNow(life: ProductLife, at: string): void {
   life.cross(endTrial(life.row, 'active'), 'SUBSCRIPTION_TRIAL_END');
 }
 
-/** db/stores/subscription/quantity-change.ts */
+/** services/subscription/item/quantity-change.ts */
 function changeQuantity(life: ProductLife, at: string, wanted: { offer: string; quantity: string }): void {
   const held = life.items.filter(({ item, offer }) => offer.id === wanted.offer && isActiveAt(item, at)).at(-1);
   if (!held) refuseHere();
@@ -172,7 +172,7 @@ function changeQuantity(life: ProductLife, at: string, wanted: { offer: string; 
   settle(life, change, behavior, at);
 }
 
-/** db/stores/subscription/plan-change.ts, with the conditions of plan-change-guard.ts */
+/** services/subscription/plan-change/plan-change.ts, with the conditions of plan-change-guard.ts */
 function changePlan(life: ProductLife, at: string, { plan, prorate }: { plan: number; prorate: boolean }): void {
   const { row } = life;
   const behavior = behaviorOf(prorate);

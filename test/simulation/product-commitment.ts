@@ -1,3 +1,4 @@
+import { isActive } from '../../billing/commitment/commitment.ts';
 import type {
   ChargeLine,
   ChargePeriod,
@@ -5,14 +6,13 @@ import type {
   PlannedCharge,
   UsageAnswer,
   UsageQuestion,
-} from '../../billing/charge.ts';
-import { commitmentKey, type ItemCommitment } from '../../billing/charge-commitment.ts';
-import { commitCharges } from '../../billing/charge-overage.ts';
-import { isActive } from '../../billing/commitment.ts';
-import { commitmentStanding } from '../../billing/commitment-period.ts';
-import { decimal, sum } from '../../billing/money.ts';
-import type { PriceTerms } from '../../billing/price.ts';
-import { windowBounds } from '../../billing/window.ts';
+} from '../../billing/line/charge.ts';
+import { commitmentKey, type ItemCommitment } from '../../billing/line/charge-commitment.ts';
+import { commitCharges } from '../../billing/line/charge-overage.ts';
+import { commitmentStanding } from '../../billing/line/commitment-period.ts';
+import { decimal, sum } from '../../billing/money/money.ts';
+import type { PriceTerms } from '../../billing/price/price.ts';
+import { windowBounds } from '../../billing/time/window.ts';
 import type { BucketSize, Offer } from './life.ts';
 import type { ProductLife } from './product.ts';
 
@@ -22,7 +22,7 @@ interface Billing {
   pauses?: boolean;
 }
 
-/** Commitments as db/stores/subscription/subscription-commitment.ts reads them: what earlier invoices used of each. */
+/** Commitments as services/charging/subscription-commitment.ts reads them: what earlier invoices used of each. */
 export class ProductCommitments {
   readonly life: ProductLife;
   /** By the start of the time they were billed with; of a line that is committed for longer, by its commitment period. */

@@ -1,8 +1,8 @@
-import type { Cadence } from '../../billing/calendar.ts';
-import type { ChargeLine } from '../../billing/charge.ts';
-import { type CouponLink, couponAssociationEnd, couponsOfInvoice } from '../../billing/coupon.ts';
-import type { InvoiceCoupon } from '../../billing/invoice.ts';
-import type { Period } from '../../billing/subscription.ts';
+import { type CouponLink, couponAssociationEnd, couponsOfInvoice } from '../../billing/invoice/coupon.ts';
+import type { InvoiceCoupon } from '../../billing/invoice/invoice.ts';
+import type { ChargeLine } from '../../billing/line/charge.ts';
+import type { Period } from '../../billing/subscription/subscription.ts';
+import type { Cadence } from '../../billing/time/calendar.ts';
 import type { Life } from './life.ts';
 import { percent } from './product.ts';
 

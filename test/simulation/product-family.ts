@@ -1,6 +1,6 @@
-import { checkParent, followParent, type HierarchyMember, isChild } from '../../billing/hierarchy.ts';
 import { refuse } from '../../billing/refusal.ts';
-import type { SubscriptionState } from '../../billing/subscription.ts';
+import { checkParent, followParent, type HierarchyMember, isChild } from '../../billing/subscription/hierarchy.ts';
+import type { SubscriptionState } from '../../billing/subscription/subscription.ts';
 import type { Usage } from './life.ts';
 import type { ProductLife } from './product.ts';
 
@@ -9,7 +9,7 @@ interface Child {
   state: SubscriptionState;
 }
 
-/** Inherited children, as db/stores/subscription/subscription-inheritance.ts and subscription-follow.ts keep their rows. */
+/** Inherited children, as services/subscription/family/subscription-inheritance.ts and subscription-follow.ts keep their rows. */
 export class ProductFamily {
   readonly life: ProductLife;
   children: Child[] = [];
@@ -62,7 +62,7 @@ export class ProductFamily {
     for (const child of this.present()) child.state = followParent(child.state, this.life.row);
   }
 
-  /** inheritedUsage of db/stores/subscription/subscription-family.ts */
+  /** inheritedUsage of services/subscription/family/subscription-family.ts */
   counts({ by, at }: Usage): boolean {
     if (by === 0) return true;
     return this.children.some(({ heir, state: { startDate, endDate, cancelAt } }) => {

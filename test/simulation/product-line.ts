@@ -1,4 +1,4 @@
-import type { ChargeLine } from '../../billing/charge.ts';
+import type { ChargeLine } from '../../billing/line/charge.ts';
 import type { SimulatedLine } from './life.ts';
 
 /** A line as a bill of the simulation shows it. */

@@ -1,5 +1,5 @@
-import { ownStretches, type Phase } from '../../billing/phase.ts';
-import { changeTypeOf } from '../../billing/plan-change.ts';
+import { ownStretches, type Phase } from '../../billing/subscription/phase.ts';
+import { changeTypeOf } from '../../billing/subscription/plan-change.ts';
 import type { SimulatedPhase } from './life.ts';
 import type { HeldItem, ProductLife } from './product.ts';
 import { type Behavior, isActiveAt, prorated, settle } from './product-proration.ts';
@@ -7,7 +7,7 @@ import { type Behavior, isActiveAt, prorated, settle } from './product-proration
 const text = (instant: number): string => new Date(instant).toISOString();
 const textOrNull = (instant: number | null): string | null => (instant === null ? null : text(instant));
 
-/** As db/stores/subscription/subscription-phase-items.ts writes them: what is there from the start. */
+/** As services/subscription/phase/subscription-phase-items.ts writes them: what is there from the start. */
 export function firstItems(life: ProductLife): HeldItem[] {
   return [...ownItems(life, 0, life.row.startDate), ...phaseItems(life, life.life.phases[0])];
 }
@@ -43,7 +43,7 @@ export function phasesOf(life: ProductLife): Phase[] {
   }));
 }
 
-/** db/stores/subscription/subscription-phase-cross.ts */
+/** services/subscription/phase/subscription-phase-cross.ts */
 export function crossPhase(life: ProductLife, kind: 'startPhase' | 'endPhase', ref: string, at: string): void {
   const index = kind === 'startPhase' ? Number(ref) : life.life.phases.length;
   const phase = life.life.phases[index];

@@ -1,8 +1,8 @@
-import type { ChargeItem } from '../../billing/charge.ts';
-import { decimal, greatest, sum, zero } from '../../billing/money.ts';
-import type { ProrationAction } from '../../billing/proration.ts';
-import { type ProratedChange, prorateChange } from '../../billing/proration-change.ts';
-import { runningPeriodOf } from '../../db/stores/subscription/subscription-period.ts';
+import type { ChargeItem } from '../../billing/line/charge.ts';
+import type { ProrationAction } from '../../billing/line/proration.ts';
+import { decimal, greatest, sum, zero } from '../../billing/money/money.ts';
+import { type ProratedChange, prorateChange } from '../../billing/subscription/proration-change.ts';
+import { runningPeriodOf } from '../../services/charging/subscription-period.ts';
 import type { Kept, ProductLife } from './product.ts';
 import { minor } from './product-line.ts';
 
@@ -11,7 +11,7 @@ export type Behavior = 'create_prorations' | 'none';
 /** Whether an item has not ended by then. */
 export const isActiveAt = ({ endDate }: ChargeItem, at: string): boolean => endDate === null || endDate > at;
 
-/** db/stores/subscription/unused-charge.ts: the times of which a pause gave something back. */
+/** services/charging/unused-charge.ts: the times of which a pause gave something back. */
 export function creditedBy(life: ProductLife, cause: string) {
   const byItem = Map.groupBy(
     life.credited.filter((credit) => credit.cause === cause),
@@ -27,7 +27,7 @@ export function creditedBy(life: ProductLife, cause: string) {
   });
 }
 
-/** db/stores/subscription/unused-charge.ts */
+/** services/charging/unused-charge.ts */
 export function creditUnused(
   life: ProductLife,
   action: 'pause' | 'cancellation',
@@ -42,7 +42,7 @@ export function creditUnused(
   settle(life, change, behavior, from, action === 'pause' ? `pause ${from}` : action, at);
 }
 
-/** db/stores/subscription/proration.ts: what rows say of earlier charges and credits. */
+/** services/subscription/plan-change/proration.ts: what rows say of earlier charges and credits. */
 export function prorated(
   life: ProductLife,
   action: ProrationAction,
@@ -77,7 +77,7 @@ export function prorated(
   });
 }
 
-/** db/stores/subscription/proration.ts */
+/** services/subscription/plan-change/proration.ts */
 export function settle(
   life: ProductLife,
   change: ProratedChange,
@@ -101,7 +101,7 @@ export function settle(
   else life.result.returned.push({ at, amount: minor(returned) });
 }
 
-/** db/stores/subscription/proration-charged.ts: what a settlement without an invoice took and gave, by when the time of it is over. */
+/** services/charging/proration-charged.ts: what a settlement without an invoice took and gave, by when the time of it is over. */
 function returnedTimes(change: ProratedChange, returned: string): Kept[] {
   const times = change.lines.flatMap(({ side, times: of }) => of.map(({ end, amount }) => ({ side, end, amount })));
   const of = (side: string) => sum(times.filter((time) => time.side === side).map(({ amount }) => decimal(amount)));

@@ -1,4 +1,4 @@
-import { billingAnchor } from '../../billing/calendar.ts';
+import { computedStatus, computeInvoice } from '../../billing/invoice/invoice.ts';
 import {
   type BilledService,
   type ChargeItem,
@@ -8,15 +8,21 @@ import {
   planCharges,
   priceCharges,
   usageQuestions,
-} from '../../billing/charge.ts';
-import { computedStatus, computeInvoice } from '../../billing/invoice.ts';
-import { type Decimal, decimal } from '../../billing/money.ts';
-import type { PriceTerms } from '../../billing/price.ts';
-import type { ProratedChange } from '../../billing/proration-change.ts';
-import { type ClosedPeriod, closePeriod, endTrial, openSubscription, type Period } from '../../billing/subscription.ts';
-import { subscriptionAgenda } from '../../billing/subscription-agenda.ts';
-import { openingPeriod, periodOf } from '../../db/stores/subscription/subscription-period.ts';
-import type { SubscriptionRow } from '../../db/stores/subscription/subscription-row.ts';
+} from '../../billing/line/charge.ts';
+import { type Decimal, decimal } from '../../billing/money/money.ts';
+import type { PriceTerms } from '../../billing/price/price.ts';
+import type { ProratedChange } from '../../billing/subscription/proration-change.ts';
+import {
+  type ClosedPeriod,
+  closePeriod,
+  endTrial,
+  openSubscription,
+  type Period,
+} from '../../billing/subscription/subscription.ts';
+import { subscriptionAgenda } from '../../billing/subscription/subscription-agenda.ts';
+import { billingAnchor } from '../../billing/time/calendar.ts';
+import { openingPeriod, periodOf } from '../../services/charging/subscription-period.ts';
+import type { SubscriptionRow } from '../../services/charging/subscription-row.ts';
 import type { Billed, Life, Offer } from './life.ts';
 import { ProductCarried } from './product-carried.ts';
 import { obey } from './product-command.ts';
@@ -173,7 +179,7 @@ export class ProductLife {
     }
   }
 
-  /** A boundary, as db/stores/subscription/subscription-close.ts crosses it. */
+  /** A boundary, as services/subscription/period/subscription-close.ts crosses it. */
   cross(closed: ClosedPeriod, reason: 'SUBSCRIPTION_TRIAL_END' | 'SUBSCRIPTION_CYCLE'): void {
     const before = this.row;
     const opening = reason === 'SUBSCRIPTION_TRIAL_END';
@@ -269,7 +275,7 @@ export class ProductLife {
     }
   }
 
-  /** What a change credited or charged, as the records of db/stores/subscription/proration.ts. */
+  /** What a change credited or charged, as the records of services/subscription/plan-change/proration.ts. */
   record(change: ProratedChange, cause: string): void {
     for (const line of change.lines) {
       const item = line.subscriptionLineItemId as string;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { decideAutoTopup, type LastAutoTopup, termsOf, timesOf } from '../../billing/auto-topup/auto-topup-decision.ts';
+import { type Decimal, decimal, zero } from '../../billing/money/money.ts';
+import { decideAutoTopup, type LastAutoTopup, termsOf, timesOf } from '../../billing/wallet/auto-topup-decision.ts';
 import {
   type AutoTopupLimits,
   backOffMs,
@@ -10,9 +11,8 @@ import {
   monthLimitOf,
   mostTimes,
   reachedWindows,
-} from '../../billing/auto-topup/auto-topup-limits.ts';
-import { autoTopupStanding, type StandingFacts } from '../../billing/auto-topup/auto-topup-standing.ts';
-import { type Decimal, decimal, zero } from '../../billing/money.ts';
+} from '../../billing/wallet/auto-topup-limits.ts';
+import { autoTopupStanding, type StandingFacts } from '../../billing/wallet/auto-topup-standing.ts';
 import { type Random, seededRandom } from '../faults/random.ts';
 
 const seed = 20_261_125;

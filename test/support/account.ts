@@ -1,8 +1,8 @@
 import { newId } from '../../db/id.ts';
 import type { Database } from '../../db/orm.ts';
 import { type Scope, systemScope } from '../../db/scope.ts';
-import { displayIdOf, keyHash, newKeyText } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
+import { displayIdOf, keyHash, newKeyText } from '../../services/platform/tenant.ts';
 
 /** Another account of the tenant with the given roles, and a key of it. Returns the key's text and the account's id. */
 export async function accountWithRoles(

@@ -1,13 +1,13 @@
 import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import { afterAll } from 'vitest';
+import { usageWatchSignal } from '../../api/alert/usage-watch.ts';
 import { buildApp } from '../../api/app.ts';
 import type { AppDependencies } from '../../api/dependencies.ts';
-import { usageWatchSignal } from '../../api/usage-watch.ts';
 import { paymentGateways } from '../../integrations/payment-gateway.ts';
 import { openSandboxGateway, type SandboxGateway } from '../../integrations/sandbox-gateway/gateway.ts';
+import { defaultLimits } from '../../metering/postgres/event/write-queue.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
-import { defaultLimits } from '../../metering/postgres/write-queue.ts';
 import type { TestDatabase } from './database.ts';
 import { checkDocumented } from './documented.ts';
 import { testPortal } from './portal.ts';

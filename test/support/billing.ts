@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
-import type { PaymentPages } from '../../activities/payer-page.ts';
+import type { PaymentPages } from '../../activities/payment/payer-page.ts';
 import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { type Api, type TestApp, testApp } from './app.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import type { FakesByGateway } from './gateways/provider-books.ts';
 import { assertWorkflowsAgree } from './invariants.ts';
-import type { FakesByGateway } from './provider-books.ts';
 import { type TestTemporal, testTemporal } from './temporal.ts';
 import { startWorkers, type TestWorkers } from './worker.ts';
 

@@ -5,9 +5,9 @@ import type { InvariantId } from '../../db/check/invariant.ts';
 import { type Database, openDatabase } from '../../db/orm.ts';
 import { applicationRole } from '../../db/prepare.ts';
 import type { Scope } from '../../db/scope.ts';
-import { createSandbox } from '../../db/stores/platform/tenant.ts';
+import { createSandbox } from '../../services/platform/tenant.ts';
+import type { FakesByGateway } from './gateways/provider-books.ts';
 import { assertInvariants } from './invariants.ts';
-import type { FakesByGateway } from './provider-books.ts';
 import { applicationPassword, templateDatabase } from './servers.ts';
 
 /** A database of one test file with a tenant of its own. */

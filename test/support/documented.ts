@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { unbuiltOperations } from '../../api/routes/unbuilt.ts';
+import { unbuiltOperations } from '../../api/platform/unbuilt.route.ts';
 import { recordExample } from './recorded-examples.ts';
 
 interface Operation {

@@ -1,4 +1,4 @@
-import type { GrantFolding, MeteredEvent } from '../../billing/grant-usage.ts';
+import type { GrantFolding, MeteredEvent } from '../../billing/allowance/grant-usage.ts';
 
 /** Keeps what a question for single events is told, from its latest beginning on. */
 export function eventListener() {

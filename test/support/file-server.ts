@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { type FileServer, serveFiles } from '../../bench/file-server.ts';
+import { type FileServer, serveFiles } from '../../bench/ingest/file-server.ts';
 
 /** Serves files of imports until the test file ends. */
 export async function testFileServer(): Promise<FileServer> {

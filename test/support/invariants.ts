@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
-import { checkInvariants } from '../../activities/check.ts';
-import { checkWorkflows } from '../../activities/check-workflows.ts';
+import { checkInvariants } from '../../activities/check/check.ts';
+import { checkWorkflows } from '../../activities/check/check-workflows.ts';
 import type { Finding, InvariantId } from '../../db/check/invariant.ts';
 import type { Database } from '../../db/orm.ts';
 import { sandboxOperator } from '../../integrations/sandbox-gateway/operator.ts';
 import { openSandboxStore } from '../../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
-import { checkProviderBooks, type FakesByGateway } from './provider-books.ts';
+import { checkProviderBooks, type FakesByGateway } from './gateways/provider-books.ts';
 
 /**
  * Fails unless every invariant holds on a test's database, that of gateways also by the books of the file's `fakes`; `except` names those a

@@ -1,7 +1,7 @@
 import { type Client, ScheduleOverlapPolicy } from '@temporalio/client';
 import { expect } from 'vitest';
 import { poll } from '../../dev/processes.ts';
-import { type LifecycleWatchResult, lifecycleWatchScheduleId } from '../../workflows/lifecycle-watch.messages.ts';
+import { type LifecycleWatchResult, lifecycleWatchScheduleId } from '../../workflows/check/lifecycle-watch.messages.ts';
 
 /** Closes a workflow from outside, and returns when Temporal's visibility tells so. */
 export async function closedFromOutside(client: Client, workflowId: string): Promise<{ runId: string }> {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Meter, MeterAggregation, MeterFilter } from '../../db/entities/meter.ts';
+import type { Meter, MeterAggregation, MeterFilter } from '../../db/entities/catalogue/meter.ts';
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
-import { createMeter } from '../../db/stores/catalogue/meter.ts';
-import { createCustomer } from '../../db/stores/customer/customer.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';
 import { type EventInput, prepareEvent } from '../../metering/event.ts';
 import type { UsageQuestion, UsageStore } from '../../metering/usage-store.ts';
+import { createMeter } from '../../services/catalogue/meter.ts';
+import { createCustomer } from '../../services/customer/customer.ts';
 
 /** The whole of January 2026, and the instants of it that tests name. */
 export const january = { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' };

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareText } from '../../billing/text-order.ts';
-import type { MeterFilter } from '../../db/entities/meter.ts';
+import type { MeterFilter } from '../../db/entities/catalogue/meter.ts';
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
-import { createSandbox } from '../../db/stores/platform/tenant.ts';
 import { inSqlTransaction, type Sql } from '../../db/transaction.ts';
 import type { Evaluation } from '../../metering/evaluate.ts';
 import { prepareEvent } from '../../metering/event.ts';
 import { utcInstant } from '../../metering/timestamp.ts';
 import type { UsageQuestion, UsageStore } from '../../metering/usage-store.ts';
+import { createSandbox } from '../../services/platform/tenant.ts';
 import { eventListener } from '../support/event-listener.ts';
 import { newCustomer, newMeter } from '../support/metering.ts';
 import type { TestedEngine } from '../support/tested-engine.ts';

@@ -1,4 +1,4 @@
-import type { MeteredEvent } from '../../billing/grant-usage.ts';
+import type { MeteredEvent } from '../../billing/allowance/grant-usage.ts';
 import {
   type EvaluatedUsage,
   type Evaluation,

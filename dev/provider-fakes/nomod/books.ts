@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Decimal, decimal, sum } from '../../../billing/money.ts';
+import { type Decimal, decimal, sum } from '../../../billing/money/money.ts';
 import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
 import { type FakeCapture, type FakeReturn, wholeMoney } from '../money.ts';
 

@@ -1,4 +1,4 @@
-import { decimal, sum } from '../../../billing/money.ts';
+import { decimal, sum } from '../../../billing/money/money.ts';
 import { NomodRefusal } from './books.ts';
 
 export type Parameters = Readonly<Record<string, unknown>>;

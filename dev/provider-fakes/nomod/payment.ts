@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { decimal } from '../../../billing/money.ts';
+import { decimal } from '../../../billing/money/money.ts';
 import { type SandboxCard, sandboxCardOf } from '../../../integrations/sandbox-gateway/card.ts';
 import { type FakeCharge, type FakeCheckout, type FakeRefund, type NomodBooks, NomodRefusal } from './books.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { FileServer } from '../../../bench/file-server.ts';
+import type { FileServer } from '../../../bench/ingest/file-server.ts';
 import { type AreaCalls, type Conversation, present } from '../conversation.ts';
 
 const lookEveryMs = 50;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { extendMeterFilters } from '../../../db/stores/catalogue/meter.ts';
 import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
 import { beginMetering } from '../../../metering/begin-metering.ts';
 import { prepareEvent } from '../../../metering/event.ts';
 import type { EachEventQuestion, EventQuery } from '../../../metering/usage-store.ts';
+import { extendMeterFilters } from '../../../services/catalogue/meter.ts';
 import { eventListener } from '../../support/event-listener.ts';
 import { newCustomer, newMeter } from '../../support/metering.ts';
 import type { SuiteEngine } from './engine.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Customer } from '../../../db/entities/customer.ts';
+import { Customer } from '../../../db/entities/customer/customer.ts';
 import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
 import { prepareEvent } from '../../../metering/event.ts';
 import { newCustomer, newMeter } from '../../support/metering.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, expect, test } from 'vitest';
-import { healthRoutes } from '../../../api/routes/health.ts';
+import { healthRoutes } from '../../../api/platform/health.route.ts';
 import { connectTemporal } from '../../../api/temporal.ts';
 
 const closing: (() => Promise<unknown>)[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countryCode, countryName } from '../../../api/country.ts';
-import { invoicePage } from '../../../api/invoice-page.ts';
+import { countryCode, countryName } from '../../../api/invoice/document/country.ts';
+import { invoicePage } from '../../../api/invoice/document/invoice-page.ts';
 
 type Source = Parameters<typeof invoicePage>[0];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../../api/plugins/json-body.ts';
-import { decimalInput } from '../../../api/schemas/scalars.ts';
+import { decimalInput } from '../../../api/scalars.schema.ts';
 
 const decimalOf = (text: string) => decimalInput().parse((parseJson(`{"a":${text}}`) as { a: unknown }).a);
 

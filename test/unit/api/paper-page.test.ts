@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import { issuedPage } from '../../../api/e-invoice-page.ts';
-import { invoicePage } from '../../../api/invoice-page.ts';
-import { printedCreditNote, printedInvoice } from '../../../api/paper-page.ts';
-import { languages } from '../../../api/paper-texts/languages.ts';
-import { paperWords } from '../../../api/paper-words.ts';
+import { issuedPage } from '../../../api/invoice/document/e-invoice-page.ts';
+import { invoicePage } from '../../../api/invoice/document/invoice-page.ts';
+import { printedCreditNote, printedInvoice } from '../../../api/invoice/document/paper-page.ts';
+import { paperWords } from '../../../api/invoice/document/paper-words.ts';
+import { languages } from '../../../api/invoice/paper-texts/languages.ts';
 import { credited, printed, vat } from './paper.fixture.ts';
 
 const texts = (entries: { text: string }[]) => entries.map(({ text }) => text);

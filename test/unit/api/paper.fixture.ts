@@ -1,7 +1,7 @@
-import type { Derivation } from '../../../billing/derivation.ts';
-import type { ECreditNoteSource } from '../../../db/stores/invoice/e-invoice.ts';
-import type { PrintedInvoice } from '../../../db/stores/invoice/invoice-page.ts';
-import { settingDefaults } from '../../../db/stores/platform/setting-defaults.ts';
+import type { Derivation } from '../../../billing/price/derivation.ts';
+import type { ECreditNoteSource } from '../../../services/invoice/document/e-invoice.ts';
+import type { PrintedInvoice } from '../../../services/invoice/document/invoice-page.ts';
+import { settingDefaults } from '../../../services/platform/setting-defaults.ts';
 
 /** Cents and days of February 2026 in Vienna; what a test does not say is as an unpaid invoice of two lines has it. */
 interface Told {

@@ -7,7 +7,7 @@ import {
   metadataInput,
   timestampInput,
   timezoneInput,
-} from '../../../api/schemas/scalars.ts';
+} from '../../../api/scalars.schema.ts';
 
 describe('timestampInput', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { unbuiltOperations } from '../../../api/routes/unbuilt.ts';
+import { unbuiltOperations } from '../../../api/platform/unbuilt.route.ts';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 const place = (method: string, path: string) => `${method.toUpperCase()} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { BillingPeriod } from '../../../billing/calendar.ts';
-import type { PriceTerms, TierTerms } from '../../../billing/price.ts';
+import type { PriceTerms, TierTerms } from '../../../billing/price/price.ts';
+import type { BillingPeriod } from '../../../billing/time/calendar.ts';
 
 /** Shared generators of the billing properties. */
 export const zones = fc.constantFrom(

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createPriceBody, newPrice } from '../../../api/schemas/price-input.ts';
-import { decimalString, moneyString, roundToCurrency } from '../../../billing/money.ts';
-import { costOfBuckets, costOfQuantity, defaultQuantity, type PriceTerms } from '../../../billing/price.ts';
-import { checkPrice, pricingTerms } from '../../../db/stores/catalogue/price-rules.ts';
-import { at, invoice, item, linesOf, usageItem } from './charge-fixture.ts';
+import { createPriceBody, newPrice } from '../../../api/catalogue/price-input.schema.ts';
+import { decimalString, moneyString, roundToCurrency } from '../../../billing/money/money.ts';
+import { costOfBuckets, costOfQuantity, defaultQuantity, type PriceTerms } from '../../../billing/price/price.ts';
+import { checkPrice, pricingTerms } from '../../../services/catalogue/price/price-rules.ts';
+import { at, invoice, item, linesOf, usageItem } from './line/charge-fixture.ts';
 import {
   oracleBillable,
   oracleBucketedCost,

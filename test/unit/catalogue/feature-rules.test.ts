@@ -5,7 +5,7 @@ import {
   checkFeatureDisplay,
   defaultLookupKey,
   mergedAlertSettings,
-} from '../../../db/stores/catalogue/feature-rules.ts';
+} from '../../../services/catalogue/feature-rules.ts';
 
 it.each([
   ['API Calls', 'api_calls'],

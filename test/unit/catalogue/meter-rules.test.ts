@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refusalIn } from '../../../billing/refusal.ts';
-import type { MeterAggregation } from '../../../db/entities/meter.ts';
-import { checkMeter, unitedFilters } from '../../../db/stores/catalogue/meter-rules.ts';
+import type { MeterAggregation } from '../../../db/entities/catalogue/meter.ts';
+import { checkMeter, unitedFilters } from '../../../services/catalogue/meter-rules.ts';
 
 const none = { field: null, expression: null, multiplier: null, bucket_size: null, group_by: null };
 

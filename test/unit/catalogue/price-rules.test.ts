@@ -7,7 +7,7 @@ import {
   type NewPrice,
   pricingTerms,
   supersededTerms,
-} from '../../../db/stores/catalogue/price-rules.ts';
+} from '../../../services/catalogue/price/price-rules.ts';
 
 const flat: NewPrice = {
   entityType: 'PLAN',

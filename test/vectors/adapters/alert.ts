@@ -1,4 +1,4 @@
-import { createAlertSettingBody, newAlertSetting } from '../../../api/schemas/alert.ts';
+import { createAlertSettingBody, newAlertSetting } from '../../../api/alert/alert.schema.ts';
 import { type AlertConfig, alertConfig } from '../../../billing/alert/alert-config.ts';
 import {
   type AlertState,
@@ -8,10 +8,10 @@ import {
   percentageBaseStart,
   percentageOf,
 } from '../../../billing/alert/alert-state.ts';
-import { decimal, decimalString } from '../../../billing/money.ts';
+import { decimal, decimalString } from '../../../billing/money/money.ts';
 import { refusalIn, statusOfCode } from '../../../billing/refusal.ts';
-import { insertAlertSetting } from '../../../db/stores/alert/alert-setting.ts';
 import { inTransaction } from '../../../db/transaction.ts';
+import { insertAlertSetting } from '../../../services/alert/alert-setting.ts';
 import { type Adapters, type Given, instant } from '../adapter.ts';
 import { apiWith } from './http.ts';
 

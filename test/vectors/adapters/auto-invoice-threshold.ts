@@ -1,4 +1,4 @@
-import { effectiveThreshold, thresholdOutcome } from '../../../billing/intermediate-invoice.ts';
+import { effectiveThreshold, thresholdOutcome } from '../../../billing/line/intermediate-invoice.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
 function autoInvoiceThreshold(given: Given) {

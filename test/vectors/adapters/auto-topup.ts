@@ -1,7 +1,7 @@
-import { cooldownSeconds, parseCooldown } from '../../../billing/auto-topup/auto-topup-cooldown.ts';
-import { decideAutoTopup, minimumOf, termsOf } from '../../../billing/auto-topup/auto-topup-decision.ts';
-import { decimal, decimalString } from '../../../billing/money.ts';
+import { decimal, decimalString } from '../../../billing/money/money.ts';
 import { refusalIn, statusOfCode } from '../../../billing/refusal.ts';
+import { cooldownSeconds, parseCooldown } from '../../../billing/wallet/auto-topup-cooldown.ts';
+import { decideAutoTopup, minimumOf, termsOf } from '../../../billing/wallet/auto-topup-decision.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
 function decision(given: Given): unknown {

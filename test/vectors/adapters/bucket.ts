@@ -1,5 +1,5 @@
-import { canonicalInstant } from '../../../billing/calendar.ts';
-import { type ChargeItem, planCharges, priceCharges, usageQuestions } from '../../../billing/charge.ts';
+import { type ChargeItem, planCharges, priceCharges, usageQuestions } from '../../../billing/line/charge.ts';
+import { canonicalInstant } from '../../../billing/time/calendar.ts';
 import { knownZone } from '../../../metering/series.ts';
 import type { Adapters, Given } from '../adapter.ts';
 import { priceTerms } from './catalogue.ts';

@@ -1,3 +1,9 @@
+import { limitOfPart } from '../../../billing/allowance/period-limit.ts';
+import { couponApplies, couponAssociationEnd, couponPeriod } from '../../../billing/invoice/coupon.ts';
+import { computedStatus, computeInvoice } from '../../../billing/invoice/invoice.ts';
+import { planCharges, priceCharges } from '../../../billing/line/charge.ts';
+import { decimal } from '../../../billing/money/money.ts';
+import { trialStartInvoice } from '../../../billing/subscription/trial.ts';
 import {
   billingAnchor,
   type Cadence,
@@ -7,13 +13,7 @@ import {
   nextBoundary,
   periodSeries,
   trialEnd,
-} from '../../../billing/calendar.ts';
-import { planCharges, priceCharges } from '../../../billing/charge.ts';
-import { couponApplies, couponAssociationEnd, couponPeriod } from '../../../billing/coupon.ts';
-import { computedStatus, computeInvoice } from '../../../billing/invoice.ts';
-import { decimal } from '../../../billing/money.ts';
-import { limitOfPart } from '../../../billing/period-limit.ts';
-import { trialStartInvoice } from '../../../billing/trial.ts';
+} from '../../../billing/time/calendar.ts';
 import { type Adapters, type Given, text } from '../adapter.ts';
 import { fixedItem } from './charge.ts';
 

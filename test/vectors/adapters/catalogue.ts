@@ -1,5 +1,4 @@
-import { type Allowance, allowanceOf, billableQuantity } from '../../../billing/allowance.ts';
-import { millisecondsBetween } from '../../../billing/calendar.ts';
+import { type Allowance, allowanceOf, billableQuantity } from '../../../billing/allowance/allowance.ts';
 import {
   type Decimal,
   decimal,
@@ -8,9 +7,10 @@ import {
   storedDecimal,
   sum,
   zero,
-} from '../../../billing/money.ts';
-import { costOfQuantity, defaultQuantity, effectiveUnitCost, type PriceTerms } from '../../../billing/price.ts';
-import { windowBounds } from '../../../billing/window.ts';
+} from '../../../billing/money/money.ts';
+import { costOfQuantity, defaultQuantity, effectiveUnitCost, type PriceTerms } from '../../../billing/price/price.ts';
+import { millisecondsBetween } from '../../../billing/time/calendar.ts';
+import { windowBounds } from '../../../billing/time/window.ts';
 import { knownZone } from '../../../metering/series.ts';
 import { type Adapters, type Given, text } from '../adapter.ts';
 

@@ -1,4 +1,3 @@
-import { canonicalInstant, nextBoundary, periodSeries } from '../../../billing/calendar.ts';
 import {
   type ChargeItem,
   type ChargeLine,
@@ -6,8 +5,9 @@ import {
   planCharges,
   priceCharges,
   type UsageAnswer,
-} from '../../../billing/charge.ts';
-import { decimal, decimalString, sum } from '../../../billing/money.ts';
+} from '../../../billing/line/charge.ts';
+import { decimal, decimalString, sum } from '../../../billing/money/money.ts';
+import { canonicalInstant, nextBoundary, periodSeries } from '../../../billing/time/calendar.ts';
 import type { Adapters, Given } from '../adapter.ts';
 
 /** An item of the vector's cadence with a flat price. */

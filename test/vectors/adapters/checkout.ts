@@ -1,3 +1,8 @@
+import { amountToCollect, gatedInvoiceAfter, refuseGated } from '../../../billing/invoice/gated-invoice.ts';
+import { assertEditable } from '../../../billing/invoice/invoice-edit.ts';
+import { paymentByHand } from '../../../billing/invoice/invoice-payment.ts';
+import { planVoid } from '../../../billing/invoice/invoice-void.ts';
+import { decimal, decimalString, sum } from '../../../billing/money/money.ts';
 import {
   type CheckoutMove,
   type CheckoutStatus,
@@ -6,20 +11,15 @@ import {
   checkoutMove,
   checkoutPoll,
   isCheckoutActive,
-} from '../../../billing/checkout.ts';
-import { amountToCollect, gatedInvoiceAfter, refuseGated } from '../../../billing/gated-invoice.ts';
-import { assertEditable } from '../../../billing/invoice-edit.ts';
-import { paymentByHand } from '../../../billing/invoice-payment.ts';
-import { planVoid } from '../../../billing/invoice-void.ts';
-import { decimal, decimalString, sum } from '../../../billing/money.ts';
-import { assertPaymentMove, type PaymentStatus } from '../../../billing/payment.ts';
-import { rollUpRefunds } from '../../../billing/refund.ts';
+} from '../../../billing/payment/checkout.ts';
+import { assertPaymentMove, type PaymentStatus } from '../../../billing/payment/payment.ts';
+import { rollUpRefunds } from '../../../billing/payment/refund.ts';
+import { chooseSavedMethod, mandateLimit } from '../../../billing/payment/saved-method.ts';
 import { refusalIn, refuse, statusOfCode } from '../../../billing/refusal.ts';
-import { chooseSavedMethod, mandateLimit } from '../../../billing/saved-method.ts';
-import { planTopup } from '../../../billing/topup.ts';
-import { planCredit } from '../../../billing/wallet-ledger.ts';
-import { mandateCeilings } from '../../../db/stores/payment/mandate-ceiling.ts';
-import { settingDefaults } from '../../../db/stores/platform/setting-defaults.ts';
+import { planTopup } from '../../../billing/wallet/topup.ts';
+import { planCredit } from '../../../billing/wallet/wallet-ledger.ts';
+import { mandateCeilings } from '../../../services/payment/mandate-ceiling.ts';
+import { settingDefaults } from '../../../services/platform/setting-defaults.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
 /** Answer of a call, or the status and code of its refusal. */

@@ -1,11 +1,11 @@
-import { commitLine, commitUsage } from '../../../billing/commitment.ts';
+import { commitLine, commitUsage } from '../../../billing/commitment/commitment.ts';
 import {
   committedMoney,
   priceIn,
   sumOfWindows,
   type TimeBucketTerms,
   windowCommitter,
-} from '../../../billing/commitment-window.ts';
+} from '../../../billing/commitment/commitment-window.ts';
 import {
   currencyPrecision,
   type Decimal,
@@ -14,8 +14,8 @@ import {
   moneyString,
   roundToCurrency,
   sum,
-} from '../../../billing/money.ts';
-import type { PriceTerms } from '../../../billing/price.ts';
+} from '../../../billing/money/money.ts';
+import type { PriceTerms } from '../../../billing/price/price.ts';
 import type { Adapters, Given } from '../adapter.ts';
 
 function flat(unitAmount: unknown, currency: string): PriceTerms {

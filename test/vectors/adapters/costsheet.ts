@@ -1,4 +1,4 @@
-import { costMargin } from '../../../billing/cost-margin.ts';
+import { costMargin } from '../../../billing/price/cost-margin.ts';
 import type { Adapters, Given } from '../adapter.ts';
 
 function margin(given: Given): unknown {

@@ -7,7 +7,7 @@ import {
   grantExpiry,
   proratedCredits,
   upcomingApplications,
-} from '../../../billing/credit-grant.ts';
+} from '../../../billing/wallet/credit-grant.ts';
 import type { Adapters, Given } from '../adapter.ts';
 import { instant } from '../adapter.ts';
 

@@ -1,5 +1,5 @@
-import { applyCreditNote, type CreditableInvoice, planCreditNote } from '../../../billing/credit-note.ts';
-import { planRefunds, rollUpRefunds } from '../../../billing/refund.ts';
+import { applyCreditNote, type CreditableInvoice, planCreditNote } from '../../../billing/invoice/credit-note.ts';
+import { planRefunds, rollUpRefunds } from '../../../billing/payment/refund.ts';
 import { type Adapters, type Given, outcome, text } from '../adapter.ts';
 
 function creditNote(given: Given): unknown {

@@ -3,8 +3,8 @@ import {
   type EntitlementPart,
   overridableMembers,
   partsInForce,
-} from '../../../billing/entitlement.ts';
-import { usagePercent, usageWindow } from '../../../billing/usage-summary.ts';
+} from '../../../billing/allowance/entitlement.ts';
+import { usagePercent, usageWindow } from '../../../billing/allowance/usage-summary.ts';
 import { knownZone } from '../../../metering/series.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 

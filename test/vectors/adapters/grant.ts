@@ -1,7 +1,7 @@
-import { type GrantTerms, meterGrants } from '../../../billing/grant.ts';
-import { grantFolding } from '../../../billing/grant-usage.ts';
-import { type Decimal, decimal, decimalString, roundToCurrency, sum } from '../../../billing/money.ts';
-import { costOfQuantity } from '../../../billing/price.ts';
+import { type GrantTerms, meterGrants } from '../../../billing/allowance/grant.ts';
+import { grantFolding } from '../../../billing/allowance/grant-usage.ts';
+import { type Decimal, decimal, decimalString, roundToCurrency, sum } from '../../../billing/money/money.ts';
+import { costOfQuantity } from '../../../billing/price/price.ts';
 import { knownZone } from '../../../metering/series.ts';
 import { utcInstant } from '../../../metering/timestamp.ts';
 import type { Adapters, Given } from '../adapter.ts';

@@ -1,4 +1,4 @@
-import { planCharges, priceCharges } from '../../../billing/charge.ts';
+import { planCharges, priceCharges } from '../../../billing/line/charge.ts';
 import type { Adapters, Given } from '../adapter.ts';
 import { fixedItem } from './charge.ts';
 import { bucketsOf } from './metering.ts';

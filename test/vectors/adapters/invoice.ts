@@ -1,18 +1,18 @@
-import { automaticFinalization } from '../../../billing/automatic-finalization.ts';
-import { subscriptionDueDate } from '../../../billing/due-date.ts';
-import { computeInvoice, type InvoiceCoupon } from '../../../billing/invoice.ts';
-import { invoiceConfig } from '../../../billing/invoice-config.ts';
-import { invoiceDateKey, invoiceNumber, nextInvoiceSequence } from '../../../billing/invoice-number.ts';
+import { automaticFinalization } from '../../../billing/invoice/automatic-finalization.ts';
+import { computeInvoice, type InvoiceCoupon } from '../../../billing/invoice/invoice.ts';
+import { invoiceConfig } from '../../../billing/invoice/invoice-config.ts';
+import { invoiceDateKey, invoiceNumber, nextInvoiceSequence } from '../../../billing/invoice/invoice-number.ts';
 import {
   addPayment,
   type InvoicePayment,
   invoicePayment,
   paidByPayments,
   paymentByHand,
-} from '../../../billing/invoice-payment.ts';
-import { type CurrencySummary, summarizeInvoices } from '../../../billing/invoice-summary.ts';
-import { planVoid } from '../../../billing/invoice-void.ts';
-import { defaultTaxBehavior } from '../../../billing/tax.ts';
+} from '../../../billing/invoice/invoice-payment.ts';
+import { type CurrencySummary, summarizeInvoices } from '../../../billing/invoice/invoice-summary.ts';
+import { planVoid } from '../../../billing/invoice/invoice-void.ts';
+import { defaultTaxBehavior } from '../../../billing/invoice/tax.ts';
+import { subscriptionDueDate } from '../../../billing/time/due-date.ts';
 import { type Adapters, type Given, instant, outcome, text } from '../adapter.ts';
 
 function invoicePipeline(given: Given): unknown {

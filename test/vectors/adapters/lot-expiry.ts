@@ -1,7 +1,7 @@
-import { lotFate } from '../../../billing/credit-expiry.ts';
-import type { CreditLot } from '../../../billing/credit-lot.ts';
-import { decimal, decimalString } from '../../../billing/money.ts';
-import { planExpiry } from '../../../billing/wallet-ledger.ts';
+import { decimal, decimalString } from '../../../billing/money/money.ts';
+import { lotFate } from '../../../billing/wallet/credit-expiry.ts';
+import type { CreditLot } from '../../../billing/wallet/credit-lot.ts';
+import { planExpiry } from '../../../billing/wallet/wallet-ledger.ts';
 import { type Adapters, type Given, instant } from '../adapter.ts';
 import { lot } from './wallet.ts';
 

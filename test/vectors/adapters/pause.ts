@@ -4,12 +4,12 @@ import {
   planCharges,
   priceCharges,
   type UsageAnswer,
-} from '../../../billing/charge.ts';
-import { decimal, moneyString, sum } from '../../../billing/money.ts';
-import { pauseSubscription, type ResumeTerms, resumeSubscription } from '../../../billing/pause.ts';
-import { type ProratedChange, prorateChange } from '../../../billing/proration-change.ts';
-import { closePeriod, type Period, type SubscriptionState } from '../../../billing/subscription.ts';
-import { wholePeriodAt } from '../../../billing/whole-period.ts';
+} from '../../../billing/line/charge.ts';
+import { decimal, moneyString, sum } from '../../../billing/money/money.ts';
+import { pauseSubscription, type ResumeTerms, resumeSubscription } from '../../../billing/subscription/pause.ts';
+import { type ProratedChange, prorateChange } from '../../../billing/subscription/proration-change.ts';
+import { closePeriod, type Period, type SubscriptionState } from '../../../billing/subscription/subscription.ts';
+import { wholePeriodAt } from '../../../billing/time/whole-period.ts';
 import { type Adapters, type Given, instant } from '../adapter.ts';
 import { fixedItem } from './charge.ts';
 

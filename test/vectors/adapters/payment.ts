@@ -1,12 +1,12 @@
-import { askAgain, askFirst } from '../../../activities/payment-gateway.ts';
-import { paidByPayments } from '../../../billing/invoice-payment.ts';
+import { askAgain, askFirst } from '../../../activities/payment/payment-gateway.ts';
+import { paidByPayments } from '../../../billing/invoice/invoice-payment.ts';
 import {
   type PaymentOutcome,
   type PaymentStatus,
   paymentEventName,
   paymentMoveAllowed,
   paymentStatusAfter,
-} from '../../../billing/payment.ts';
+} from '../../../billing/payment/payment.ts';
 import {
   type GatewayCharge,
   GatewayOutcomeUnknown,

@@ -1,6 +1,6 @@
-import type { ChargeItem } from '../../../billing/charge.ts';
-import { decimal, moneyString } from '../../../billing/money.ts';
-import { changePlan } from '../../../billing/plan-change.ts';
+import type { ChargeItem } from '../../../billing/line/charge.ts';
+import { decimal, moneyString } from '../../../billing/money/money.ts';
+import { changePlan } from '../../../billing/subscription/plan-change.ts';
 import { type Adapters, type Given, instant } from '../adapter.ts';
 
 function planItem(currency: string, amount: string, start: string, index: number): ChargeItem {

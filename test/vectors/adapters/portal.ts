@@ -1,4 +1,4 @@
-import { portalPage, portalPageBody } from '../../../api/schemas/portal.ts';
+import { portalPage, portalPageBody } from '../../../api/customer/portal.schema.ts';
 import type { Adapters } from '../adapter.ts';
 
 export const portalAdapters: Adapters = {

@@ -1,4 +1,4 @@
-import { decidePriceSync, targetSequence } from '../../../billing/price-sync.ts';
+import { decidePriceSync, targetSequence } from '../../../billing/price/price-sync.ts';
 import { type Adapters, type Given, instant } from '../adapter.ts';
 
 function planPriceSync(given: Given): unknown {

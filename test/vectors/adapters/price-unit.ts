@@ -1,7 +1,14 @@
-import type { Derivation } from '../../../billing/derivation.ts';
-import { estimateCharge } from '../../../billing/estimate.ts';
-import { decimal, decimalString, moneyString, roundToCurrency, storedDecimal, sum } from '../../../billing/money.ts';
-import { costOfQuantity, type PriceTerms } from '../../../billing/price.ts';
+import { estimateCharge } from '../../../billing/line/estimate.ts';
+import {
+  decimal,
+  decimalString,
+  moneyString,
+  roundToCurrency,
+  storedDecimal,
+  sum,
+} from '../../../billing/money/money.ts';
+import type { Derivation } from '../../../billing/price/derivation.ts';
+import { costOfQuantity, type PriceTerms } from '../../../billing/price/price.ts';
 import {
   atRate,
   costInCurrency,
@@ -9,7 +16,7 @@ import {
   fiatTiers,
   linePriceUnit,
   priceUnitAmount,
-} from '../../../billing/price-unit.ts';
+} from '../../../billing/price/price-unit.ts';
 import { type Adapters, type Given, text } from '../adapter.ts';
 
 function priceUnitCost({ price_unit: unit, price_unit_config: config, currency, quantity: given }: Given): unknown {

@@ -1,5 +1,5 @@
-import { decimal } from '../../../billing/money.ts';
-import { prorate, prorationShare, shareText } from '../../../billing/proration.ts';
+import { prorate, prorationShare, shareText } from '../../../billing/line/proration.ts';
+import { decimal } from '../../../billing/money/money.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
 function periodOf(given: Given) {

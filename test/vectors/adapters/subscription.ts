@@ -1,9 +1,9 @@
-import { cancelsForLatePayment } from '../../../billing/auto-cancellation.ts';
-import { openingCollection, openingStatus } from '../../../billing/collection.ts';
-import { selectPrices } from '../../../billing/price-selection.ts';
-import { closePeriod, type SubscriptionState } from '../../../billing/subscription.ts';
-import { renewalNoticeAt } from '../../../billing/subscription-agenda.ts';
-import { cancelSubscription } from '../../../billing/subscription-cancel.ts';
+import { cancelsForLatePayment } from '../../../billing/invoice/auto-cancellation.ts';
+import { selectPrices } from '../../../billing/price/price-selection.ts';
+import { openingCollection, openingStatus } from '../../../billing/subscription/collection.ts';
+import { closePeriod, type SubscriptionState } from '../../../billing/subscription/subscription.ts';
+import { renewalNoticeAt } from '../../../billing/subscription/subscription-agenda.ts';
+import { cancelSubscription } from '../../../billing/subscription/subscription-cancel.ts';
 import { type Adapters, type Given, instant } from '../adapter.ts';
 
 function priceSelection(given: Given): unknown {

@@ -1,8 +1,8 @@
-import { usableCredits, walletAllowance } from '../../../billing/credit-lot.ts';
-import { invoicePayment } from '../../../billing/invoice-payment.ts';
-import { decimal, decimalString, greatest, sum, zero } from '../../../billing/money.ts';
-import { doWalletsPay, payFromPostpaidWallets, splitWithCard } from '../../../billing/postpaid-payment.ts';
-import { creditsOf } from '../../../billing/wallet.ts';
+import { invoicePayment } from '../../../billing/invoice/invoice-payment.ts';
+import { decimal, decimalString, greatest, sum, zero } from '../../../billing/money/money.ts';
+import { usableCredits, walletAllowance } from '../../../billing/wallet/credit-lot.ts';
+import { doWalletsPay, payFromPostpaidWallets, splitWithCard } from '../../../billing/wallet/postpaid-payment.ts';
+import { creditsOf } from '../../../billing/wallet/wallet.ts';
 import type { Adapters, Given } from '../adapter.ts';
 
 /** A wallet whose credits are one lot that never expires. */

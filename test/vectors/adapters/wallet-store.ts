@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { viewWallet } from '../../../api/schemas/wallet.ts';
+import { viewWallet } from '../../../api/wallet/wallet.schema.ts';
 import {
   createWalletBody,
   debitBody,
@@ -7,19 +7,19 @@ import {
   newWallet,
   topupBody,
   topupOf,
-} from '../../../api/schemas/wallet-input.ts';
-import { viewWalletTransaction } from '../../../api/schemas/wallet-transaction.ts';
-import { decimal, decimalString } from '../../../billing/money.ts';
+} from '../../../api/wallet/wallet-input.schema.ts';
+import { viewWalletTransaction } from '../../../api/wallet/wallet-transaction.schema.ts';
+import { decimal, decimalString } from '../../../billing/money/money.ts';
 import { refusalIn, statusOfCode } from '../../../billing/refusal.ts';
-import { WalletTransaction } from '../../../db/entities/wallet-transaction.ts';
-import { createCustomer } from '../../../db/stores/customer/customer.ts';
-import { findWallet } from '../../../db/stores/wallet/wallet.ts';
-import { convertToPostpaid } from '../../../db/stores/wallet/wallet-close.ts';
-import { debitWallet } from '../../../db/stores/wallet/wallet-debit.ts';
-import { openWallet } from '../../../db/stores/wallet/wallet-open.ts';
-import { terminateWallet } from '../../../db/stores/wallet/wallet-terminate.ts';
-import { topUpWallet } from '../../../db/stores/wallet/wallet-topup.ts';
+import { WalletTransaction } from '../../../db/entities/wallet/wallet-transaction.ts';
 import { inTransaction, type Transaction } from '../../../db/transaction.ts';
+import { createCustomer } from '../../../services/customer/customer.ts';
+import { findWallet } from '../../../services/wallet/wallet.ts';
+import { convertToPostpaid } from '../../../services/wallet/wallet-close.ts';
+import { debitWallet } from '../../../services/wallet/wallet-debit.ts';
+import { openWallet } from '../../../services/wallet/wallet-open.ts';
+import { terminateWallet } from '../../../services/wallet/wallet-terminate.ts';
+import { topUpWallet } from '../../../services/wallet/wallet-topup.ts';
 import type { Adapters, Given } from '../adapter.ts';
 import { apiWith } from './http.ts';
 

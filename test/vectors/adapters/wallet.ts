@@ -1,12 +1,17 @@
-import { type CreditLot, creditsBreakdown, usableCredits, walletAllowance } from '../../../billing/credit-lot.ts';
-import { planVoid } from '../../../billing/invoice-void.ts';
-import { decimal, decimalString, sum } from '../../../billing/money.ts';
-import { applyPrepaidCredits } from '../../../billing/prepaid-credit.ts';
+import { planVoid } from '../../../billing/invoice/invoice-void.ts';
+import { applyPrepaidCredits } from '../../../billing/invoice/prepaid-credit.ts';
+import { decimal, decimalString, sum } from '../../../billing/money/money.ts';
 import { refusalIn, statusOfCode } from '../../../billing/refusal.ts';
-import { planBonus, planTopup } from '../../../billing/topup.ts';
-import { creditsOf, creditValue, guardWallet, inOrderOfPaying } from '../../../billing/wallet.ts';
-import { realTimeBalance } from '../../../billing/wallet-balance.ts';
-import { planCredit, planDebit, type Quantity, type WalletState } from '../../../billing/wallet-ledger.ts';
+import {
+  type CreditLot,
+  creditsBreakdown,
+  usableCredits,
+  walletAllowance,
+} from '../../../billing/wallet/credit-lot.ts';
+import { planBonus, planTopup } from '../../../billing/wallet/topup.ts';
+import { creditsOf, creditValue, guardWallet, inOrderOfPaying } from '../../../billing/wallet/wallet.ts';
+import { realTimeBalance } from '../../../billing/wallet/wallet-balance.ts';
+import { planCredit, planDebit, type Quantity, type WalletState } from '../../../billing/wallet/wallet-ledger.ts';
 import { type Adapters, type Given, instant, text } from '../adapter.ts';
 
 /** A lot of a vector. */

@@ -1,0 +1,31 @@
+import type { Api } from '../app.ts';
+import { errorResponses } from '../errors.ts';
+import { feedQueryOf, outboundEventPage, outboundEventQuery, viewOutboundEventPage } from './outbound-event.schema.ts';
+import { createOutboundEventFeed } from './outbound-event-feed.ts';
+import { needsCurrentState, withCurrentState } from './outbound-event-payload.ts';
+
+/** The feed of outbound events, from any position, with long polling. spec: platform §17; design: architecture §5 */
+export async function outboundEventRoutes(app: Api): Promise<void> {
+  const feed = createOutboundEventFeed(app.dependencies.database);
+  // Before the server waits for open requests, so that it need not wait for those that wait for events.
+  app.addHook('preClose', () => feed.close());
+
+  app.get('/outbound-events', {
+    schema: {
+      operationId: 'listOutboundEvents',
+      tags: ['Outbound events'],
+      summary: 'Read outbound events in order, and wait for the next',
+      querystring: outboundEventQuery,
+      response: { 200: outboundEventPage, ...errorResponses },
+    },
+    config: { permission: 'webhook:read' },
+    handler: async (request, reply) => {
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      void reply.header('cache-control', 'no-store');
+      const page = await feed.read(request.scope, feedQueryOf(request.query), gone.signal);
+      if (!needsCurrentState(page)) return viewOutboundEventPage(page);
+      return request.transaction(async (tx) => viewOutboundEventPage(await withCurrentState(tx, page)));
+    },
+  });
+}

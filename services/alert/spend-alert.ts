@@ -1,0 +1,212 @@
+import type { AlertConfig, AlertEntity } from '../../billing/alert/alert-config.ts';
+import { alertHeadroom } from '../../billing/alert/alert-headroom.ts';
+import {
+  type AlertState,
+  type AlertType,
+  alertStateOf,
+  alertStep,
+  thresholdOf,
+} from '../../billing/alert/alert-state.ts';
+import { type Decimal, decimal, decimalString, least, sum } from '../../billing/money/money.ts';
+import { customerNow } from '../../db/clock.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { ScopedSql, Sql } from '../../db/transaction.ts';
+import { type BilledLine, computeCharges } from '../charging/subscription-charge.ts';
+import { runningPeriodOf } from '../charging/subscription-period.ts';
+import { readSubscriptions, type SubscriptionRow } from '../charging/subscription-row.ts';
+import { subscriptionEvent } from '../subscription/read/subscription-event.ts';
+import type { UsageReader } from '../usage-reader.ts';
+import { type AlertOutcome, type AlertReading, recordAlerts, tellChanges } from './alert-stream.ts';
+
+/** Setting of a subscription, one of its line items, or a group of them. */
+export interface SpendSetting {
+  id: string;
+  entityType: AlertEntity;
+  entityId: string;
+  parentEntityId: string;
+  config: AlertConfig;
+}
+
+/** A subscription whose spending is watched. */
+export interface WatchedSpending {
+  subscriptionId: string;
+  customerId: string;
+  settings: SpendSetting[];
+}
+
+/**
+ * Subscriptions of customers with the settings that watch them; none while `subscription_alert_config` is off. Usage through a
+ * subscription that inherits marks the customer of its parent too. spec: wallets-and-payments §1.9, §2.16
+ */
+export async function watchedSpending(
+  sql: Sql,
+  scope: Scope,
+  customerIds: readonly string[],
+): Promise<WatchedSpending[]> {
+  const rows = await sql.rows<{
+    subscription_id: string;
+    customer_id: string;
+    id: string;
+    entity_type: AlertEntity;
+    entity_id: string;
+    parent_entity_id: string;
+    config: AlertConfig;
+  }>(
+    `select s.id as subscription_id, s.customer_id, a.id, a.entity_type, a.entity_id, a.parent_entity_id, a.config
+     from subscription s join alert_setting a on a.environment_id = s.environment_id and a.status = 'published' and a.enabled
+       and (a.entity_type = 'subscription' and a.entity_id = s.id
+         or a.entity_type in ('subscription_line_item', 'group') and a.parent_entity_id = s.id)
+     where s.environment_id = $1 and s.status = 'published' and s.subscription_status in ('active', 'trialing')
+       and s.customer_id = any($2)
+       and exists (select from setting where environment_id = $1 and key = 'subscription_alert_config' and status = 'published'
+         and value ->> 'alert_enabled' = 'true')
+     order by s.id, a.id`,
+    [scope.environmentId, [...customerIds]],
+  );
+  return [...Map.groupBy(rows, (row) => row.subscription_id)].map(([subscriptionId, own]) => ({
+    subscriptionId,
+    customerId: own[0]!.customer_id,
+    settings: own.map((row) => ({
+      id: row.id,
+      entityType: row.entity_type,
+      entityId: row.entity_id,
+      parentEntityId: row.parent_entity_id,
+      config: row.config,
+    })),
+  }));
+}
+
+/**
+ * Compares what a subscription's current period costs up to its customer's present, usage and fixed charges together, with the
+ * settings that watch it; a new period begins new streams. A stream that the period before left in alarm is told as recovered
+ * once, with the first state of the new one that is ok. spec: wallets-and-payments §2.16
+ */
+export async function alertSpending(
+  tx: ScopedSql,
+  { subscriptionId, settings }: WatchedSpending,
+  readUsage: UsageReader,
+): Promise<AlertOutcome> {
+  const { scope } = tx;
+  const row = (await readSubscriptions(tx, scope.environmentId, [subscriptionId])).get(subscriptionId);
+  if (!row) return { againAt: null, headroom: null };
+  const now = await customerNow(tx, row.customerId);
+  const running = runningPeriodOf(row);
+  const request = {
+    key: subscriptionId,
+    subscription: row,
+    reason: 'closing' as const,
+    elapsed: running,
+    next: running,
+    usageUntil: now,
+    withoutBilled: true,
+  };
+  const lines = (await computeCharges(tx, scope, [request], readUsage)).get(subscriptionId) ?? [];
+  const groups = await groupsOfItems(tx, subscriptionId);
+  const present = { now, isTestClock: row.testClockId !== null };
+  const readings = settings.map((setting) => spendReading(row, setting, spent(setting, lines, groups), present));
+  await endEarlierPeriods(tx, readings);
+  const headrooms = readings.flatMap(({ config, value }) => alertHeadroom(config, value) ?? []);
+  return {
+    againAt: (await recordAlerts(tx, scope, readings)).againAt,
+    headroom: headrooms.length === 0 ? null : decimalString(headrooms.reduce(least)),
+  };
+}
+
+function spent(setting: SpendSetting, lines: readonly BilledLine[], groups: ReadonlyMap<string, string>): Decimal {
+  const counted = lines.filter(({ subscriptionLineItemId: item }) => {
+    if (setting.entityType === 'subscription') return true;
+    if (setting.entityType === 'group') return item !== null && groups.get(item) === setting.entityId;
+    return item === setting.entityId;
+  });
+  return sum(counted.map(({ amount }) => decimal(amount)));
+}
+
+/** Group of each line item of a subscription: that of its price, else of the feature that its meter is of. */
+async function groupsOfItems(sql: ScopedSql, subscriptionId: string): Promise<Map<string, string>> {
+  const rows = await sql.rows<{ id: string; group_id: string }>(
+    `select l.id, coalesce(p.group_id, (select f.group_id from feature f where f.environment_id = l.environment_id
+       and f.meter_id = l.meter_id and f.group_id is not null and f.status = 'published' order by f.id limit 1)) as group_id
+     from subscription_line_item l join price p on p.id = l.price_id
+     where l.environment_id = $1 and l.subscription_id = $2 and l.status = 'published'`,
+    [sql.scope.environmentId, subscriptionId],
+  );
+  return new Map(rows.filter(({ group_id }) => group_id !== null).map((row) => [row.id, row.group_id]));
+}
+
+const alertTypeOf: Partial<Record<AlertEntity, AlertType>> = {
+  subscription: 'subscription_spend',
+  subscription_line_item: 'subscription_line_item_spend',
+  group: 'subscription_group_spend',
+};
+
+function spendReading(
+  row: SubscriptionRow,
+  setting: SpendSetting,
+  value: Decimal,
+  { now, isTestClock }: { now: string; isTestClock: boolean },
+): AlertReading {
+  const alertType = alertTypeOf[setting.entityType]!;
+  return {
+    entityType: setting.entityType,
+    entityId: setting.entityId,
+    alertType,
+    parentEntityType: setting.parentEntityId === '' ? null : 'subscription',
+    parentEntityId: setting.parentEntityId,
+    settingId: setting.id,
+    periodStart: row.currentPeriodStart,
+    customerId: row.customerId,
+    alertSettingId: setting.id,
+    config: setting.config,
+    value,
+    now,
+    isCalmAtOnce: isTestClock,
+    event: (name, state) => spendEvent(name, row, setting, { state, alertType, value, now }),
+  };
+}
+
+function spendEvent(
+  name: string,
+  row: SubscriptionRow,
+  { entityType, entityId, config }: SpendSetting,
+  { state, alertType, value, now }: { state: AlertState; alertType: AlertType; value: Decimal; now: string },
+) {
+  const event = subscriptionEvent(name, row, now);
+  const threshold = thresholdOf(config, state);
+  const alert = {
+    subscription: event.payload.subscription,
+    subscription_line_item_id: entityType === 'subscription_line_item' ? entityId : null,
+    group_id: entityType === 'group' ? entityId : null,
+    alert_type: alertType,
+    alert_status: state,
+    current_spend: decimalString(value),
+    threshold: threshold && decimalString(threshold),
+    triggered_at: now,
+  };
+  return { entityType: event.entityType, entityId: event.entityId, payload: { alert, ...alert } };
+}
+
+/**
+ * Ends the streams that earlier periods left in alarm. Those whose new period begins with `ok` are logged and told as recovered, once;
+ * one that is in alarm from its start alarms anew.
+ */
+async function endEarlierPeriods(sql: ScopedSql, readings: readonly AlertReading[]): Promise<void> {
+  const ended = await sql.rows<{ setting_id: string }>(
+    `update alert_stream s set state = 'ok', calmer_state = null, calmer_since = null
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as k(entity_type, entity_id, setting_id, period_start)
+     where s.environment_id = $1 and s.entity_type = k.entity_type and s.entity_id = k.entity_id and s.setting_id = k.setting_id
+       and s.period_start < k.period_start and s.state <> 'ok'
+     returning s.setting_id`,
+    [
+      sql.scope.environmentId,
+      readings.map(({ entityType }) => entityType),
+      readings.map(({ entityId }) => entityId),
+      readings.map(({ settingId }) => settingId),
+      readings.map(({ periodStart }) => periodStart),
+    ],
+  );
+  const settings = new Set(ended.map((row) => row.setting_id));
+  const recovered = readings
+    .filter(({ settingId, config, value }) => settings.has(settingId) && alertStateOf(config, value) === 'ok')
+    .map((reading) => ({ reading, state: 'ok' as const, event: alertStep(reading.alertType, 'in_alarm', 'ok').event }));
+  await tellChanges(sql, sql.scope, recovered);
+}

@@ -1,0 +1,123 @@
+import { instantText } from '../../db/rows/columns.ts';
+import { badField } from '../../db/rows/record.ts';
+import type { ScopedSql } from '../../db/transaction.ts';
+import { placeEvents } from './outbox-relay.ts';
+
+/** An outbound event as the feed shows it. */
+export interface FeedEvent {
+  id: string;
+  /** The position right after this event. */
+  cursor: string;
+  sequence: number;
+  eventName: string;
+  entityType: string;
+  entityId: string;
+  payload: Record<string, unknown>;
+  occurredAt: string;
+  createdAt: string;
+}
+
+export interface FeedPage {
+  events: FeedEvent[];
+  /** Where the next page starts; the same as before when nothing came. */
+  next: string;
+  hasMore: boolean;
+}
+
+/**
+ * Reads the events of the scope's environment behind `after` (from the very first when null; `latest` is the present end), in the
+ * order of their places in the feed. A place is given once, by `placeEvents`, and everything that is committed has one by then: what
+ * commits later comes later, so a reader that goes on from `next` misses nothing and needs no other transaction to end. The events of
+ * one object come in the order of their `sequence`, which has no gap. Throws `validation_error` for a cursor that is not ours.
+ * design: architecture §5 Outbox, people-and-events §A 1, 2; spec: platform §17.1
+ */
+export async function readOutboundEvents(
+  tx: ScopedSql,
+  query: { after: string | null; limit: number },
+): Promise<FeedPage> {
+  const from = query.after === null || query.after === 'latest' ? null : decodeCursor(query.after);
+  const end = await placeEvents(tx);
+  const after = query.after === 'latest' ? end : from === null ? '0' : await placeBehind(tx, from, end);
+  const rows = await tx.rows<FeedRow>(readText, [tx.scope.environmentId, after, query.limit + 1]);
+  const page = rows.slice(0, query.limit);
+  return {
+    events: page.map(feedEvent),
+    next: encodeCursor(page.at(-1)?.feed_position ?? after),
+    hasMore: rows.length > query.limit,
+  };
+}
+
+function feedEvent(row: FeedRow): FeedEvent {
+  return {
+    id: row.id,
+    cursor: encodeCursor(row.feed_position),
+    sequence: row.sequence,
+    eventName: row.event_name,
+    entityType: row.entity_type,
+    entityId: row.entity_id,
+    payload: row.payload,
+    occurredAt: instantText(row.occurred_at),
+    createdAt: instantText(row.created_at),
+  };
+}
+
+/** Opaque to callers, so that its form may change. */
+function encodeCursor(place: string): string {
+  return Buffer.from(`2.${place}`).toString('base64url');
+}
+
+/** A position as a cursor tells it: a place, or in cursors of an earlier form a transaction and a place within it. */
+type Position = { place: string } | { transactionId: string; position: string };
+
+const largestTransactionId = 2n ** 64n - 1n;
+const largestPlace = 2n ** 63n - 1n;
+
+function decodeCursor(cursor: string): Position {
+  const text = cursor.length <= 100 ? Buffer.from(cursor, 'base64url').toString('latin1') : '';
+  const [, place] = /^2\.(\d{1,19})$/.exec(text) ?? [];
+  if (place && BigInt(place) <= largestPlace) return { place };
+  const [, transactionId, position] = /^1\.(\d{1,20})\.(\d{1,19})$/.exec(text) ?? [];
+  if (transactionId && position && BigInt(transactionId) <= largestTransactionId && BigInt(position) <= largestPlace) {
+    return { transactionId, position };
+  }
+  throw badField('after', 'must be a cursor of this feed, `latest`, or absent to start with the first event');
+}
+
+/**
+ * The place a cursor stands behind, which is not behind the `end`: after a restore to an earlier moment the next event comes there. One of the earlier form goes on before the first event its reader cannot have seen, which may
+ * show some again; after a restore it starts anew, for it names transactions of a cluster that is gone.
+ */
+async function placeBehind(tx: ScopedSql, from: Position, end: string): Promise<string> {
+  if ('place' in from) return BigInt(from.place) < BigInt(end) ? from.place : end;
+  const [found] = await tx.rows<{ place: string }>(placeBehindText, [
+    tx.scope.environmentId,
+    from.transactionId,
+    from.position,
+  ]);
+  return found?.place ?? end;
+}
+
+interface FeedRow {
+  id: string;
+  feed_position: string;
+  sequence: number;
+  event_name: string;
+  entity_type: string;
+  entity_id: string;
+  payload: Record<string, unknown>;
+  occurred_at: string;
+  created_at: string;
+}
+
+const readText = `
+select e.id, f.feed_position::text as feed_position, e.sequence, e.event_name, e.entity_type, e.entity_id, e.payload, e.occurred_at, e.created_at
+from outbox_feed f join outbox_event e on e.id = f.event_id
+where f.environment_id = $1 and f.feed_position > $2::bigint
+order by f.feed_position
+limit $3`;
+
+const placeBehindText = `
+select (case when r.was_restored then 0 else coalesce((
+  select min(f.feed_position) - 1 from outbox_event e join outbox_feed f on f.environment_id = $1 and f.event_id = e.id
+  where e.environment_id = $1 and (e.transaction_id, e.position) > ($2::xid8, $3::bigint)), r.last_position) end)::text as place
+from outbox_relay r where r.environment_id = $1`;

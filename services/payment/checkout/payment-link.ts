@@ -1,0 +1,129 @@
+import { decimal } from '../../../billing/money/money.ts';
+import { refuse } from '../../../billing/refusal.ts';
+import { customerNow } from '../../../db/clock.ts';
+import { decimalText } from '../../../db/rows/columns.ts';
+import { badField, missing } from '../../../db/rows/record.ts';
+import type { Scope } from '../../../db/scope.ts';
+import type { ScopedSql, Sql } from '../../../db/transaction.ts';
+import { refuseGatedInvoice } from '../../invoice/issue/invoice-gate.ts';
+import { refuseBesideCharge } from '../payment.ts';
+import { lockPayableInvoice, type PayableInvoiceRow } from '../payment-row.ts';
+import type { CheckoutOwner } from './checkout-draft.ts';
+import { type CheckoutRequest, cartKey, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
+import { type CheckoutRow, checkoutColumns } from './checkout-row.ts';
+import { supersedeCheckouts } from './checkout-supersede.ts';
+
+/** A page on which a final invoice is paid. */
+export interface PaymentLinkOrder {
+  invoiceId: string;
+  /** Part of what remains; null for all of it. */
+  amount: string | null;
+  paymentId: string;
+  /** Key and metadata of the payment, where its caller gave any. */
+  payment?: { idempotencyKey: string; metadata: Record<string, string> };
+  /** The payment is there already, INITIATED. */
+  isAdopted?: boolean;
+  /** Its customer's clock, and the customer's present. */
+  owner: Pick<CheckoutOwner, 'testClockId' | 'at'>;
+}
+
+/**
+ * Drafts a session that pays what remains of a final invoice, or a part. One may be open for an invoice at a time. Done again with the same
+ * session it changes nothing. Throws `not_found`; `invalid_operation` for an invoice that is not to be paid, and while a charge of it is
+ * under way; `already_exists` while another session is open; `validation_error` for more than remains.
+ * spec: wallets-and-payments §2.19; design: money-in-checkout §A9
+ */
+export async function draftPaymentLink(
+  tx: ScopedSql,
+  request: CheckoutRequest,
+  order: PaymentLinkOrder,
+): Promise<void> {
+  if (await findMade(tx, request.sessionId)) return;
+  const { invoiceId, owner } = order;
+  const invoice = await payableByLink(tx, invoiceId);
+  const remaining = decimalText(invoice.amount_remaining);
+  const amount = order.amount ?? remaining;
+  if (decimal(amount).greaterThan(remaining)) {
+    throw badField('amount', `must not exceed ${remaining}, what remains of the invoice`);
+  }
+  const configuration = { pay_invoice_params: { invoice_id: invoiceId } };
+  const key = request.idempotencyKey ?? cartKey(invoice.customer_id, 'pay_invoice', configuration);
+  await refuseRunning(tx, request, { key, invoiceId });
+  const subject = {
+    ...owner,
+    customerId: invoice.customer_id,
+    action: 'pay_invoice' as const,
+    configuration,
+    invoiceId,
+    amount,
+    currency: invoice.currency,
+    ...(order.payment ? { payment: order.payment } : {}),
+    isAdopted: order.isAdopted ?? false,
+  };
+  await insertCheckout(tx, request, subject, order.paymentId);
+}
+
+/** Locks an invoice that a page may pay. Throws as `draftPaymentLink`. */
+export async function payableByLink(tx: ScopedSql, invoiceId: string): Promise<PayableInvoiceRow> {
+  const invoice = await lockPayableInvoice(tx, tx.scope.environmentId, invoiceId);
+  if (!invoice) throw missing('invoice', invoiceId, 'invoice_id');
+  await refuseGatedInvoice(tx, tx.scope, invoiceId, 'paid');
+  const isPayable = invoice.invoice_status === 'FINALIZED' && decimalText(invoice.amount_remaining) !== '0';
+  if (!isPayable) {
+    const problem =
+      invoice.invoice_status === 'FINALIZED' ? 'is paid already' : `is ${invoice.invoice_status}, not payable`;
+    throw refuse('invalid_operation', `invoice ${invoiceId} ${problem}`, { invoice_id: invoiceId });
+  }
+  await refuseBesideCharge(tx, invoiceId);
+  return invoice;
+}
+
+const openLinks = `from checkout_session where environment_id = $1 and checkout_invoice_id = $2 and status = 'published'
+  and checkout_status in ('initiated', 'pending')`;
+
+/** Refuses (invalid_operation) another payment of an invoice while a page of it can be paid. design: money-in-checkout §A9 */
+export async function refuseBesideLink(sql: Sql, scope: Scope, invoiceId: string): Promise<void> {
+  const [open] = await sql.rows<{ id: string }>(`select id ${openLinks}`, [scope.environmentId, invoiceId]);
+  if (!open) return;
+  throw refuse(
+    'invalid_operation',
+    `invoice ${invoiceId} can be paid on the page of checkout session ${open.id}; cancel that first, or wait until it ends`,
+    { context: { checkout_session_id: open.id } },
+  );
+}
+
+/**
+ * Ends the pages of a final invoice whose remainder is about to change, in the transaction of the change and before the invoice is
+ * locked. Sessions of drafts are left to their own rule. design: money-in-checkout §A9
+ */
+export async function endLinksOf(tx: ScopedSql, invoiceId: string, at: string): Promise<void> {
+  const [invoice] = await tx.rows<{ invoice_status: string }>(
+    'select invoice_status from invoice where environment_id = $1 and id = $2',
+    [tx.scope.environmentId, invoiceId],
+  );
+  if (invoice?.invoice_status !== 'FINALIZED') return;
+  const rows = await tx.rows<CheckoutRow>(`select ${checkoutColumns} ${openLinks} for update`, [
+    tx.scope.environmentId,
+    invoiceId,
+  ]);
+  await supersedeCheckouts(tx, rows, at);
+}
+
+/** Ends the pages of a final invoice as `endLinksOf`, at the present of its customer. */
+export async function endLinksNow(tx: ScopedSql, invoiceId: string): Promise<void> {
+  const [invoice] = await tx.rows<{ customer_id: string }>(
+    'select customer_id from invoice where environment_id = $1 and id = $2',
+    [tx.scope.environmentId, invoiceId],
+  );
+  if (invoice) await endLinksOf(tx, invoiceId, await customerNow(tx, invoice.customer_id));
+}
+
+/** Sessions of an invoice that a command has ended and whose links nobody has closed yet. */
+export async function linksToClose(sql: Sql, scope: Scope, invoiceId: string): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from checkout_session where environment_id = $1 and checkout_invoice_id = $2 and failure_reason = 'superseded'
+       and link_state = 'open' and asked_at is null`,
+    [scope.environmentId, invoiceId],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,46 @@
+import type { SubscriptionRow } from '../../charging/subscription-row.ts';
+import type { OutboundEvent } from '../../platform/outbox.ts';
+
+const wireStatus: Record<string, string> = { draft: 'DRAFT', trialing: 'TRIALING' };
+
+/** The spelling of a subscription status on the wire. spec: subscriptions-and-invoicing §0 */
+export function subscriptionStatusOnWire(status: string): string {
+  return wireStatus[status] ?? status;
+}
+
+/** An event of a subscription with the slim object of the envelope. spec: platform §17.2 */
+export function subscriptionEvent(name: string, row: SubscriptionRow, occurredAt: string): OutboundEvent {
+  return {
+    name,
+    entityType: 'subscription',
+    entityId: row.id,
+    occurredAt,
+    payload: {
+      subscription: {
+        id: row.id,
+        customer_id: row.customerId,
+        plan_id: row.planId,
+        lookup_key: row.lookupKey,
+        subscription_status: subscriptionStatusOnWire(row.status),
+        subscription_type: row.subscriptionType,
+        currency: row.currency,
+        start_date: row.startDate,
+        end_date: row.endDate,
+        current_period_start: row.currentPeriodStart,
+        current_period_end: row.currentPeriodEnd,
+        trial_start: row.trialStart,
+        trial_end: row.trialEnd,
+        cancelled_at: row.cancelledAt,
+        cancel_at: row.cancelAt,
+        cancel_at_period_end: row.cancelAtPeriodEnd,
+        billing_cadence: 'RECURRING',
+        billing_period: row.billingPeriod,
+        billing_period_count: row.billingPeriodCount,
+        pause_status: row.pauseStatus,
+        parent_subscription_id: row.parentSubscriptionId,
+        metadata: row.metadata,
+        customer: null,
+      },
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { OutboundEvent } from '../platform/outbox.ts';
+
+/** Wallet as its events show it. */
+export interface WalletFacts {
+  id: string;
+  customerId: string;
+  currency: string;
+  balance: string;
+  creditBalance: string;
+  walletStatus: string;
+  name: string;
+  walletType: string;
+  conversionRate: string;
+}
+
+/** An event of a wallet in the shape of its delivery. spec: wallets-and-payments §2.24 */
+export function walletEvent(name: string, wallet: WalletFacts, occurredAt: string): OutboundEvent {
+  return {
+    name,
+    entityType: 'wallet',
+    entityId: wallet.id,
+    occurredAt,
+    payload: {
+      wallet: {
+        id: wallet.id,
+        customer_id: wallet.customerId,
+        currency: wallet.currency,
+        balance: wallet.balance,
+        credit_balance: wallet.creditBalance,
+        wallet_status: wallet.walletStatus,
+        name: wallet.name,
+        wallet_type: wallet.walletType,
+        conversion_rate: wallet.conversionRate,
+      },
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
+import type { Caller } from '../subscription/subscription.messages.ts';
+
+export const autoTopUpWorkflowType = 'autoTopUp';
+
+/** Id of the workflow that tops a wallet up. */
+export function autoTopUpWorkflowId(walletId: string): string {
+  return `auto-top-up/${walletId}`;
+}
+
+/** Standing of a wallet's top-ups: why it is not charging, and until when as far as time ends that. */
+export interface AutoTopUpStanding {
+  state: string;
+  reason: string | null;
+  until: string | null;
+}
+
+export interface AutoTopUpSnapshot extends LifecycleSnapshot, AutoTopUpStanding {}
+
+interface AutoTopUpCommand {
+  caller: Caller;
+  /** The customer's present when the request came. */
+  at: string;
+}
+
+export interface RetryTopUpCommand extends AutoTopUpCommand {
+  /** A person asks: pauses between top-ups do not hold, limits do. */
+  isForced: boolean;
+}
+
+export interface ResumeTopUpCommand extends AutoTopUpCommand {
+  /** Ends the attempt under way, whose gateway is silent, instead of a pause. */
+  givesUp: boolean;
+}
+
+/** News of a wallet, and its customer's present then. */
+export interface TopUpNews {
+  at: string;
+}
+
+/** The balance has fallen to the threshold: look at the wallet. Harmless at any time. */
+export const balanceDropped = defineSignal<[TopUpNews]>('balanceDropped');
+/** Terms, limits or the wallet changed. */
+export const settingsChanged = defineSignal<[TopUpNews]>('settingsChanged');
+/** A charge of the wallet was answered. */
+export const paymentSettled = defineSignal<[TopUpNews]>('paymentSettled');
+/** The customer's saved methods changed. */
+export const methodChanged = defineSignal<[TopUpNews]>('methodChanged');
+/** Looks at the wallet now and answers how it stands then. */
+export const retryNow = defineUpdate<AutoTopUpStanding, [RetryTopUpCommand]>('retryNow');
+/** Ends a pause, or gives up an attempt. */
+export const resume = defineUpdate<AutoTopUpStanding, [ResumeTopUpCommand]>('resume');
+/** Why it is not charging, and when it will. */
+export const standing = defineQuery<AutoTopUpStanding>('standing');
