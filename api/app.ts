@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from '@fastify/accepts';
-import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify';
+import { serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
 import { realNow } from '../db/clock.ts';
 import { timerSpread } from '../services/lifecycle/timer-spread.ts';
@@ -10,6 +9,7 @@ import { onWalletsWoken } from '../services/wallet/wallet-agenda.ts';
 import { topUpTeller } from '../workflows/wallet/auto-top-up-start.messages.ts';
 import { walletWaker } from '../workflows/wallet/wallet-start.messages.ts';
 import { alertRoutes } from './alert/alert.route.ts';
+import type { Api } from './api.ts';
 import { addonRoutes } from './catalogue/addon.route.ts';
 import { catalogueRoutes } from './catalogue/catalogue.route.ts';
 import { costsheetRoutes } from './catalogue/costsheet.route.ts';
@@ -92,15 +92,6 @@ import { rawEventRoutes } from './usage/raw-event.route.ts';
 import { usageAnalyticsRoutes } from './usage/usage-analytics.route.ts';
 import { creditGrantRoutes } from './wallet/credit-grant.route.ts';
 import { walletRoutes } from './wallet/wallet.route.ts';
-
-/** The server as a resource sees it: schemas are zod, and the handler's types come from them. */
-export type Api = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  ZodTypeProvider
->;
 
 /** Every resource under /v1, a line each. */
 async function registerResources(v1: Api): Promise<void> {

@@ -1,4 +1,4 @@
-import type { DeclineClass, GatewayReference, ResendRule } from './payment-gateway.ts';
+import type { DeclineClass, GatewayReference, ResendRule } from './gateway-reference.ts';
 
 /**
  * Addresses of a provider, or pages of ours, at which a payer pays by itself. A link outlives what it was opened for, so closing is

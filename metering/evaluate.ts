@@ -5,7 +5,8 @@ import { windowBounds } from '../billing/time/window.ts';
 import { aggregateValue } from './aggregate.ts';
 import { type AggregationType, type Contribution, compileMeter, type MeterDefinition } from './meter.ts';
 import { decimalOfScaled, weightedDecimals } from './quantity.ts';
-import { bucketPoints, knownZone, type SeriesWindows, windowAt } from './series.ts';
+import { bucketPoints, knownZone, windowAt } from './series.ts';
+import type { SeriesWindows } from './series-window.ts';
 import { microsecondsOf, utcInstant } from './timestamp.ts';
 import type { UsageBucket } from './usage-store.ts';
 

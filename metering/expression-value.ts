@@ -1,5 +1,5 @@
 import { Decimal as DecimalConstructor } from 'decimal.js';
-import type { ExpressionProgram } from './expression.ts';
+import type { ExpressionProgram } from './expression-program.ts';
 import { expressionText } from './property-value.ts';
 import { quantityDecimals } from './quantity.ts';
 

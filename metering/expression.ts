@@ -2,13 +2,8 @@ import { Decimal } from 'decimal.js';
 import jsep from 'jsep';
 import { decimalString, storedDecimal } from '../billing/money/money.ts';
 import { refuse } from '../billing/refusal.ts';
+import type { ExpressionProgram } from './expression-program.ts';
 import { functionArity, keptNumber } from './expression-value.ts';
-
-/**
- * An expression as a list of steps for a stack machine, flat: name, argument, name, argument … Metering runs it in this
- * process for each event it ingests (expression-value.ts), PostgreSQL for the events it reads (usage.expression_value).
- */
-export type ExpressionProgram = readonly string[];
 
 /** What one expression may cost: an event of a meter is evaluated while a caller waits. */
 const maxLength = 2_000;

@@ -6,7 +6,8 @@ import { badField, missing } from '../db/rows/record.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { metersById } from '../services/catalogue/meter.ts';
 import type { AggregationType } from './meter.ts';
-import { bucketPoints, type SeriesWindow, type SeriesWindows, seriesQuestions, windowsToAsk } from './series.ts';
+import { bucketPoints, seriesQuestions, windowsToAsk } from './series.ts';
+import type { SeriesWindow, SeriesWindows } from './series-window.ts';
 import type { UsageMeasure, UsageQuestion, UsageStore } from './usage-store.ts';
 
 /** What meters are asked. Instants are RFC 3339 texts in UTC with six decimals. */

@@ -1,5 +1,5 @@
 import type { AggregationType } from './meter.ts';
-import type { SeriesWindow } from './series.ts';
+import type { SeriesWindow } from './series-window.ts';
 
 /** A condition on a property by text form: one of the values. Several of them are ANDed, also on one key. */
 export interface PropertyCondition {

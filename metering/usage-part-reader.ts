@@ -10,7 +10,8 @@ import type {
   UsagePartQuestion,
   UsagePartReader,
 } from '../services/usage-part-reader.ts';
-import { knownZone, type SeriesWindows, seriesWindows } from './series.ts';
+import { knownZone, seriesWindows } from './series.ts';
+import type { SeriesWindows } from './series-window.ts';
 import { utcInstant } from './timestamp.ts';
 import type {
   BreakdownQuestion,

@@ -5,7 +5,7 @@ import type { BilledWindow, InheritedUsage } from '../services/usage-reader.ts';
 import type { PreparedEvent } from './event.ts';
 import type { AggregationType } from './meter.ts';
 import type { UnstorableEvent } from './rejected-event.ts';
-import type { SeriesWindow, SeriesWindows } from './series.ts';
+import type { SeriesWindow, SeriesWindows } from './series-window.ts';
 import type { BreakdownRequest, BreakdownRow, BucketBreakdownRequest, BucketBreakdownRow } from './usage-breakdown.ts';
 
 /** What a price or a caller asks besides the meter's own filters: AND over keys, OR over values, by text form. */

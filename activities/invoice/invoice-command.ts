@@ -21,7 +21,7 @@ import type {
   RecalculateDraftCommand,
 } from '../../workflows/invoice/invoice.messages.ts';
 import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
-import type { InvoiceReference } from './invoice.ts';
+import type { InvoiceReference } from './invoice-reference.ts';
 
 interface CommandTools {
   inScope<T>(owner: InvoiceReference, work: (tx: SqlTransaction) => Promise<T>, caller?: Caller): Promise<T>;

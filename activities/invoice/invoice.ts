@@ -25,6 +25,7 @@ import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../../
 import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
 import { draftPayerPage, type PaymentPages } from '../payment/payer-page.ts';
 import { createInvoiceCommands } from './invoice-command.ts';
+import type { InvoiceReference } from './invoice-reference.ts';
 
 export interface InvoiceActivityDependencies {
   database: Database;
@@ -32,12 +33,6 @@ export interface InvoiceActivityDependencies {
   timerSpreadMs: number;
   gateways: PaymentGateways;
   pages: PaymentPages;
-}
-
-export interface InvoiceReference {
-  tenantId: string;
-  environmentId: string;
-  invoiceId: string;
 }
 
 interface InvoiceMoment extends InvoiceReference {

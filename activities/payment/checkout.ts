@@ -8,7 +8,7 @@ import { inReadTransaction, inSqlTransaction, type SqlTransaction } from '../../
 import { GatewayOutcomeUnknown } from '../../integrations/payment-gateway.ts';
 import type { LinkState, PaymentLinks } from '../../integrations/payment-link.ts';
 import { parkObject, unparkObject } from '../../services/lifecycle/parked-object.ts';
-import type { CheckoutFollowers } from '../../services/payment/checkout/checkout-complete.ts';
+import type { CheckoutFollowers } from '../../services/payment/checkout/checkout-followers.ts';
 import {
   type AskedLink,
   linkRequestOf,

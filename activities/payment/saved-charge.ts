@@ -1,7 +1,7 @@
 import type { LinkOccasion, LinkStanding } from '../../billing/payment/checkout-link.ts';
 import { refusalIn } from '../../billing/refusal.ts';
 import type { ChargeRequest, GatewayLookUp, PaymentGateway } from '../../integrations/payment-gateway.ts';
-import type { CheckoutFollowers } from '../../services/payment/checkout/checkout-complete.ts';
+import type { CheckoutFollowers } from '../../services/payment/checkout/checkout-followers.ts';
 import { recordSavedCharge, type SavedCharge } from '../../services/payment/checkout/checkout-saved-method.ts';
 import { type LinkAnswer, noteFailedCompletion } from '../../services/payment/checkout/checkout-settle.ts';
 import { keepPreparedCharge } from '../../services/payment/payment-charge.ts';

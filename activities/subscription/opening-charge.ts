@@ -24,7 +24,7 @@ import { type GatewayAccess, openGateway } from '../integration/connected-gatewa
 import { abandonAtGateway, askAgain, askFirst, type KeepPrepared, unknownOutcome } from '../payment/payment-gateway.ts';
 import { askRefundAgain } from '../payment/refund-gateway.ts';
 
-export type { PaidOpening } from '../../services/subscription/create/opening-charge.ts';
+export type { PaidOpening } from '../../services/subscription/create/paid-opening.ts';
 
 /** A charge that decides whether a subscription is made. */
 export interface OpeningReference {

@@ -3,7 +3,7 @@ import type { SqlTransaction } from '../../db/transaction.ts';
 import { attachAddon } from '../../services/subscription/addon/subscription-addon.ts';
 import { detachAddon } from '../../services/subscription/addon/subscription-addon-detach.ts';
 import { once } from '../../services/subscription/addon/subscription-once.ts';
-import type { PaidOpening } from '../../services/subscription/create/opening-charge.ts';
+import type { PaidOpening } from '../../services/subscription/create/paid-opening.ts';
 import { createSubscription } from '../../services/subscription/create/subscription-create.ts';
 import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import { readSubscriptionCommand } from '../../services/subscription/status/subscription-command.ts';

@@ -2,7 +2,7 @@ import type { TouchedParts } from '../../billing/subscription/planned-change.ts'
 import type { Scope } from '../../db/scope.ts';
 import type { SqlTransaction } from '../../db/transaction.ts';
 import { once } from '../../services/subscription/addon/subscription-once.ts';
-import type { PaidOpening } from '../../services/subscription/create/opening-charge.ts';
+import type { PaidOpening } from '../../services/subscription/create/paid-opening.ts';
 import { activateSubscription } from '../../services/subscription/create/subscription-activate.ts';
 import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import { cancelSchedule } from '../../services/subscription/plan-change/subscription-schedule-cancel.ts';

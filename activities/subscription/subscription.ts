@@ -8,13 +8,13 @@ import type { PaymentGateways } from '../../integrations/payment-gateway.ts';
 import { parkObject, unparkObject } from '../../services/lifecycle/parked-object.ts';
 import { timerSpread } from '../../services/lifecycle/timer-spread.ts';
 import { findOpenCharge } from '../../services/subscription/create/opening-charge.ts';
+import type { SubscriptionMoment } from '../../services/subscription/period/subscription-moment.ts';
 import {
   type AttendedSubscription,
   refreshSubscriptions,
 } from '../../services/subscription/period/subscription-snapshot.ts';
 import {
   refreshStep,
-  type SubscriptionMoment,
   type SubscriptionStep,
   type SubscriptionStepName,
   subscriptionSteps,

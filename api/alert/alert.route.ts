@@ -13,7 +13,7 @@ import {
 import { featuresById } from '../../services/catalogue/feature.ts';
 import { metersById } from '../../services/catalogue/meter.ts';
 import { walletsById } from '../../services/wallet/wallet.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, noContent } from '../scalars.schema.ts';

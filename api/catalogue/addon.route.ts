@@ -12,7 +12,7 @@ import {
 import { type AddonParts, addonContents, wholeAddon } from '../../services/catalogue/addon-content.ts';
 import { listEntitlements } from '../../services/catalogue/catalogue-lists.ts';
 import { entitlementsWithParts } from '../../services/catalogue/plan/plan-content.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';
 import { idListInput, idListQuery, idParams, optionalBody } from '../scalars.schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { timestampInput } from '../scalars.schema.ts';
 import { beginMeterBuilds } from '../usage/meter-build.ts';

@@ -10,7 +10,7 @@ import {
   updateCostsheet,
 } from '../../services/catalogue/costsheet.ts';
 import { costsheetContent } from '../../services/catalogue/costsheet-content.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { expandInput, viewList } from '../list.ts';
 import { idParams, optionalBody } from '../scalars.schema.ts';

@@ -10,7 +10,7 @@ import {
   updateEntitlement,
 } from '../../services/catalogue/entitlement/entitlement.ts';
 import { entitlementsWithParts } from '../../services/catalogue/plan/plan-content.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { bulkElements } from '../bulk-elements.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';

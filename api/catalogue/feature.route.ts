@@ -12,7 +12,7 @@ import {
 } from '../../services/catalogue/feature.ts';
 import { groupsById } from '../../services/catalogue/group.ts';
 import { metersById } from '../../services/catalogue/meter.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';
 import { idListInput, idListQuery, idParams, optionalBody } from '../scalars.schema.ts';

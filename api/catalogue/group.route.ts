@@ -5,7 +5,7 @@ import {
   type GroupWithMembers,
   listGroups,
 } from '../../services/catalogue/group.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, toListQuery, viewList } from '../list.ts';
 import { idParams, noContent, optionalBody } from '../scalars.schema.ts';

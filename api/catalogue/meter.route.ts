@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import { beginMetering } from '../../metering/begin-metering.ts';
 import { listMeters } from '../../services/catalogue/catalogue-lists.ts';
 import { archiveMeter, createMeter, extendMeterFilters, findMeter } from '../../services/catalogue/meter.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, toListQuery, viewList } from '../list.ts';
 import { idListQuery, idParams, optionalBody } from '../scalars.schema.ts';

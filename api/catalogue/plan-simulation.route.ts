@@ -1,6 +1,6 @@
 import { usageReader } from '../../metering/usage-reader.ts';
 import { simulateAsPreviewed } from '../../services/subscription/simulation/plan-simulate-bound.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams } from '../scalars.schema.ts';
 import { planSimulation, simulatePlanBody, simulationRequestOf, viewPlanSimulation } from './plan-simulation.schema.ts';

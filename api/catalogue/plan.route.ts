@@ -10,7 +10,7 @@ import {
   wholePlan,
 } from '../../services/catalogue/plan/plan-content.ts';
 import { updateWholePlan } from '../../services/catalogue/plan/plan-update.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, listQuery, searchBody, toListQuery, viewList } from '../list.ts';

@@ -1,6 +1,6 @@
 import { measureGiven } from '../../metering/given-usage.ts';
 import { estimateAsPreviewed } from '../../services/catalogue/price/price-estimate-bound.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { estimatePriceBody, estimateRequestOf, priceEstimate, viewPriceEstimate } from './price-estimate.schema.ts';
 

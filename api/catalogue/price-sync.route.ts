@@ -7,7 +7,7 @@ import {
   priceSyncWorkflowId,
   priceSyncWorkflowType,
 } from '../../workflows/catalogue/price-sync.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { startExclusively } from '../exclusive-start.ts';
 import { callerOf } from '../lifecycle.ts';

@@ -7,7 +7,7 @@ import {
   listPriceUnits,
   updatePriceUnit,
 } from '../../services/catalogue/price/price-unit.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { listOf, toListQuery, viewList } from '../list.ts';
 import { idParams, optionalBody } from '../scalars.schema.ts';

@@ -8,7 +8,7 @@ import { createPrice, endPrice, findPrice, findPriceByLookupKey } from '../../se
 import { createPrices } from '../../services/catalogue/price/price-bulk.ts';
 import { updatePrice } from '../../services/catalogue/price/price-change.ts';
 import { priceContents } from '../../services/catalogue/price/price-parts.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { bulkElements } from '../bulk-elements.ts';
 import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';

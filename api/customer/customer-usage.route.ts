@@ -11,7 +11,7 @@ import {
   subscriptionEntitlements as readSubscriptionEntitlements,
 } from '../../services/subscription/entitlement/entitlement-read.ts';
 import { listSubscriptions } from '../../services/subscription/read/subscription-read.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../scalars.schema.ts';

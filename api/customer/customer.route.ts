@@ -13,7 +13,7 @@ import {
 import { listCustomers } from '../../services/customer/customer-list.ts';
 import { planOnboarding } from '../../services/customer/customer-onboarding.ts';
 import { mappingsOfCustomers } from '../../services/integration/integration-mapping.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, noContent } from '../scalars.schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { realNow } from '../../db/clock.ts';
 import { findCustomerByExternalId } from '../../services/customer/customer.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { portalSession } from './portal.schema.ts';
 import { issuePortalSession } from './portal-token.ts';

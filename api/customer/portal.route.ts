@@ -8,7 +8,7 @@ import {
 } from '../../services/customer/portal.ts';
 import { storedSetting } from '../../services/platform/setting.ts';
 import { customerUsageSummary } from '../../services/subscription/entitlement/customer-usage.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { documentAddress } from '../invoice/document/document-address.ts';
 import { presignedUrl } from '../invoice/document/invoice-pdf.schema.ts';

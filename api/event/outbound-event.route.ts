@@ -1,4 +1,4 @@
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { feedQueryOf, outboundEventPage, outboundEventQuery, viewOutboundEventPage } from './outbound-event.schema.ts';
 import { createOutboundEventFeed } from './outbound-event-feed.ts';

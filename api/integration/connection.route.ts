@@ -4,7 +4,7 @@ import {
   findConnection,
   listConnections,
 } from '../../services/integration/connection.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery } from '../list.ts';
 import { idParams, noContent, optionalBody } from '../scalars.schema.ts';

@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import type { Connection } from '../../db/entities/integration/connection.ts';
+import type { SyncConfig } from '../../db/entities/integration/sync-config.ts';
 import type { ListPage } from '../../db/list.ts';
 import { badField } from '../../db/rows/record.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { DecideChange, NewConnection } from '../../services/integration/connection.ts';
-import {
-  capabilities,
-  type Provider,
-  providers,
-  type SyncConfig,
-  syncConfig,
-} from '../../services/integration/connection-config.ts';
+import { capabilities, type Provider, providers, syncConfig } from '../../services/integration/connection-config.ts';
 import type { ConnectionSecrets } from '../../services/integration/connection-secret.ts';
 import { listQuery, searchBody } from '../list.ts';
 import {

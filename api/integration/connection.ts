@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import type { Connection } from '../../db/entities/integration/connection.ts';
+import type { SyncConfig } from '../../db/entities/integration/sync-config.ts';
 import { badField } from '../../db/rows/record.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type AwsRole, RoleNotAssumed } from '../../integrations/aws-roles.ts';
@@ -14,7 +15,6 @@ import {
   rehearseChange,
   updateConnection,
 } from '../../services/integration/connection.ts';
-import type { SyncConfig } from '../../services/integration/connection-config.ts';
 import type { ConnectionSecrets } from '../../services/integration/connection-secret.ts';
 import { isOtherKey, providerAccountOf } from './provider-account.ts';
 

@@ -1,4 +1,4 @@
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { inboundAnswer, inboundParams } from './inbound.schema.ts';
 import { inboundOf } from './inbound.ts';

@@ -6,7 +6,7 @@ import {
   linkMapping,
   listMappings,
 } from '../../services/integration/integration-mapping.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, noContent } from '../scalars.schema.ts';

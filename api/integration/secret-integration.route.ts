@@ -2,7 +2,7 @@ import { refuse } from '../../billing/refusal.ts';
 import { missing } from '../../db/rows/record.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { connectionsOf, deleteConnection, linkedProviders } from '../../services/integration/connection.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { idParams, noContent, optionalBody } from '../scalars.schema.ts';
 import { saveConnectionChange, saveNewConnection } from './connection.ts';

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { badField } from '../../db/rows/record.ts';
-import type { Scope } from '../../db/scope.ts';
 import {
-  type Provider,
   type SyncConfig,
   type SyncDirections,
   type SyncedEntity,
-  syncConfig,
   syncedEntities,
-} from '../../services/integration/connection-config.ts';
+} from '../../db/entities/integration/sync-config.ts';
+import { badField } from '../../db/rows/record.ts';
+import type { Scope } from '../../db/scope.ts';
+import { type Provider, syncConfig } from '../../services/integration/connection-config.ts';
 import { billingPeriods } from '../catalogue/price-input.schema.ts';
 
 const accounting: ReadonlySet<Provider> = new Set(['quickbooks', 'zoho_books']);

@@ -8,7 +8,7 @@ import {
   updateCoupon,
 } from '../../services/invoice/terms/coupon.ts';
 import { findCouponAssociation, listCouponAssociations } from '../../services/invoice/terms/coupon-association.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, optionalBody } from '../scalars.schema.ts';

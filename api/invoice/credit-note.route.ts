@@ -14,7 +14,7 @@ import {
 } from '../../services/invoice/credit-note/credit-note-list.ts';
 import { readECreditNote } from '../../services/invoice/document/e-invoice.ts';
 import { listSubscriptions } from '../../services/subscription/read/subscription-read.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { tellOrStart, tellRunning } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';

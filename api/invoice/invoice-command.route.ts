@@ -21,7 +21,7 @@ import {
   recalculateDraft,
   recalculateInvoice,
 } from '../../workflows/invoice/invoice.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { type LifecycleUpdate, updateObject } from '../lifecycle.ts';
 import { checkoutRequestOf, openAtProvider, viewOpened } from '../payment/checkout-workflow.ts';

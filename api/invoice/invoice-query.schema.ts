@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { InvoiceChange } from '../../services/invoice/edit/invoice-update.ts';
-import type { InvoiceFilters } from '../../services/invoice/read/invoice-list.ts';
+import type { InvoiceFilters } from '../../services/invoice/read/invoice-filters.ts';
 import type { InvoiceParts } from '../../services/invoice/read/invoice-read.ts';
 import { expandInput, listQuery, searchBody } from '../list.ts';
 import {

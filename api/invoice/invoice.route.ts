@@ -11,7 +11,7 @@ import { findInvoice, invoiceOwner, latestPayment } from '../../services/invoice
 import { customerInvoiceSummary } from '../../services/invoice/read/invoice-summary.ts';
 import { invoiceUsageShares, type UsageSplit } from '../../services/invoice/read/invoice-usage-share.ts';
 import { attemptPayment, editInvoice, finalizeInvoice, voidInvoice } from '../../workflows/invoice/invoice.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';
 import { tellRunning, updateObject } from '../lifecycle.ts';

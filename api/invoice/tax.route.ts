@@ -12,7 +12,7 @@ import {
   listTaxRates,
   updateTaxRate,
 } from '../../services/invoice/terms/tax-rate.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, noContent, optionalBody } from '../scalars.schema.ts';

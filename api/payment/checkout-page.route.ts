@@ -7,7 +7,7 @@ import {
   checkoutLanguages,
 } from '../../integrations/checkout-page/view.ts';
 import type { RenderedPage } from '../../integrations/html-page.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import {
   askedPage,
   type FormFields,

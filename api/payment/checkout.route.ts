@@ -5,7 +5,7 @@ import { badField, missing } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { readCustomerPresent } from '../../services/customer/customer-present.ts';
 import { archiveCheckout, findCheckout, listCheckouts } from '../../services/payment/checkout/checkout-read.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, noContent, optionalBody } from '../scalars.schema.ts';

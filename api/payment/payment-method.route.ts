@@ -11,7 +11,7 @@ import {
   savePaymentMethod,
 } from '../../services/payment/payment-method.ts';
 import { followMethods } from '../../services/wallet/auto-topup/auto-topup-switch.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams, noContent } from '../scalars.schema.ts';
 import {

@@ -8,7 +8,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import { type ChangedPayment, changePayment } from '../../services/payment/payment-change.ts';
 import { findPayment, listPayments, type PaymentWithAttempts } from '../../services/payment/payment-list.ts';
 import { archivePayment, requestPayment } from '../../services/payment/payment-request.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, optionalBody } from '../scalars.schema.ts';

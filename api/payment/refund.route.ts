@@ -3,7 +3,7 @@ import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { refundPayment } from '../../services/payment/refund/payment-refund.ts';
 import { findRefund, listRefunds } from '../../services/payment/refund/refund-list.ts';
 import { retryRefund } from '../../workflows/payment/refund.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -1,6 +1,6 @@
 import { findCustomer } from '../../services/customer/customer.ts';
 import { pageOfMethods } from '../../services/payment/payment-method.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams } from '../scalars.schema.ts';
 import { openSetup } from './checkout-setup.ts';

@@ -1,5 +1,5 @@
 import { createApiKey, deleteApiKey, listApiKeys, serviceAccountNames } from '../../services/platform/api-key.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, noContent } from '../scalars.schema.ts';

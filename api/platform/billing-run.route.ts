@@ -2,7 +2,7 @@ import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
 import { parkedStep, readBillingRun } from '../../services/lifecycle/billing-run.ts';
 import { retry } from '../../workflows/lifecycle.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { updateRunning } from '../lifecycle.ts';
 import { optionalBody } from '../scalars.schema.ts';

@@ -6,7 +6,7 @@ import {
   environmentCloneWorkflowId,
   environmentCloneWorkflowType,
 } from '../../workflows/platform/environment-clone.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { startedWorkflow } from '../catalogue/price-sync.schema.ts';
 import { errorResponses } from '../errors.ts';
 import { startExclusively } from '../exclusive-start.ts';

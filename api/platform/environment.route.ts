@@ -4,7 +4,7 @@ import {
   listEnvironments,
   updateEnvironment,
 } from '../../services/platform/environment.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery } from '../list.ts';
 import { idParams } from '../scalars.schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { missing } from '../../db/rows/record.ts';
 import { type Role, roles } from '../../services/platform/roles.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 
 const tags = ['Roles'];

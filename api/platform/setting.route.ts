@@ -6,7 +6,7 @@ import { refreshLatePayers } from '../../services/payment/late-payers.ts';
 import { deleteSetting, storedSetting, writeSetting } from '../../services/platform/setting.ts';
 import type { SettingKey } from '../../services/platform/setting-defaults.ts';
 import { followLimits } from '../../services/wallet/auto-topup/auto-topup-switch.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellRunning } from '../lifecycle.ts';
 import {

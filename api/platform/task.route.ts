@@ -1,6 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
 import { changeTaskStatus, createTask, findTask, findTaskOfWorkflow, listTasks } from '../../services/platform/task.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../scalars.schema.ts';

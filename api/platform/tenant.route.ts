@@ -1,6 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
 import { findTenant, updateTenant } from '../../services/platform/tenant.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams } from '../scalars.schema.ts';
 import { tenant, tenantChangeOf, updateTenantBody, viewTenant } from './tenant.schema.ts';

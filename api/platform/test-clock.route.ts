@@ -3,7 +3,7 @@ import { WorkflowIdConflictPolicy } from '@temporalio/common';
 import type { Scope } from '../../db/scope.ts';
 import { createTestClock, deleteTestClock, listTestClocks, readTestClock } from '../../services/platform/test-clock.ts';
 import { advance, testClockStartOptions, testClockWorkflowType } from '../../workflows/platform/test-clock.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { listQuery, toListQuery, viewList } from '../list.ts';
 import { idParams, noContent } from '../scalars.schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 
 /**
  * Operations of the published interface that this release does not have, for callers with a key; those without one (signing in,

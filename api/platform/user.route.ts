@@ -7,7 +7,7 @@ import {
 } from '../../services/platform/service-account.ts';
 import { findTenant } from '../../services/platform/tenant.ts';
 import { findUser, updateUser } from '../../services/platform/user.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams, noContent } from '../scalars.schema.ts';

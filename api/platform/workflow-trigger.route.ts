@@ -9,7 +9,7 @@ import { type OverdueFilter, type OverdueObject, overdueObjects } from '../../se
 import { parkedAt } from '../../services/lifecycle/parked-object.ts';
 import { finalizeInvoice, invoiceWorkflowId, recalculateDraft } from '../../workflows/invoice/invoice.messages.ts';
 import type { LifecycleKind } from '../../workflows/start.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { updateObject, type WokenRun, wakeObject } from '../lifecycle.ts';
 import { optionalBody } from '../scalars.schema.ts';

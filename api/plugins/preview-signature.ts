@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { badField } from '../../db/rows/record.ts';
 import { signatureMark } from '../../services/lifecycle/preview-digest.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 
 /**
  * Signs every `preview_digest` that is answered and takes back none that was not given in its environment: it names the moment that an

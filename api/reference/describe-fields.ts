@@ -1,3 +1,4 @@
+import type { Descriptions } from './descriptions.ts';
 import { catalogueFields } from './fields-catalogue.ts';
 import { checkoutFields } from './fields-checkout.ts';
 import { fieldsEverywhere } from './fields-everywhere.ts';
@@ -8,12 +9,6 @@ import { platformFields } from './fields-platform.ts';
 import { subscriptionFields } from './fields-subscriptions.ts';
 import { usageFields } from './fields-usage.ts';
 import { subjects } from './subjects.ts';
-
-/**
- * Texts of the reference by name of the member, or by `Subject.member` where it means something of its own there. A subject is a noun
- * (`Invoice`), the operation that takes the body (`createPayment`), or the member that the object stands in (`auto_topup`).
- */
-export type Descriptions = Readonly<Record<string, string>>;
 
 const descriptions: Descriptions = {
   ...fieldsEverywhere,

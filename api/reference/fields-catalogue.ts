@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 /** Features, meters, prices, plans, add-ons, entitlements, custom currencies, and the catalogue as one document. */
 export const catalogueFields: Descriptions = {

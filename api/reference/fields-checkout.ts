@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 const surplus = 'Refused: order it with `POST /v1/subscriptions` and a checkout object.';
 

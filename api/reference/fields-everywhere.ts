@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 /** Members that mean the same wherever they stand. */
 export const fieldsEverywhere: Descriptions = {

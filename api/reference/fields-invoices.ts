@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 /** Invoices with their lines, coupons, taxes, credit notes, explanation and verification. */
 export const invoiceFields: Descriptions = {

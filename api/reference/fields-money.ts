@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 /** Payments, refunds, saved payment methods and wallets. */
 export const moneyFields: Descriptions = {

@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 /** Members whose name means something else elsewhere. */
 export const particularFields: Descriptions = {

@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 /** Customers, tenants, users, keys, environments, connections, tasks, test clocks, outbound events, errors. */
 export const platformFields: Descriptions = {

@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 /** Subscriptions with their items, phases, changes, pauses, schedules, commitments, add-ons and grants. */
 export const subscriptionFields: Descriptions = {

@@ -1,4 +1,4 @@
-import type { Descriptions } from './describe-fields.ts';
+import type { Descriptions } from './descriptions.ts';
 
 /** Events, usage, analytics of usage and costs, and alerts about them. */
 export const usageFields: Descriptions = {

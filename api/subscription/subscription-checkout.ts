@@ -2,13 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import type { NewSubscription } from '../../billing/subscription/new-subscription.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import {
-  type CheckoutOwner,
   draftChangeCheckout,
   draftSubscriptionCheckout,
   NothingToPay,
   type OrderedChange,
 } from '../../services/payment/checkout/checkout-draft.ts';
 import type { CheckoutRequest } from '../../services/payment/checkout/checkout-insert.ts';
+import type { CheckoutOwner } from '../../services/payment/checkout/checkout-owner.ts';
 import type { CheckoutInput } from '../payment/checkout.schema.ts';
 import { checkoutRequestOf, openAtProvider } from '../payment/checkout-workflow.ts';
 import { subscriptionObject } from './subscription-object.ts';

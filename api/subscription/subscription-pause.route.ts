@@ -9,7 +9,7 @@ import { pauseSubscription as pauseRows } from '../../services/subscription/stat
 import { resumeSubscription as resumeRows } from '../../services/subscription/status/subscription-resume.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
 import { pauseSubscription, resumeSubscription } from '../../workflows/subscription/subscription.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { rehearse } from '../rehearsal.ts';
 import { idParams } from '../scalars.schema.ts';

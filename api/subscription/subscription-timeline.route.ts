@@ -1,5 +1,5 @@
 import { readTimeline } from '../../services/subscription/read/subscription-timeline.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams } from '../scalars.schema.ts';
 import { timeline, viewTimeline } from './subscription-timeline.schema.ts';

@@ -11,7 +11,7 @@ import {
   createSubscription,
   updateSubscription,
 } from '../../workflows/subscription/subscription.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -1,6 +1,6 @@
 import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import { costAnalytics } from '../../services/usage/cost-analytics.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import {
   costAnalyticsAnswer,

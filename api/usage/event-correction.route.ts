@@ -1,6 +1,6 @@
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { wireInstant } from '../../metering/timestamp.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams } from '../scalars.schema.ts';
 import { eventVoid, usageVerification, verifyUsageBody, voidEventBody } from './event-correction.schema.ts';

@@ -1,7 +1,7 @@
 import { missing } from '../../db/rows/record.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { readEventEvidence } from '../../metering/postgres/event/explain-event.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams } from '../scalars.schema.ts';
 import { eventExplanation, viewEventExplanation } from './event-explanation.schema.ts';

@@ -2,7 +2,7 @@ import { realNow } from '../../db/clock.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { eventCostsNanoUsd } from '../../metering/event-cost.ts';
 import { seriesWindows } from '../../metering/series.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import {
   inferenceAnswer,

@@ -1,6 +1,6 @@
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { listRejectedEvents } from '../../metering/postgres/event/rejected-event.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { rejectedEventPage, rejectedEventQuery, rejectedQueryOf, viewRejectedEvents } from './event-rejected.schema.ts';
 

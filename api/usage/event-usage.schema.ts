@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
-import type { SeriesWindows } from '../../metering/series.ts';
+import type { SeriesWindows } from '../../metering/series-window.ts';
 import { utcInstant } from '../../metering/timestamp.ts';
 import type { UsageAnswer, UsageQuestion, UsageSeries } from '../../metering/usage-store.ts';
 import { windowSizes } from '../catalogue/meter.schema.ts';

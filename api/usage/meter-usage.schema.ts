@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DetailedUsage, DetailedUsageRequest } from '../../metering/detailed-usage.ts';
 import { aggregationTypes } from '../../metering/meter.ts';
 import type { MeterUsage, MeterUsageRequest } from '../../metering/meter-usage.ts';
-import type { AnalyticsItem } from '../../services/usage/usage-analytics.ts';
+import type { AnalyticsItem } from '../../services/usage/analytics-item.ts';
 import { feature, viewFeature } from '../catalogue/feature.schema.ts';
 import { meter, viewMeter, windowSizes } from '../catalogue/meter.schema.ts';
 import { decimalOutput, idListInput, timestampInput } from '../scalars.schema.ts';

@@ -11,7 +11,7 @@ import {
   reprocessWorkflowId,
   reprocessWorkflowType,
 } from '../../workflows/usage/event-reprocess.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { startedWorkflow } from '../catalogue/price-sync.schema.ts';
 import { errorResponses } from '../errors.ts';
 import { eventBodyLimitBytes } from '../plugins/json-body.ts';

@@ -1,7 +1,7 @@
 import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import { findCustomerByExternalId } from '../../services/customer/customer.ts';
 import { usageAnalytics } from '../../services/usage/usage-analytics.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import {
   usageAnalyticsAnswer,

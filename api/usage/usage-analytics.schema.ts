@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { AnalyticsAmounts } from '../../billing/line/usage-analytics.ts';
 import { reportedUsage } from '../../billing/line/usage-analytics.ts';
 import { badField } from '../../db/rows/record.ts';
+import type { AnalyticsItem } from '../../services/usage/analytics-item.ts';
 import {
-  type AnalyticsItem,
   addonIdOf,
   itemName,
   planIdOf,

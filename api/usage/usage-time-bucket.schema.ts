@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AnalyticsItem } from '../../services/usage/usage-analytics.ts';
+import type { AnalyticsItem } from '../../services/usage/analytics-item.ts';
 import { decimalOutput } from '../scalars.schema.ts';
 
 /** Which time buckets a window touches; usage outside of all is at the line's own price and has no bucket. spec: §7.6 */

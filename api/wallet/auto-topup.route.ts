@@ -6,7 +6,7 @@ import { type AutoTopupState, findAutoTopup } from '../../services/wallet/auto-t
 import { findWallet } from '../../services/wallet/wallet.ts';
 import { refreshPayment } from '../../workflows/payment/payment.messages.ts';
 import { resume, retryNow } from '../../workflows/wallet/auto-top-up.messages.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { updateObject, updateRunning } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';

@@ -14,7 +14,7 @@ import {
   upcomingGrants,
   updateGrant,
 } from '../../services/wallet/credit-grant.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';
 import { type LifecycleObject, tellOrStart } from '../lifecycle.ts';

@@ -12,7 +12,7 @@ import { buyCredits } from '../../services/wallet/invoiced-topup.ts';
 import { findWallet, updateWallet, walletsOfCustomer } from '../../services/wallet/wallet.ts';
 import { walletBalances } from '../../services/wallet/wallet-balance.ts';
 import { listWalletTransactions } from '../../services/wallet/wallet-transaction.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { portalPage } from '../customer/portal.schema.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery } from '../list.ts';

@@ -10,7 +10,7 @@ import { findCustomer, findCustomerByExternalId } from '../../services/customer/
 import { findWallet, walletsById, walletsOfCustomer } from '../../services/wallet/wallet.ts';
 import { walletBalances, walletBreakdowns } from '../../services/wallet/wallet-balance.ts';
 import { listWalletTransactions } from '../../services/wallet/wallet-transaction.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../scalars.schema.ts';

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { customerNow } from '../../db/clock.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { type CheckoutOwner, draftTopupCheckout } from '../../services/payment/checkout/checkout-draft.ts';
+import { draftTopupCheckout } from '../../services/payment/checkout/checkout-draft.ts';
+import type { CheckoutOwner } from '../../services/payment/checkout/checkout-owner.ts';
 import { findCheckout } from '../../services/payment/checkout/checkout-read.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
 import { refuseBesideAutomatic } from '../../services/wallet/auto-topup/auto-topup-switch.ts';

@@ -11,7 +11,7 @@ import { sharedDebits } from '../../services/wallet/wallet-debit.ts';
 import { openWallet } from '../../services/wallet/wallet-open.ts';
 import { type TerminatedWallet, terminateWallet } from '../../services/wallet/wallet-terminate.ts';
 import { topUpWallet } from '../../services/wallet/wallet-topup.ts';
-import type { Api } from '../app.ts';
+import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellOrStart, tellRunning } from '../lifecycle.ts';
 import { toListQuery } from '../list.ts';

@@ -13,7 +13,7 @@ import {
   monthsLater,
   weekdayOf,
 } from '../time/local-time.ts';
-import type { SharedLimit } from './period-limit.ts';
+import type { SharedLimit } from './shared-limit.ts';
 
 /** The aggregated, enabled metered entitlement of a meter's feature. spec: catalogue-and-metering §8.3, §8.4 */
 export interface Allowance {

@@ -3,20 +3,7 @@ import { type CadenceRelation, type ChargeCadence, cadenceRelation } from '../ti
 import { type BillingPeriodInterval, earlier, type Interval, later } from '../time/calendar.ts';
 import { epochMs } from '../time/local-time.ts';
 import type { Allowance } from './allowance.ts';
-import type { Tenure } from './plan-tenure.ts';
-
-/** One addend of a limit and when it counts: that of a plan while it was the subscription's. */
-export interface LimitPortion extends Tenure {
-  /** For a whole period; null is unlimited. */
-  limit: string | null;
-}
-
-/** Of an allowance that is not the same all the time: its addends, and the running period. */
-export interface SharedLimit {
-  portions: LimitPortion[];
-  /** Uncut, and what a whole limit is for: of a first calendar period with prorations, the whole one. */
-  period: BillingPeriodInterval;
-}
+import type { LimitPortion } from './shared-limit.ts';
 
 /** What a portion gives to a period. */
 export interface LimitShare extends Interval {

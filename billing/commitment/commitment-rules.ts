@@ -1,7 +1,7 @@
-import { checkDuration, isCumulative } from '../line/commitment-period.ts';
 import { decimal } from '../money/money.ts';
 import { refuse } from '../refusal.ts';
 import type { BillingPeriod } from '../time/calendar.ts';
+import { checkDuration, isCumulative } from './commitment-duration.ts';
 import { minutesOfDay } from './commitment-window.ts';
 
 /** A time of the day with its own commitment, as asked for. Decimals as strings. spec: subscriptions-and-invoicing §2.7.5 */

@@ -1,5 +1,6 @@
 import { type Decimal, decimal, sum, zero } from '../money/money.ts';
-import { costOfQuantity, type PriceTerms } from '../price/price.ts';
+import { costOfQuantity } from '../price/price.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import { costInCurrency } from '../price/price-unit.ts';
 import { addCommitted, type CommittedAmount, commitLine, type LineCommitment, nothingCommitted } from './commitment.ts';
 

@@ -8,29 +8,10 @@ import type {
   ProrationReason,
 } from '../price/derivation.ts';
 import { explainCommitment } from './commitment-explanation.ts';
+import type { ExplanationStep } from './explanation-step.ts';
 import { type ExplanationWords, exactWords, spanText, watermarkInstant, wholeUnits } from './explanation-text.ts';
 import { explainGrants } from './grant-explanation.ts';
 import { explainConversion, explainPrice } from './price-explanation.ts';
-
-type StepKind =
-  | 'quantity'
-  | 'usage'
-  | 'allowance'
-  | 'price'
-  | 'conversion'
-  | 'proration'
-  | 'commitment'
-  | 'rounding'
-  | 'billed_before'
-  | 'sum';
-
-/** One step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
-export interface ExplanationStep {
-  kind: StepKind | 'discount' | 'credit' | 'late_usage' | 'late_correction';
-  sentence: string;
-  /** What the step adds, or what the amount is after it, in the currency of the line; absent where it is about no money. */
-  amount?: string;
-}
 
 const prorationReasons: Record<ProrationReason, string> = {
   partly_active: 'the item was active for only this part of its charge period',

@@ -1,5 +1,5 @@
 import type { DerivedCommitment } from '../price/derivation.ts';
-import type { ExplanationStep } from './charge-explanation.ts';
+import type { ExplanationStep } from './explanation-step.ts';
 import type { ExplanationWords } from './explanation-text.ts';
 
 /** What a commitment made of a part's cost, in words; nothing without one. spec: subscriptions-and-invoicing §2.7 */

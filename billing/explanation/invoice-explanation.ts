@@ -1,5 +1,6 @@
 import type { Derivation } from '../price/derivation.ts';
-import { type ExplanationStep, explainCharge } from './charge-explanation.ts';
+import { explainCharge } from './charge-explanation.ts';
+import type { ExplanationStep } from './explanation-step.ts';
 import { type ExplanationWords, exactWords } from './explanation-text.ts';
 import { couponText, isZero, type StoredCoupon } from './invoice-total-explanation.ts';
 

@@ -1,7 +1,7 @@
 import { decimal } from '../money/money.ts';
 import type { DerivedPart } from '../price/derivation.ts';
-import type { CostStep, PriceTerms } from '../price/price.ts';
-import type { ExplanationStep } from './charge-explanation.ts';
+import type { CostStep, PriceTerms } from '../price/price-terms.ts';
+import type { ExplanationStep } from './explanation-step.ts';
 import type { ExplanationWords } from './explanation-text.ts';
 
 /** The walk through a price in words: a step a tier, or what the buckets come to. spec: catalogue-and-metering §4 */

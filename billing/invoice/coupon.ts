@@ -2,7 +2,7 @@ import { decimal, roundToCurrency, sum } from '../money/money.ts';
 import { refuse } from '../refusal.ts';
 import { type Cadence, type Interval, nextBoundary } from '../time/calendar.ts';
 import { epochMs, instantText } from '../time/local-time.ts';
-import type { InvoiceCoupon } from './invoice.ts';
+import type { InvoiceCoupon } from './invoice-input.ts';
 
 export type CouponCadence = 'once' | 'repeated' | 'forever';
 

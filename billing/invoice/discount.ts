@@ -9,7 +9,7 @@ import {
   sum,
   zero,
 } from '../money/money.ts';
-import type { CouponApplicationAmounts, InvoiceCoupon } from './invoice.ts';
+import type { CouponApplicationAmounts, InvoiceCoupon } from './invoice-input.ts';
 
 /** A line while discounts are taken from it; `amount` is rounded. */
 export interface DiscountedLine {

@@ -1,5 +1,5 @@
 import { type Decimal, decimal, greatest, least, roundDownToCurrency, zero } from '../money/money.ts';
-import type { InvoiceWallet } from './invoice.ts';
+import type { InvoiceWallet } from './invoice-input.ts';
 
 /** A line that credits may pay: its price type and what is left of it after both discounts. */
 export interface CreditableLine {

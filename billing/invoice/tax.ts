@@ -9,7 +9,7 @@ import {
   sum,
   zero,
 } from '../money/money.ts';
-import type { InvoiceTaxRate, TaxAmounts } from './invoice.ts';
+import type { InvoiceTaxRate, TaxAmounts } from './invoice-input.ts';
 
 export type NoTaxReason = 'customer_exempt' | 'no_tax_rates' | 'zero_taxable_amount';
 

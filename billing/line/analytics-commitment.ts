@@ -8,11 +8,12 @@ import {
 } from '../commitment/commitment-window.ts';
 import { type Decimal, decimal, decimalString, sum, zero } from '../money/money.ts';
 import type { Bucketing } from '../price/derivation.ts';
-import type { PriceTerms } from '../price/price.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import { refuse } from '../refusal.ts';
 import { type Interval, nextBoundary } from '../time/calendar.ts';
 import { epochMs } from '../time/local-time.ts';
-import { type CommitmentInfo, commitmentInfo, type ItemCommitment } from './charge-commitment.ts';
+import { commitmentInfo } from './charge-commitment.ts';
+import type { CommitmentInfo, ItemCommitment } from './charge-terms.ts';
 import { usageCost } from './usage-analytics.ts';
 
 /** A line whose usage is looked at over an interval, and what it is committed to. */

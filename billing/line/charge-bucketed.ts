@@ -1,7 +1,8 @@
 import type { BillableBucket } from '../allowance/allowance.ts';
 import { type Decimal, decimalString } from '../money/money.ts';
 import type { DerivedBucket, DerivedBucketValue } from '../price/derivation.ts';
-import { costOfBuckets, type PriceTerms } from '../price/price.ts';
+import { costOfBuckets } from '../price/price.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 
 /** Up to this many buckets are listed, so that a line stays a small document. */
 const listedBuckets = 2000;

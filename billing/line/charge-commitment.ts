@@ -5,7 +5,6 @@ import {
   type CommitmentTerms,
   committedMoney,
   sumOfWindows,
-  type TimeBucketTerms,
   type UsageWindow,
   windowCommitter,
 } from '../commitment/commitment-window.ts';
@@ -20,21 +19,10 @@ import {
   zero,
 } from '../money/money.ts';
 import type { DerivedCommitment } from '../price/derivation.ts';
-import type { PriceTerms } from '../price/price.ts';
-import type { BillingPeriod } from '../time/calendar.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import { epochMs } from '../time/local-time.ts';
 import type { PlannedPart } from './charge-input.ts';
-import type { PartOfCommitment } from './commitment-period.ts';
-
-/** The commitment of a line item. Decimals as strings. spec: subscriptions-and-invoicing §2.7.3 – §2.7.5 */
-export interface ItemCommitment extends CommitmentTerms {
-  /** Null is one charge period. */
-  duration: BillingPeriod | null;
-  /** Judged window by window of the meter. */
-  windowed: boolean;
-  /** With any of them the line's own terms hold nowhere: outside is the base rate. */
-  timeBuckets: TimeBucketTerms[];
-}
+import type { CommitmentInfo, ItemCommitment, PartOfCommitment } from './charge-terms.ts';
 
 /**
  * Base cost that was used of the commitments of items that last several charge periods, by `commitmentKey`: what earlier invoices
@@ -45,20 +33,6 @@ export type UsedCommitments = Map<string, Decimal>;
 /** Names a commitment period of an item. */
 export function commitmentKey(itemId: string, periodStart: string): string {
   return `${itemId} ${periodStart}`;
-}
-
-/** What a line shows of its commitment, in wire spelling. interface: Commitment info */
-export interface CommitmentInfo {
-  type: 'amount' | 'quantity';
-  amount: string | null;
-  quantity: string | null;
-  overage_factor: string;
-  duration: string;
-  is_windowed: boolean;
-  true_up_enabled: boolean;
-  computed_commitment_utilized_amount: string;
-  computed_overage_amount: string;
-  computed_true_up_amount: string;
 }
 
 /** The same of a line that somebody gave, where null is what was not said. */

@@ -2,7 +2,8 @@ import type { MeterGrants } from '../allowance/grant.ts';
 import { type GrantFolding, grantFolding, type MeasuredGrant } from '../allowance/grant-usage.ts';
 import { type Decimal, decimalString, sum, zero } from '../money/money.ts';
 import type { DerivedGrants, DerivedUsage } from '../price/derivation.ts';
-import { type PriceTerms, pricerOf } from '../price/price.ts';
+import { pricerOf } from '../price/price.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import { costInCurrency } from '../price/price-unit.ts';
 import { earlier, type Interval, later, nextBoundary } from '../time/calendar.ts';
 import type {
@@ -13,24 +14,16 @@ import type {
   PlannedUsage,
   UsageAnswer,
 } from './charge-input.ts';
-import type { Service } from './charge-window.ts';
+import type { CycleGrants } from './charge-terms.ts';
 import { grantTenures } from './grant-tenure.ts';
 import { cutPeriodStart } from './intermediate-invoice.ts';
+import type { Service } from './service.ts';
 
 /** Up to this many windows are listed, so that a line stays a small document. */
 const listedWindows = 2000;
 const walkBound = 10_000;
 
 const countedTypes = ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'];
-
-/** The windows that a line's budgets had in a billing period, for their records. */
-export interface CycleGrants {
-  cycle: Interval;
-  measure: MeterGrants['measure'];
-  /** Every budget that was measured, with a window or without. */
-  entitlementIds: string[];
-  windows: MeasuredGrant[];
-}
 
 /**
  * The budgets that decide about a line: its meter counts or adds up without buckets, its price has no tiers, and with budgets

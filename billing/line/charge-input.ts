@@ -2,13 +2,12 @@ import type { Allowance } from '../allowance/allowance.ts';
 import type { MeterGrants } from '../allowance/grant.ts';
 import type { GrantFold, GrantFolding } from '../allowance/grant-usage.ts';
 import type { LimitShare } from '../allowance/period-limit.ts';
+import type { BilledBefore } from '../price/charge-amount.ts';
 import type { Bucketing, Derivation, DerivedProration } from '../price/derivation.ts';
-import type { PriceTerms } from '../price/price.ts';
-import type { ResumeTerms } from '../subscription/pause.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import type { BillingCycle, BillingPeriod, Interval } from '../time/calendar.ts';
-import type { CommitmentInfo, ItemCommitment } from './charge-commitment.ts';
-import type { CycleGrants } from './charge-grant.ts';
-import type { PartOfCommitment } from './commitment-period.ts';
+import type { CommitmentInfo, CycleGrants, ItemCommitment, PartOfCommitment } from './charge-terms.ts';
+import type { ResumeTerms } from './resume-charge.ts';
 
 /** Which invoice is being filled. spec: subscriptions-and-invoicing §2.6.1 */
 export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview' | 'resume' | 'threshold';
@@ -89,14 +88,6 @@ export interface IntermediatePart extends Interval {
   quantity: string;
   amount: string;
   /** What that usage costs without the factor of a commitment. */
-  base: string;
-}
-
-/** Since when usage of a charge period counts, and what was billed of it already. */
-export interface BilledBefore {
-  from: string;
-  quantity: string;
-  amount: string;
   base: string;
 }
 

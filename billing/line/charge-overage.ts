@@ -16,7 +16,7 @@ import {
 } from '../money/money.ts';
 import { proratedCost } from '../price/charge-amount.ts';
 import type { DerivedCommitment, DerivedPart } from '../price/derivation.ts';
-import type { PriceTerms } from '../price/price.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import { costInCurrency } from '../price/price-unit.ts';
 import type { ChargeLine } from './charge-input.ts';
 import { remainderOf } from './intermediate-invoice.ts';

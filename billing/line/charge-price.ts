@@ -8,15 +8,15 @@ import {
 } from '../allowance/allowance.ts';
 import type { CommittedAmount } from '../commitment/commitment.ts';
 import { type Decimal, decimal, decimalString, moneyString, sum, zero } from '../money/money.ts';
+import type { BilledBefore } from '../price/charge-amount.ts';
 import { amountOfCost } from '../price/charge-amount.ts';
 import type { Derivation, DerivedAllowance, DerivedPart, DerivedUsage } from '../price/derivation.ts';
 import { costOfQuantity } from '../price/price.ts';
 import { costInCurrency } from '../price/price-unit.ts';
 import { priceBuckets } from './charge-bucketed.ts';
 import { commitmentInfo, commitPart, type UsedCommitments } from './charge-commitment.ts';
-import { type CycleGrants, type GrantedQuantity, measureGranted } from './charge-grant.ts';
+import { type GrantedQuantity, measureGranted } from './charge-grant.ts';
 import type {
-  BilledBefore,
   ChargeLine,
   PlannedCharge,
   PlannedGrants,
@@ -25,6 +25,7 @@ import type {
   QuestionKeys,
   UsageAnswer,
 } from './charge-input.ts';
+import type { CycleGrants } from './charge-terms.ts';
 import { remainderOf } from './intermediate-invoice.ts';
 
 type Answers = Record<string, UsageAnswer>;

@@ -5,7 +5,7 @@ import { cadenceRelation } from '../time/cadence.ts';
 import { earlier, type Interval, later } from '../time/calendar.ts';
 import { foldingOf, grantCycles, grantsOfLine } from './charge-grant.ts';
 import type { ChargeItem, ChargePlanInput, PlannedUsage, PlannedWindow, UsageQuestion } from './charge-input.ts';
-import type { Service } from './charge-window.ts';
+import type { Service } from './service.ts';
 
 /** Adds a question and gives its key; an empty time needs no question. */
 type Ask = (item: ChargeItem, from: string, to: string) => string[];

@@ -1,6 +1,5 @@
 import type { DerivedProration, ProrationReason } from '../price/derivation.ts';
 import { refuse } from '../refusal.ts';
-import { chargesAtResume, type ResumableCharge, wasGivenBack } from '../subscription/pause.ts';
 import { cadenceRelation } from '../time/cadence.ts';
 import {
   type BillingPeriod,
@@ -15,14 +14,8 @@ import {
 import { wholeAdvancePeriodAt } from '../time/whole-period.ts';
 import type { ChargeItem, ChargePeriod, ChargePlanInput, ChargeReason } from './charge-input.ts';
 import { oneTimeServices } from './one-time.ts';
-
-/** A time an item is billed for, the charge window it lies in, and the share of the full price it pays. */
-export interface Service extends Interval {
-  window: Interval;
-  /** The window of a shorter cadence as no boundary cuts it. */
-  uncut?: Interval;
-  proration: DerivedProration | null;
-}
+import { chargesAtResume, type ResumableCharge, wasGivenBack } from './resume-charge.ts';
+import type { Service } from './service.ts';
 
 type Billed = 'advance' | 'arrear' | 'onetime';
 

@@ -1,4 +1,4 @@
-import { refuse } from '../refusal.ts';
+import { isCumulative } from '../commitment/commitment-duration.ts';
 import { type ChargeCadence, cadenceRelation } from '../time/cadence.ts';
 import {
   type BillingPeriod,
@@ -8,6 +8,7 @@ import {
   previousBoundary,
 } from '../time/calendar.ts';
 import type { ChargeItem, ChargePeriod, ChargeReason, ChargeSubscription } from './charge-input.ts';
+import type { PartOfCommitment } from './charge-terms.ts';
 
 /** What decides the commitment periods of a subscription; straight from its row. */
 export interface CommittedCadence extends Omit<Cadence, 'anchor'> {
@@ -66,14 +67,6 @@ export function chargedEvery<Every extends ChargeCadence>(item: Every, subscript
   return cadenceRelation(item, subscription) === 'finer' ? subscription : item;
 }
 
-/** Where a charge period of an item lies in the commitment of the item. */
-export interface PartOfCommitment {
-  /** Where the commitment period begins. */
-  start: string;
-  /** What is missing of the commitment is due with this charge period. */
-  last: boolean;
-}
-
 /**
  * The commitment period that holds the start of a charge period, where the item's commitment lasts several of them; null where it is
  * held against each alone, as it is bucket by bucket. spec: subscriptions-and-invoicing §2.7.3, §2.7.2
@@ -123,26 +116,4 @@ export function commitmentStanding(
   if (period.cumulative) return { period, last: elapsed.end >= period.end };
   if (paused.some(({ start, end }) => end === elapsed.start && start >= elapsed.full.start)) return null;
   return { period, last: pauses || ['cycle', 'last', 'preview'].includes(reason) };
-}
-
-/** True when a commitment runs over several billing periods. */
-export function isCumulative(charged: ChargeCadence, duration: BillingPeriod | null): boolean {
-  if (duration === null) return false;
-  return cadenceRelation({ billingPeriod: duration, billingPeriodCount: 1 }, charged) !== 'equal';
-}
-
-/**
- * Refuses a duration that is not a billing period or a whole multiple of it: of the subscription for its own commitment, of the
- * item for that of a line. spec: subscriptions-and-invoicing §1.2
- */
-export function checkDuration(charged: ChargeCadence, duration: BillingPeriod | null, field: string): void {
-  if (duration === null) return;
-  const relation = cadenceRelation(charged, { billingPeriod: duration, billingPeriodCount: 1 });
-  if (relation === 'equal' || relation === 'shorter') return;
-  const { billingPeriod, billingPeriodCount } = charged;
-  throw refuse(
-    'validation_error',
-    `${field} ${duration} must be the billing period (${billingPeriodCount} × ${billingPeriod}) or a whole multiple of it`,
-    { fields: { [field]: 'must be the billing period or a whole multiple of it' } },
-  );
 }

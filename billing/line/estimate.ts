@@ -1,6 +1,7 @@
 import { type Decimal, decimal } from '../money/money.ts';
 import type { Derivation } from '../price/derivation.ts';
-import { effectiveUnitCost, type PriceTerms } from '../price/price.ts';
+import { effectiveUnitCost } from '../price/price.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import { nextBoundary } from '../time/calendar.ts';
 import { epochMs, instantText } from '../time/local-time.ts';
 import type { ChargeItem, PlannedCharge, UsageAnswer } from './charge-input.ts';

@@ -1,7 +1,9 @@
 import { decimal, decimalString, sum } from '../money/money.ts';
+import type { BilledBefore } from '../price/charge-amount.ts';
 import { earlier, type Interval } from '../time/calendar.ts';
-import type { BilledBefore, ChargeItem, ChargePeriod, ChargePlanInput, IntermediateInvoice } from './charge-input.ts';
-import { type Service, servicesOf } from './charge-window.ts';
+import type { ChargeItem, ChargePeriod, ChargePlanInput, IntermediateInvoice } from './charge-input.ts';
+import { servicesOf } from './charge-window.ts';
+import type { Service } from './service.ts';
 
 /** A service whose charge period began on an earlier intermediate invoice. */
 export interface CountedService extends Service {

@@ -1,7 +1,7 @@
 import { later, previousBoundary } from '../time/calendar.ts';
 import { epochMs, instantText } from '../time/local-time.ts';
 import type { ChargeItem, ChargePlanInput } from './charge-input.ts';
-import type { Service } from './charge-window.ts';
+import type { Service } from './service.ts';
 
 const serviceMs = 1000;
 const walkBound = 10_000;

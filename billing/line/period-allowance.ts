@@ -1,7 +1,8 @@
 import { type Allowance, allowanceOf } from '../allowance/allowance.ts';
 import { aggregateEntitlement, type EntitlementPart, partsInForce } from '../allowance/entitlement.ts';
 import { type MeterGrants, meterGrants, type TenuredGrants } from '../allowance/grant.ts';
-import { isOfBillingPeriod, type LimitPortion } from '../allowance/period-limit.ts';
+import { isOfBillingPeriod } from '../allowance/period-limit.ts';
+import type { LimitPortion } from '../allowance/shared-limit.ts';
 import type { BillingPeriod, BillingPeriodInterval } from '../time/calendar.ts';
 import { epochMs, instantText } from '../time/local-time.ts';
 import { wholeAdvancePeriodAt, wholePeriodAt } from '../time/whole-period.ts';

@@ -1,5 +1,6 @@
 import { decimal, decimalString, storedDecimal, sum, zero } from '../money/money.ts';
-import { costOfBuckets, costOfQuantity, type PriceTerms } from '../price/price.ts';
+import { costOfBuckets, costOfQuantity } from '../price/price.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import { costInCurrency } from '../price/price-unit.ts';
 
 /**

@@ -1,4 +1,3 @@
-import type { BilledBefore } from '../line/charge-input.ts';
 import {
   currencyPrecision,
   type Decimal,
@@ -9,6 +8,14 @@ import {
   zero,
 } from '../money/money.ts';
 import type { DerivedPart, DerivedProration } from './derivation.ts';
+
+/** Since when usage of a charge period counts, and what was billed of it already. */
+export interface BilledBefore {
+  from: string;
+  quantity: string;
+  amount: string;
+  base: string;
+}
 
 const displayDecimals = 30;
 

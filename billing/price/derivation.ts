@@ -1,6 +1,6 @@
 import type { MeasuredGrant } from '../allowance/grant-usage.ts';
 import type { LimitShare } from '../allowance/period-limit.ts';
-import type { CostStep, PriceTerms } from './price.ts';
+import type { CostStep, PriceTerms } from './price-terms.ts';
 
 /**
  * Why a line costs what it costs: everything a person with a calculator needs to redo the sum. Plain JSON, decimals and

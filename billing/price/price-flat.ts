@@ -1,5 +1,5 @@
 import { type Decimal, decimalString } from '../money/money.ts';
-import type { Pricer } from './price.ts';
+import type { Pricer } from './price-terms.ts';
 
 /** amount × quantity. spec: catalogue-and-metering §4.3 FLAT_FEE */
 export function flatCost(amount: Decimal): Pricer {

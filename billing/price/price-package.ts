@@ -1,6 +1,6 @@
 import { type Decimal, decimalString } from '../money/money.ts';
 import { refuse } from '../refusal.ts';
-import type { Pricer } from './price.ts';
+import type { Pricer } from './price-terms.ts';
 
 /**
  * amount × packages; a started package counts whole (`up`) or not at all (`down`). The division is exact: 300 ÷ 100 is 3

@@ -1,5 +1,5 @@
 import { type Decimal, decimalString, hundred } from '../money/money.ts';
-import type { Pricer } from './price.ts';
+import type { Pricer } from './price-terms.ts';
 
 /** base × rate ÷ 100, the base being the quantity. spec: catalogue-and-metering §4.3 PERCENTAGE */
 export function percentageCost(rate: Decimal): Pricer {

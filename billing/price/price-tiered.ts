@@ -1,6 +1,6 @@
 import { type Decimal, decimalString, least, storedDecimal, zero } from '../money/money.ts';
 import { refuse } from '../refusal.ts';
-import type { CostStep, Pricer, TierTerms } from './price.ts';
+import type { CostStep, Pricer, TierTerms } from './price-terms.ts';
 
 interface Tier {
   /** Inclusive; null is open. */

@@ -9,7 +9,7 @@ import {
 } from '../money/money.ts';
 import { amountOfCost, proratedCost } from './charge-amount.ts';
 import type { Derivation } from './derivation.ts';
-import type { PriceTerms } from './price.ts';
+import type { PriceTerms } from './price-terms.ts';
 
 /** A tier as prices store it. */
 interface Tier {

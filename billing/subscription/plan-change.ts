@@ -1,7 +1,7 @@
 import type { ChargeItem, ChargePeriod, ChargeSubscription } from '../line/charge-input.ts';
 import type { ProrationBehavior } from '../line/proration.ts';
 import { decimalString } from '../money/money.ts';
-import type { PriceTerms } from '../price/price.ts';
+import type { PriceTerms } from '../price/price-terms.ts';
 import { type EndingCharge, monthlyEquivalent, type ProratedChange, prorateChange } from './proration-change.ts';
 
 export type PlanChangeType = 'upgrade' | 'downgrade' | 'lateral';

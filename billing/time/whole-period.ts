@@ -1,5 +1,5 @@
-import type { SubscriptionState } from '../subscription/subscription.ts';
 import {
+  type BillingCycle,
   type BillingPeriod,
   type Cadence,
   firstPeriod,
@@ -10,11 +10,17 @@ import {
   previousBoundary,
 } from './calendar.ts';
 
-type Timeline = Pick<
-  SubscriptionState,
-  'billingAnchor' | 'billingPeriod' | 'billingPeriodCount' | 'billingCycle' | 'timezone' | 'startDate'
-> &
-  Partial<Pick<SubscriptionState, 'trialEnd' | 'status'>>;
+/** The members of a subscription that decide where its charge periods lie. */
+interface Timeline {
+  billingAnchor: string;
+  billingPeriod: BillingPeriod;
+  billingPeriodCount: number;
+  billingCycle: BillingCycle;
+  timezone: string;
+  startDate: string;
+  trialEnd?: string | null;
+  status?: string;
+}
 
 /** One unit whose boundaries repeat every day, week, month or year: any instant finds its own boundary from the anchor alone. */
 const selfEvident: readonly BillingPeriod[] = ['DAILY', 'WEEKLY', 'MONTHLY', 'ANNUAL'];

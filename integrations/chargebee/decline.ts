@@ -1,4 +1,4 @@
-import type { DeclineClass } from '../payment-gateway.ts';
+import type { DeclineClass } from '../gateway-reference.ts';
 import type { ChargebeeStatus, ChargebeeTransaction } from './shapes.ts';
 
 /** Words of the processors behind Chargebee for declines after which another try with the same card cannot succeed, or would look like fraud. */

@@ -2,7 +2,7 @@ import { html } from 'ghtml';
 import type { CheckoutFormat } from './format.ts';
 import { filled } from './text.ts';
 import type { CheckoutLine, CheckoutOrder, CheckoutTax } from './view.ts';
-import type { CheckoutWords } from './words.ts';
+import type { CheckoutWords } from './words-en.ts';
 
 /** Language of a page: its words, and how it writes values. */
 export interface Spoken {

@@ -8,7 +8,8 @@ import { panelOf } from './panel.ts';
 import { styleOf } from './style.ts';
 import { filled, letterTo, picture, plain } from './text.ts';
 import { type CheckoutLanguage, type CheckoutPageView, checkoutLanguages } from './view.ts';
-import { type CheckoutWords, checkoutWords } from './words.ts';
+import { checkoutWords } from './words.ts';
+import type { CheckoutWords } from './words-en.ts';
 
 const scriptIn = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 

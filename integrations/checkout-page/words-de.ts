@@ -1,4 +1,4 @@
-import type { CheckoutWords } from './words.ts';
+import type { CheckoutWords } from './words-en.ts';
 
 /** German. */
 export const de: CheckoutWords = {

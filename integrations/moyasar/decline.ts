@@ -1,4 +1,4 @@
-import type { DeclineClass } from '../payment-gateway.ts';
+import type { DeclineClass } from '../gateway-reference.ts';
 import type { MoyasarPayment } from './shapes.ts';
 
 /** Response codes of issuers (ISO 8583) after which another try with the same card cannot succeed, or would look like fraud. */

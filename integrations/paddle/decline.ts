@@ -1,4 +1,4 @@
-import type { DeclineClass } from '../payment-gateway.ts';
+import type { DeclineClass } from '../gateway-reference.ts';
 
 /** Codes of Paddle after which another try with the same card cannot succeed, or would look like fraud. */
 const forGood = new Set([

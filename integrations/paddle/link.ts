@@ -1,5 +1,6 @@
 import { refuse } from '../../billing/refusal.ts';
-import { GatewayOutcomeUnknown, type GatewayReference } from '../payment-gateway.ts';
+import type { GatewayReference } from '../gateway-reference.ts';
+import { GatewayOutcomeUnknown } from '../payment-gateway.ts';
 import {
   type LinkCapture,
   type LinkRequest,

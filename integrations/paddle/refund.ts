@@ -1,8 +1,8 @@
 import type { RefundElsewhere } from '../../billing/payment/refund.ts';
+import type { GatewayReference } from '../gateway-reference.ts';
 import { markerOf } from '../notification-json.ts';
 import {
   GatewayOutcomeUnknown,
-  type GatewayReference,
   type GatewayRefund,
   type GatewayRefundLookUp,
   type RefundRequest,

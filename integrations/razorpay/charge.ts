@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
+import type { GatewayReference } from '../gateway-reference.ts';
 import {
   type ChargeRequest,
   type GatewayCharge,
   type GatewayLookUp,
   GatewayOutcomeUnknown,
-  type GatewayReference,
   GatewayTurnedAway,
   type TwoStepCharges,
 } from '../payment-gateway.ts';

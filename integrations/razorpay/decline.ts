@@ -1,4 +1,4 @@
-import type { DeclineClass } from '../payment-gateway.ts';
+import type { DeclineClass } from '../gateway-reference.ts';
 
 /** Reasons after which another try with the same card cannot succeed. */
 const forGood = new Set([

@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type AttemptUnderWay,
-  GatewayOutcomeUnknown,
-  type GatewayReference,
-  type LinkAttempt,
-} from '../payment-gateway.ts';
+import type { GatewayReference } from '../gateway-reference.ts';
+import { type AttemptUnderWay, GatewayOutcomeUnknown, type LinkAttempt } from '../payment-gateway.ts';
 import { type LinkRequest, type LinkState, neverOpened, type OpenedLink, type PaymentLinks } from '../payment-link.ts';
 import { withFaults } from './fault.ts';
 import {

@@ -1,9 +1,9 @@
+import type { GatewayReference } from '../gateway-reference.ts';
 import {
   type ChargeRequest,
   type GatewayCharge,
   type GatewayLookUp,
   GatewayOutcomeUnknown,
-  type GatewayReference,
   type TwoStepCharges,
 } from '../payment-gateway.ts';
 import { amountOfStripe, stripeAmount } from './amount.ts';

@@ -1,7 +1,7 @@
 import type { RefundElsewhere } from '../../billing/payment/refund.ts';
+import type { GatewayReference } from '../gateway-reference.ts';
 import {
   GatewayOutcomeUnknown,
-  type GatewayReference,
   type GatewayRefund,
   type GatewayRefundLookUp,
   type RefundRequest,

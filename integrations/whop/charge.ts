@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
+import type { DeclineClass, GatewayReference } from '../gateway-reference.ts';
 import {
   type ChargeRequest,
-  type DeclineClass,
   type GatewayCharge,
   type GatewayLookUp,
   GatewayOutcomeUnknown,
-  type GatewayReference,
   GatewayTurnedAway,
   type TwoStepCharges,
 } from '../payment-gateway.ts';

@@ -1,4 +1,4 @@
-import type { DeclineClass } from '../payment-gateway.ts';
+import type { DeclineClass } from '../gateway-reference.ts';
 import type { WhopPayment } from './shapes.ts';
 
 /** Words of a failure, and what they mean. The words themselves may name what is nobody's business and are not kept. */

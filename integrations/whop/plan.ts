@@ -1,4 +1,4 @@
-import type { GatewayReference } from '../payment-gateway.ts';
+import type { GatewayReference } from '../gateway-reference.ts';
 import { whopAmount } from './amount.ts';
 import { objectOf, type WhopClient } from './client.ts';
 import type { WhopPlan } from './shapes.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/orm.ts';
 import { systemScope } from '../../db/scope.ts';
 import { inSqlTransaction, type Sql } from '../../db/transaction.ts';
-import type { ExpressionProgram } from '../expression.ts';
+import type { ExpressionProgram } from '../expression-program.ts';
 import type { ClickHouse } from './connection.ts';
 import {
   beginGeneration,

@@ -1,4 +1,4 @@
-import type { ExpressionProgram } from '../expression.ts';
+import type { ExpressionProgram } from '../expression-program.ts';
 import { expressionQuantity } from '../expression-value.ts';
 import { quantityOf, textForm } from '../property-value.ts';
 import { decimalOfScaled } from '../quantity.ts';

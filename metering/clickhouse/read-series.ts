@@ -2,7 +2,7 @@ import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { aggregateValue } from '../aggregate.ts';
 import { readSeries as readSeriesBy, seriesReader } from '../postgres/read-series.ts';
-import type { SeriesWindow, SeriesWindows } from '../series.ts';
+import type { SeriesWindow, SeriesWindows } from '../series-window.ts';
 import { microsecondsOf } from '../timestamp.ts';
 import type { UsageQuestion, UsageSeries } from '../usage-store.ts';
 import { prepare, readCuts, sumsOf } from './answer.ts';

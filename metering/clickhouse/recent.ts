@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/transaction.ts';
-import type { ExpressionProgram } from '../expression.ts';
+import type { ExpressionProgram } from '../expression-program.ts';
 import { type FeedState, writtenSince } from './feed-state.ts';
 import { type KeptEvent, keptEventColumns, type MeasuredEvent, measuredEvent } from './measured-event.ts';
 

@@ -1,6 +1,7 @@
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
-import { bucketPoints, type SeriesWindow, type SeriesWindows, seriesQuestions, windowsToAsk } from '../series.ts';
+import { bucketPoints, seriesQuestions, windowsToAsk } from '../series.ts';
+import type { SeriesWindow, SeriesWindows } from '../series-window.ts';
 import type { UsageAnswer, UsageQuestion, UsageSeries } from '../usage-store.ts';
 import { type MeterShape, meterShapes } from './meter-shape.ts';
 import { bucketSizeOf, hasRows } from './read-buckets.ts';

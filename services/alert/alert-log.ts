@@ -7,7 +7,7 @@ import { type ListDefinition, type ListPage, type ListQuery, listPage } from '..
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../../db/rows/bulk.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql, Transaction } from '../../db/transaction.ts';
-import type { AlertReading } from './alert-stream.ts';
+import type { AlertReading } from './alert-reading.ts';
 
 /** Change of a stream that is logged, and the name of the event that tells it. */
 export interface AlertChange {

@@ -1,38 +1,11 @@
-import type { AlertConfig } from '../../billing/alert/alert-config.ts';
 import { type AlertState, type AlertType, alertStateOf, alertStep, isCalmer } from '../../billing/alert/alert-state.ts';
-import type { Decimal } from '../../billing/money/money.ts';
 import { realNow } from '../../db/clock.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { ScopedSql, Sql } from '../../db/transaction.ts';
 import { type OutboundEvent, writeEvents } from '../platform/outbox.ts';
 import { type AlertChange, writeAlertChanges } from './alert-log.ts';
-
-/** Key of a stream; a part that it does not have is empty. spec: wallets-and-payments §2.16 Stream */
-export interface AlertStreamKey {
-  entityType: string;
-  entityId: string;
-  alertType: AlertType;
-  parentEntityId: string;
-  settingId: string;
-  periodStart: string;
-}
-
-/** A watched value as it is now. */
-export interface AlertReading extends AlertStreamKey {
-  customerId: string;
-  parentEntityType: string | null;
-  /** The setting that is logged; null where the default of the environment holds. */
-  alertSettingId: string | null;
-  config: AlertConfig;
-  value: Decimal;
-  /** The customer's present. */
-  now: string;
-  /** A step to a less severe state need not last: after a credit, changed settings, or on a test clock. */
-  isCalmAtOnce: boolean;
-  /** Outbound event of a change; null where nothing is sent. */
-  event(name: string, state: AlertState): Omit<OutboundEvent, 'name' | 'occurredAt'> | null;
-}
+import type { AlertReading, AlertStreamKey } from './alert-reading.ts';
 
 /** Outcome of a look: when to look again, null for not before the next mark; and how much usage may cost until there is something new. */
 export interface AlertOutcome {

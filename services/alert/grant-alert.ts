@@ -5,7 +5,8 @@ import { realNow } from '../../db/clock.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
-import { type AlertReading, recordAlerts } from './alert-stream.ts';
+import type { AlertReading } from './alert-reading.ts';
+import { recordAlerts } from './alert-stream.ts';
 
 /** Window of a budget, as its record is found. */
 export interface GrantWindow {

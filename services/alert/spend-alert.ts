@@ -16,7 +16,8 @@ import { runningPeriodOf } from '../charging/subscription-period.ts';
 import { readSubscriptions, type SubscriptionRow } from '../charging/subscription-row.ts';
 import { subscriptionEvent } from '../subscription/read/subscription-event.ts';
 import type { UsageReader } from '../usage-reader.ts';
-import { type AlertOutcome, type AlertReading, recordAlerts, tellChanges } from './alert-stream.ts';
+import type { AlertReading } from './alert-reading.ts';
+import { type AlertOutcome, recordAlerts, tellChanges } from './alert-stream.ts';
 
 /** Setting of a subscription, one of its line items, or a group of them. */
 export interface SpendSetting {

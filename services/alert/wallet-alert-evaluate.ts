@@ -8,13 +8,8 @@ import type { Scope } from '../../db/scope.ts';
 import type { ScopedSql, Sql, Transaction } from '../../db/transaction.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { walletBalances } from '../wallet/wallet-balance.ts';
-import {
-  type AlertOutcome,
-  type AlertReading,
-  type AlertStreamKey,
-  closeUnwatched,
-  recordAlerts,
-} from './alert-stream.ts';
+import type { AlertReading, AlertStreamKey } from './alert-reading.ts';
+import { type AlertOutcome, closeUnwatched, recordAlerts } from './alert-stream.ts';
 import { tellOngoingBalances } from './ongoing-balance.ts';
 import { percentageBases } from './percentage-base.ts';
 import {

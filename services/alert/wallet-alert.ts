@@ -4,7 +4,7 @@ import { type Decimal, decimalString } from '../../billing/money/money.ts';
 import type { OutboundEvent } from '../platform/outbox.ts';
 import { settingDefaults } from '../platform/setting-defaults.ts';
 import { type WalletFacts, walletEvent } from '../wallet/wallet-event.ts';
-import type { AlertReading } from './alert-stream.ts';
+import type { AlertReading } from './alert-reading.ts';
 
 /** A wallet and what is watched of it. Balances are decimals; those in credits end with `CreditBalance`. */
 export interface WatchedWallet extends Omit<WalletFacts, 'balance' | 'creditBalance'> {

@@ -1,5 +1,5 @@
 import type { ChargeItem } from '../../billing/line/charge.ts';
-import type { PriceTerms } from '../../billing/price/price.ts';
+import type { PriceTerms } from '../../billing/price/price-terms.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { ratedTerms } from '../catalogue/price/price-terms.ts';

@@ -1,5 +1,5 @@
 import type { TimeBucketTerms } from '../../billing/commitment/commitment-window.ts';
-import type { ItemCommitment } from '../../billing/line/charge-commitment.ts';
+import type { ItemCommitment } from '../../billing/line/charge-terms.ts';
 import type { BillingPeriod } from '../../billing/time/calendar.ts';
 import type { StoredTimeBucket } from '../../db/entities/subscription/subscription-line-item.ts';
 import { decimalText } from '../../db/rows/columns.ts';

@@ -1,13 +1,5 @@
-import {
-  type ChargeLine,
-  type ChargePeriod,
-  type ChargeReason,
-  planCharges,
-  priceCharges,
-  usageQuestions,
-} from '../../billing/line/charge.ts';
-import { type PeriodTerms, periodTerms } from '../../billing/line/period-allowance.ts';
-import type { ResumeTerms } from '../../billing/subscription/pause.ts';
+import { type ChargeLine, planCharges, priceCharges, usageQuestions } from '../../billing/line/charge.ts';
+import { periodTerms } from '../../billing/line/period-allowance.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { meteredParts } from '../catalogue/entitlement/entitlement-part.ts';
@@ -17,32 +9,10 @@ import { readPausedStretches } from '../subscription/status/pause-read.ts';
 import { recordGrants } from '../usage/entitlement-grant.ts';
 import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import { readBilledTime } from './billed-time.ts';
+import type { ChargeRequest } from './charge-request.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
 import { committedLines, readCommitments } from './subscription-commitment.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
-
-/** One invoice's worth of charges to compute: which subscription, which periods, why. */
-export interface ChargeRequest {
-  /** Any key that names the request among the others of one call. */
-  key: string;
-  subscription: SubscriptionRow;
-  reason: ChargeReason;
-  elapsed: ChargePeriod | null;
-  next: ChargePeriod | null;
-  usageUntil?: string;
-  /** The invoice being recomputed: its own lines do not count as billed already. */
-  ownInvoiceId?: string;
-  /** Charges only these line items; absent: all of the subscription. */
-  lineItemIds?: ReadonlySet<string>;
-  /** True for a preview, which does not look at existing invoices. */
-  withoutBilled?: boolean;
-  /** True for the closing of a pause, with which the commitment of the period is settled. */
-  pauses?: boolean;
-  /** With reason `resume`: what the pause gave back. */
-  resume?: ResumeTerms;
-  /** What to charge in place of the subscription's own line items and allowances: another plan's, for a simulation. */
-  terms?: PeriodTerms & { items: readonly ChargedItem[] };
-}
 
 /** A computed line with what stays on the invoice besides. */
 export type BilledLine = ChargeLine & BilledFacts & { child?: MergedChild };

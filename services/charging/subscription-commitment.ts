@@ -8,7 +8,7 @@ import { decimal, decimalString } from '../../billing/money/money.ts';
 import type { Interval } from '../../billing/time/calendar.ts';
 import { decimalText } from '../../db/rows/columns.ts';
 import type { Sql } from '../../db/transaction.ts';
-import type { ChargeRequest } from './subscription-charge.ts';
+import type { ChargeRequest } from './charge-request.ts';
 
 /** What an invoice must know of the commitments of its subscription before its usage is priced. */
 export interface RequestCommitments {

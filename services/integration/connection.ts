@@ -1,13 +1,14 @@
 import { LockMode } from '@mikro-orm/core';
 import { refuse } from '../../billing/refusal.ts';
 import { Connection } from '../../db/entities/integration/connection.ts';
+import type { SyncConfig } from '../../db/entities/integration/sync-config.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../../db/list.ts';
 import { missing, newRecord, touch } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { flushUnique } from '../../db/unique.ts';
 import { adoptMethods, openThroughConnection, tookMoney } from '../payment/payment-connection.ts';
 import { writeAudit } from '../platform/audit.ts';
-import { capabilities, type Provider, type SyncConfig } from './connection-config.ts';
+import { capabilities, type Provider } from './connection-config.ts';
 import { refuseOtherMode } from './connection-mode.ts';
 import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
 import { withFormerSecrets, withoutFormerSecrets } from './webhook-secret.ts';

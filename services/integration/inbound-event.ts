@@ -1,12 +1,6 @@
+import type { NotificationMarker } from '../../db/entities/integration/notification-marker.ts';
 import { newId } from '../../db/id.ts';
 import type { ScopedSql, Sql } from '../../db/transaction.ts';
-
-/** An object of ours as it was named to a provider. */
-export interface NotificationMarker {
-  environment: string;
-  kind: string;
-  id: string;
-}
 
 /** A verified notification. */
 export interface NewNotification {

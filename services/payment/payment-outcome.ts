@@ -2,7 +2,6 @@ import {
   assertPaymentMove,
   isPaymentCaptured,
   isPaymentSettled,
-  type PaymentOutcome,
   type PaymentStatus,
   paymentEventName,
   paymentStatusAfter,
@@ -13,6 +12,7 @@ import { writeAudit } from '../platform/audit.ts';
 import { type OutboundEvent, writeEvents } from '../platform/outbox.ts';
 import { failPurchase } from '../wallet/wallet-purchase.ts';
 import { giveBackLate, isStillNeeded } from './late-outcome.ts';
+import type { OutcomeToRecord } from './outcome-to-record.ts';
 import { dropPaymentAgenda } from './payment-agenda.ts';
 import {
   destinationDetail,
@@ -49,13 +49,6 @@ export interface RecordedPayment {
   refundIds?: string[];
   /** The wallet whose credits the settled payment buys, with or without an invoice. */
   walletId?: string;
-}
-
-/** What is known of a payment, and when on the customer's clock it became known. */
-export interface OutcomeToRecord {
-  paymentId: string;
-  outcome: PaymentOutcome;
-  at: string;
 }
 
 /** Records what is known of one payment; see `recordPaymentOutcomes`. */

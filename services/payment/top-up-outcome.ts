@@ -5,7 +5,7 @@ import {
   noteLateCapture,
   noteNeededAction,
 } from '../wallet/auto-topup/auto-topup-end.ts';
-import type { OutcomeToRecord } from './payment-outcome.ts';
+import type { OutcomeToRecord } from './outcome-to-record.ts';
 import type { PaymentRow, PaymentTransaction, PaymentWithInvoice } from './payment-row.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { amounts, analyticsTotals, usageCost } from '../../billing/line/usage-analytics.ts';
 import { type CostMargin, costMargin } from '../../billing/price/cost-margin.ts';
 import { type CostPrice, costPriceParts } from '../../billing/price/cost-price.ts';
-import type { PriceTerms } from '../../billing/price/price.ts';
+import type { PriceTerms } from '../../billing/price/price-terms.ts';
 import type { Interval } from '../../billing/time/calendar.ts';
 import type { Costsheet } from '../../db/entities/catalogue/costsheet.ts';
 import { Feature } from '../../db/entities/catalogue/feature.ts';

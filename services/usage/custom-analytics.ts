@@ -2,7 +2,7 @@ import { revenuePerMinute } from '../../billing/line/usage-analytics.ts';
 import type { Interval } from '../../billing/time/calendar.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { readSetting } from '../platform/setting.ts';
-import type { AnalyticsItem } from './usage-analytics.ts';
+import type { AnalyticsItem } from './analytics-item.ts';
 
 /** A figure that the setting `custom_analytics_config` adds. */
 export interface CustomAnalytic {

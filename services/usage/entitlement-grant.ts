@@ -1,5 +1,5 @@
 import type { ChargeLine } from '../../billing/line/charge.ts';
-import type { CycleGrants } from '../../billing/line/charge-grant.ts';
+import type { CycleGrants } from '../../billing/line/charge-terms.ts';
 import { decimal, decimalString, storedDecimal } from '../../billing/money/money.ts';
 import { newId } from '../../db/id.ts';
 import { decimalText } from '../../db/rows/columns.ts';

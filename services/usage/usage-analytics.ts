@@ -1,5 +1,5 @@
-import { committedAnalytics, type LineAnalytics } from '../../billing/line/analytics-commitment.ts';
-import type { ItemCommitment } from '../../billing/line/charge-commitment.ts';
+import { committedAnalytics } from '../../billing/line/analytics-commitment.ts';
+import type { ItemCommitment } from '../../billing/line/charge-terms.ts';
 import { type AnalyticsAmounts, amounts, analyticsTotals, usageCost } from '../../billing/line/usage-analytics.ts';
 import { compareText } from '../../billing/text-order.ts';
 import type { BillingPeriod, Interval } from '../../billing/time/calendar.ts';
@@ -18,6 +18,7 @@ import { ratedTerms } from '../catalogue/price/price-terms.ts';
 import { priceUnitsById } from '../catalogue/price/price-unit.ts';
 import { commitmentsOfItems } from '../charging/item-commitment.ts';
 import type { MeasuredUsage, UsagePart, UsagePartition, UsagePartReader } from '../usage-part-reader.ts';
+import type { AnalyticsItem } from './analytics-item.ts';
 import { type AnalyticsCustomers, type AnalyticsLine, analyticsLines, childrenOf } from './analytics-line.ts';
 import { type CustomAnalytic, customAnalytics } from './custom-analytics.ts';
 
@@ -43,22 +44,6 @@ export interface UsageAnalyticsRequest extends AnalyticsRequest {
   listSources: boolean;
   withPlans: boolean;
   withAddons: boolean;
-}
-
-/** A line's usage, or one group of it, with what it costs. */
-export interface AnalyticsItem extends AnalyticsAmounts {
-  line: AnalyticsLine;
-  currency: string;
-  part: UsagePart;
-  /** What each point of the part costs, in their order. */
-  pointAmounts: AnalyticsAmounts[];
-  /** What the commitment of the line made of its usage; null without one, and where something takes usage apart. */
-  committed: LineAnalytics | null;
-  group: Group | null;
-  plan: Plan | null;
-  addon: Addon | null;
-  /** The custom currency of the line's price. */
-  unit: PriceUnit | null;
 }
 
 export interface UsageAnalytics extends AnalyticsAmounts {

@@ -1,4 +1,4 @@
-import type { InvoiceTaxRate } from '../../billing/invoice/invoice.ts';
+import type { InvoiceTaxRate } from '../../billing/invoice/invoice-input.ts';
 import type { NewInvoiceTax } from '../../billing/invoice/invoice-request.ts';
 import { computeTaxes, taxesInForce } from '../../billing/invoice/tax.ts';
 import type { TopupTax } from '../../billing/invoice/taxed-credit.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ChargeRequest, GatewayReference, RefundRequest } from '../../integrations/payment-gateway.ts';
+import type { GatewayReference } from '../../integrations/gateway-reference.ts';
+import type { ChargeRequest, RefundRequest } from '../../integrations/payment-gateway.ts';
 import { stripeAdapter } from '../../integrations/stripe/adapter.ts';
 import { openStripeGateway, type StripeGateway } from '../../integrations/stripe/gateway.ts';
 import { chargeRequest, referenceOf } from '../support/gateways/gateway-under-test.ts';

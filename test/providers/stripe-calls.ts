@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newCustomer, newMethod, paySession } from '../../dev/provider-fakes/stripe/payment.ts';
 import { startStripeFake } from '../../dev/provider-fakes/stripe/server.ts';
-import type { GatewayReference } from '../../integrations/payment-gateway.ts';
+import type { GatewayReference } from '../../integrations/gateway-reference.ts';
 import type { LinkRequest } from '../../integrations/payment-link.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { stripeAdapter } from '../../integrations/stripe/adapter.ts';

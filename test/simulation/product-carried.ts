@@ -1,5 +1,5 @@
 import { creditDestination } from '../../billing/invoice/carried-credit.ts';
-import type { InvoiceInputLine } from '../../billing/invoice/invoice.ts';
+import type { InvoiceInputLine } from '../../billing/invoice/invoice-input.ts';
 import { decimal, decimalString, moneyString, zero } from '../../billing/money/money.ts';
 import type { Period } from '../../billing/subscription/subscription.ts';
 import type { SimulatedLine } from './life.ts';

@@ -1,9 +1,10 @@
 import type { ChargeItem } from '../../billing/line/charge.ts';
+import type { ResumeTerms } from '../../billing/line/resume-charge.ts';
 import { decimal } from '../../billing/money/money.ts';
 import { selectPrices } from '../../billing/price/price-selection.ts';
 import { refusalIn, refuse } from '../../billing/refusal.ts';
 import { refuseQuantity } from '../../billing/subscription/line-item.ts';
-import { pauseSubscription, type ResumeTerms, resumeSubscription } from '../../billing/subscription/pause.ts';
+import { pauseSubscription, resumeSubscription } from '../../billing/subscription/pause.ts';
 import { changePlan as planChange } from '../../billing/subscription/plan-change.ts';
 import { refuseMixedCadence } from '../../billing/subscription/proration-change.ts';
 import { endTrial } from '../../billing/subscription/subscription.ts';

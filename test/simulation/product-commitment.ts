@@ -7,11 +7,12 @@ import type {
   UsageAnswer,
   UsageQuestion,
 } from '../../billing/line/charge.ts';
-import { commitmentKey, type ItemCommitment } from '../../billing/line/charge-commitment.ts';
+import { commitmentKey } from '../../billing/line/charge-commitment.ts';
 import { commitCharges } from '../../billing/line/charge-overage.ts';
+import type { ItemCommitment } from '../../billing/line/charge-terms.ts';
 import { commitmentStanding } from '../../billing/line/commitment-period.ts';
 import { decimal, sum } from '../../billing/money/money.ts';
-import type { PriceTerms } from '../../billing/price/price.ts';
+import type { PriceTerms } from '../../billing/price/price-terms.ts';
 import { windowBounds } from '../../billing/time/window.ts';
 import type { BucketSize, Offer } from './life.ts';
 import type { ProductLife } from './product.ts';

@@ -1,5 +1,5 @@
 import { type CouponLink, couponAssociationEnd, couponsOfInvoice } from '../../billing/invoice/coupon.ts';
-import type { InvoiceCoupon } from '../../billing/invoice/invoice.ts';
+import type { InvoiceCoupon } from '../../billing/invoice/invoice-input.ts';
 import type { ChargeLine } from '../../billing/line/charge.ts';
 import type { Period } from '../../billing/subscription/subscription.ts';
 import type { Cadence } from '../../billing/time/calendar.ts';

@@ -10,7 +10,7 @@ import {
   usageQuestions,
 } from '../../billing/line/charge.ts';
 import { type Decimal, decimal } from '../../billing/money/money.ts';
-import type { PriceTerms } from '../../billing/price/price.ts';
+import type { PriceTerms } from '../../billing/price/price-terms.ts';
 import type { ProratedChange } from '../../billing/subscription/proration-change.ts';
 import {
   type ClosedPeriod,

@@ -19,7 +19,6 @@ const rules: Record<string, FolderRule> = {
   billing: { paths: [/^billing\//], packages: [/^decimal\.js$/, /^temporal-polyfill$/, /^currency-codes$/] },
   db: {
     paths: [/^(db|billing)\//, /^database-url\.ts$/],
-    types: [/^services\/integration\//],
     packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, /^ulid$/, node],
   },
   services: { paths: [/^(services|db|billing)\//], packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, node] },

@@ -9,7 +9,7 @@ import {
   evaluateUsage,
 } from '../../metering/evaluate.ts';
 import { selectEventPage } from '../../metering/event-page.ts';
-import type { SeriesWindows } from '../../metering/series.ts';
+import type { SeriesWindows } from '../../metering/series-window.ts';
 import type { EventCursor } from '../../metering/usage-store.ts';
 
 /** An ingested copy of a vector; `user` is one of several customers whose usage is united. */

@@ -5,7 +5,7 @@ import { renderExplanationPage } from '../../../integrations/explanation-page/re
 import { lateUsageReader } from '../../../metering/late-usage.ts';
 import { readInvoiceEvidence } from '../../../services/invoice/document/invoice-explain.ts';
 import { readInvoicePage, readPrintedInvoice } from '../../../services/invoice/document/invoice-page.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { documentPaths } from './document-address.ts';
 import { documentFileName } from './document-file.ts';
 import { type DocumentKind, readDocumentToken } from './document-token.ts';

@@ -1,5 +1,5 @@
 import { readECreditNote, readEInvoice } from '../../../services/invoice/document/e-invoice.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { errorResponses } from '../../errors.ts';
 import { idParams } from '../../scalars.schema.ts';
 import { documentFileName } from './document-file.ts';

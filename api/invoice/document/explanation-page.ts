@@ -1,4 +1,4 @@
-import type { ExplanationStep } from '../../../billing/explanation/charge-explanation.ts';
+import type { ExplanationStep } from '../../../billing/explanation/explanation-step.ts';
 import { explainDates, explainLine } from '../../../billing/explanation/invoice-explanation.ts';
 import {
   creditText,

@@ -1,6 +1,6 @@
 import { readPrintedInvoice } from '../../../services/invoice/document/invoice-page.ts';
 import { verifyInvoice } from '../../../services/invoice/document/invoice-verify.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { errorResponses, notBuiltResponse } from '../../errors.ts';
 import { idParams } from '../../scalars.schema.ts';
 import { invoiceVerification, viewInvoiceVerification } from '../invoice-verification.schema.ts';

@@ -5,7 +5,7 @@ import { lateUsageReader } from '../../../metering/late-usage.ts';
 import { readInvoiceEvidence } from '../../../services/invoice/document/invoice-explain.ts';
 import { readInvoicePage } from '../../../services/invoice/document/invoice-page.ts';
 import { findInvoice } from '../../../services/invoice/read/invoice-read.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { errorResponses, notBuiltResponse } from '../../errors.ts';
 import { booleanQuery, idParams } from '../../scalars.schema.ts';
 import { documentAddress } from './document-address.ts';

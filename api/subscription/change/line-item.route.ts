@@ -6,7 +6,7 @@ import {
   endLineItem,
   updateLineItem,
 } from '../../../workflows/subscription/subscription-change.messages.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { errorResponses } from '../../errors.ts';
 import { toListQuery, viewList } from '../../list.ts';
 import { outcomeOf } from '../../preview.ts';

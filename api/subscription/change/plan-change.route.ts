@@ -3,7 +3,7 @@ import { usageReader } from '../../../metering/usage-reader.ts';
 import { changePlan } from '../../../services/subscription/plan-change/plan-change.ts';
 import { replaceSubscription } from '../../../services/subscription/plan-change/subscription-replace.ts';
 import * as messages from '../../../workflows/subscription/subscription-change.messages.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { errorResponses } from '../../errors.ts';
 import { outcomeOf, previewChange } from '../../preview.ts';
 import { idParams } from '../../scalars.schema.ts';

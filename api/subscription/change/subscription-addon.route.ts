@@ -8,7 +8,7 @@ import {
 } from '../../../services/subscription/addon/addon-association.ts';
 import { subscriptionOwner } from '../../../services/subscription/read/subscription-read.ts';
 import { attachAddon, detachAddon } from '../../../workflows/subscription/subscription.messages.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { errorResponses } from '../../errors.ts';
 import { updateObject } from '../../lifecycle.ts';
 import { viewOpened } from '../../payment/checkout-workflow.ts';

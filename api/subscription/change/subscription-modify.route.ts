@@ -23,7 +23,7 @@ import { findSubscription } from '../../../services/subscription/read/subscripti
 import type { UsageReader } from '../../../services/usage-reader.ts';
 import type { KeptCommand, SubscriptionChanged } from '../../../workflows/subscription/subscription.messages.ts';
 import * as messages from '../../../workflows/subscription/subscription-change.messages.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { errorResponses } from '../../errors.ts';
 import type { LifecycleObject, LifecycleUpdate } from '../../lifecycle.ts';
 import { viewOpened } from '../../payment/checkout-workflow.ts';

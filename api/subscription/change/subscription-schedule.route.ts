@@ -10,7 +10,7 @@ import {
 } from '../../../services/subscription/plan-change/subscription-schedule-read.ts';
 import { subscriptionOwner } from '../../../services/subscription/read/subscription-read.ts';
 import { cancelSchedule } from '../../../workflows/subscription/subscription.messages.ts';
-import type { Api } from '../../app.ts';
+import type { Api } from '../../api.ts';
 import { errorResponses } from '../../errors.ts';
 import { updateObject } from '../../lifecycle.ts';
 import { toListQuery } from '../../list.ts';

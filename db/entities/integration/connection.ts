@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { SyncConfig } from '../../../services/integration/connection-config.ts';
 import { instant, metadata, recordColumns } from '../../rows/columns.ts';
+import type { SyncConfig } from './sync-config.ts';
 
 /** A connection to a provider. Its secrets are sealed; the three columns are null where it has none. spec: platform §13 */
 const schema = defineEntity({

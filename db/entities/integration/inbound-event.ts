@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { NotificationMarker } from '../../../services/integration/inbound-event.ts';
 import { instant } from '../../rows/columns.ts';
+import type { NotificationMarker } from './notification-marker.ts';
 
 /** A notification of a provider, as it came; `doneAt` is null while it is to be passed on. spec: platform §16 */
 const schema = defineEntity({

@@ -1,6 +1,6 @@
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import type { SeriesWindow } from '../../series.ts';
+import type { SeriesWindow } from '../../series-window.ts';
 import type { EventCounts } from '../../usage-store.ts';
 import { environmentNumber } from '../environment-number.ts';
 

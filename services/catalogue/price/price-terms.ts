@@ -1,4 +1,4 @@
-import type { PriceTerms } from '../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../billing/price/price-terms.ts';
 import type { Price } from '../../../db/entities/catalogue/price.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import type { PriceColumns } from './price.ts';

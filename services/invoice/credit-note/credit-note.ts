@@ -11,7 +11,7 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { badField, missing, newRecord, touch } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { flushUnique } from '../../../db/unique.ts';
-import { endLinksNow } from '../../payment/checkout/payment-link.ts';
+import { endLinksNow } from '../../payment/checkout/payment-link-end.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { type OutboundEvent, writeEvents } from '../../platform/outbox.ts';
 import { paperDigest, recordPapers } from '../document/document-paper.ts';

@@ -1,4 +1,5 @@
-import type { InvoiceAmounts, InvoiceWallet } from '../../../billing/invoice/invoice.ts';
+import type { InvoiceAmounts } from '../../../billing/invoice/invoice.ts';
+import type { InvoiceWallet } from '../../../billing/invoice/invoice-input.ts';
 import type { OwnTerms } from '../../../billing/invoice/own-terms.ts';
 import { anyOf, updateText, writeRows } from '../../../db/rows/bulk.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';

@@ -4,7 +4,7 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { endLinksOf } from '../../payment/checkout/payment-link.ts';
+import { endLinksOf } from '../../payment/checkout/payment-link-end.ts';
 import { settlePurchases } from '../../payment/purchase-settlement.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';

@@ -6,7 +6,7 @@ import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
-import { endLinksOf } from '../../payment/checkout/payment-link.ts';
+import { endLinksOf } from '../../payment/checkout/payment-link-end.ts';
 import { isPaymentInFlight } from '../../payment/payment.ts';
 import { returnToSource } from '../../payment/purchase-settlement.ts';
 import { writeAudit } from '../../platform/audit.ts';

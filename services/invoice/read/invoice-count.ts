@@ -1,7 +1,7 @@
 import { decimal, greatest, least } from '../../../billing/money/money.ts';
 import type { ListQuery } from '../../../db/list.ts';
 import type { Transaction } from '../../../db/transaction.ts';
-import type { InvoiceFilters } from './invoice-list.ts';
+import type { InvoiceFilters } from './invoice-filters.ts';
 
 /** How many invoices match, and between which instants they were created (PostgreSQL's texts; null for any). */
 export interface InvoiceTotal {

@@ -3,6 +3,7 @@ import { Invoice } from '../../../db/entities/invoice/invoice.ts';
 import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../../../db/list.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { type InvoiceTotal, rankBelow, totalOfInvoices } from './invoice-count.ts';
+import type { InvoiceFilters, Maybe } from './invoice-filters.ts';
 import { type InvoiceContent, type InvoiceParts, withContent } from './invoice-read.ts';
 
 const invoices: ListDefinition<Invoice> = {
@@ -41,30 +42,6 @@ const invoices: ListDefinition<Invoice> = {
     version: 'integer',
   },
 };
-
-type Maybe<Value> = Value | null | undefined;
-
-/** The filters a list of invoices has of its own; what is absent restricts nothing. spec: subscriptions-and-invoicing §1.11 */
-export interface InvoiceFilters {
-  invoiceIds?: Maybe<readonly string[]>;
-  /** The invoiced customer. */
-  customerId?: Maybe<string>;
-  externalCustomerId?: Maybe<string>;
-  /** The subscribers, who may be invoiced through somebody else. */
-  subscriptionCustomerIds?: Maybe<readonly string[]>;
-  subscriptionId?: Maybe<string>;
-  invoiceType?: Maybe<string>;
-  invoiceStatuses?: Maybe<readonly string[]>;
-  paymentStatuses?: Maybe<readonly string[]>;
-  billingReason?: Maybe<string>;
-  currency?: Maybe<string>;
-  amountDueAbove?: Maybe<string>;
-  amountRemainingAbove?: Maybe<string>;
-  periodStartFrom?: Maybe<string>;
-  periodStartUntil?: Maybe<string>;
-  periodEndFrom?: Maybe<string>;
-  periodEndUntil?: Maybe<string>;
-}
 
 /** One page of invoices with the parts asked for. Archived ones only where that status is asked for. spec: §1.11 */
 export async function listInvoices(

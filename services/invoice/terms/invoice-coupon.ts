@@ -4,7 +4,8 @@ import {
   couponsOfInvoice,
   type DiscountableInvoice,
 } from '../../../billing/invoice/coupon.ts';
-import type { InvoiceAmounts, InvoiceCoupon } from '../../../billing/invoice/invoice.ts';
+import type { InvoiceAmounts } from '../../../billing/invoice/invoice.ts';
+import type { InvoiceCoupon } from '../../../billing/invoice/invoice-input.ts';
 import { newId } from '../../../db/id.ts';
 import { anyOf, type Columns, insertText, recordColumnTypes, writeRows } from '../../../db/rows/bulk.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';

@@ -1,4 +1,4 @@
-import type { InvoiceWallet } from '../../../billing/invoice/invoice.ts';
+import type { InvoiceWallet } from '../../../billing/invoice/invoice-input.ts';
 import { payingLots } from '../../../billing/invoice/taxed-credit.ts';
 import { decimal, decimalString } from '../../../billing/money/money.ts';
 import { lotsPaying, usableCredits, walletAllowance } from '../../../billing/wallet/credit-lot.ts';

@@ -1,10 +1,6 @@
 import { ownCoupons } from '../../../billing/invoice/coupon.ts';
-import {
-  computeInvoice,
-  type InvoiceAmounts,
-  type InvoiceCoupon,
-  type InvoiceWallet,
-} from '../../../billing/invoice/invoice.ts';
+import { computeInvoice, type InvoiceAmounts } from '../../../billing/invoice/invoice.ts';
+import type { InvoiceCoupon, InvoiceWallet } from '../../../billing/invoice/invoice-input.ts';
 import type { OwnTerms } from '../../../billing/invoice/own-terms.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';

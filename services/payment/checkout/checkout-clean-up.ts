@@ -4,7 +4,7 @@ import { dropGatedInvoice } from '../../invoice/issue/gated-invoice.ts';
 import { refreshInvoiceAgenda } from '../../invoice/read/invoice-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { dropFrozenDraft } from '../../subscription/create/subscription-frozen.ts';
+import { dropFrozenDraft } from '../../subscription/create/subscription-frozen-drop.ts';
 import { dropPlan } from '../../subscription/plan-change/subscription-planned.ts';
 import { failPurchase } from '../../wallet/wallet-purchase.ts';
 import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment-row.ts';

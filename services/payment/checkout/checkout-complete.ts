@@ -10,16 +10,9 @@ import { refreshIncomplete } from '../../subscription/period/subscription-snapsh
 import { carryOutPlan } from '../../subscription/plan-change/subscription-planned.ts';
 import { type RecordedPayment, recordPaymentOutcome } from '../payment-outcome.ts';
 import { takeCapturedAmount } from '../unapplied-capture.ts';
+import type { CheckoutFollowers } from './checkout-followers.ts';
 import { keepMethod, keepsMethod } from './checkout-method.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
-
-/** Objects whose workflows are to be told of a session's end. */
-export interface CheckoutFollowers {
-  refundIds: string[];
-  subscriptionId: string | null;
-  /** One that was final before its session. */
-  invoiceId: string | null;
-}
 
 /**
  * Carries out a paid order in one transaction: the session is claimed, the invoice gets its number and its payment, and what was bought

@@ -14,13 +14,7 @@ import type { UsageReader } from '../../usage-reader.ts';
 import { billPurchase } from '../../wallet/invoiced-topup.ts';
 import { type TopupRequest, topUpWallet } from '../../wallet/wallet-topup.ts';
 import { type CheckoutRequest, cartKey, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
-
-/** Whose a session is, and what time it is for them. */
-export interface CheckoutOwner {
-  customerId: string;
-  testClockId: string | null;
-  at: string;
-}
+import type { CheckoutOwner } from './checkout-owner.ts';
 
 /** A drafted session: everything it would do is written down, and nothing of it is true before it is paid. */
 export interface DraftedCheckout {

@@ -9,7 +9,7 @@ import { writeEvents } from '../../platform/outbox.ts';
 import { chargeOfPayment, type PaymentCharge } from '../payment-charge.ts';
 import { isChargedAlone } from '../payment-connection.ts';
 import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment-row.ts';
-import type { CheckoutFollowers } from './checkout-complete.ts';
+import type { CheckoutFollowers } from './checkout-followers.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, lockCheckout } from './checkout-row.ts';
 import { noteDeclines, recordLink } from './checkout-settle.ts';
 

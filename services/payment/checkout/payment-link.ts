@@ -1,6 +1,5 @@
 import { decimal } from '../../../billing/money/money.ts';
 import { refuse } from '../../../billing/refusal.ts';
-import { customerNow } from '../../../db/clock.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
 import { badField, missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
@@ -8,10 +7,9 @@ import type { ScopedSql, Sql } from '../../../db/transaction.ts';
 import { refuseGatedInvoice } from '../../invoice/issue/invoice-gate.ts';
 import { refuseBesideCharge } from '../payment.ts';
 import { lockPayableInvoice, type PayableInvoiceRow } from '../payment-row.ts';
-import type { CheckoutOwner } from './checkout-draft.ts';
 import { type CheckoutRequest, cartKey, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
-import { type CheckoutRow, checkoutColumns } from './checkout-row.ts';
-import { supersedeCheckouts } from './checkout-supersede.ts';
+import type { CheckoutOwner } from './checkout-owner.ts';
+import { openLinks } from './payment-link-end.ts';
 
 /** A page on which a final invoice is paid. */
 export interface PaymentLinkOrder {
@@ -78,9 +76,6 @@ export async function payableByLink(tx: ScopedSql, invoiceId: string): Promise<P
   return invoice;
 }
 
-const openLinks = `from checkout_session where environment_id = $1 and checkout_invoice_id = $2 and status = 'published'
-  and checkout_status in ('initiated', 'pending')`;
-
 /** Refuses (invalid_operation) another payment of an invoice while a page of it can be paid. design: money-in-checkout §A9 */
 export async function refuseBesideLink(sql: Sql, scope: Scope, invoiceId: string): Promise<void> {
   const [open] = await sql.rows<{ id: string }>(`select id ${openLinks}`, [scope.environmentId, invoiceId]);
@@ -90,32 +85,6 @@ export async function refuseBesideLink(sql: Sql, scope: Scope, invoiceId: string
     `invoice ${invoiceId} can be paid on the page of checkout session ${open.id}; cancel that first, or wait until it ends`,
     { context: { checkout_session_id: open.id } },
   );
-}
-
-/**
- * Ends the pages of a final invoice whose remainder is about to change, in the transaction of the change and before the invoice is
- * locked. Sessions of drafts are left to their own rule. design: money-in-checkout §A9
- */
-export async function endLinksOf(tx: ScopedSql, invoiceId: string, at: string): Promise<void> {
-  const [invoice] = await tx.rows<{ invoice_status: string }>(
-    'select invoice_status from invoice where environment_id = $1 and id = $2',
-    [tx.scope.environmentId, invoiceId],
-  );
-  if (invoice?.invoice_status !== 'FINALIZED') return;
-  const rows = await tx.rows<CheckoutRow>(`select ${checkoutColumns} ${openLinks} for update`, [
-    tx.scope.environmentId,
-    invoiceId,
-  ]);
-  await supersedeCheckouts(tx, rows, at);
-}
-
-/** Ends the pages of a final invoice as `endLinksOf`, at the present of its customer. */
-export async function endLinksNow(tx: ScopedSql, invoiceId: string): Promise<void> {
-  const [invoice] = await tx.rows<{ customer_id: string }>(
-    'select customer_id from invoice where environment_id = $1 and id = $2',
-    [tx.scope.environmentId, invoiceId],
-  );
-  if (invoice) await endLinksOf(tx, invoiceId, await customerNow(tx, invoice.customer_id));
 }
 
 /** Sessions of an invoice that a command has ended and whose links nobody has closed yet. */

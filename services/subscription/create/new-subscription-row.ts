@@ -1,4 +1,4 @@
-import { checkDuration } from '../../../billing/line/commitment-period.ts';
+import { checkDuration } from '../../../billing/commitment/commitment-duration.ts';
 import { inheritedTrialDays } from '../../../billing/price/price-selection.ts';
 import {
   type CollectionMethod,

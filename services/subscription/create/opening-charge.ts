@@ -1,4 +1,3 @@
-import type { PaymentOutcome } from '../../../billing/payment/payment.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
@@ -8,12 +7,7 @@ import type { SubscriptionRow } from '../../charging/subscription-row.ts';
 import type { PaymentCharge } from '../../payment/payment-charge.ts';
 import { recordPaymentOutcome } from '../../payment/payment-outcome.ts';
 import { markerOf, wireToken } from '../../payment/wire-token.ts';
-
-/** The charge that succeeded before its subscription was made. */
-export interface PaidOpening {
-  chargeId: string;
-  outcome: PaymentOutcome;
-}
+import type { PaidOpening } from './paid-opening.ts';
 
 /** What must be paid before a subscription may be made. */
 export interface AskedOpening {

@@ -27,7 +27,7 @@ import { followParents } from '../family/subscription-follow.ts';
 import { startGrants } from '../period/subscription-grant.ts';
 import { type AttendedSubscription, one, refreshAgendas } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
-import type { PaidOpening } from './opening-charge.ts';
+import type { PaidOpening } from './paid-opening.ts';
 import { issueOpening } from './subscription-opening.ts';
 
 export interface ActivateInput {

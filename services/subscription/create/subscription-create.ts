@@ -43,7 +43,7 @@ import { writePhases } from '../phase/subscription-phase-create.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { checkPaymentMethod, readCustomer, readPayer, readPlan } from './new-subscription-facts.ts';
 import { newRow } from './new-subscription-row.ts';
-import type { PaidOpening } from './opening-charge.ts';
+import type { PaidOpening } from './paid-opening.ts';
 import { issueOpening } from './subscription-opening.ts';
 
 /**

@@ -20,7 +20,8 @@ import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { mergedLines, termsWithChildren } from '../family/subscription-group.ts';
-import { type PaidOpening, payOpening } from './opening-charge.ts';
+import { payOpening } from './opening-charge.ts';
+import type { PaidOpening } from './paid-opening.ts';
 
 export interface Opening {
   row: SubscriptionRow;

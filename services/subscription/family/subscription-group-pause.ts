@@ -1,7 +1,7 @@
+import type { ResumeTerms } from '../../../billing/line/resume-charge.ts';
 import {
   pauseSubscription as decidePause,
   resumeSubscription as decideResume,
-  type ResumeTerms,
 } from '../../../billing/subscription/pause.ts';
 import type { Period } from '../../../billing/subscription/subscription.ts';
 import { wholePeriodAt } from '../../../billing/time/whole-period.ts';

@@ -9,7 +9,8 @@ import {
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import type { readBillingContext } from '../../charging/billing-context.ts';
-import type { BilledLine, ChargeRequest } from '../../charging/subscription-charge.ts';
+import type { ChargeRequest } from '../../charging/charge-request.ts';
+import type { BilledLine } from '../../charging/subscription-charge.ts';
 import { periodOf } from '../../charging/subscription-period.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice } from '../../invoice/draft/invoice-draft.ts';

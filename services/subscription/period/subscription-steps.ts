@@ -9,16 +9,9 @@ import { endPhases, startPhases } from '../phase/subscription-phase-cross.ts';
 import { applyPlanChanges, attendSuccessors, replacePlans } from '../plan-change/plan-change-due.ts';
 import { catchUpParents } from './subscription-catch-up.ts';
 import { closePeriods, endTrials } from './subscription-close.ts';
+import type { SubscriptionMoment } from './subscription-moment.ts';
 import { activateSubscriptions, noticeRenewals } from './subscription-notice.ts';
 import { type AttendedSubscription, refreshSubscriptions } from './subscription-snapshot.ts';
-
-/** An entry of a subscription's agenda that is due: its instant, and the part of the subscription it is about. */
-export interface SubscriptionMoment {
-  subscriptionId: string;
-  at: string;
-  /** The invoice, phase, grant … of the entry; empty for the subscription itself. */
-  ref: string;
-}
 
 /** What one kind of entry does to any number of subscriptions of one environment, in the caller's transaction. */
 export type SubscriptionStep = (

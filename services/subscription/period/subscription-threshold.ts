@@ -6,7 +6,8 @@ import { badField } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { readBillingContext } from '../../charging/billing-context.ts';
-import { type BilledLine, type ChargeRequest, computeCharges } from '../../charging/subscription-charge.ts';
+import type { ChargeRequest } from '../../charging/charge-request.ts';
+import { type BilledLine, computeCharges } from '../../charging/subscription-charge.ts';
 import { periodOf } from '../../charging/subscription-period.ts';
 import {
   lockSubscriptions,

@@ -8,18 +8,14 @@ import { readSubscriptions, type SubscriptionRow } from '../../charging/subscrip
 import { findInvoices, type InvoiceContent } from '../../invoice/read/invoice-read.ts';
 import { recordPaymentOutcome } from '../../payment/payment-outcome.ts';
 import type { UsageReader } from '../../usage-reader.ts';
+import type { SubscriptionMoment } from '../period/subscription-moment.ts';
 import {
   type AttendedSubscription,
   one,
   refreshIncomplete,
   refreshSubscriptions,
 } from '../period/subscription-snapshot.ts';
-import {
-  refreshStep,
-  type SubscriptionMoment,
-  type SubscriptionStep,
-  subscriptionSteps,
-} from '../period/subscription-steps.ts';
+import { refreshStep, type SubscriptionStep, subscriptionSteps } from '../period/subscription-steps.ts';
 import { subscriptionOwner } from './subscription-read.ts';
 
 export interface RehearsalRequest {

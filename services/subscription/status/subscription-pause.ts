@@ -1,13 +1,15 @@
+import type { ResumeTerms } from '../../../billing/line/resume-charge.ts';
 import { decimal } from '../../../billing/money/money.ts';
 import { refuseChild } from '../../../billing/subscription/hierarchy.ts';
-import { pauseSubscription as decidePause, type ResumeTerms } from '../../../billing/subscription/pause.ts';
+import { pauseSubscription as decidePause } from '../../../billing/subscription/pause.ts';
 import type { Period } from '../../../billing/subscription/subscription.ts';
 import { wholeAdvancePeriodAt } from '../../../billing/time/whole-period.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { readBillingContext } from '../../charging/billing-context.ts';
-import { type ChargeRequest, computeCharges } from '../../charging/subscription-charge.ts';
+import type { ChargeRequest } from '../../charging/charge-request.ts';
+import { computeCharges } from '../../charging/subscription-charge.ts';
 import { periodOf } from '../../charging/subscription-period.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from '../../charging/subscription-row.ts';
 import { creditUnused } from '../../charging/unused-charge.ts';

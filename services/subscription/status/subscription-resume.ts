@@ -1,5 +1,6 @@
+import type { ResumeTerms } from '../../../billing/line/resume-charge.ts';
 import { refuseChild } from '../../../billing/subscription/hierarchy.ts';
-import { resumeSubscription as decideResume, type ResumeTerms } from '../../../billing/subscription/pause.ts';
+import { resumeSubscription as decideResume } from '../../../billing/subscription/pause.ts';
 import { wholePeriodAt } from '../../../billing/time/whole-period.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';

@@ -3,7 +3,7 @@ import type { Database } from '../../../db/orm.ts';
 import type { Scope } from '../../../db/scope.ts';
 import { inSqlTransaction, type Sql } from '../../../db/transaction.ts';
 import type { EventInput } from '../../../metering/event.ts';
-import type { SeriesWindows } from '../../../metering/series.ts';
+import type { SeriesWindows } from '../../../metering/series-window.ts';
 import type { BreakdownRequest, BucketBreakdownRequest } from '../../../metering/usage-breakdown.ts';
 import type { UsageMeasure, UsageQuestion, UsageStore } from '../../../metering/usage-store.ts';
 import { testDatabase } from '../../support/database.ts';

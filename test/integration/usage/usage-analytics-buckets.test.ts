@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { costOfBuckets, type PriceTerms } from '../../../billing/price/price.ts';
+import { costOfBuckets } from '../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../billing/price/price-terms.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { advanceTo, clockedCustomer, created, subscribe, testPlatform } from '../../support/billing.ts';
 import { analytics, january, type Wire } from './analytics.fixture.ts';

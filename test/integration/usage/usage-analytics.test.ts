@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { costOfQuantity, type PriceTerms } from '../../../billing/price/price.ts';
+import { costOfQuantity } from '../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../billing/price/price-terms.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { advanceTo, clockedCustomer, subscribe, testPlatform } from '../../support/billing.ts';
 import { analytics, at, january, type Wire } from './analytics.fixture.ts';

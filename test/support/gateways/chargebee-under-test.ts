@@ -4,7 +4,7 @@ import { captureBeside, decide, newSource, pageOf, payPage } from '../../../dev/
 import { decideRefund } from '../../../dev/provider-fakes/chargebee/refund.ts';
 import type { ChargebeeFake } from '../../../dev/provider-fakes/chargebee/server.ts';
 import { type ChargebeeGateway, openChargebeeGateway } from '../../../integrations/chargebee/gateway.ts';
-import type { GatewayReference } from '../../../integrations/payment-gateway.ts';
+import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 

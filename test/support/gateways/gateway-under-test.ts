@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { FakeCapture } from '../../../dev/provider-fakes/money.ts';
+import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import type {
   ChargeRequest,
   GatewayCharge,
   GatewayLookUp,
-  GatewayReference,
   PaymentGateway,
   RefundRequest,
 } from '../../../integrations/payment-gateway.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { MoyasarBooks } from '../../../dev/provider-fakes/moyasar/books.ts';
 import { captureBeside, decide, invoiceOf, payInvoice } from '../../../dev/provider-fakes/moyasar/payment.ts';
 import type { MoyasarFake } from '../../../dev/provider-fakes/moyasar/server.ts';
+import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import { type MoyasarGateway, openMoyasarGateway } from '../../../integrations/moyasar/gateway.ts';
-import type { GatewayReference } from '../../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { NomodBooks } from '../../../dev/provider-fakes/nomod/books.ts';
 import { captureBeside, decide, payCheckout } from '../../../dev/provider-fakes/nomod/payment.ts';
 import type { NomodFake } from '../../../dev/provider-fakes/nomod/server.ts';
+import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import { type NomodGateway, openNomodGateway } from '../../../integrations/nomod/gateway.ts';
-import type { GatewayReference } from '../../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 

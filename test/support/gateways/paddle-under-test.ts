@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { PaddleBooks } from '../../../dev/provider-fakes/paddle/books.ts';
 import { captureBeside, decide, decideRefund, payTransaction } from '../../../dev/provider-fakes/paddle/payment.ts';
 import type { PaddleFake } from '../../../dev/provider-fakes/paddle/server.ts';
+import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import { openPaddleGateway, type PaddleGateway } from '../../../integrations/paddle/gateway.ts';
-import type { GatewayReference } from '../../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';
 

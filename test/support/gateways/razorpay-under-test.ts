@@ -10,7 +10,7 @@ import {
   underWay,
 } from '../../../dev/provider-fakes/razorpay/payment.ts';
 import type { RazorpayFake } from '../../../dev/provider-fakes/razorpay/server.ts';
-import type { GatewayReference } from '../../../integrations/payment-gateway.ts';
+import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import { openRazorpayGateway, type RazorpayGateway } from '../../../integrations/razorpay/gateway.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';

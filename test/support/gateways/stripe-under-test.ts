@@ -10,7 +10,7 @@ import {
   paySession,
 } from '../../../dev/provider-fakes/stripe/payment.ts';
 import type { StripeFake } from '../../../dev/provider-fakes/stripe/server.ts';
-import type { GatewayReference } from '../../../integrations/payment-gateway.ts';
+import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { openStripeGateway } from '../../../integrations/stripe/gateway.ts';
 import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';

@@ -3,7 +3,7 @@ import type { FakeConfiguration, WhopBooks } from '../../../dev/provider-fakes/w
 import { saveOnPage } from '../../../dev/provider-fakes/whop/charge.ts';
 import { captureBeside, decide, newMethod, payPage, settleRefund } from '../../../dev/provider-fakes/whop/payment.ts';
 import type { WhopFake } from '../../../dev/provider-fakes/whop/server.ts';
-import type { GatewayReference } from '../../../integrations/payment-gateway.ts';
+import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { openWhopGateway, type WhopGateway } from '../../../integrations/whop/gateway.ts';
 import { type GatewayUnderTest, toldOf } from './gateway-under-test.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { PriceTerms, TierTerms } from '../../../billing/price/price.ts';
+import type { PriceTerms, TierTerms } from '../../../billing/price/price-terms.ts';
 import type { BillingPeriod } from '../../../billing/time/calendar.ts';
 
 /** Shared generators of the billing properties. */

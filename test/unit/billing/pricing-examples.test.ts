@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createPriceBody, newPrice } from '../../../api/catalogue/price-input.schema.ts';
 import { decimalString, moneyString, roundToCurrency } from '../../../billing/money/money.ts';
-import { costOfBuckets, costOfQuantity, defaultQuantity, type PriceTerms } from '../../../billing/price/price.ts';
+import { costOfBuckets, costOfQuantity, defaultQuantity } from '../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../billing/price/price-terms.ts';
 import { checkPrice, pricingTerms } from '../../../services/catalogue/price/price-rules.ts';
 import { at, invoice, item, linesOf, usageItem } from './line/charge-fixture.ts';
 import {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type EventCopy, evaluateSeries } from '../../../metering/evaluate.ts';
-import { type SeriesWindow, seriesWindows, windowsToAsk } from '../../../metering/series.ts';
+import { seriesWindows, windowsToAsk } from '../../../metering/series.ts';
+import type { SeriesWindow } from '../../../metering/series-window.ts';
 
 const january = { from: '2026-01-01T00:00:00.000000Z', to: '2026-02-01T00:00:00.000000Z' };
 const windowing = (windowSize: string, timezone = 'UTC') => ({ windowSize, timezone, billingAnchor: null });

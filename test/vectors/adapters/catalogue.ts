@@ -8,7 +8,8 @@ import {
   sum,
   zero,
 } from '../../../billing/money/money.ts';
-import { costOfQuantity, defaultQuantity, effectiveUnitCost, type PriceTerms } from '../../../billing/price/price.ts';
+import { costOfQuantity, defaultQuantity, effectiveUnitCost } from '../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../billing/price/price-terms.ts';
 import { millisecondsBetween } from '../../../billing/time/calendar.ts';
 import { windowBounds } from '../../../billing/time/window.ts';
 import { knownZone } from '../../../metering/series.ts';

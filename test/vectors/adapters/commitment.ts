@@ -15,7 +15,7 @@ import {
   roundToCurrency,
   sum,
 } from '../../../billing/money/money.ts';
-import type { PriceTerms } from '../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../billing/price/price-terms.ts';
 import type { Adapters, Given } from '../adapter.ts';
 
 function flat(unitAmount: unknown, currency: string): PriceTerms {

@@ -1,6 +1,7 @@
 import { automaticFinalization } from '../../../billing/invoice/automatic-finalization.ts';
-import { computeInvoice, type InvoiceCoupon } from '../../../billing/invoice/invoice.ts';
+import { computeInvoice } from '../../../billing/invoice/invoice.ts';
 import { invoiceConfig } from '../../../billing/invoice/invoice-config.ts';
+import type { InvoiceCoupon } from '../../../billing/invoice/invoice-input.ts';
 import { invoiceDateKey, invoiceNumber, nextInvoiceSequence } from '../../../billing/invoice/invoice-number.ts';
 import {
   addPayment,

@@ -5,8 +5,9 @@ import {
   priceCharges,
   type UsageAnswer,
 } from '../../../billing/line/charge.ts';
+import type { ResumeTerms } from '../../../billing/line/resume-charge.ts';
 import { decimal, moneyString, sum } from '../../../billing/money/money.ts';
-import { pauseSubscription, type ResumeTerms, resumeSubscription } from '../../../billing/subscription/pause.ts';
+import { pauseSubscription, resumeSubscription } from '../../../billing/subscription/pause.ts';
 import { type ProratedChange, prorateChange } from '../../../billing/subscription/proration-change.ts';
 import { closePeriod, type Period, type SubscriptionState } from '../../../billing/subscription/subscription.ts';
 import { wholePeriodAt } from '../../../billing/time/whole-period.ts';

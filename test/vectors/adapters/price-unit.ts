@@ -8,7 +8,8 @@ import {
   sum,
 } from '../../../billing/money/money.ts';
 import type { Derivation } from '../../../billing/price/derivation.ts';
-import { costOfQuantity, type PriceTerms } from '../../../billing/price/price.ts';
+import { costOfQuantity } from '../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../billing/price/price-terms.ts';
 import {
   atRate,
   costInCurrency,

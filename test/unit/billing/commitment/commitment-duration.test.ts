@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { checkDuration, isCumulative } from '../../../../billing/commitment/commitment-duration.ts';
 import type { ChargeItem, ChargePlanInput } from '../../../../billing/line/charge.ts';
-import { commitmentKey, type ItemCommitment } from '../../../../billing/line/charge-commitment.ts';
-import { chargedEvery, checkDuration, isCumulative } from '../../../../billing/line/commitment-period.ts';
+import { commitmentKey } from '../../../../billing/line/charge-commitment.ts';
+import type { ItemCommitment } from '../../../../billing/line/charge-terms.ts';
+import { chargedEvery } from '../../../../billing/line/commitment-period.ts';
 import type { BillingPeriod } from '../../../../billing/time/calendar.ts';
 import { at, brief, invoice, linesOf, monthly, period, quarterly, usageItem } from '../line/charge-fixture.ts';
 import { refusalOf } from '../refused.ts';

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commitLine, commitUsage, type SubscriptionCommitment } from '../../../../billing/commitment/commitment.ts';
-import type { ItemCommitment } from '../../../../billing/line/charge-commitment.ts';
+import { checkDuration } from '../../../../billing/commitment/commitment-duration.ts';
 import { commitCharges } from '../../../../billing/line/charge-overage.ts';
-import { checkDuration, commitmentPeriod } from '../../../../billing/line/commitment-period.ts';
+import type { ItemCommitment } from '../../../../billing/line/charge-terms.ts';
+import { commitmentPeriod } from '../../../../billing/line/commitment-period.ts';
 import { decimal, decimalString, sum } from '../../../../billing/money/money.ts';
 import { decimals } from '../arbitraries.ts';
 import { at, flat, invoice, linesOf, period, quarterly, usageItem } from '../line/charge-fixture.ts';

@@ -9,7 +9,7 @@ import {
 import { explainTotals, type StoredInvoice } from '../../../../billing/explanation/invoice-total-explanation.ts';
 import { type ChargeItem, planCharges, priceCharges, usageQuestions } from '../../../../billing/line/charge.ts';
 import type { Derivation } from '../../../../billing/price/derivation.ts';
-import type { PriceTerms } from '../../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../../billing/price/price-terms.ts';
 
 const january = { start: '2026-01-01T00:00:00.000Z', end: '2026-02-01T00:00:00.000Z' };
 const february = { start: january.end, end: '2026-03-01T00:00:00.000Z' };

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { creditDestination, creditDestinations } from '../../../../billing/invoice/carried-credit.ts';
-import { computeInvoice, type InvoiceInputLine } from '../../../../billing/invoice/invoice.ts';
+import { computeInvoice } from '../../../../billing/invoice/invoice.ts';
+import type { InvoiceInputLine } from '../../../../billing/invoice/invoice-input.ts';
 import { decimal, moneyString } from '../../../../billing/money/money.ts';
 
 const line = (id: string, amount: string): InvoiceInputLine => ({ id, amount, priceType: 'FIXED' });

@@ -6,7 +6,8 @@ import {
   type EInvoiceInput,
   eInvoiceAmounts,
 } from '../../../../billing/invoice/e-invoice.ts';
-import { computeInvoice, type InvoiceInput } from '../../../../billing/invoice/invoice.ts';
+import { computeInvoice } from '../../../../billing/invoice/invoice.ts';
+import type { InvoiceInput } from '../../../../billing/invoice/invoice-input.ts';
 import type { PayingLots } from '../../../../billing/invoice/taxed-credit.ts';
 import { decimal, decimalString, sum } from '../../../../billing/money/money.ts';
 

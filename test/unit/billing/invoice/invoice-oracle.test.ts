@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { computeInvoice, type InvoiceAmounts, type InvoiceInput } from '../../../../billing/invoice/invoice.ts';
+import { computeInvoice, type InvoiceAmounts } from '../../../../billing/invoice/invoice.ts';
+import type { InvoiceInput } from '../../../../billing/invoice/invoice-input.ts';
 import { type OracleInvoice, oracleAmounts } from '../../../support/oracles/invoice-oracle.ts';
 
 /** A hundred thousand invoices, in parts that each take a fraction of a second. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { computeInvoice, type InvoiceInput } from '../../../../billing/invoice/invoice.ts';
+import { computeInvoice } from '../../../../billing/invoice/invoice.ts';
+import type { InvoiceInput } from '../../../../billing/invoice/invoice-input.ts';
 import { defaultTaxBehavior } from '../../../../billing/invoice/tax.ts';
 
 const empty: InvoiceInput = { currency: 'usd', lines: [], coupons: [], wallets: [], taxes: [], taxExempt: false };

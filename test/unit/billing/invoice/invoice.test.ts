@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { distribute } from '../../../../billing/invoice/discount.ts';
-import { computedStatus, computeInvoice, type InvoiceInput } from '../../../../billing/invoice/invoice.ts';
+import { computedStatus, computeInvoice } from '../../../../billing/invoice/invoice.ts';
+import type { InvoiceInput } from '../../../../billing/invoice/invoice-input.ts';
 import {
   type Decimal,
   decimal,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { computeInvoice, type InvoiceInput } from '../../../../billing/invoice/invoice.ts';
+import { computeInvoice } from '../../../../billing/invoice/invoice.ts';
+import type { InvoiceInput } from '../../../../billing/invoice/invoice-input.ts';
 import { type PayingLots, payingLots, taxedPart } from '../../../../billing/invoice/taxed-credit.ts';
 import { decimal, decimalString, roundToCurrency, sum } from '../../../../billing/money/money.ts';
 import type { CreditLot } from '../../../../billing/wallet/credit-lot.ts';

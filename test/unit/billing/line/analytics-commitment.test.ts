@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type CommittedLine, committedAnalytics } from '../../../../billing/line/analytics-commitment.ts';
-import type { PriceTerms } from '../../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../../billing/price/price-terms.ts';
 
 const price: PriceTerms = {
   billing_model: 'FLAT_FEE',

@@ -7,7 +7,7 @@ import type {
   UsageQuestion,
 } from '../../../../billing/line/charge.ts';
 import { planCharges, priceCharges, usageQuestions } from '../../../../billing/line/charge.ts';
-import type { PriceTerms } from '../../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../../billing/price/price-terms.ts';
 import { canonicalInstant } from '../../../../billing/time/calendar.ts';
 
 /** Words of the charge tests: instants, items, periods and invoices in one line each. */

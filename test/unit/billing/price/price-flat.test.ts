@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimal, decimalString } from '../../../../billing/money/money.ts';
-import { costOfQuantity, type PriceTerms } from '../../../../billing/price/price.ts';
+import { costOfQuantity } from '../../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../../billing/price/price-terms.ts';
 import { decimals, flatPrices } from '../arbitraries.ts';
 
 const flat = (amount: string): PriceTerms => ({ billing_model: 'FLAT_FEE', amount, currency: 'usd' });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimal, decimalString, roundToCurrency } from '../../../../billing/money/money.ts';
-import { costOfQuantity, type PriceTerms } from '../../../../billing/price/price.ts';
+import { costOfQuantity } from '../../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../../billing/price/price-terms.ts';
 import { decimals, packagePricesDown, packagePricesUp, quantitiesFor } from '../arbitraries.ts';
 import { refusalOf } from '../refused.ts';
 

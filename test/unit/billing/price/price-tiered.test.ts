@@ -8,7 +8,8 @@ import {
   storedDecimal,
   zero,
 } from '../../../../billing/money/money.ts';
-import { costOfQuantity, type PriceTerms } from '../../../../billing/price/price.ts';
+import { costOfQuantity } from '../../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../../billing/price/price-terms.ts';
 import { decimals, quantitiesFor, slabPrices, tieredPrices, volumePrices } from '../arbitraries.ts';
 
 const threeTiers = [

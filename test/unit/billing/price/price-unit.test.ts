@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { explainCharge } from '../../../../billing/explanation/charge-explanation.ts';
 import type { ChargeItem } from '../../../../billing/line/charge.ts';
-import type { PriceTerms } from '../../../../billing/price/price.ts';
 import { costOfQuantity } from '../../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../../billing/price/price-terms.ts';
 import {
   atRate,
   costInCurrency,

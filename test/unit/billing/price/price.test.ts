@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimal, decimalString } from '../../../../billing/money/money.ts';
-import {
-  costOfBuckets,
-  costOfQuantity,
-  defaultQuantity,
-  effectiveUnitCost,
-  type PriceTerms,
-} from '../../../../billing/price/price.ts';
+import { costOfBuckets, costOfQuantity, defaultQuantity, effectiveUnitCost } from '../../../../billing/price/price.ts';
+import type { PriceTerms } from '../../../../billing/price/price-terms.ts';
 import { prices, quantities } from '../arbitraries.ts';
 import { refusalOf } from '../refused.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ResumeTerms } from '../../../../billing/subscription/pause.ts';
+import type { ResumeTerms } from '../../../../billing/line/resume-charge.ts';
 import { proratedTimes } from '../../../../billing/subscription/prorated-time.ts';
 import { at, brief, invoice, item, linesOf, period } from '../line/charge-fixture.ts';
 

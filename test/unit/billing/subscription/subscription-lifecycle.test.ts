@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { chargesAtResume, type ResumeTerms } from '../../../../billing/line/resume-charge.ts';
 import { refusalIn } from '../../../../billing/refusal.ts';
-import {
-  chargesAtResume,
-  pauseSubscription,
-  type ResumeTerms,
-  resumeSubscription,
-} from '../../../../billing/subscription/pause.ts';
+import { pauseSubscription, resumeSubscription } from '../../../../billing/subscription/pause.ts';
 import {
   closePeriod,
   type SubscriptionState,

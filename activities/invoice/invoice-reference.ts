@@ -1,0 +1,6 @@
+/** An invoice as its activities are told of it. */
+export interface InvoiceReference {
+  tenantId: string;
+  environmentId: string;
+  invoiceId: string;
+}

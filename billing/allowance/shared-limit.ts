@@ -1,0 +1,15 @@
+import type { BillingPeriodInterval } from '../time/calendar.ts';
+import type { Tenure } from './plan-tenure.ts';
+
+/** One addend of a limit and when it counts: that of a plan while it was the subscription's. */
+export interface LimitPortion extends Tenure {
+  /** For a whole period; null is unlimited. */
+  limit: string | null;
+}
+
+/** Of an allowance that is not the same all the time: its addends, and the running period. */
+export interface SharedLimit {
+  portions: LimitPortion[];
+  /** Uncut, and what a whole limit is for: of a first calendar period with prorations, the whole one. */
+  period: BillingPeriodInterval;
+}

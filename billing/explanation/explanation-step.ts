@@ -1,0 +1,20 @@
+/** Parts of the derivation of a line, in the order they are told. */
+export type StepKind =
+  | 'quantity'
+  | 'usage'
+  | 'allowance'
+  | 'price'
+  | 'conversion'
+  | 'proration'
+  | 'commitment'
+  | 'rounding'
+  | 'billed_before'
+  | 'sum';
+
+/** One step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
+export interface ExplanationStep {
+  kind: StepKind | 'discount' | 'credit' | 'late_usage' | 'late_correction';
+  sentence: string;
+  /** What the step adds, or what the amount is after it, in the currency of the line; absent where it is about no money. */
+  amount?: string;
+}
