@@ -12,7 +12,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 ENV NODE_OPTIONS=--max-semi-space-size=8 MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json config.ts heap.ts ./
+COPY package.json config.ts database-url.ts heap.ts temporal-connection.ts trust-proxy.ts validation-text.ts ./
 COPY billing ./billing
 COPY db ./db
 COPY services ./services

@@ -1,12 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { bundleWorkflows } from '../activities/workflow-bundle.ts';
 import { WorkflowWorker } from '../activities/workflow-worker/workflow-worker.ts';
-import { recordedHistories } from '../test/replay/history.ts';
+import { type RecordedHistory, recordedHistories } from '../test/replay/history.ts';
 import { compare, percentile } from './measure.ts';
-
-type History = ReturnType<typeof historyFromJSON>;
 
 const repetitions = 5;
 const shortReplays = 200;
@@ -19,15 +16,14 @@ const maxWorkers = 10;
 export async function run(): Promise<void> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const { code } = await bundleWorkflows(fileURLToPath(new URL('./workflows/index.ts', import.meta.url)));
-  const recorded = [...recordedHistories()].map(([file, history]) => ({ file, history: historyFromJSON(history) }));
-  const short = historyFromJSON(fiveEvents);
+  const recorded = [...recordedHistories()].map(([file, history]) => ({ file, history }));
   await compare({
     bench: 'replay',
     reference: async () =>
       median(
         await replayMs(
           code,
-          Array.from({ length: shortReplays }, () => short),
+          Array.from({ length: shortReplays }, () => fiveEvents),
         ),
       ),
     product: async () => {
@@ -39,13 +35,13 @@ export async function run(): Promise<void> {
       return percentile(medians, 0.99);
     },
   });
-  const longest = recorded.toSorted((a, b) => (b.history.events?.length ?? 0) - (a.history.events?.length ?? 0))[0];
+  const longest = recorded.toSorted((a, b) => b.history.events.length - a.history.events.length)[0];
   const created = { bench: 'replay', histories: recorded.length, longest: longest?.file };
-  console.log(JSON.stringify({ ...created, events: longest?.history.events?.length }));
+  console.log(JSON.stringify({ ...created, events: longest?.history.events.length }));
 }
 
 /** The time each history took, in order. A history that does not replay is an error. */
-async function replayMs(code: string, histories: readonly History[]): Promise<number[]> {
+async function replayMs(code: string, histories: readonly RecordedHistory[]): Promise<number[]> {
   const times: number[] = [];
   // A replay worker sometimes ends before its last history on a crowded machine; another goes on where it was.
   for (let workers = 0; times.length < histories.length; workers += 1) {
@@ -57,7 +53,7 @@ async function replayMs(code: string, histories: readonly History[]): Promise<nu
   return times;
 }
 
-async function replayInto(times: number[], code: string, histories: readonly History[]): Promise<void> {
+async function replayInto(times: number[], code: string, histories: readonly RecordedHistory[]): Promise<void> {
   const waiting = histories.map((history, index) => ({ workflowId: `replay-${index}`, history }));
   let began = 0;
   async function* oneByOne() {

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../activities/workflow-bundle.ts';
+import { files, folderOf, type Import, importsOf, isPath, sources } from '../support/source-imports.ts';
 
 /** What the files of a folder may import. Paths are of this repository; `types` may only be imported as types. */
 interface FolderRule {
@@ -66,63 +65,9 @@ const exceptions: Record<string, RegExp[]> = {
   'api/temporal.ts': [/^temporal-connection\.ts$/],
 };
 
-interface Import {
-  file: string;
-  /** A package, or a path of this repository. */
-  target: string;
-  typeOnly: boolean;
-}
-
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter(Boolean);
 const productFiles = files.filter((file) => folderOf(file) in rules);
-const sources = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
 
-function folderOf(file: string): string {
-  return file.split('/')[0] ?? '';
-}
-
-function importsOf(file: string): Import[] {
-  const source = sources.get(file) ?? '';
-  const statements = source.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm);
-  const dynamic = source.matchAll(/\bimport\(\s*'([^']+)'/g);
-  const found = [
-    ...Array.from(statements, ([, type, specifier]) => ({ typeOnly: type !== undefined, specifier: specifier ?? '' })),
-    ...Array.from(dynamic, ([, specifier]) => ({ typeOnly: false, specifier: specifier ?? '' })),
-  ];
-  return found.map(({ typeOnly, specifier }) => ({
-    file,
-    typeOnly,
-    target: specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : packageOf(specifier),
-  }));
-}
-
-/** `@temporalio/common/lib/x.js` is the package `@temporalio/common`. */
-function packageOf(specifier: string): string {
-  if (specifier.startsWith('node:')) return specifier;
-  return specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/');
-}
-
-const rootFiles = [
-  'config.ts',
-  'database-url.ts',
-  'heap.ts',
-  'temporal-connection.ts',
-  'trust-proxy.ts',
-  'validation-text.ts',
-];
-
-function isPath(target: string): boolean {
-  return rootFiles.includes(target) || (/\.(ts|json|js)$/.test(target) && target.includes('/'));
-}
-
-function isAllowed({ file, target, typeOnly }: Import): boolean {
+function isAllowed({ file, target, typeOnly }: Omit<Import, 'specifier'>): boolean {
   const rule = rules[folderOf(file)];
   if (!rule) return true;
   const allowed = [

@@ -10,6 +10,7 @@ import {
   secondsNow,
 } from './books.ts';
 import { collect, invoicesOf, newInvoice, openSourcesPage, shownInvoice, sourcesOf, voidInvoice } from './charge.ts';
+import { allow, amountIn, textIn } from './parameters.ts';
 import { nearer, pageOf } from './payment.ts';
 import { nearerRefunds, refundInvoice, refundUnused } from './refund.ts';
 
@@ -96,23 +97,6 @@ function refundOfInvoice(books: ChargebeeBooks, id: string, given: URLSearchPara
   allow(given, ['refund_amount', 'comment', 'credit_note[reason_code]']);
   const transaction = refundInvoice(books, id, amountIn(given, 'refund_amount'), key);
   return { transaction, invoice: books.invoices.get(id) };
-}
-
-export function allow(given: URLSearchParams, names: readonly string[]): void {
-  for (const name of given.keys()) if (!names.includes(name)) throw invalid(name, 'param_not_recognized');
-}
-
-export function textIn(given: URLSearchParams, name: string, longest: number): string {
-  const value = given.get(name);
-  if (value === null || value === '') throw invalid(name, 'param_is_required');
-  if (value.length > longest) throw invalid(name);
-  return value;
-}
-
-export function amountIn(given: URLSearchParams, name: string): number {
-  const amount = Number(textIn(given, name, 17));
-  if (!Number.isSafeInteger(amount) || amount < 1) throw invalid(name);
-  return amount;
 }
 
 function makeCustomer(books: ChargebeeBooks, given: URLSearchParams): FakeCustomer {

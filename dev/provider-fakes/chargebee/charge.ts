@@ -9,7 +9,7 @@ import {
   missing,
   secondsNow,
 } from './books.ts';
-import { allow, amountIn, textIn } from './calls.ts';
+import { allow, amountIn, textIn } from './parameters.ts';
 import { declineOf, fail, isDecidedLater, nearer, newPayment, settleCharge } from './payment.ts';
 
 const pageLifeSeconds = 3 * 3600;

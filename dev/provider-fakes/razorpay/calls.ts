@@ -1,29 +1,9 @@
-import { type FakeCall, LostAnswer } from '../shell.ts';
-import {
-  type FakeLink,
-  type FakePayment,
-  type RazorpayBooks,
-  RazorpayRefusal,
-  secondsNow,
-  shown,
-  unknownId,
-} from './books.ts';
+import { LostAnswer } from '../shell.ts';
+import { type FakeLink, type FakePayment, type RazorpayBooks, RazorpayRefusal, secondsNow, shown } from './books.ts';
+import { type AskedCall, type Call, collection, found } from './call.ts';
 import { mandateCallOf } from './mandate-calls.ts';
 import { allow, amountOf, currencyOf, methodOf, notesOf, only, type Parameters, text } from './parameters.ts';
 import { capture, endIfOver, giveBack, nearer, nearerRefund } from './payment.ts';
-
-/** Names of calls in faults. */
-export type CallKind = 'open' | 'read' | 'close' | 'prepare' | 'note' | 'charge' | 'refund' | 'other';
-
-export type Call = FakeCall<CallKind>;
-
-export interface AskedCall {
-  method: string;
-  path: string;
-  query: URLSearchParams;
-  parameters: Parameters;
-  pageUrl: string;
-}
 
 const quarterHour = 15 * 60;
 const halfYear = 183 * 86_400;
@@ -75,21 +55,6 @@ export function callOf(books: RazorpayBooks, { method, path, query, parameters, 
     default:
       return mandateCallOf(books, { method, path, query, parameters, pageUrl });
   }
-}
-
-export function found<T>(objects: ReadonlyMap<string, T>, id: string): T {
-  const object = objects.get(id);
-  if (!object) throw unknownId();
-  return object;
-}
-
-/** Ten at a time where nothing else is asked. */
-export function collection(objects: readonly object[], query: URLSearchParams) {
-  const skip = Number(query.get('skip') ?? 0);
-  const count = Number(query.get('count') ?? 10);
-  if (count > 100) throw new RazorpayRefusal('The count may not be greater than 100.', { field: 'count' });
-  const items = objects.slice(skip, skip + count).map(shown);
-  return { entity: 'collection', count: items.length, items };
 }
 
 function openLink(books: RazorpayBooks, parameters: Parameters, pageUrl: string) {

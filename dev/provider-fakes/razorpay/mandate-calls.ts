@@ -6,7 +6,7 @@ import {
   secondsNow,
   shown,
 } from './books.ts';
-import { type AskedCall, type Call, collection, found } from './calls.ts';
+import { type AskedCall, type Call, collection, found } from './call.ts';
 import { debit, endRegistration, newCustomer } from './mandate.ts';
 import { allow, amountOf, currencyOf, notesOf, only, type Parameters, text } from './parameters.ts';
 

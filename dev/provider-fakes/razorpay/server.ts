@@ -8,7 +8,8 @@ import {
   startFake,
 } from '../shell.ts';
 import { type FakeEvent, RazorpayBooks, RazorpayRefusal } from './books.ts';
-import { type CallKind, callOf } from './calls.ts';
+import type { CallKind } from './call.ts';
+import { callOf } from './calls.ts';
 import { registrationPageOf } from './mandate.ts';
 import { hostedPage } from './page.ts';
 import { parseParameters } from './parameters.ts';
