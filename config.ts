@@ -101,6 +101,8 @@ const schema = z
     WORKFLOW_BUNDLE: z.string().optional(),
     /** Hosts, with or without a port, that files of imports may come from although they are private or plain http; by commas. */
     OUTGOING_ALLOWED_HOSTS: list(),
+    /** The same for receivers of webhooks. */
+    WEBHOOK_ALLOWED_HOSTS: list(),
     /** Translators from IPv6 to IPv4 of this network: what is behind one is judged by its IPv4 address; by commas. */
     OUTGOING_NAT64_PREFIXES: list().refine(
       (prefixes) => prefixes.every((prefix) => /^[\da-f:]+::\/96$/i.test(prefix) && isIP(prefix.slice(0, -3)) === 6),
@@ -165,8 +167,9 @@ export interface Config {
   providerUrls: ProviderUrls;
   timerSpreadMs: number;
   workflowBundle: string | null;
-  /** Where files of imports may come from beyond public https addresses. */
+  /** Where files of imports may come from, and where webhooks may go, beyond public https addresses. */
   outgoing: OutgoingPolicy;
+  webhooks: OutgoingPolicy;
   eventRetentionDays: number | null;
   /** Null where PostgreSQL is the usage engine. */
   clickhouseUrl: string | null;
@@ -247,6 +250,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     },
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
+    webhooks: { allowedHosts: values.WEBHOOK_ALLOWED_HOSTS, nat64Prefixes: nat64Prefixes(values) },
     outgoing: { allowedHosts: values.OUTGOING_ALLOWED_HOSTS, nat64Prefixes: nat64Prefixes(values) },
     eventRetentionDays: values.EVENT_RETENTION_DAYS ?? null,
     clickhouseUrl: values.USAGE_ENGINE === 'clickhouse' ? (values.CLICKHOUSE_URL ?? null) : null,

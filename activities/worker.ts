@@ -1,6 +1,7 @@
 import '../heap.ts';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
+import { renderInvoices } from '../api/event/outbound-event-payload.ts';
 import { endWithoutDatabase, readConfigOrExit } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { connectGateways } from '../integrations/connect.ts';
@@ -9,6 +10,7 @@ import { callInterceptors } from '../temporal-connection.ts';
 import { signalUsageWatch } from './alert/usage-watch.ts';
 import { scheduleLifecycleWatch } from './check/lifecycle-watch.ts';
 import { reconcile } from './check/reconcile.ts';
+import { startWebhookDelivery } from './event/webhook/delivery.ts';
 import { runtimeOptions, workerLogger } from './logging.ts';
 import { scheduleRetention } from './usage/event-retention.ts';
 import { startUsageFeed } from './usage/usage-feed.ts';
@@ -50,11 +52,13 @@ try {
     providers: { adapters: gateways.providers, secretKeys: config.secretEncryptionKeys },
     pages: { signingKeys: config.portalSigningKeys, url: config.publicUrl },
     outgoing: config.outgoing,
+    webhooks: { policy: config.webhooks, secretKeys: config.secretEncryptionKeys, renderInvoices },
     timerSpreadMs: config.timerSpreadMs,
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),
   });
   const started = await reconcile({ database, temporal, timerSpreadMs: config.timerSpreadMs });
   if (clickhouse) await startUsageFeed(temporal);
+  await startWebhookDelivery(temporal);
   await scheduleLifecycleWatch(temporal);
   await scheduleRetention(temporal, config.eventRetentionDays);
   logger.info(started, 'worker started');

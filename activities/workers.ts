@@ -23,6 +23,9 @@ import { createUsageWatchActivities } from './alert/usage-watch.ts';
 import { createPriceSyncActivities } from './catalogue/price-sync.ts';
 import { createLifecycleWatchActivities } from './check/lifecycle-watch.ts';
 import { createCustomerOnboardingActivities } from './customer/customer-onboarding.ts';
+import type { WebhookDependencies } from './event/webhook/shard.ts';
+import { createWebhookStandingActivities } from './event/webhook/standing.ts';
+import { createWebhookWorker, type WebhookWorker } from './event/webhook/worker.ts';
 import { failureInterceptor } from './failure.ts';
 import type { ConnectedProviders } from './integration/connected-gateway.ts';
 import { createProviderInboxActivities } from './integration/provider-inbox.ts';
@@ -65,6 +68,8 @@ export interface WorkerDependencies {
   pages?: PaymentPages;
   /** Where files of imports may come from; public https addresses alone when absent. */
   outgoing?: OutgoingPolicy;
+  /** How webhooks are sent; this process sends none when absent. */
+  webhooks?: WebhookDependencies | undefined;
   /** Made once and given to every worker of a test run; made here when absent. */
   workflowBundle?: WorkflowBundleOption;
   /** Timers of real time are spread over this window after their exact instant. */
@@ -167,12 +172,19 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
     maxConcurrentActivityTaskExecutions: 4,
     ...common,
   });
-  const workers = [lifecycle, external, bulk];
+  const webhooks = await createWebhookWorker(dependencies, { interceptors, ...common });
+  return together([lifecycle, external, bulk, ...webhooks.workers], webhooks);
+}
+
+/** Several workers as one. */
+function together(workers: readonly Worker[], webhooks: WebhookWorker): Workers {
   return {
     async run() {
       await Promise.all(workers.map((worker) => worker.run()));
+      await webhooks.close();
     },
     shutdown() {
+      webhooks.end();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     },
   };
@@ -205,9 +217,13 @@ function usageEvaluators(dependencies: Parameters<typeof thresholdEvaluator>[0])
   ];
 }
 
-/** Steps of those who see to it that others are told: of lifecycles that were closed, and of notifications. */
+/** Steps of those who see to it that others are told: of lifecycles that were closed, of notifications, and of webhooks. */
 function watchActivities(dependencies: Parameters<typeof createProviderInboxActivities>[0]) {
-  return { ...createLifecycleWatchActivities(dependencies), ...createProviderInboxActivities(dependencies) };
+  return {
+    ...createLifecycleWatchActivities(dependencies),
+    ...createProviderInboxActivities(dependencies),
+    ...createWebhookStandingActivities(dependencies),
+  };
 }
 
 /** The steps that go through very many rows. */

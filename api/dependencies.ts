@@ -36,6 +36,8 @@ export interface AppDependencies {
   awsRoles?: AwsRoles;
   /** Where files of imports may come from; public https addresses alone when absent. */
   outgoing?: OutgoingPolicy;
+  /** Where webhooks may go; public https addresses alone when absent. */
+  webhooks?: OutgoingPolicy;
   /** What to log and where to; `false` for nothing. */
   logger: LoggerOptions | false;
 }

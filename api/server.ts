@@ -32,6 +32,7 @@ const app = await buildApp({
   providers: gateways.providers,
   ...(config.awsMarketplace ? { awsRoles: connectAwsRoles(config.awsMarketplace) } : {}),
   outgoing: config.outgoing,
+  webhooks: config.webhooks,
   logger: { level: config.logLevel },
 });
 collectDefaultMetrics({ register: app.metrics.registry });

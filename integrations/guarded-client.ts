@@ -125,10 +125,17 @@ export interface GuardedCall {
   signal?: AbortSignal;
 }
 
+/** Parts of an answer that are looked at. */
+export interface GuardedAnswer {
+  status: number;
+  /** The header `retry-after` as it was sent; null without one. */
+  retryAfter: string | null;
+}
+
 /** A client for one receiver: connections of its own, which are kept open between calls. */
 export interface GuardedClient {
-  /** Posts once and answers the status. Redirects are answers like others. Throws `CallFailed`. */
-  post(call: GuardedCall): Promise<number>;
+  /** Posts once. Redirects are answers like others. Throws `CallFailed`. */
+  post(call: GuardedCall): Promise<GuardedAnswer>;
   close(): Promise<void>;
 }
 
@@ -181,7 +188,8 @@ export function createGuardedClient(policy: OutgoingPolicy): GuardedClient {
         const { signal } = ending;
         const answer = await request(href, { dispatcher: agent, method: 'POST', headers, body, signal });
         await readRest(answer.body);
-        return answer.statusCode;
+        const { 'retry-after': retryAfter } = answer.headers;
+        return { status: answer.statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null };
       } catch (error) {
         throw failureOf(error, ending.signal);
       } finally {

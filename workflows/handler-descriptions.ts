@@ -67,6 +67,8 @@ const descriptions: Record<string, string> = {
   cancel: 'Sent by the API: stops the import behind the records that are being stored.',
   progressed: 'Sent by the running step every few seconds: how many records it has read.',
   notificationStored: 'A notification of the provider was stored and is to be passed on. Harmless at any time.',
+  standingChanged:
+    'The endpoint was changed, or an attempt failed: what is shown here is read again. Harmless at any time.',
   usageArrived: 'Usage of some customer has arrived and is to be looked at.',
 };
 

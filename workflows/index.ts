@@ -2,6 +2,8 @@ export { usageWatch } from './alert/usage-watch.ts';
 export { priceSync } from './catalogue/price-sync.ts';
 export { lifecycleWatch } from './check/lifecycle-watch.ts';
 export { customerOnboarding } from './customer/customer-onboarding.ts';
+export { webhookDelivery } from './event/webhook-delivery.ts';
+export { webhookEndpoint } from './event/webhook-endpoint.ts';
 export { providerInbox } from './integration/provider-inbox.ts';
 export { invoice } from './invoice/invoice.ts';
 export { checkoutSession } from './payment/checkout-session.ts';

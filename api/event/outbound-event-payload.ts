@@ -1,37 +1,37 @@
 import type { Transaction } from '../../db/transaction.ts';
-import type { FeedEvent, FeedPage } from '../../services/event/outbound-event.ts';
+import type { FeedPage } from '../../services/event/outbound-event.ts';
+import { frozenBodies, isShownWhole, type RenderInvoices } from '../../services/event/webhook/frozen-body.ts';
 import { findInvoices } from '../../services/invoice/read/invoice-read.ts';
 import { viewInvoice } from '../invoice/invoice.schema.ts';
+import { parseJson } from '../plugins/json-body.ts';
 
-/** The events whose payload is the whole invoice. spec: platform §17.2 */
-const wholeInvoiceEvents = new Set([
-  'invoice.update',
-  'invoice.update.finalized',
-  'invoice.update.payment',
-  'invoice.update.voided',
-  'invoice.payment.overdue',
-]);
-
-const carriesInvoice = (event: FeedEvent) => wholeInvoiceEvents.has(event.eventName);
+/** The invoices of events as they are now. spec: platform §17.2 */
+export const renderInvoices: RenderInvoices = async (tx, ids) => {
+  const invoices = await findInvoices(tx, [...ids], { lines: true, customer: true });
+  return new Map(invoices.map((content) => [content.row.id, viewInvoice(content)]));
+};
 
 /** True when a page has events that are stored without what they show. */
-export function needsCurrentState(page: FeedPage): boolean {
-  return page.events.some(carriesInvoice);
+export function needsBodies(page: FeedPage): boolean {
+  return page.events.some(({ eventName }) => isShownWhole(eventName));
 }
 
 /**
- * Gives invoice events the invoice as it is now: what is stored names it only, and a late reader shall see the newest state.
- * spec: platform §17.1 rule 2
+ * Gives invoice events their invoice: as it was when the event was first shown to anybody, a receiver of webhooks or a reader of this feed,
+ * so that one id always has one body. design: people-and-events §A 7
  */
-export async function withCurrentState(tx: Transaction, page: FeedPage): Promise<FeedPage> {
-  const ids = [...new Set(page.events.filter(carriesInvoice).map((event) => event.entityId))];
-  const invoices = await findInvoices(tx, ids, { lines: true, customer: true });
-  const views = new Map(invoices.map((content) => [content.row.id, viewInvoice(content)]));
+export async function withBodies(tx: Transaction, page: FeedPage): Promise<FeedPage> {
+  const shown = page.events.filter(({ eventName }) => isShownWhole(eventName));
+  const bodies = await frozenBodies(
+    tx,
+    renderInvoices,
+    shown.map(({ id, entityId, eventName }) => ({ id, entityId, name: eventName })),
+  );
   return {
     ...page,
     events: page.events.map((event) => {
-      const invoice = carriesInvoice(event) ? views.get(event.entityId) : undefined;
-      return invoice ? { ...event, payload: { ...event.payload, invoice } } : event;
+      const frozen = bodies.get(event.id);
+      return frozen ? { ...event, payload: parseJson(frozen.body.toString('utf8')) as Record<string, unknown> } : event;
     }),
   };
 }

@@ -2,10 +2,12 @@ import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { feedQueryOf, outboundEventPage, outboundEventQuery, viewOutboundEventPage } from './outbound-event.schema.ts';
 import { createOutboundEventFeed } from './outbound-event-feed.ts';
-import { needsCurrentState, withCurrentState } from './outbound-event-payload.ts';
+import { needsBodies, withBodies } from './outbound-event-payload.ts';
+import { webhookEndpointRoutes } from './webhook-endpoint.route.ts';
 
-/** The feed of outbound events, from any position, with long polling. spec: platform §17; design: architecture §5 */
+/** The feed of outbound events, from any position, with long polling, and the endpoints they are sent to. spec: platform §17; design: architecture §5 */
 export async function outboundEventRoutes(app: Api): Promise<void> {
+  await app.register(webhookEndpointRoutes);
   const feed = createOutboundEventFeed(app.dependencies.database);
   // Before the server waits for open requests, so that it need not wait for those that wait for events.
   app.addHook('preClose', () => feed.close());
@@ -24,8 +26,8 @@ export async function outboundEventRoutes(app: Api): Promise<void> {
       reply.raw.once('close', () => gone.abort());
       void reply.header('cache-control', 'no-store');
       const page = await feed.read(request.scope, feedQueryOf(request.query), gone.signal);
-      if (!needsCurrentState(page)) return viewOutboundEventPage(page);
-      return request.transaction(async (tx) => viewOutboundEventPage(await withCurrentState(tx, page)));
+      if (!needsBodies(page)) return viewOutboundEventPage(page);
+      return request.transaction(async (tx) => viewOutboundEventPage(await withBodies(tx, page)));
     },
   });
 }

@@ -2,6 +2,19 @@ import type { Descriptions } from './descriptions.ts';
 
 /** Customers, tenants, users, keys, environments, connections, tasks, test clocks, outbound events, errors. */
 export const platformFields: Descriptions = {
+  'WebhookEndpoint.url':
+    'Address of the receiver: https, port 443 or above 1023, public, without credentials and without a fragment.',
+  'WebhookEndpoint.description': 'Your own words about the endpoint.',
+  'WebhookEndpoint.event_types': 'Types that are sent; an empty list for all of them but `event.rejected`.',
+  'WebhookEndpoint.enabled': 'With false nothing is sent; later the endpoint goes on where it stopped.',
+  'WebhookEndpoint.headers':
+    'Headers that every request to the receiver has, by name. Values are kept encrypted and shown as `•••`, which leaves a value as it is when it is sent.',
+  'WebhookEndpoint.on_exhausted':
+    'What happens after the last attempt of an event failed: with `skip` the next event of its object is sent, with `hold` the object waits.',
+  'WebhookEndpoint.secret':
+    'Signing secret of the endpoint: `whsec_` and base64 of 24 to 64 bytes. Made for you where you bring none.',
+  'createWebhookEndpoint.start':
+    'First events that are sent: with `now` those from now on, with `beginning` all there are.',
   'Customer.name': 'Name of the customer, as it stands on invoices.',
   'Customer.email': 'Mail address of the customer.',
   'Customer.timezone': 'Time zone of the customer, which new subscriptions take over.',

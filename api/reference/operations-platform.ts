@@ -33,6 +33,15 @@ export const platformOperations: Readonly<Record<string, string>> = {
     'Changes the members that are sent and keeps the others; what is not a member, or has no such value, is refused by name.',
   deleteSettingByKey: 'Every member is as usual again.',
 
+  createWebhookEndpoint:
+    'Events that come about from now on are sent there by POST, signed, in order for each object. The answer is the one that shows the secret without being asked for it.',
+  listWebhookEndpoints: 'Endpoints of the environment, 20 at most; values of their headers are masked.',
+  getWebhookEndpoint: 'The endpoint, without its secret and with values of its headers masked.',
+  updateWebhookEndpoint:
+    'Members that are left out stay. Other types hold for events that come about from now on, another address and other headers for the next attempt.',
+  deleteWebhookEndpoint: 'Nothing more is sent there, and what waited for it is forgotten.',
+  getWebhookEndpointSecret: 'What the receiver checks signatures with. Needs the right to change webhooks.',
+
   handleChargebeeWebhook:
     'Takes no API key: the user and password of the webhook, sent as HTTP Basic, say who sent it, and are not kept. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks Chargebee. One that is nothing to us is stored and answered with 200 too, so that Chargebee does not repeat it.',
   handleMoyasarWebhook:

@@ -6,9 +6,14 @@ const subscription = ['Subscription'];
 const invoice = ['Invoice'];
 const wallet = ['Wallet'];
 const syncConfig = ['SyncConfig'];
+const endpoint = ['WebhookEndpoint'];
 
 /** The nouns whose texts hold for a component, for the body of an operation, or for what stands in a member. */
 export const subjects: Readonly<Record<string, readonly string[]>> = {
+  createWebhookEndpoint: endpoint,
+  updateWebhookEndpoint: endpoint,
+  CreateWebhookEndpointResponse: endpoint,
+  WebhookEndpointSecret: endpoint,
   PlanRecord: plan,
   PlanWithNumbers: plan,
   createPlan: plan,

@@ -33,6 +33,7 @@ const recorded = [
   'customer_onboarding',
   'connection',
   'environment_clone',
+  'webhook_endpoint',
 ];
 
 const beganAsDraft = `(o.subscription_status = 'draft' or exists (

@@ -5,6 +5,7 @@ import type { InvariantRule } from './invariant.ts';
 import { paymentReferences } from './payment-references.ts';
 import type { Reference } from './reference.ts';
 import { creditTables, topUpTables, walletReferences } from './wallet-references.ts';
+import { webhookReferences } from './webhook-references.ts';
 
 const clocked = [
   'agenda_entry',
@@ -61,11 +62,11 @@ const auditedTypes = [
   'customer_onboarding',
   'connection',
   'environment_clone',
+  'webhook_endpoint',
 ];
 
 /** Every column that names a row of the same environment. A test compares the list with the columns that exist. */
 export const references: readonly Reference[] = [
-  { table: 'outbox_feed', column: 'event_id', target: 'outbox_event' },
   ...clocked.map((table) => ({ table, column: 'test_clock_id', target: 'test_clock' })),
   ...ofCustomer.map((table) => ({ table, column: 'customer_id', target: 'customer' })),
   ...[...ofLine, 'entitlement_grant'].map((table) => ({ table, column: 'subscription_id', target: 'subscription' })),
@@ -206,6 +207,7 @@ export const references: readonly Reference[] = [
   { table: 'invoice_line_item', column: 'subscription_line_item_id', target: 'subscription_line_item' },
   { table: 'invoice_line_item', column: 'plan_id', target: 'plan' },
   ...paymentReferences,
+  ...webhookReferences,
   ...documentReferences,
   ...walletReferences,
   ...alertReferences,
@@ -219,7 +221,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'api_key.display_id',
   'api_key.user_id',
   'audit_entry.request_id',
-  'connection.secret_key_id',
+  ...['connection', 'webhook_endpoint'].map((table) => `${table}.secret_key_id`),
   'customer.external_id',
   // These go across environments on purpose, which rules of their own allow within a tenant only.
   'environment_clone.after_id',

@@ -13,10 +13,16 @@ import { PriceSync } from './catalogue/price-sync.ts';
 import { PriceUnit } from './catalogue/price-unit.ts';
 import { Customer } from './customer/customer.ts';
 import { CustomerOnboarding } from './customer/customer-onboarding.ts';
+import { OutboxBody } from './event/outbox-body.ts';
 import { OutboxEvent } from './event/outbox-event.ts';
 import { OutboxFeed } from './event/outbox-feed.ts';
 import { OutboxRelay } from './event/outbox-relay.ts';
 import { OutboxSequence } from './event/outbox-sequence.ts';
+import { WebhookCursor } from './event/webhook-cursor.ts';
+import { WebhookEndpoint } from './event/webhook-endpoint.ts';
+import { WebhookFilter } from './event/webhook-filter.ts';
+import { WebhookLine } from './event/webhook-line.ts';
+import { WebhookSkip } from './event/webhook-skip.ts';
 import { Connection } from './integration/connection.ts';
 import { InboundEvent } from './integration/inbound-event.ts';
 import { IntegrationMapping } from './integration/integration-mapping.ts';
@@ -119,6 +125,7 @@ export const entities = [
   Meter,
   OngoingBalance,
   OpeningCharge,
+  OutboxBody,
   OutboxEvent,
   OutboxFeed,
   OutboxRelay,
@@ -152,4 +159,9 @@ export const entities = [
   WalletAutoTopup,
   WalletCreditDay,
   WalletTransaction,
+  WebhookCursor,
+  WebhookEndpoint,
+  WebhookFilter,
+  WebhookLine,
+  WebhookSkip,
 ];

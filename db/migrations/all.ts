@@ -79,6 +79,8 @@ import { Migration20261128_10_item_proration } from './20261128_10_item_proratio
 import { Migration20261128_20_given_commitments } from './20261128_20_given_commitments.ts';
 import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
 import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
+import { Migration20261128_40_webhook_endpoints } from './20261128_40_webhook_endpoints.ts';
+import { Migration20261128_41_webhook_delivery } from './20261128_41_webhook_delivery.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -163,4 +165,6 @@ export const migrations = [
   { name: '20261128_20_given_commitments', class: Migration20261128_20_given_commitments },
   { name: '20261128_29_taxed_credits', class: Migration20261128_29_taxed_credits },
   { name: '20261128_30_wallet_credit_days', class: Migration20261128_30_wallet_credit_days },
+  { name: '20261128_40_webhook_endpoints', class: Migration20261128_40_webhook_endpoints },
+  { name: '20261128_41_webhook_delivery', class: Migration20261128_41_webhook_delivery },
 ];

@@ -39,6 +39,7 @@ import { topUpGivenUp, walletsFilled } from './top-up-scenario.ts';
 import { heldBackScenario, usageFeedScenario } from './usage-feed-scenario.ts';
 import { meterBuildScenario, rawEventsScenario, retentionScenario, thresholdScenario } from './usage-scenarios.ts';
 import { lotsExpired } from './wallet-scenario.ts';
+import { endpointStands, shardServed } from './webhook-scenario.ts';
 
 /** Every scenario by the name its histories get. Together they take every branch of every workflow. */
 export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
@@ -180,6 +181,8 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
   'refund-taken-back': refundTakenBack,
   'refund-elsewhere': refundedElsewhereScenario,
   'notifications-passed-on': notificationsScenario,
+  'webhooks-sent': shardServed,
+  'webhook-endpoint-disabled': endpointStands,
   'credits-bought': creditsBought,
   'wallet-pays': walletPays,
   'wallets-filled': walletsFilled,

@@ -58,6 +58,7 @@ export async function testApp(
     gateways: paymentGateways([gateway]),
     ...more,
     outgoing: testOutgoing,
+    webhooks: testOutgoing,
     logger: process.env.TEST_LOG ? { level: 'error' } : false,
   });
   afterAll(async () => {

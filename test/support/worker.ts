@@ -2,6 +2,7 @@ import './runtime.ts';
 import { readFileSync } from 'node:fs';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, onTestFinished } from 'vitest';
+import type { WebhookDependencies } from '../../activities/event/webhook/shard.ts';
 import type { PaymentPages } from '../../activities/payment/payer-page.ts';
 import { createWorkers } from '../../activities/workers.ts';
 import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
@@ -28,7 +29,8 @@ export async function startWorkers(
     gateway,
     providers,
     pages = testPages,
-  }: Pick<TestApp, 'gateway'> & { providers?: ProviderAdapters; pages?: PaymentPages },
+    webhooks,
+  }: Pick<TestApp, 'gateway'> & { providers?: ProviderAdapters; pages?: PaymentPages; webhooks?: WebhookDependencies },
 ): Promise<TestWorkers> {
   const connection = await NativeConnection.connect({ address: temporal.address });
   const metering = openPostgresUsageStore(base.database);
@@ -42,6 +44,7 @@ export async function startWorkers(
     ...(providers ? { providers: { adapters: providers, secretKeys: testSecretKeys.secretEncryptionKeys } } : {}),
     pages,
     outgoing: testOutgoing,
+    webhooks,
     workflowBundle: { code: readFileSync(await workflowBundle(), 'utf8') },
   });
   const running = workers.run();

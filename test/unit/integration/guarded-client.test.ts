@@ -125,9 +125,14 @@ describe('a call', () => {
       request.resume().on('end', () => response.end('ok')),
     );
     const kept = client();
-    for (let n = 0; n < 20; n += 1) expect(await kept.post(call(url))).toBe(200);
+    for (let n = 0; n < 20; n += 1) expect(await kept.post(call(url))).toMatchObject({ status: 200 });
     // A call may begin before the connection of the one before it is free again.
     expect(standing.connections).toBeLessThanOrEqual(2);
+  });
+
+  test('says what the answer asks for', async () => {
+    const { url } = await receiver((_, response) => void response.writeHead(429, { 'retry-after': '120' }).end());
+    expect(await client().post(call(url))).toEqual({ status: 429, retryAfter: '120' });
   });
 
   test('has at most eight connections', async () => {
@@ -137,7 +142,8 @@ describe('a call', () => {
     const calls = Array.from({ length: 20 }, () => busy.post(call(url)));
     await expect.poll(() => waiting.length).toBe(8);
     const answering = setInterval(() => waiting.shift()?.(), 1);
-    expect(await Promise.all(calls)).toEqual(Array(20).fill(200));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses).toEqual(Array(20).fill(200));
     clearInterval(answering);
     expect(standing.connections).toBe(8);
   });
@@ -145,7 +151,7 @@ describe('a call', () => {
   test('answers a redirect as it is, and does not follow it', async () => {
     const inner = await receiver((_, response) => response.end());
     const { url } = await receiver((_, response) => response.writeHead(307, { location: inner.url }).end());
-    expect(await client().post(call(url))).toBe(307);
+    expect(await client().post(call(url))).toMatchObject({ status: 307 });
     expect(inner.standing.connections).toBe(0);
   });
 
@@ -180,7 +186,7 @@ describe('a call', () => {
       };
       if (kind === 'endless') response.on('drain', more) && more();
     });
-    expect(await client().post(call(url))).toBe(status);
+    expect(await client().post(call(url))).toMatchObject({ status });
     await ended.promise;
     // What the kernel buffers, but never all of an answer that does not end.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
@@ -201,7 +207,7 @@ describe('a call', () => {
     const { url } = await receiver((_, response) => response.writeHead(204).end());
     process.env.HTTP_PROXY = proxy.url;
     try {
-      expect(await client().post(call(url))).toBe(204);
+      expect(await client().post(call(url))).toMatchObject({ status: 204 });
     } finally {
       delete process.env.HTTP_PROXY;
     }

@@ -25,6 +25,11 @@ test('workflows read the present in one place only', () => {
   expect(linesOf(['workflows/*.ts', ':!workflows/clock.ts'], readsClock)).toEqual([]);
 });
 
+// A lease is held against other machines, whose clocks may differ, so it runs by the one clock they share: the database's.
+const leases = 'services/event/webhook/lease.ts';
+
 test('statements of the stores take the present from their caller', () => {
-  expect(linesOf(['services/*.ts'], /\bcurrent_timestamp\b|\bclock_timestamp\(|[^.\w]now\(\)/)).toEqual([]);
+  expect(linesOf(['services/*.ts', `:!${leases}`], /\bcurrent_timestamp\b|\bclock_timestamp\(|[^.\w]now\(\)/)).toEqual(
+    [],
+  );
 });

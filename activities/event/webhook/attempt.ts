@@ -1,0 +1,102 @@
+import { createHmac } from 'node:crypto';
+import { CallFailed, type GuardedClient } from '../../../integrations/guarded-client.ts';
+import type { Before, DueEvent } from '../../../services/event/webhook/due-event.ts';
+import type { EndpointSecrets } from '../../../services/event/webhook/endpoint-secret.ts';
+import type { FrozenBody } from '../../../services/event/webhook/frozen-body.ts';
+
+/** A whole attempt, from the look-up of the name to the status of the answer. spec: platform §17.5 Success */
+const deadlineMs = 15_000;
+
+/** One sending of one event to one receiver. */
+export interface Attempt {
+  url: string;
+  secrets: EndpointSecrets;
+  event: Pick<DueEvent, 'id' | 'entityId' | 'sequence' | 'occurredAt'>;
+  content: FrozenBody;
+  before: Before;
+  /** Counted from 1. */
+  number: number;
+  nowMs: number;
+}
+
+/** End of an attempt. */
+export interface AttemptOutcome {
+  /** Null when the event was received, else the reason in words of a closed list that hold no address. */
+  failure: string | null;
+  /** Milliseconds for which the receiver asked to get nothing at all; null where it did not ask. */
+  waitMs: number | null;
+  /** True where nobody answered. */
+  isUnreached: boolean;
+}
+
+/**
+ * Sends an event once. Any status of 2xx within 15 seconds is its receipt. Throws when the sender is told to end, which says nothing of
+ * whether the event was received. spec: platform §17.5
+ */
+export async function attemptEvent(
+  client: GuardedClient,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  try {
+    const { url, content, nowMs } = attempt;
+    const answer = await client.post({ url, headers: headersOf(attempt), body: content.body, deadlineMs, signal });
+    const { status, retryAfter } = answer;
+    const mayAsk = status === 429 || status === 503;
+    return {
+      failure: status >= 200 && status < 300 ? null : `answered ${status}`,
+      waitMs: mayAsk && retryAfter !== null ? retryAfterMs(retryAfter, nowMs) : null,
+      isUnreached: false,
+    };
+  } catch (error) {
+    if (!(error instanceof CallFailed) || error.failure === 'call ended') throw error;
+    return { failure: error.failure, waitMs: null, isUnreached: true };
+  }
+}
+
+const longestWaitMs = 24 * 3_600_000;
+
+/** Milliseconds that a `retry-after` asks for, as seconds or as a date: a day at most, 0 for a past date, null for anything else. */
+export function retryAfterMs(header: string, nowMs: number): number | null {
+  const text = header.trim();
+  const wanted = /^\d+$/.test(text)
+    ? Number(text) * 1_000
+    : /^\w{3}, /.test(text)
+      ? Date.parse(text) - nowMs
+      : Number.NaN;
+  return Number.isNaN(wanted) ? null : Math.min(Math.max(wanted, 0), longestWaitMs);
+}
+
+/**
+ * Headers of an attempt: the endpoint's own, id, time and signature by Standard Webhooks and under the names of Svix, and those by which a
+ * receiver sees the order and gaps of an object. The latter are not signed. design: people-and-events §A 4, B 13, 14
+ */
+export function headersOf({ secrets, event, content, before, number, nowMs }: Attempt): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1000));
+  const signature = signatureOf(secrets.secret, `${event.id}.${timestamp}.`, content.body);
+  const isNewer = content.stateSequence > event.sequence;
+  return {
+    ...secrets.headers,
+    'content-type': 'application/json',
+    'user-agent': 'Perennial-Webhooks',
+    'webhook-id': event.id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signature,
+    'svix-id': event.id,
+    'svix-timestamp': timestamp,
+    'svix-signature': signature,
+    'webhook-object': event.entityId,
+    'webhook-sequence': String(event.sequence),
+    'webhook-previous': String(before.previous),
+    'webhook-skipped': String(before.skipped),
+    'webhook-attempt': String(number),
+    'webhook-occurred-at': event.occurredAt,
+    ...(isNewer ? { 'webhook-state-sequence': String(content.stateSequence) } : {}),
+  };
+}
+
+/** `v1,` and the base64 of HMAC-SHA256 over id, time and the bytes that are sent. spec: platform §17.5 Signature */
+function signatureOf(secret: string, prefix: string, body: Uint8Array): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;
+}

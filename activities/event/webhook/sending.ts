@@ -1,0 +1,81 @@
+import type { Database } from '../../../db/orm.ts';
+import type { GuardedClient } from '../../../integrations/guarded-client.ts';
+import type { DueEvent } from '../../../services/event/webhook/due-event.ts';
+import type { EndpointSecrets } from '../../../services/event/webhook/endpoint-secret.ts';
+import type { RenderInvoices } from '../../../services/event/webhook/frozen-body.ts';
+import type { LeasedEndpoint } from '../../../services/event/webhook/lease.ts';
+import { crashPoint } from '../../crash-points.ts';
+import { type AttemptOutcome, attemptEvent } from './attempt.ts';
+import { contentOf } from './content.ts';
+import type { Lines } from './lines.ts';
+import type { Past } from './past.ts';
+import type { Pause } from './pause.ts';
+import { type RetrySchedule, staleAfterMs } from './schedule.ts';
+
+/** An endpoint with its secrets opened. */
+export type OpenEndpoint = LeasedEndpoint & { secrets: EndpointSecrets };
+
+export interface SendingOptions {
+  database: Database;
+  client: GuardedClient;
+  renderInvoices: RenderInvoices;
+  schedule: RetrySchedule;
+  /** Resolves true when an attempt may start now, which is false for ever once the sender has to end. */
+  permit(): Promise<boolean>;
+}
+
+/** State of an endpoint that each sending changes. */
+interface SendingState {
+  lines: Lines;
+  past: Past;
+  pause: Pause;
+}
+
+/** Outcome of an event that needs no attempt. */
+export const settled: AttemptOutcome = { failure: null, waitMs: null, isUnreached: false };
+
+/** Sends single events of one endpoint, and notes of each what came of it. */
+export class Sending {
+  readonly #options: SendingOptions;
+  readonly #state: SendingState;
+  readonly #signal: AbortSignal;
+
+  constructor(options: SendingOptions, state: SendingState, signal: AbortSignal) {
+    this.#options = options;
+    this.#state = state;
+    this.#signal = signal;
+  }
+
+  /**
+   * Makes attempt `number` of an event, counted from 1, and answers how it ended; an event that is too old is settled without one. Null
+   * when the sender has to end. Throws when the request was broken off. design: people-and-events §A 3, 6, 7
+   */
+  async send(endpoint: OpenEndpoint, event: DueEvent, number: number): Promise<AttemptOutcome | null> {
+    const isAskedFor = event.place <= BigInt(endpoint.createdPosition);
+    if (number === 1 && !isAskedFor && Date.now() - Date.parse(event.createdAt) > staleAfterMs) {
+      this.skip(event, 'stale');
+      return settled;
+    }
+    const content = await contentOf(this.#options, endpoint, event);
+    if (content === null) return { failure: 'its object cannot be read', waitMs: null, isUnreached: false };
+    if (!(await this.#options.permit())) return null;
+    const { lines, past, pause } = this.#state;
+    const { url, secrets } = endpoint;
+    const before = past.before(event.entityId);
+    crashPoint('webhook.beforeEffect');
+    const attempt = { url, secrets, event, content, before, number, nowMs: Date.now() };
+    const outcome = await attemptEvent(this.#options.client, attempt, this.#signal);
+    crashPoint('webhook.afterEffect');
+    const wasProbing = pause.isProbing;
+    pause.learn(event.entityId, outcome, Date.now());
+    if (wasProbing && !pause.isProbing) lines.retryUnreached();
+    if (outcome.failure === null) past.received(event);
+    return outcome;
+  }
+
+  /** Notes that the endpoint does not get an event by itself; the next one of the object says so. */
+  skip({ id: eventId, entityId, sequence }: DueEvent, reason: 'failed' | 'stale'): void {
+    const consecutive = this.#state.past.skipped({ entityId, sequence });
+    this.#state.lines.skip({ entityId, sequence, eventId, reason, consecutive });
+  }
+}

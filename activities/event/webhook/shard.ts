@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../../db/orm.ts';
+import { systemScope } from '../../../db/scope.ts';
+import { inSqlTransaction } from '../../../db/transaction.ts';
+import { createGuardedClient, type OutgoingPolicy } from '../../../integrations/guarded-client.ts';
+import type { OutboxListener } from '../../../services/event/outbox-listener.ts';
+import { fenceMs } from '../../../services/event/webhook/endpoint.ts';
+import { openEndpoint } from '../../../services/event/webhook/endpoint-secret.ts';
+import type { RenderInvoices } from '../../../services/event/webhook/frozen-body.ts';
+import {
+  type LeasedEndpoint,
+  leasedEndpoints,
+  leaseEndpoints,
+  releaseEndpoint,
+  type Shard,
+} from '../../../services/event/webhook/lease.ts';
+import type { EnvelopeKey } from '../../../services/platform/sealed-secret.ts';
+import { type RetrySchedule, retrySchedule } from './schedule.ts';
+import { Sender } from './sender.ts';
+import type { OpenEndpoint } from './sending.ts';
+
+/** What sending of webhooks needs of the world. */
+export interface WebhookDependencies {
+  policy: OutgoingPolicy;
+  secretKeys: readonly EnvelopeKey[];
+  renderInvoices: RenderInvoices;
+  /** The published one when absent. */
+  schedule?: RetrySchedule;
+}
+
+export interface ShardOptions extends WebhookDependencies {
+  database: Database;
+  listener: OutboxListener;
+  /** Told of an endpoint whose standing changed. */
+  onStanding(endpoint: LeasedEndpoint): void;
+  warn(error: unknown, endpointId: string): void;
+}
+
+const leaseMs = 30_000;
+const renewEveryMs = 5_000;
+/** A request and what may delay its start: one begins only while the lease lasts so much longer. */
+const requestMs = 20_000;
+const lookEveryMs = 500;
+
+interface Running {
+  sender: Sender;
+  done: Promise<void>;
+}
+
+/**
+ * Sends the endpoints of one shard their events until it is told to end: it leases them, looks twice a second for changes of them in one
+ * statement, and wakes their senders when an event of their environment commits. An endpoint that is quiet has no timer of its own.
+ * design: people-and-events §A 5, 6
+ */
+export class ShardDelivery {
+  readonly #shard: Shard;
+  readonly #options: ShardOptions;
+  readonly #owner = randomUUID();
+  readonly #running = new Map<string, Running>();
+  #looking: Promise<void> | null = null;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #digest = '';
+  #served = 0;
+  #leasedUntil = Number.NEGATIVE_INFINITY;
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #isEnding = false;
+  #isAborting = false;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(shard: Shard, options: ShardOptions) {
+    this.#shard = shard;
+    this.#options = options;
+  }
+
+  /** Number of endpoints that were served when the end came. */
+  get served(): number {
+    return this.#served;
+  }
+
+  /** Starts no more requests; with `abort` those under way are broken off. */
+  end({ abort = false }: { abort?: boolean } = {}): void {
+    if (!this.#isEnding) this.#served = this.#running.size;
+    this.#isEnding = true;
+    this.#isAborting ||= abort;
+    for (const { sender } of this.#running.values()) sender.end({ abort });
+    this.#wake.resolve();
+  }
+
+  /** Serves the shard until `end`; gives its endpoints back then. Throws when the database cannot be asked. */
+  async run(): Promise<void> {
+    const { listener } = this.#options;
+    const forget = listener.follow((environmentId) => this.#heard(environmentId));
+    try {
+      while (!this.#isEnding) {
+        this.#wake = Promise.withResolvers();
+        await listener.connected();
+        await this.#look();
+        const timer = setTimeout(() => this.#wake.resolve(), lookEveryMs);
+        await this.#wake.promise;
+        clearTimeout(timer);
+      }
+    } finally {
+      forget();
+      this.end({ abort: this.#isAborting });
+      await Promise.all([...this.#running.values()].map(({ done }) => done));
+    }
+  }
+
+  #heard(environmentId: string | null): void {
+    for (const { sender } of this.#running.values()) {
+      if (environmentId === null || sender.endpoint.environmentId === environmentId) sender.wake();
+    }
+  }
+
+  /** One look at a time, for everybody who wants one. */
+  async #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce().finally(() => {
+      this.#looking = null;
+    });
+    await this.#looking;
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { database } = this.#options;
+    const beganAt = performance.now();
+    // The server starts a step of a shard when the one before has ended or is silent, so what that one held is free.
+    const all = this.#renewedAt === Number.NEGATIVE_INFINITY;
+    const prolong = beganAt - this.#renewedAt >= renewEveryMs;
+    const [owner, shard] = [this.#owner, this.#shard];
+    const { digest, endpoints } = await inSqlTransaction(database, systemScope, async (tx) => {
+      await leaseEndpoints(tx, { owner, shard, leaseMs, all, prolong });
+      return leasedEndpoints(tx, owner, shard, this.#digest);
+    });
+    if (prolong) {
+      this.#renewedAt = beganAt;
+      this.#leasedUntil = beganAt + leaseMs;
+    }
+    this.#lookedAt = beganAt;
+    if (endpoints === null) return;
+    this.#digest = digest;
+    const mine = new Set(endpoints.map(({ id }) => id));
+    for (const [id, { sender }] of this.#running) if (!mine.has(id)) sender.end({ abort: true });
+    if (this.#isEnding) return;
+    for (const endpoint of endpoints) this.#serve(endpoint);
+  }
+
+  #serve(endpoint: LeasedEndpoint): void {
+    const running = this.#running.get(endpoint.id);
+    const known = running?.sender.endpoint;
+    // One that ends gives its endpoint back, which is leased anew then.
+    if (known && (known.revision === endpoint.revision || known.epoch !== endpoint.epoch)) return;
+    let opened: OpenEndpoint;
+    try {
+      opened = { ...endpoint, secrets: openEndpoint(this.#options.secretKeys, endpoint) };
+    } catch (error) {
+      this.#options.warn(error, endpoint.id);
+      return;
+    }
+    if (running) running.sender.change(opened);
+    else this.#begin(opened);
+  }
+
+  #begin(endpoint: OpenEndpoint): void {
+    const { database, policy, renderInvoices, schedule = retrySchedule, onStanding, warn } = this.#options;
+    const client = createGuardedClient(policy);
+    const sender: Sender = new Sender(endpoint, {
+      database,
+      client,
+      renderInvoices,
+      schedule,
+      permit: () => this.#permit(endpoint.id),
+      onStanding: () => onStanding(endpoint),
+    });
+    const done = sender
+      .run()
+      .catch((error: unknown) => warn(error, endpoint.id))
+      .then(async () => {
+        await client.close();
+        await inSqlTransaction(database, systemScope, (tx) => releaseEndpoint(tx, endpoint));
+      })
+      .catch((error: unknown) => warn(error, endpoint.id))
+      .finally(() => {
+        this.#running.delete(endpoint.id);
+        this.#digest = '';
+      });
+    this.#running.set(endpoint.id, { sender, done });
+  }
+
+  /** True when a request to the endpoint may begin now. */
+  async #permit(endpointId: string): Promise<boolean> {
+    for (;;) {
+      if (this.#isEnding) return false;
+      const now = performance.now();
+      const isLeased = this.#leasedUntil - now >= requestMs;
+      if (isLeased && now - this.#lookedAt < fenceMs && this.#running.has(endpointId)) return true;
+      await this.#look();
+      if (!this.#running.has(endpointId)) return false;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { realNow } from '../../../db/clock.ts';
+import type { Database } from '../../../db/orm.ts';
+import { workflowScope } from '../../../db/scope.ts';
+import { inSqlTransaction } from '../../../db/transaction.ts';
+import { type EndpointStanding, endpointStanding } from '../../../services/event/webhook/standing.ts';
+import type {
+  WebhookEndpointStanding,
+  WebhookEndpointStart,
+} from '../../../workflows/event/webhook-endpoint.messages.ts';
+import { mostWaiting } from './sender.ts';
+
+/** The next look at an endpoint is this long after the last one at the earliest. */
+const lookEveryMs = 60_000;
+
+export type WebhookStandingActivities = ReturnType<typeof createWebhookStandingActivities>;
+
+/** The step of the workflow that says how an endpoint stands. */
+export function createWebhookStandingActivities({ database }: { database: Database }) {
+  return {
+    async lookAtEndpoint({ endpointId, ...owner }: WebhookEndpointStart): Promise<WebhookEndpointStanding> {
+      const standing = await inSqlTransaction(database, workflowScope(owner), (tx) => endpointStanding(tx, endpointId));
+      return sayStanding(standing, realNow());
+    },
+  };
+}
+
+/** Standing of an endpoint as its workflow shows it; null for a deleted one. */
+export function sayStanding(standing: EndpointStanding | null, now: string): WebhookEndpointStanding {
+  if (standing === null) return { sentences: ['It is deleted and gets nothing.'], lookAt: null, isOver: true };
+  const { isEnabled, isOwnerArchived, isServed, waiting, held, nextAt, failedSince, failure, skipped } = standing;
+  const { pauseReason, pausedUntil } = standing;
+  const sentences: string[] = [];
+  if (isOwnerArchived) sentences.push('Its environment is archived: nothing is sent.');
+  else if (!isEnabled)
+    sentences.push('It is disabled: nothing is sent until it is enabled; then it goes on where it stopped.');
+  else if (!isServed) sentences.push('No worker serves it at present; one that runs takes it up within a minute.');
+  const isSent = isEnabled && !isOwnerArchived;
+  if (isSent && pauseReason === 'asked') sentences.push(`It asked to wait: nothing is sent until ${pausedUntil}.`);
+  if (isSent && pauseReason === 'unreachable')
+    sentences.push(`It cannot be reached: one event is tried at ${pausedUntil}, and the others wait for it.`);
+  if (waiting > 0) {
+    const nextAttempt = pausedUntil !== null && (nextAt === null || pausedUntil > nextAt) ? pausedUntil : nextAt;
+    const next = isSent ? `the next attempt is at ${nextAttempt}` : 'they are tried again once it is enabled';
+    sentences.push(`${waiting} objects wait since ${failedSince}: the last attempt ended with "${failure}"; ${next}.`);
+  }
+  if (held > 0)
+    sentences.push(
+      `${held} objects are held after their last attempt, until on_exhausted is skip or the address changes.`,
+    );
+  if (waiting + held >= mostWaiting) sentences.push(`Nothing new is read while ${mostWaiting} objects wait.`);
+  if (skipped > 0) sentences.push(`${skipped} events were given up.`);
+  const isOver = isSent && isServed && waiting + held === 0 && pauseReason === null;
+  if (isOver) sentences.push('Everything else is received.');
+  const earliest = new Date(Date.parse(now) + lookEveryMs).toISOString();
+  const changesByItself = isSent && (waiting > 0 || !isServed);
+  return {
+    sentences,
+    lookAt: changesByItself ? (nextAt !== null && nextAt > earliest ? nextAt : earliest) : null,
+    isOver,
+  };
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { WebhookEndpoint } from '../../db/entities/event/webhook-endpoint.ts';
+import { badField } from '../../db/rows/record.ts';
+import { AddressRefused, checkedName, checkedUrl, type OutgoingPolicy } from '../../integrations/guarded-client.ts';
+import type { EndpointChange, NewEndpoint } from '../../services/event/webhook/endpoint.ts';
+import { webhookEventTypes } from '../../services/event/webhook/event-type.ts';
+import { listOf, listQuery } from '../list.ts';
+import { recordOutput, viewRecord } from '../scalars.schema.ts';
+
+const maxUrlLength = 2_048;
+const mostHeaders = 20;
+/** Shown in place of a header's value, and taken as the value it has. */
+const mask = '•••';
+
+const url = z.string().max(maxUrlLength, `must have at most ${maxUrlLength} characters`);
+const description = z.string().max(1_000);
+const eventTypes = z
+  .array(z.enum(webhookEventTypes))
+  .max(webhookEventTypes.length)
+  .transform((types) => [...new Set(types)].sort());
+const headers = z.record(z.string(), z.string());
+const onExhausted = z.enum(['skip', 'hold']);
+const secret = z.string().refine(isSecret, 'must be whsec_ and the base64 of 24 to 64 bytes');
+
+export const createEndpointBody = z
+  .object({
+    url,
+    description: description.nullish(),
+    event_types: eventTypes.nullish(),
+    enabled: z.boolean().nullish(),
+    headers: headers.nullish(),
+    on_exhausted: onExhausted.nullish(),
+    secret: secret.nullish(),
+    start: z.enum(['now', 'beginning']).nullish(),
+  })
+  .meta({
+    examples: [{ url: 'https://example.com/webhooks', event_types: ['invoice.update.finalized', 'payment.success'] }],
+  });
+
+export const updateEndpointBody = z
+  .object({
+    url: url.nullish(),
+    description: description.nullish(),
+    event_types: eventTypes.nullish(),
+    enabled: z.boolean().nullish(),
+    headers: headers.nullish(),
+    on_exhausted: onExhausted.nullish(),
+  })
+  .meta({ examples: [{ enabled: false }] });
+
+const endpointMembers = {
+  ...recordOutput,
+  url: z.string(),
+  description: z.string(),
+  event_types: z.array(z.string()),
+  enabled: z.boolean(),
+  headers: z.record(z.string(), z.string()),
+  on_exhausted: onExhausted,
+};
+export const webhookEndpoint = z.object(endpointMembers).meta({ id: 'WebhookEndpoint' });
+/** The one answer with the secret besides that of its own operation. */
+export const createdEndpoint = z
+  .object({ ...endpointMembers, secret: z.string() })
+  .meta({ id: 'CreateWebhookEndpointResponse' });
+export const endpointSecret = z.object({ secret: z.string() }).meta({ id: 'WebhookEndpointSecret' });
+export const endpointListQuery = listQuery({});
+export const endpointList = listOf(webhookEndpoint, 'ListWebhookEndpointsResponse');
+
+function isSecret(text: string): boolean {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1] ?? '';
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
+}
+
+/** A new endpoint as it was sent. Throws `validation_error` for its URL and headers. spec: platform §17.4 */
+export async function newEndpoint(
+  body: z.output<typeof createEndpointBody>,
+  policy: OutgoingPolicy,
+): Promise<NewEndpoint> {
+  return {
+    url: await safeUrl(body.url, policy),
+    description: body.description ?? '',
+    eventTypes: body.event_types ?? [],
+    enabled: body.enabled ?? true,
+    headers: readHeaders(body.headers ?? {}, {}),
+    onExhausted: body.on_exhausted ?? 'skip',
+    secret: body.secret ?? null,
+    start: body.start ?? 'now',
+  };
+}
+
+/** What an update changes; null leaves a member as it is. Throws `validation_error` for URL and headers. spec: platform §17.4 */
+export async function endpointChange(
+  body: z.output<typeof updateEndpointBody>,
+  policy: OutgoingPolicy,
+): Promise<EndpointChange> {
+  const { url: address, description, event_types, enabled, headers: sent, on_exhausted } = body;
+  return {
+    ...(typeof address === 'string' ? { url: await safeUrl(address, policy) } : {}),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(event_types ? { eventTypes: event_types } : {}),
+    ...(typeof enabled === 'boolean' ? { enabled } : {}),
+    ...(on_exhausted ? { onExhausted: on_exhausted } : {}),
+    ...(sent ? { headers: (current) => readHeaders(sent, current) } : {}),
+  };
+}
+
+/** The URL as it was written, which may be asked now. spec: platform §17.5 URL safety */
+async function safeUrl(text: string, policy: OutgoingPolicy): Promise<string> {
+  try {
+    const parsed = checkedUrl(text, policy);
+    if (text.includes('#')) throw new AddressRefused('must not have a fragment');
+    await checkedName(parsed, policy);
+    return text;
+  } catch (error) {
+    if (!(error instanceof AddressRefused)) throw error;
+    throw badField('url', error.message);
+  }
+}
+
+const reserved =
+  /^(host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|cookie|user-agent|forwarded|content-.*|webhook-.*|svix-.*|proxy-.*|x-forwarded-.*)$/;
+
+/** Headers with their names in lower case; a masked value is the one there is. */
+function readHeaders(sent: Record<string, string>, current: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value] as const);
+  if (entries.length > mostHeaders) throw badField('headers', `must be ${mostHeaders} at most`);
+  const read: Record<string, string> = {};
+  for (const [name, value] of entries) {
+    const field = `headers.${name}`;
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,64}$/.test(name)) throw badField('headers', 'must have names of HTTP headers');
+    if (reserved.test(name)) throw badField(field, 'is set by the sender; choose another name');
+    if (Object.hasOwn(read, name)) throw badField(field, 'must be sent once');
+    const kept = value === mask ? current[name] : value;
+    if (kept === undefined) throw badField(field, 'has no value yet that could stay');
+    if (!/^[\x21-\x7e]([\x20-\x7e]{0,4094}[\x21-\x7e])?$/.test(kept)) {
+      throw badField(field, 'must be 1 to 4096 visible characters of ASCII without spaces at its ends');
+    }
+    read[name] = kept;
+  }
+  return read;
+}
+
+export function viewEndpoint(row: WebhookEndpoint): z.output<typeof webhookEndpoint> {
+  return {
+    ...viewRecord(row),
+    url: row.url,
+    description: row.description,
+    event_types: row.eventTypes,
+    enabled: row.enabled,
+    headers: Object.fromEntries(row.headerNames.map((name) => [name, mask])),
+    on_exhausted: row.onExhausted as z.output<typeof onExhausted>,
+  };
+}

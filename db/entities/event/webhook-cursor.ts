@@ -1,0 +1,28 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant } from '../../rows/columns.ts';
+
+/** How far an endpoint has come in the feed of its environment. design: people-and-events §B 16 */
+const schema = defineEntity({
+  name: 'WebhookCursor',
+  tableName: 'webhook_cursor',
+  properties: {
+    endpointId: p.text().primary(),
+    tenantId: p.text(),
+    environmentId: p.text(),
+    /** Every event up to this place was received, does not concern the endpoint, or belongs to an object that waits. */
+    position: p.bigint('string'),
+    /** Last place of the feed when the endpoint was made: what is before was asked for by its start, however old it is. */
+    createdPosition: p.bigint('string'),
+    /** Sender at present, the end of its lease, and its number, from 1: one that lost the endpoint writes nothing any more. */
+    owner: p.text().nullable(),
+    epoch: p.integer().default(0),
+    leasedUntil: instant().nullable(),
+    /** `asked` while the receiver wants to get nothing, `unreachable` while it cannot be reached; null while events are sent. */
+    pauseReason: p.text().nullable(),
+    /** End of the pause, or the instant at which one event is tried. */
+    pausedUntil: instant().nullable(),
+  },
+  indexes: [{ properties: ['environmentId'] }],
+});
+export class WebhookCursor extends schema.class {}
+schema.setClass(WebhookCursor);

@@ -1,0 +1,141 @@
+import { instantText } from '../../../db/rows/columns.ts';
+import type { ScopedSql } from '../../../db/transaction.ts';
+import { placeEvents } from '../outbox-relay.ts';
+
+/** An event that an endpoint is due. */
+export interface DueEvent {
+  id: string;
+  place: bigint;
+  name: string;
+  entityId: string;
+  sequence: number;
+  occurredAt: string;
+  createdAt: string;
+  /** The body as it is stored; an invoice is named there only. */
+  payload: string;
+}
+
+/** A part of the feed as an endpoint sees it. */
+export interface DuePage {
+  due: DueEvent[];
+  /** Place up to which was looked. */
+  scanned: bigint;
+  /** True when there may be more behind it. */
+  isMore: boolean;
+}
+
+/**
+ * Reads on in the feed for an endpoint: `limit` events behind `after`, and of them those whose type it had asked for at their place.
+ * Gives what is committed its place first. design: people-and-events §A 1, 2, 4
+ */
+export async function dueEvents(
+  tx: ScopedSql,
+  { endpointId, after, limit }: { endpointId: string; after: bigint; limit: number },
+): Promise<DuePage> {
+  const end = BigInt(await placeEvents(tx));
+  if (end <= after) return { due: [], scanned: after, isMore: false };
+  const upTo = end < after + BigInt(limit) ? end : after + BigInt(limit);
+  const rows = await tx.rows<DueRow>(
+    pageText,
+    [endpointId, tx.scope.environmentId, String(after), String(upTo)],
+    'webhook-due',
+  );
+  return { due: rows.map(dueEvent), scanned: upTo, isMore: upTo < end };
+}
+
+/** The events of one object from `from` on, in their order, whose place is `upTo` at most and that the endpoint is due. */
+export async function dueEventsOf(
+  tx: ScopedSql,
+  { endpointId, entityId, from, upTo, limit }: ObjectQuery,
+): Promise<DueEvent[]> {
+  const rows = await tx.rows<DueRow>(
+    objectText,
+    [endpointId, tx.scope.environmentId, entityId, from, String(upTo), limit],
+    'webhook-due-of-object',
+  );
+  return rows.map(dueEvent);
+}
+
+export interface ObjectQuery {
+  endpointId: string;
+  entityId: string;
+  from: number;
+  upTo: bigint;
+  limit: number;
+}
+
+/** What came before an event of an object: the sequence of the last one that was due, and how many were skipped in a row up to it. */
+export interface Before {
+  previous: number;
+  skipped: number;
+}
+
+/** What came before one event of each object: 0 and 0 where it is the first that the endpoint is due. design: people-and-events §A 4 */
+export async function beforeEvents(
+  tx: ScopedSql,
+  endpointId: string,
+  events: readonly Pick<DueEvent, 'entityId' | 'sequence'>[],
+): Promise<Map<string, Before>> {
+  if (events.length === 0) return new Map();
+  const rows = await tx.rows<Before & { entity_id: string }>(
+    beforeText,
+    [
+      endpointId,
+      tx.scope.environmentId,
+      events.map(({ entityId }) => entityId),
+      events.map(({ sequence }) => sequence),
+    ],
+    'webhook-before',
+  );
+  return new Map(rows.map(({ entity_id, previous, skipped }) => [entity_id, { previous, skipped }]));
+}
+
+interface DueRow {
+  id: string;
+  place: string;
+  event_name: string;
+  entity_id: string;
+  sequence: number;
+  occurred_at: string;
+  created_at: string;
+  payload: string;
+}
+
+function dueEvent(row: DueRow): DueEvent {
+  return {
+    id: row.id,
+    place: BigInt(row.place),
+    name: row.event_name,
+    entityId: row.entity_id,
+    sequence: row.sequence,
+    occurredAt: instantText(row.occurred_at),
+    createdAt: instantText(row.created_at),
+    payload: row.payload,
+  };
+}
+
+/** True for an event of `e` and `f` whose type the endpoint $1 had asked for at its place; before its start it had for none. */
+const isDue = (e: string, f: string) => `(
+  select case when cardinality(w.event_types) = 0 then ${e}.event_name <> 'event.rejected' else ${e}.event_name = any(w.event_types) end
+  from webhook_filter w where w.endpoint_id = $1 and w.from_position < ${f}.feed_position order by w.from_position desc limit 1)`;
+
+const columns = `e.id, f.feed_position::text as place, e.event_name, e.entity_id, e.sequence, e.occurred_at, e.created_at, e.payload::text as payload`;
+
+const pageText = `
+select ${columns} from outbox_feed f join outbox_event e on e.id = f.event_id
+where f.environment_id = $2 and f.feed_position > $3::bigint and f.feed_position <= $4::bigint and ${isDue('e', 'f')}
+order by f.feed_position`;
+
+const objectText = `
+select ${columns} from outbox_event e join outbox_feed f on f.environment_id = $2 and f.event_id = e.id
+where e.environment_id = $2 and e.entity_id = $3 and e.sequence >= $4::int and f.feed_position <= $5::bigint and ${isDue('e', 'f')}
+order by e.sequence limit $6`;
+
+const beforeText = `
+select t.entity_id, coalesce(p.sequence, 0) as previous, coalesce(s.consecutive, 0) as skipped
+from unnest($3::text[], $4::int[]) as t(entity_id, sequence)
+left join lateral (
+  select e.sequence from outbox_event e join outbox_feed f on f.environment_id = $2 and f.event_id = e.id
+  where e.environment_id = $2 and e.entity_id = t.entity_id and e.sequence < t.sequence and ${isDue('e', 'f')}
+  order by e.sequence desc limit 1) p on true
+left join webhook_skip s on s.endpoint_id = $1 and s.entity_id = t.entity_id and s.sequence = p.sequence`;

@@ -1,0 +1,171 @@
+import { LockMode } from '@mikro-orm/core';
+import { refuse } from '../../../billing/refusal.ts';
+import { WebhookCursor } from '../../../db/entities/event/webhook-cursor.ts';
+import { WebhookEndpoint } from '../../../db/entities/event/webhook-endpoint.ts';
+import { WebhookFilter } from '../../../db/entities/event/webhook-filter.ts';
+import { WebhookLine } from '../../../db/entities/event/webhook-line.ts';
+import { WebhookSkip } from '../../../db/entities/event/webhook-skip.ts';
+import { type ListDefinition, type ListPage, type ListQuery, listPage } from '../../../db/list.ts';
+import { missing, newRecord, touch } from '../../../db/rows/record.ts';
+import type { Transaction } from '../../../db/transaction.ts';
+import { writeAudit } from '../../platform/audit.ts';
+import type { EnvelopeKey } from '../../platform/sealed-secret.ts';
+import { placeEvents } from '../outbox-relay.ts';
+import { type EndpointSecrets, newSigningSecret, openEndpoint, sealEndpoint } from './endpoint-secret.ts';
+import { isServed } from './lease.ts';
+
+/** What people say of an endpoint. */
+export interface EndpointInput {
+  url: string;
+  description: string;
+  /** Empty for all types but `event.rejected`. */
+  eventTypes: string[];
+  enabled: boolean;
+  onExhausted: 'skip' | 'hold';
+  /** Values by name, in lower case. */
+  headers: Record<string, string>;
+}
+
+export interface NewEndpoint extends EndpointInput {
+  /** Secret of the receiver's own; made here when it is null. */
+  secret: string | null;
+  /** First events it gets: those from now on, or all the feed has. */
+  start: 'now' | 'beginning';
+}
+
+/** What changes; what is absent stays. The headers are a function of those there are. */
+export type EndpointChange = Partial<Omit<EndpointInput, 'headers'>> & {
+  headers?: (current: EndpointSecrets['headers']) => EndpointSecrets['headers'];
+};
+
+/** A worker begins no request later than this after its last look at the endpoint. design: people-and-events §B 21 */
+export const fenceMs = 1_000;
+
+/** Most endpoints of an environment. spec: platform §17.4 */
+export const mostEndpoints = 20;
+
+/**
+ * Makes an endpoint, which gets what commits behind the present end of the feed, or all of it. Answers its secret too, which is shown
+ * once. Throws `invalid_operation` for more than 20, and `not_implemented` without a key to seal its secrets with.
+ * spec: platform §17.4; design: people-and-events §B 15
+ */
+export async function createEndpoint(
+  tx: Transaction,
+  keys: readonly EnvelopeKey[],
+  { secret: own, start, headers, ...members }: NewEndpoint,
+): Promise<{ row: WebhookEndpoint; secret: string }> {
+  const { environmentId, tenantId } = tx.scope;
+  await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhook endpoints of ${environmentId}`]);
+  if ((await tx.em.count(WebhookEndpoint, { environmentId, status: 'published' })) >= mostEndpoints) {
+    throw refuse(
+      'invalid_operation',
+      `an environment has ${mostEndpoints} webhook endpoints at most; delete one first`,
+    );
+  }
+  const secret = own ?? newSigningSecret();
+  const row = tx.em.create(WebhookEndpoint, {
+    ...newRecord(tx, 'wep'),
+    ...members,
+    headerNames: Object.keys(headers).sort(),
+    secretKeyId: null,
+    secretNonce: null,
+    secretCiphertext: null,
+  });
+  sealEndpoint(keys, row, { secret, headers });
+  const end = await placeEvents(tx);
+  const position = start === 'now' ? end : '0';
+  const owner = { endpointId: row.id, tenantId, environmentId };
+  tx.em.create(WebhookCursor, { ...owner, position, createdPosition: end });
+  tx.em.create(WebhookFilter, { ...owner, fromPosition: position, eventTypes: row.eventTypes });
+  await tx.em.flush();
+  await audit(tx, row, 'created');
+  return { row, secret };
+}
+
+/** A published endpoint of this environment. Throws `not_found`. */
+export async function findEndpoint(tx: Transaction, id: string): Promise<WebhookEndpoint> {
+  const row = await tx.em.findOne(WebhookEndpoint, { id, environmentId: tx.scope.environmentId, status: 'published' });
+  if (!row) throw missing('webhook endpoint', id);
+  return row;
+}
+
+const endpointList: ListDefinition<WebhookEndpoint> = { entity: WebhookEndpoint, columns: { url: 'string' } };
+
+/** One page of endpoints. spec: platform §17.4 */
+export function listEndpoints(tx: Transaction, query: ListQuery): Promise<ListPage<WebhookEndpoint>> {
+  return listPage(tx, endpointList, query, {});
+}
+
+/**
+ * Changes an endpoint. Other types hold for what comes behind the present end of the feed; another URL and other headers for the next
+ * attempt. Secrets that are under an older key are sealed anew. Throws `not_found`.
+ * spec: platform §17.4; design: people-and-events §A 4, B 21
+ */
+export async function updateEndpoint(
+  tx: Transaction,
+  keys: readonly EnvelopeKey[],
+  id: string,
+  { headers, ...members }: EndpointChange,
+): Promise<WebhookEndpoint> {
+  const row = await lockEndpoint(tx, id);
+  const changed: string[] = Object.keys(members);
+  if (headers || row.secretKeyId !== keys[0]?.id) {
+    const current = openEndpoint(keys, row);
+    const next = headers?.(current.headers) ?? current.headers;
+    sealEndpoint(keys, row, { ...current, headers: next });
+    row.headerNames = Object.keys(next).sort();
+    if (headers) changed.push('headers');
+  }
+  if (members.eventTypes) await putFilter(tx, row, members.eventTypes);
+  Object.assign(row, members);
+  if (changed.length > 0) {
+    touch(tx, row);
+    await tx.em.flush();
+    await audit(tx, row, 'updated', { changed: changed.map(wireName).sort() });
+  }
+  return row;
+}
+
+/** Has other types hold for what is placed from now on; of two changes at one place the last holds. */
+async function putFilter(tx: Transaction, { id, tenantId, environmentId }: WebhookEndpoint, types: string[]) {
+  await tx.rows(
+    `insert into webhook_filter (endpoint_id, from_position, tenant_id, environment_id, event_types) values ($1, $2, $3, $4, $5)
+     on conflict (endpoint_id, from_position) do update set event_types = excluded.event_types`,
+    [id, await placeEvents(tx), tenantId, environmentId, types],
+  );
+}
+
+/**
+ * Archives an endpoint and forgets its secrets, its place in the feed and what waited for it. Answers whether a worker is sending to it,
+ * which may begin a request until it has looked again. Throws `not_found`. spec: platform §17.4; design: people-and-events §B 21
+ */
+export async function deleteEndpoint(tx: Transaction, id: string): Promise<{ isServed: boolean }> {
+  const row = await lockEndpoint(tx, id);
+  const [served] = await tx.rows(`select from webhook_cursor c where c.endpoint_id = $1 and ${isServed}`, [id]);
+  Object.assign(row, { status: 'archived', secretKeyId: null, secretNonce: null, secretCiphertext: null });
+  touch(tx, row);
+  await tx.em.nativeDelete(WebhookCursor, { endpointId: id });
+  await tx.em.nativeDelete(WebhookFilter, { endpointId: id });
+  await tx.em.nativeDelete(WebhookLine, { endpointId: id });
+  await tx.em.nativeDelete(WebhookSkip, { endpointId: id });
+  await tx.em.flush();
+  await audit(tx, row, 'deleted');
+  return { isServed: served !== undefined };
+}
+
+async function lockEndpoint(tx: Transaction, id: string): Promise<WebhookEndpoint> {
+  const where = { id, environmentId: tx.scope.environmentId, status: 'published' };
+  const row = await tx.em.findOne(WebhookEndpoint, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (!row) throw missing('webhook endpoint', id);
+  return row;
+}
+
+function wireName(member: string): string {
+  return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+async function audit(tx: Transaction, row: WebhookEndpoint, action: string, detail: Record<string, unknown> = {}) {
+  await writeAudit(tx, tx.scope, [
+    { objectType: 'webhook_endpoint', objectId: row.id, action, occurredAt: row.updatedAt, detail },
+  ]);
+}

@@ -1,0 +1,99 @@
+import type { WebhookEndpoint } from '../../../db/entities/event/webhook-endpoint.ts';
+import { instantText } from '../../../db/rows/columns.ts';
+import type { Sql } from '../../../db/transaction.ts';
+import type { EndpointPause } from './progress.ts';
+
+/** Endpoints are shared out by a hash of their ids. */
+export interface Shard {
+  shard: number;
+  shards: number;
+}
+
+/** An endpoint as its sender needs it. */
+export type LeasedEndpoint = Pick<
+  WebhookEndpoint,
+  'id' | 'tenantId' | 'environmentId' | 'url' | 'onExhausted' | 'secretKeyId' | 'secretNonce' | 'secretCiphertext'
+> & {
+  epoch: number;
+  /** Changes with every change of the endpoint. */
+  revision: string;
+  position: string;
+  createdPosition: string;
+  pause: EndpointPause | null;
+};
+
+/** Endpoints of one sender as they are, or null where they are what the sender knows. */
+export interface Leased {
+  /** Sum over the endpoints and their changes: equal sums, equal endpoints. */
+  digest: string;
+  endpoints: LeasedEndpoint[] | null;
+}
+
+/**
+ * Makes `owner` the one sender of the enabled endpoints of a shard that have none, or whose sender's time is over, for `leaseMs` of the
+ * database's clock; with `all` of those too whose sender has some left, because its step is known to have ended; with `prolong` those it has
+ * are prolonged. An archived endpoint, environment or tenant has none. design: people-and-events §A 6, B 24
+ */
+export async function leaseEndpoints(
+  sql: Sql,
+  { owner, shard, leaseMs, ...which }: { owner: string; shard: Shard; leaseMs: number; all: boolean; prolong: boolean },
+): Promise<void> {
+  const { all, prolong } = which;
+  await sql.rows(leaseText, [owner, shard.shard, shard.shards, leaseMs, prolong, all], 'webhook-lease');
+}
+
+/** The endpoints that `owner` is the sender of and may go on sending to; `known` is the digest of the last look. */
+export async function leasedEndpoints(sql: Sql, owner: string, shard: Shard, known: string): Promise<Leased> {
+  const rows = await sql.rows<LeasedRow>(leasedText, [owner, shard.shard, shard.shards, known], 'webhook-leased');
+  const digest = rows[0]?.digest ?? '';
+  if (digest === known) return { digest, endpoints: null };
+  return { digest, endpoints: rows.filter(({ id }) => id !== null).map(leasedEndpoint) };
+}
+
+/** Lets others have an endpoint at once. */
+export async function releaseEndpoint(sql: Sql, { id, epoch }: { id: string; epoch: number }): Promise<void> {
+  await sql.rows('update webhook_cursor set owner = null, leased_until = null where endpoint_id = $1 and epoch = $2', [
+    id,
+    epoch,
+  ]);
+}
+
+type LeasedRow = Omit<LeasedEndpoint, 'pause'> & {
+  digest: string;
+  pauseReason: EndpointPause['reason'] | null;
+  pausedUntil: string | null;
+};
+
+function leasedEndpoint({ digest: _, pauseReason, pausedUntil, ...row }: LeasedRow): LeasedEndpoint {
+  const isPaused = pauseReason !== null && pausedUntil !== null;
+  return { ...row, pause: isPaused ? { reason: pauseReason, until: instantText(pausedUntil) } : null };
+}
+
+/** SQL that is true while a cursor `c` has a sender. */
+export const isServed = 'c.leased_until > now()';
+
+const ofShard = `mod(abs(hashtext(c.endpoint_id)::bigint), $3) = $2`;
+const mayBeSent = `exists (
+  select from webhook_endpoint e
+  join environment v on v.id = e.environment_id and v.status = 'published'
+  join tenant t on t.id = e.tenant_id and t.status = 'published'
+  where e.id = c.endpoint_id and e.status = 'published' and e.enabled)`;
+
+const leaseText = `
+update webhook_cursor c set owner = $1, epoch = c.epoch + (c.owner is distinct from $1)::int, leased_until = now() + $4 * interval '1 ms'
+where ${ofShard} and (c.owner is null or c.leased_until < now() or (c.owner = $1 and $5) or $6) and ${mayBeSent}`;
+
+// One row at least, which brings the digest; the endpoints come with it where it is another one than was known.
+const leasedText = `
+with mine as (
+  select c.endpoint_id, c.epoch from webhook_cursor c
+  where c.owner = $1 and ${isServed} and ${ofShard} and ${mayBeSent}),
+digest as (
+  select count(*) || ':' || coalesce(sum(hashtextextended(concat_ws(' ', e.id, m.epoch, e.updated_at), 0)), 0) as digest
+  from mine m join webhook_endpoint e on e.id = m.endpoint_id)
+select d.digest, e.id, e.tenant_id as "tenantId", e.environment_id as "environmentId", e.url, e.on_exhausted as "onExhausted",
+  e.secret_key_id as "secretKeyId", e.secret_nonce as "secretNonce", e.secret_ciphertext as "secretCiphertext",
+  m.epoch, e.updated_at::text as revision, c.position::text as position, c.created_position::text as "createdPosition",
+  c.pause_reason as "pauseReason", c.paused_until as "pausedUntil"
+from digest d left join (mine m join webhook_endpoint e on e.id = m.endpoint_id join webhook_cursor c on c.endpoint_id = m.endpoint_id)
+  on d.digest <> $4`;

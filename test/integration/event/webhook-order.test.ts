@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
+import { writeEvents } from '../../../services/platform/outbox.ts';
+import { created } from '../../support/billing.ts';
+import { expectNoGap, firstReceipts, receiver, status, until, webhookWorld } from './webhook.fixture.ts';
+
+const world = await webhookWorld([20, 20, 20, 20, 20]);
+const { api, base, emit, endpoint, rows, work } = world;
+const { database, scope } = base;
+
+const event = (entityId: string) => ({
+  name: 'customer.updated',
+  entityType: 'thing',
+  entityId,
+  payload: { thing: { id: entityId } },
+  occurredAt: '2026-01-31T00:00:00.000Z',
+});
+
+/** A transaction with a number of its own that stays open until it is told to end. */
+async function openTransaction() {
+  const working = Promise.withResolvers<SqlTransaction>();
+  const ending = Promise.withResolvers<void>();
+  const done = inSqlTransaction(database, scope, async (tx) => {
+    await tx.rows('select pg_current_xact_id()');
+    working.resolve(tx);
+    await ending.promise;
+  });
+  done.catch(working.reject);
+  const tx = await working.promise;
+  return {
+    write: (entityId: string) => writeEvents(tx, scope, [event(entityId)]),
+    async commit() {
+      ending.resolve();
+      await done;
+    },
+  };
+}
+
+test('events of transactions that overlap are received in order per object, beside one that stays open', async () => {
+  const workers = await work();
+  const to = await receiver();
+  const { id } = await endpoint(to.url);
+  const rounds = fc.sample(
+    fc.array(fc.record({ early: fc.boolean(), object: fc.nat(2) }), { minLength: 3, maxLength: 6 }),
+    12,
+  );
+  let expected = 0;
+  for (const [round, steps] of rounds.entries()) {
+    const first = await openTransaction();
+    const held = await openTransaction();
+    for (const { early, object } of steps) {
+      const entityId = `overlap-${round}-${object}`;
+      // The later transaction writes and commits; the earlier one writes the same object behind it.
+      await emit([entityId]);
+      if (early) await first.write(entityId);
+      expected += early ? 2 : 1;
+      // An object that the earlier one has written is locked until it commits.
+      if (early) break;
+    }
+    await first.commit();
+    await until(() => firstReceipts(to.received).length).toBe(expected);
+    await held.commit();
+  }
+  expectNoGap(to.received);
+  expect(firstReceipts(to.received)).toHaveLength(to.received.length);
+  await api('DELETE', `/webhooks/endpoints/${id}`);
+  await workers.stop();
+});
+
+test('a receiver that fails at random has every event in order at its first receipt, while workers come and go', async () => {
+  let seed = 7;
+  const random = () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const to = await receiver((_, response) => {
+    const luck = random();
+    if (luck < 0.05) response.destroy();
+    else response.writeHead(luck < 0.2 ? 500 : 204).end();
+  });
+  const accepted = await receiver();
+  const { id } = await endpoint(to.url, { on_exhausted: 'hold' });
+  const { id: other } = await endpoint(accepted.url);
+  let workers = await work();
+  for (let round = 0; round < 4; round += 1) {
+    await emit(Array.from({ length: 150 }, (_, n) => `random-${(n * 7 + round) % 11}`));
+    if (round % 2 === 1) continue;
+    await workers.stop();
+    await emit(Array.from({ length: 20 }, (_, n) => `random-${n % 11}`));
+    workers = await work();
+  }
+  await until(() => firstReceipts(accepted.received).length).toBe(640);
+  await until(() => firstReceipts(to.received).length).toBe(640);
+  expectNoGap(to.received);
+  expectNoGap(accepted.received);
+  await until(() => rows('select from webhook_line where endpoint_id = $1', [id])).toEqual([]);
+  await api('DELETE', `/webhooks/endpoints/${id}`);
+  await api('DELETE', `/webhooks/endpoints/${other}`);
+  await workers.stop();
+});
+
+test('an invoice has one body for every receiver, attempt and reader, also when it changed meanwhile', async () => {
+  const workers = await work();
+  const [failing, quick] = [await receiver(status(500)), await receiver()];
+  const types = { event_types: ['invoice.update', 'invoice.update.finalized', 'invoice.update.voided'] };
+  const one = await endpoint(failing.url, { ...types, on_exhausted: 'hold' });
+  const { id: customerId } = await created<{ id: string }>(api, '/customers', { external_id: 'body', name: 'Body' });
+  const invoice = await created<{ id: string }>(api, '/invoices', {
+    customer_id: customerId,
+    invoice_type: 'ONE_OFF',
+    currency: 'usd',
+    amount_due: '5',
+    total: '5',
+    subtotal: '5',
+    line_items: [{ display_name: 'Work', amount: '5', quantity: '1' }],
+  });
+  await until(() => failing.received.length).toBeGreaterThan(0);
+  const shown = failing.received[0]!;
+  expect(JSON.parse(shown.body).invoice).toMatchObject({ id: invoice.id });
+  await api('PUT', `/invoices/${invoice.id}`, { metadata: { changed: 'yes' } });
+  failing.answer(status(200));
+  const two = await endpoint(quick.url, { ...types, start: 'beginning' });
+  await api('PUT', `/webhooks/endpoints/${one.id}`, { url: `${failing.url}?again` });
+  await until(() => quick.received.some(({ id }) => id === shown.id)).toBe(true);
+  await until(() => failing.received.filter(({ id }) => id === shown.id).length).toBeGreaterThan(1);
+  const bodies = [...failing.received, ...quick.received].filter(({ id }) => id === shown.id).map(({ body }) => body);
+  expect(new Set(bodies).size).toBe(1);
+  const { body: feed } = await api<{ items: { id: string; payload: unknown }[] }>('GET', '/outbound-events?limit=1000');
+  expect(feed.items.find(({ id }) => id === shown.id)?.payload).toEqual(JSON.parse(shown.body));
+  await api('DELETE', `/webhooks/endpoints/${one.id}`);
+  await api('DELETE', `/webhooks/endpoints/${two.id}`);
+  await workers.stop();
+});
