@@ -18,6 +18,8 @@ export interface InstallationOptions {
   directory: string;
   /** Address of a server that plays Stripe. */
   stripeUrl?: string;
+  /** Name and port of a receiver of webhooks. */
+  receiverHost?: string;
   /** PERENNIAL_CRASH_POINTS of the next worker. */
   armedPoints(): string;
   onSurprise(problem: string): void;
@@ -115,7 +117,7 @@ async function keepTemporal({ directory, say }: InstallationOptions, keep: Keep)
 }
 
 async function keepServices(
-  { directory, stripeUrl, armedPoints, onWorkerEnd }: InstallationOptions,
+  { directory, stripeUrl, receiverHost, armedPoints, onWorkerEnd }: InstallationOptions,
   keep: Keep,
   addresses: { applicationUrl: string; temporalAddress: string },
 ): Promise<string> {
@@ -135,6 +137,7 @@ async function keepServices(
     SHUTDOWN_TIMEOUT_MS: '3000',
     RATE_LIMIT_PER_SECOND: '0',
     OUTGOING_ALLOWED_HOSTS: fileServerHost,
+    WEBHOOK_ALLOWED_HOSTS: receiverHost ?? '',
     PORTAL_SIGNING_KEYS: 'a-key-for-the-payment-pages-of-fault-tests',
     SECRET_ENCRYPTION_KEYS: `faults:${'0'.repeat(64)}`,
     ...(stripeUrl === undefined ? {} : { STRIPE_API_URL: stripeUrl }),

@@ -17,6 +17,7 @@ import { seededRandom } from './random.ts';
 import { standingWorkflows } from './standing.ts';
 import { brokenInvariants, differencesFromOracle, waitForQuiet } from './verdict.ts';
 import { runWave, type Wave } from './wave.ts';
+import { startWebhookReceiver } from './webhooks.ts';
 
 /**
  * `npm run test:faults [-- --kills 90 --seed 1 --airports 5]`: the demo's main job, once whole and then with fewer airports, on an installation
@@ -45,6 +46,7 @@ const directory = mkdtempSync(join(tmpdir(), 'perennial-faults-'));
 const random = seededRandom(seed);
 const points = crashPointsOfActivities();
 const stripe = await startStripeFake();
+const receiver = await startWebhookReceiver(seededRandom(seed + 2));
 const unreached = new Set(values.points ? points : []);
 const results: { name: string; problem: string }[] = [];
 const surprises: string[] = [];
@@ -173,6 +175,7 @@ async function run(): Promise<void> {
   installation = await startInstallation({
     directory,
     stripeUrl: stripe.url,
+    receiverHost: receiver.host,
     armedPoints,
     onSurprise: (problem) => {
       surprises.push(problem);
@@ -182,6 +185,7 @@ async function run(): Promise<void> {
     onWorkerEnd: noteCrashes,
     say,
   });
+  await receiver.connect(installation);
   say('everything runs');
   const { waves, notified } = await billThroughFaults(installation);
   if (failure) throw failure;
@@ -196,6 +200,8 @@ async function run(): Promise<void> {
   record('all invariants hold', broken.slice(0, 3).join('; '));
   const lost = await lostNotifications(installation.ownerUrl, notified);
   record(`${notified.length} notifications are kept once and through`, lost.slice(0, 3).join('; '));
+  const gaps = await receiver.problems(installation.ownerUrl);
+  record(`${receiver.count} webhooks are received, in order per object and without a gap`, gaps.slice(0, 3).join('; '));
   const api = faultClient(installation.apiUrl, installation.apiKey, seededRandom(seed));
   const { invoices, problems } = await differencesFromOracle(api, waves);
   record(
@@ -210,6 +216,7 @@ async function run(): Promise<void> {
 async function end(code: number): Promise<never> {
   await installation?.stop();
   await stripe.close();
+  receiver.close();
   if (code === 0) {
     removeDirectory(join(directory, 'postgres'));
     rmSync(directory, { recursive: true, force: true });
