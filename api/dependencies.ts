@@ -7,6 +7,7 @@ import type { PaymentGateways } from '../integrations/payment-gateway.ts';
 import type { ProviderAdapters } from '../integrations/provider-adapter.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import type { PortalConfig } from './customer/portal-token.ts';
+import type { StreamLimits } from './event/event-stream.ts';
 import type { LoggerOptions } from './logging.ts';
 
 /** Limits of a process that listens. One that is left out is off, or as Node has it. */
@@ -38,6 +39,8 @@ export interface AppDependencies {
   outgoing?: OutgoingPolicy;
   /** Where webhooks may go; public https addresses alone when absent. */
   webhooks?: OutgoingPolicy;
+  /** Bounds of event streams other than the usual ones. */
+  eventStreams?: Partial<StreamLimits>;
   /** What to log and where to; `false` for nothing. */
   logger: LoggerOptions | false;
 }

@@ -4,7 +4,7 @@ import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { type FeedPage, readOutboundEvents } from '../../services/event/outbound-event.ts';
-import { createOutboxListener } from '../../services/event/outbox-listener.ts';
+import { createOutboxListener, type OutboxListener } from '../../services/event/outbox-listener.ts';
 
 export interface FeedQuery {
   after: string | null;
@@ -28,8 +28,11 @@ const slowPollMs = 1_000;
  * Long polling on the outbox. No transaction is open and no connection is held while a reader waits. Throws
  * `too_many_requests` when 100 readers wait already. design: architecture §5 Outbox
  */
-export function createOutboundEventFeed(database: Database, maxWaiting = maxWaitingReaders): OutboundEventFeed {
-  const listener = createOutboxListener(database);
+export function createOutboundEventFeed(
+  database: Database,
+  maxWaiting = maxWaitingReaders,
+  listener: OutboxListener = createOutboxListener(database),
+): OutboundEventFeed {
   let waiting = 0;
   const readOnce = (scope: Scope, query: FeedQuery) =>
     inSqlTransaction(database, scope, (tx) => readOutboundEvents(tx, query));
@@ -72,8 +75,8 @@ export function createOutboundEventFeed(database: Database, maxWaiting = maxWait
   };
 }
 
-/** Returns when something was heard, or the time is over. */
-async function heardWithin(heard: Promise<void>, milliseconds: number, gone: AbortSignal): Promise<void> {
+/** Returns when something was heard, the time is over, or `gone` was aborted. */
+export async function heardWithin(heard: Promise<void>, milliseconds: number, gone: AbortSignal): Promise<void> {
   const over = new AbortController();
   const signal = AbortSignal.any([gone, over.signal]);
   const silence = pause(milliseconds, undefined, { signal }).catch(() => undefined);

@@ -58,6 +58,11 @@ export function viewOutboundEventPage(page: FeedPage): z.output<typeof outboundE
   return { items: page.events.map(viewEvent), next: page.next, has_more: page.hasMore };
 }
 
+/** JSON of one event, the same as an element of `items` has. */
+export function outboundEventText(event: FeedEvent): string {
+  return JSON.stringify(z.encode(outboundEvent, viewEvent(event)));
+}
+
 function viewEvent(event: FeedEvent): z.output<typeof outboundEvent> {
   return {
     id: event.id,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
 import type { Scope } from '../../db/scope.ts';
-import { type Credential, findCredential } from '../../services/platform/credential.ts';
+import { type Credential, findCredential, findCredentials } from '../../services/platform/credential.ts';
 import { type Permission, permissionsOf, publishableRole } from '../../services/platform/roles.ts';
 import { NotAuthenticated } from '../errors.ts';
 
@@ -23,10 +23,17 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Forgets remembered credentials of this process, so that a removed key is refused at once. */
     forgetCredentials(): void;
+    /**
+     * Of callers who were admitted before, those who would be admitted to that operation now: their key, account, environment and
+     * tenant are there, and their roles have the permission. Nothing that is remembered counts. One query. spec: platform §23 Sessions
+     */
+    stillAdmitted(callers: ReadonlySet<Caller>, permission: Permission): Promise<ReadonlySet<Caller>>;
   }
 }
 
 export interface Caller {
+  /** Id of the key. */
+  credentialId: string;
   userId: string;
   userType: string;
   roles: readonly string[];
@@ -46,9 +53,9 @@ const rememberedKeys = 10_000;
  */
 export function registerAuthentication(app: FastifyInstance): void {
   const remembered = new Map<string, { at: number; credential: Promise<Credential | null> }>();
+  const digests = new WeakMap<Caller, Buffer>();
 
-  const credentialOf = (apiKey: string): Promise<Credential | null> => {
-    const digest = createHash('sha256').update(apiKey).digest();
+  const credentialOf = (digest: Buffer): Promise<Credential | null> => {
     const name = digest.toString('base64');
     const known = remembered.get(name);
     if (known && Date.now() - known.at < rememberedMs) return known.credential;
@@ -61,6 +68,17 @@ export function registerAuthentication(app: FastifyInstance): void {
   };
 
   app.decorate('forgetCredentials', () => remembered.clear());
+  app.decorate('stillAdmitted', async (callers, permission) => {
+    const list = [...callers];
+    const shown = list.map((caller) => digests.get(caller) ?? Buffer.alloc(0));
+    const credentials = await findCredentials(app.dependencies.database, shown);
+    return new Set(
+      list.filter((_, index) => {
+        const credential = credentials[index];
+        return credential && !isPublishable(credential) && permissionsOf(credential.roles).has(permission);
+      }),
+    );
+  });
   app.decorateRequest('scope');
   app.decorateRequest('caller');
   app.addHook('onRoute', requirePermission);
@@ -69,15 +87,19 @@ export function registerAuthentication(app: FastifyInstance): void {
     const apiKey = request.headers['x-api-key'];
     if (typeof apiKey !== 'string' || apiKey === '') throw new NotAuthenticated(noKey);
     if (apiKey.length > 512) throw new NotAuthenticated();
-    const credential = await credentialOf(apiKey);
+    const digest = createHash('sha256').update(apiKey).digest();
+    const credential = await credentialOf(digest);
     if (!credential || (credential.expiresAt !== null && credential.expiresAt <= realNow())) {
       app.callerLimits.disprove(request);
       throw new NotAuthenticated();
     }
     await app.callerLimits.prove(request, reply, { subject: credential.keyId, tenantId: credential.tenantId });
     admit(request, credential);
+    digests.set(request.caller, digest);
   });
 }
+
+const isPublishable = ({ roles }: Credential) => roles.includes(publishableRole);
 
 function admit(request: FastifyRequest, credential: Credential): void {
   const permission = request.routeOptions.config.permission;
@@ -89,6 +111,7 @@ function admit(request: FastifyRequest, credential: Credential): void {
     requestId: request.id,
   };
   request.caller = {
+    credentialId: credential.keyId,
     userId: credential.userId,
     userType: credential.userType,
     roles: credential.roles,
@@ -98,7 +121,7 @@ function admit(request: FastifyRequest, credential: Credential): void {
   if (credential.tenantState === 'suspended' && isMutating(request)) {
     throw refuse('permission_denied', 'This account is suspended: it may read, but not change anything.');
   }
-  if (credential.roles.includes(publishableRole) && !request.routeOptions.config.publishable) {
+  if (isPublishable(credential) && !request.routeOptions.config.publishable) {
     throw refuse('permission_denied', 'A publishable key may not do this: use a private key, on a server of yours.');
   }
   if (permission !== 'authenticated' && !permissions.has(permission ?? '')) {

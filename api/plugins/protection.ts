@@ -39,6 +39,7 @@ export async function registerProtection(app: FastifyInstance): Promise<void> {
       'X-Environment-ID',
       'X-Session-Token',
       'Idempotency-Key',
+      'Last-Event-ID',
       'X-Request-ID',
     ],
     exposedHeaders: ['X-Request-ID', 'Retry-After'],

@@ -17,7 +17,7 @@ export function exemplify(operation: Operation, examples: OperationExamples): vo
   const sent = operation.requestBody?.content?.['application/json'];
   if (sent && example.request !== undefined && !sent.schema?.examples) sent.example = example.request;
   for (const [status, { content }] of Object.entries(operation.responses)) {
-    const answered = content?.['application/json'];
+    const answered = content?.['application/json'] ?? content?.['text/event-stream'];
     if (status.startsWith('2') && answered) answered.example = example.answer;
   }
 }

@@ -93,6 +93,8 @@ export const platformOperations: Readonly<Record<string, string>> = {
     'The clock is `advancing` until all that falls due until then was carried out; ask for it with `wait`. It never goes back, and while it moves another target is refused with 409.',
   listOutboundEvents:
     'What webhooks are made from, in the order in which it came about. Send `next` of an answer as `after` to read on; with `wait` the answer comes as soon as there is something new.',
+  streamOutboundEvents:
+    'Server-sent events: the feed, without asking for each page. A client that reconnects sends the `id` of the last event as `Last-Event-ID`, as browsers do by themselves, and misses nothing; where events may be missing it is sent the event `reset` first. The stream ends when the key may not read any more, and when its reader is too slow.',
   getBillingRun: 'For operators: what the workflows are about to do, wait for, did, and where they need a person.',
   retryParkedObject:
     'For operators, once the cause is mended: the workflow of the object tries its step again and goes on.',

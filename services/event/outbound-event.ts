@@ -47,6 +47,32 @@ export async function readOutboundEvents(
   };
 }
 
+/** Position from which a reader goes on, and why it is not the one that was asked for; null when it is. */
+export interface FeedStart {
+  from: string;
+  lost: 'unknown_cursor' | 'expired_cursor' | null;
+}
+
+/**
+ * Finds where a reader who stands at `cursor` goes on: there, or at the present end when events behind it may be missing. That is so for
+ * a text that is no cursor, for a place the feed has not reached (`unknown_cursor`: the database was restored to an earlier moment), and for
+ * one whose next event is not kept any more (`expired_cursor`). `latest` is the present end, `beginning` the first event that is kept.
+ * design: people-and-events §B 29
+ */
+export async function startOfReading(tx: ScopedSql, cursor: string): Promise<FeedStart> {
+  const end = await placeEvents(tx);
+  if (cursor === 'latest') return { from: encodeCursor(end), lost: null };
+  if (cursor === 'beginning') return { from: encodeCursor('0'), lost: null };
+  const position = positionOf(cursor);
+  if (!position || ('place' in position && BigInt(position.place) > BigInt(end))) {
+    return { from: encodeCursor(end), lost: 'unknown_cursor' };
+  }
+  const place = await placeBehind(tx, position, end);
+  const [first] = await tx.rows<{ feed_position: string }>(firstText, [tx.scope.environmentId]);
+  const isKept = place === end || (first !== undefined && BigInt(first.feed_position) <= BigInt(place) + 1n);
+  return isKept ? { from: encodeCursor(place), lost: null } : { from: encodeCursor(end), lost: 'expired_cursor' };
+}
+
 function feedEvent(row: FeedRow): FeedEvent {
   return {
     id: row.id,
@@ -73,6 +99,12 @@ const largestTransactionId = 2n ** 64n - 1n;
 const largestPlace = 2n ** 63n - 1n;
 
 function decodeCursor(cursor: string): Position {
+  const position = positionOf(cursor);
+  if (position) return position;
+  throw badField('after', 'must be a cursor of this feed, `latest`, or absent to start with the first event');
+}
+
+function positionOf(cursor: string): Position | null {
   const text = cursor.length <= 100 ? Buffer.from(cursor, 'base64url').toString('latin1') : '';
   const [, place] = /^2\.(\d{1,19})$/.exec(text) ?? [];
   if (place && BigInt(place) <= largestPlace) return { place };
@@ -80,7 +112,7 @@ function decodeCursor(cursor: string): Position {
   if (transactionId && position && BigInt(transactionId) <= largestTransactionId && BigInt(position) <= largestPlace) {
     return { transactionId, position };
   }
-  throw badField('after', 'must be a cursor of this feed, `latest`, or absent to start with the first event');
+  return null;
 }
 
 /**
@@ -115,6 +147,10 @@ from outbox_feed f join outbox_event e on e.id = f.event_id
 where f.environment_id = $1 and f.feed_position > $2::bigint
 order by f.feed_position
 limit $3`;
+
+const firstText = `
+select f.feed_position::text as feed_position from outbox_feed f join outbox_event e on e.id = f.event_id
+where f.environment_id = $1 order by f.feed_position limit 1`;
 
 const placeBehindText = `
 select (case when r.was_restored then 0 else coalesce((
