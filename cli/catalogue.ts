@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { type Change, diffText } from './catalogue-diff.ts';
 import {
   BrokenFile,
@@ -7,11 +7,7 @@ import {
   readCatalogueFile,
   writeCatalogueFile,
 } from './catalogue-file.ts';
-
-interface Connection {
-  apiUrl: string;
-  apiKey?: string;
-}
+import { type Connection, connected, Problem, send } from './connection.ts';
 
 interface PushFlags extends Connection {
   prune?: boolean;
@@ -19,9 +15,6 @@ interface PushFlags extends Connection {
   color?: boolean;
   exitCode?: boolean;
 }
-
-/** What the caller can mend, told without a stack. */
-export class Problem extends Error {}
 
 /** `perennial catalogue pull|diff|push`. See docs/catalogue-as-code.md. */
 export function catalogueCommand(): Command {
@@ -48,14 +41,6 @@ export function catalogueCommand(): Command {
       console.log(diffText(await push(file, flags, false), isColored(flags)));
     });
   return catalogue;
-}
-
-function connected(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--api-url <url>', 'where the API is').env('PERENNIAL_API_URL').default('http://127.0.0.1:8080'),
-    )
-    .addOption(new Option('--api-key <key>', 'an API key of the environment').env('PERENNIAL_API_KEY'));
 }
 
 function pushing(command: Command): Command {
@@ -115,20 +100,15 @@ interface Refusal {
 }
 
 async function request<Body>(
-  { apiUrl, apiKey }: Connection,
+  connection: Connection,
   method: 'GET' | 'POST',
   path: string,
   body?: unknown,
   explain?: (fields: Record<string, string>) => string,
 ): Promise<Body> {
-  if (!apiKey) throw new Problem('Give an API key with --api-key or PERENNIAL_API_KEY.');
-  const headers = { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-  const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-  const response = await fetch(`${apiUrl.replace(/\/$/, '')}/v1${path}`, sent).catch((error: Error) => {
-    throw new Problem(
-      `No API answers at ${apiUrl}: ${String((error.cause as Error | undefined)?.message ?? error.message)}`,
-    );
-  });
+  const content =
+    body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await send(connection, path, { method, ...content });
   const answer = (await response.json().catch(() => ({ message: response.statusText }))) as Body & Refusal;
   if (response.ok) return answer;
   const fields = answer.details?.fields;

@@ -1,9 +1,14 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { catalogueCommand, Problem } from './catalogue.ts';
+import { catalogueCommand } from './catalogue.ts';
+import { Problem } from './connection.ts';
+import { listenCommand } from './listen.ts';
 
 /** `npx perennial`: what people do with an installation from a shell, over its API. */
-const program = new Command('perennial').description('Perennial from the command line').addCommand(catalogueCommand());
+const program = new Command('perennial')
+  .description('Perennial from the command line')
+  .addCommand(catalogueCommand())
+  .addCommand(listenCommand());
 try {
   await program.parseAsync();
 } catch (error) {
