@@ -30,6 +30,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'provider-charge': () => import('./provider-charge.ts'),
   replay: () => import('./replay.ts'),
   soak: () => import('./soak.ts'),
+  sse: () => import('./event/sse.ts'),
   'top-up-watch': () => import('./wallet/top-up-watch.ts'),
   'usage-read': () => import('./usage-read.ts'),
   'wallet-balance': () => import('./wallet/wallet-balance.ts'),
