@@ -39,7 +39,7 @@ export function isCalmer(state: AlertState, than: AlertState): boolean {
 }
 
 /** Outbound events of a stream, to states that are not ok and back; null where nothing is told. */
-const eventsOf: Record<AlertType, readonly [toAlarm: string | null, toOk: string | null]> = {
+const eventsOf = {
   low_ongoing_balance: ['wallet.ongoing_balance.dropped', 'wallet.ongoing_balance.recovered'],
   low_credit_balance: ['wallet.credit_balance.dropped', 'wallet.credit_balance.recovered'],
   feature_wallet_balance: ['feature.wallet_balance.alert', 'feature.wallet_balance.alert'],
@@ -54,7 +54,13 @@ const eventsOf: Record<AlertType, readonly [toAlarm: string | null, toOk: string
   ],
   entitlement_grant_threshold: [null, null],
   entitlement_grant_exhausted: ['entitlement.grant.exhausted', null],
-};
+} as const satisfies Record<AlertType, readonly [toAlarm: string | null, toOk: string | null]>;
+
+/** Event that tells a stream's step to a state; null where nothing is told. */
+export function alertEvent<Type extends AlertType>(type: Type, state: AlertState): (typeof eventsOf)[Type][number] {
+  const [toAlarm, toOk] = eventsOf[type];
+  return state === 'ok' ? toOk : toAlarm;
+}
 
 /** Change of a stream: whether it is logged, and the event that tells it. */
 export interface AlertStep {
@@ -68,8 +74,7 @@ export interface AlertStep {
  */
 export function alertStep(type: AlertType, last: AlertState | null, state: AlertState): AlertStep {
   if ((last ?? 'ok') === state) return { isLogged: false, event: null };
-  const [toAlarm, toOk] = eventsOf[type];
-  return { isLogged: true, event: state === 'ok' ? toOk : toAlarm };
+  return { isLogged: true, event: alertEvent(type, state) };
 }
 
 /** A credit of a wallet, as a percentage counts it. */

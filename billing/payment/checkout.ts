@@ -49,7 +49,7 @@ export type CheckoutEffect = 'none' | 'open' | 'complete' | 'clean_up' | 'record
 export interface CheckoutMove {
   to: CheckoutStatus;
   effect: CheckoutEffect;
-  eventName: string | null;
+  eventName: `checkout.session.${'initiated' | 'completed' | 'failed' | 'expired'}` | null;
   /** Code of why the session ended unpaid; null for every other move. */
   failureReason: string | null;
 }

@@ -53,7 +53,10 @@ export function isPaymentCaptured(status: PaymentStatus): boolean {
 }
 
 /** The event a move emits, or null when nothing changed. spec: wallets-and-payments §2.19 Events */
-export function paymentEventName(from: PaymentStatus, to: PaymentStatus): string | null {
+export function paymentEventName(
+  from: PaymentStatus,
+  to: PaymentStatus,
+): `payment.${'pending' | 'success' | 'failed' | 'updated'}` | null {
   if (from === to) return null;
   if (to === 'PENDING' || to === 'PROCESSING') return 'payment.pending';
   if (to === 'SUCCEEDED' || to === 'OVERPAID') return 'payment.success';

@@ -113,8 +113,10 @@ export function followParent(child: SubscriptionState, parent: SubscriptionState
   };
 }
 
-/** What is told of a child whose status moved with its parent's, in order. spec: §2.11 Events, §2.12 Events; platform §17.3 */
-export function followEvents(before: SubscriptionStatus, after: SubscriptionStatus): string[] {
+type FollowEvent = `subscription.${'updated' | 'cancelled' | 'paused' | 'resumed' | 'activated'}`;
+
+/** Events of a child whose status moved with its parent's, in order. spec: §2.11 Events, §2.12 Events; platform §17.3 */
+export function followEvents(before: SubscriptionStatus, after: SubscriptionStatus): FollowEvent[] {
   if (before === after) return [];
   switch (after) {
     case 'cancelled':

@@ -9,11 +9,10 @@ import type { Scope } from '../../db/scope.ts';
 import type { Sql, Transaction } from '../../db/transaction.ts';
 import type { AlertReading } from './alert-reading.ts';
 
-/** Change of a stream that is logged, and the name of the event that tells it. */
+/** Change of a stream that is logged and told. */
 export interface AlertChange {
   reading: AlertReading;
   state: AlertState;
-  event: string | null;
 }
 
 const insertLogs = insertText('alert_log', {

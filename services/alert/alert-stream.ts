@@ -3,7 +3,8 @@ import { realNow } from '../../db/clock.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { ScopedSql, Sql } from '../../db/transaction.ts';
-import { type OutboundEvent, writeEvents } from '../platform/outbox.ts';
+import type { OutboundEvent } from '../platform/event-catalogue/event-catalogue.ts';
+import { writeEvents } from '../platform/outbox.ts';
 import { type AlertChange, writeAlertChanges } from './alert-log.ts';
 import type { AlertReading, AlertStreamKey } from './alert-reading.ts';
 
@@ -88,16 +89,16 @@ function decide(reading: AlertReading, state: AlertState, row: StreamRow, now: s
     const since = row.calmer_since ? instantText(row.calmer_since) : now;
     if (now < calmAt(since)) return { reading, state: row.state, calmer: { state, since }, change: null };
   }
-  const { isLogged, event } = alertStep(reading.alertType, row.state, state);
-  const change = isLogged ? { reading, state, event } : null;
+  const { isLogged } = alertStep(reading.alertType, row.state, state);
+  const change = isLogged ? { reading, state } : null;
   return { reading, state, calmer: null, change };
 }
 
 const calmAt = (since: string) => new Date(Date.parse(since) + calmAfterMs).toISOString();
 
-function eventOf({ reading, state, event }: AlertChange): OutboundEvent[] {
-  const body = event === null ? null : reading.event(event, state);
-  return body && event ? [{ ...body, name: event, occurredAt: reading.now }] : [];
+function eventOf({ reading, state }: AlertChange): OutboundEvent[] {
+  const event = reading.event(state);
+  return event ? [event] : [];
 }
 
 /** Entities whose streams are their settings' own; those of others go on under another setting. */

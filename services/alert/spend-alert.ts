@@ -1,12 +1,6 @@
 import type { AlertConfig, AlertEntity } from '../../billing/alert/alert-config.ts';
 import { alertHeadroom } from '../../billing/alert/alert-headroom.ts';
-import {
-  type AlertState,
-  type AlertType,
-  alertStateOf,
-  alertStep,
-  thresholdOf,
-} from '../../billing/alert/alert-state.ts';
+import { type AlertState, alertEvent, alertStateOf, thresholdOf } from '../../billing/alert/alert-state.ts';
 import { type Decimal, decimal, decimalString, least, sum } from '../../billing/money/money.ts';
 import { customerNow } from '../../db/clock.ts';
 import type { Scope } from '../../db/scope.ts';
@@ -14,7 +8,8 @@ import type { ScopedSql, Sql } from '../../db/transaction.ts';
 import { type BilledLine, computeCharges } from '../charging/subscription-charge.ts';
 import { runningPeriodOf } from '../charging/subscription-period.ts';
 import { readSubscriptions, type SubscriptionRow } from '../charging/subscription-row.ts';
-import { subscriptionEvent } from '../subscription/read/subscription-event.ts';
+import type { SpendEvent } from '../platform/event-catalogue/subscription-events.ts';
+import { toldSubscription } from '../subscription/read/subscription-event.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import type { AlertReading } from './alert-reading.ts';
 import { type AlertOutcome, recordAlerts, tellChanges } from './alert-stream.ts';
@@ -134,7 +129,9 @@ async function groupsOfItems(sql: ScopedSql, subscriptionId: string): Promise<Ma
   return new Map(rows.filter(({ group_id }) => group_id !== null).map((row) => [row.id, row.group_id]));
 }
 
-const alertTypeOf: Partial<Record<AlertEntity, AlertType>> = {
+type SpendAlertType = SpendEvent['payload']['alert_type'];
+
+const alertTypeOf: Partial<Record<AlertEntity, SpendAlertType>> = {
   subscription: 'subscription_spend',
   subscription_line_item: 'subscription_line_item_spend',
   group: 'subscription_group_spend',
@@ -161,20 +158,18 @@ function spendReading(
     value,
     now,
     isCalmAtOnce: isTestClock,
-    event: (name, state) => spendEvent(name, row, setting, { state, alertType, value, now }),
+    event: (state) => spendEvent(row, setting, { state, alertType, value, now }),
   };
 }
 
 function spendEvent(
-  name: string,
   row: SubscriptionRow,
   { entityType, entityId, config }: SpendSetting,
-  { state, alertType, value, now }: { state: AlertState; alertType: AlertType; value: Decimal; now: string },
-) {
-  const event = subscriptionEvent(name, row, now);
+  { state, alertType, value, now }: { state: AlertState; alertType: SpendAlertType; value: Decimal; now: string },
+): SpendEvent {
   const threshold = thresholdOf(config, state);
   const alert = {
-    subscription: event.payload.subscription,
+    subscription: toldSubscription(row),
     subscription_line_item_id: entityType === 'subscription_line_item' ? entityId : null,
     group_id: entityType === 'group' ? entityId : null,
     alert_type: alertType,
@@ -183,7 +178,13 @@ function spendEvent(
     threshold: threshold && decimalString(threshold),
     triggered_at: now,
   };
-  return { entityType: event.entityType, entityId: event.entityId, payload: { alert, ...alert } };
+  return {
+    name: alertEvent(alertType, state),
+    entityType: 'subscription',
+    entityId: row.id,
+    payload: { alert, ...alert },
+    occurredAt: now,
+  };
 }
 
 /**
@@ -208,6 +209,6 @@ async function endEarlierPeriods(sql: ScopedSql, readings: readonly AlertReading
   const settings = new Set(ended.map((row) => row.setting_id));
   const recovered = readings
     .filter(({ settingId, config, value }) => settings.has(settingId) && alertStateOf(config, value) === 'ok')
-    .map((reading) => ({ reading, state: 'ok' as const, event: alertStep(reading.alertType, 'in_alarm', 'ok').event }));
+    .map((reading) => ({ reading, state: 'ok' as const }));
   await tellChanges(sql, sql.scope, recovered);
 }

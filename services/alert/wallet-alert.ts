@@ -1,10 +1,12 @@
 import { type AlertConfig, storedAlerts } from '../../billing/alert/alert-config.ts';
-import { type AlertState, type AlertType, percentageOf } from '../../billing/alert/alert-state.ts';
+import { type AlertState, alertEvent, percentageOf } from '../../billing/alert/alert-state.ts';
 import { type Decimal, decimalString } from '../../billing/money/money.ts';
-import type { OutboundEvent } from '../platform/outbox.ts';
+import type { BalanceEvent } from '../platform/event-catalogue/wallet-events.ts';
 import { settingDefaults } from '../platform/setting-defaults.ts';
-import { type WalletFacts, walletEvent } from '../wallet/wallet-event.ts';
+import { toldWallet, type WalletFacts } from '../wallet/wallet-event.ts';
 import type { AlertReading } from './alert-reading.ts';
+
+type BalanceAlertType = BalanceEvent['payload']['alert']['alert_type'];
 
 /** A wallet and what is watched of it. Balances are decimals; those in credits end with `CreditBalance`. */
 export interface WatchedWallet extends Omit<WalletFacts, 'balance' | 'creditBalance'> {
@@ -79,7 +81,7 @@ function measured({ alerts }: WatchedWallet, balances: OngoingBalance, base: Dec
 
 function walletReading(
   wallet: WatchedWallet,
-  alertType: AlertType,
+  alertType: BalanceAlertType,
   value: Decimal,
   { now, isTestClock }: Present,
   shown: OngoingBalance,
@@ -98,23 +100,22 @@ function walletReading(
     value,
     now,
     isCalmAtOnce: isTestClock,
-    event: (name, state) => balanceEvent(name, wallet, shown, { state, alertType, now }),
+    event: (state) => balanceEvent(alertEvent(alertType, state), wallet, shown, { state, alertType, now }),
   };
 }
 
 /** Event of a balance: a snapshot, whatever the wallet is by the time it is sent. spec: wallets-and-payments §2.24 */
 export function balanceEvent(
-  name: string,
+  name: BalanceEvent['name'],
   wallet: WatchedWallet,
   shown: OngoingBalance,
-  { state, alertType, now }: { state: AlertState; alertType: AlertType; now: string },
-): OutboundEvent {
+  { state, alertType, now }: { state: AlertState; alertType: BalanceAlertType; now: string },
+): BalanceEvent {
   const facts = {
     ...wallet,
     balance: decimalString(wallet.balance),
     creditBalance: decimalString(wallet.creditBalance),
   };
-  const event = walletEvent(name, facts, now);
   const alert = {
     state,
     current_balance: jsonNumber(shown.balance),
@@ -122,7 +123,13 @@ export function balanceEvent(
     alert_type: alertType,
     alert_settings: wallet.alerts,
   };
-  return { ...event, payload: { ...event.payload, alert } };
+  return {
+    name,
+    entityType: 'wallet',
+    entityId: wallet.id,
+    payload: { wallet: toldWallet(facts), alert },
+    occurredAt: now,
+  };
 }
 
 /** Alert of a feature in one wallet. spec: wallets-and-payments §2.16 feature_wallet_balance */
@@ -146,9 +153,9 @@ export function featureReading(
     value: ongoing.balance,
     now,
     isCalmAtOnce: isTestClock,
-    event: (_name, state) => {
+    event: (state) => {
       const alert = {
-        alert_type: 'feature_wallet_balance',
+        alert_type: 'feature_wallet_balance' as const,
         alert_status: state,
         feature_id: feature.id,
         wallet_id: wallet.id,
@@ -156,10 +163,16 @@ export function featureReading(
         current_balance: decimalString(ongoing.balance),
         credit_balance: decimalString(ongoing.creditBalance),
       };
-      return { entityType: 'feature', entityId: feature.id, payload: { alert, ...alert } };
+      return {
+        name: 'feature.wallet_balance.alert',
+        entityType: 'feature',
+        entityId: feature.id,
+        payload: { alert, ...alert },
+        occurredAt: now,
+      };
     },
   };
 }
 
 /** The two numbers of a balance alert are JSON numbers, with all their digits. design: money-in-wallets finding 44 */
-const jsonNumber = (value: Decimal): unknown => JSON.rawJSON(decimalString(value));
+const jsonNumber = (value: Decimal) => JSON.rawJSON(decimalString(value)) as unknown as number;

@@ -9,6 +9,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import { flushUnique } from '../../db/unique.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
 import { writeAudit } from '../platform/audit.ts';
+import type { FeatureEvent } from '../platform/event-catalogue/catalogue-events.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import {
   type AlertSettings,
@@ -275,14 +276,14 @@ async function lockFeature(tx: Transaction, id: string): Promise<Feature> {
 /** Outbox and audit rows of a change. spec: platform §17.2 */
 async function report(tx: Transaction, feature: Feature, change: 'created' | 'updated' | 'deleted'): Promise<void> {
   const body = eventForm(feature);
-  const about = { entityType: 'feature', entityId: feature.id, occurredAt: feature.updatedAt };
+  const about = { entityType: 'feature' as const, entityId: feature.id, occurredAt: feature.updatedAt };
   await writeEvents(tx, tx.scope, [{ ...about, name: `feature.${change}`, payload: { feature: body } }]);
   const { entityType: objectType, entityId: objectId, occurredAt } = about;
   await writeAudit(tx, tx.scope, [{ objectType, objectId, action: change, occurredAt, detail: body }]);
 }
 
 /** A feature as outbound events carry it. spec: platform §17.2 */
-function eventForm(feature: Feature): Record<string, unknown> {
+function eventForm(feature: Feature): FeatureEvent['payload']['feature'] {
   return {
     id: feature.id,
     name: feature.name,

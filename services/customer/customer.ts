@@ -10,6 +10,7 @@ import { flushUnique } from '../../db/unique.ts';
 import { mapCustomer, type ProviderId, unmapCustomer } from '../integration/integration-mapping.ts';
 import { linkCustomerTaxes, replaceCustomerTaxes, type TaxOverride } from '../invoice/terms/tax-link.ts';
 import { writeAudit } from '../platform/audit.ts';
+import type { CustomerEvent } from '../platform/event-catalogue/customer-events.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import { refuseUnsettled } from './customer-archive.ts';
 
@@ -266,7 +267,7 @@ async function report(
 }
 
 /** A customer as outbound events carry it. spec: platform §17.2 */
-export function eventForm(customer: Customer): Record<string, unknown> {
+export function eventForm(customer: Customer): CustomerEvent['payload']['customer'] {
   return {
     id: customer.id,
     external_id: customer.externalId,

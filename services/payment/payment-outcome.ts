@@ -9,7 +9,8 @@ import {
 import { doWalletsPay } from '../../billing/wallet/postpaid-payment.ts';
 import { decimalText } from '../../db/rows/columns.ts';
 import { writeAudit } from '../platform/audit.ts';
-import { type OutboundEvent, writeEvents } from '../platform/outbox.ts';
+import type { OutboundEvent } from '../platform/event-catalogue/event-catalogue.ts';
+import { writeEvents } from '../platform/outbox.ts';
 import { failPurchase } from '../wallet/wallet-purchase.ts';
 import { giveBackLate, isStillNeeded } from './late-outcome.ts';
 import type { OutcomeToRecord } from './outcome-to-record.ts';

@@ -7,7 +7,8 @@ import { missing } from '../../db/rows/record.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { AuditRecord } from '../platform/audit.ts';
-import type { OutboundEvent } from '../platform/outbox.ts';
+import type { InvoiceEvent } from '../platform/event-catalogue/invoice-events.ts';
+import type { PaymentEvent } from '../platform/event-catalogue/payment-events.ts';
 
 /** A transaction of named SQL with its scope; both kinds of transaction are one. */
 export type PaymentTransaction = Sql & { readonly scope: Scope };
@@ -197,7 +198,12 @@ export function refuseSessionPayment(payment: PaymentRow, verb: string): void {
 }
 
 /** An event of a payment as its row shows it. */
-export function paymentEvent(name: string, row: PaymentRow, invoiceNumber: string | null, at: string): OutboundEvent {
+export function paymentEvent(
+  name: PaymentEvent['name'],
+  row: PaymentRow,
+  invoiceNumber: string | null,
+  at: string,
+): PaymentEvent {
   return {
     name,
     entityType: 'payment',
@@ -218,7 +224,7 @@ export function paymentAudit(
 }
 
 /** `payment` as outbound events carry it. spec: wallets-and-payments §2.24 */
-function paymentEventObject(row: PaymentRow, invoiceNumber: string | null): Record<string, unknown> {
+function paymentEventObject(row: PaymentRow, invoiceNumber: string | null): PaymentEvent['payload']['payment'] {
   return {
     id: row.id,
     amount: decimalText(row.amount),
@@ -238,7 +244,7 @@ function paymentEventObject(row: PaymentRow, invoiceNumber: string | null): Reco
 }
 
 /** The event of an invoice whose payments changed. */
-export function paidInvoiceEvent(row: PayableInvoiceRow, at: string): OutboundEvent {
+export function paidInvoiceEvent(row: PayableInvoiceRow, at: string): InvoiceEvent {
   const payload = { invoice: paidInvoiceEventObject(row) };
   return { name: 'invoice.update.payment', entityType: 'invoice', entityId: row.id, payload, occurredAt: at };
 }
@@ -256,7 +262,7 @@ export function receivedAudit(invoice: PayableInvoiceRow, paymentId: string, at:
 }
 
 /** What changed of an invoice by a payment; a delivery reads the full invoice when it is sent. spec: platform §17.1 */
-function paidInvoiceEventObject(row: PayableInvoiceRow): Record<string, unknown> {
+function paidInvoiceEventObject(row: PayableInvoiceRow): InvoiceEvent['payload']['invoice'] {
   return {
     id: row.id,
     customer_id: row.customer_id,

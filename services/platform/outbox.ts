@@ -1,19 +1,11 @@
 import { newId } from '../../db/id.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
-
-/** An outbound event as a store reports it. `payload` is the body's object: `{ customer: {...} }`. spec: platform §17.2 */
-export interface OutboundEvent {
-  name: string;
-  entityType: string;
-  entityId: string;
-  payload: Record<string, unknown>;
-  /** When it happened, on the clock of the object. */
-  occurredAt: string;
-}
+import type { OutboundEvent } from './event-catalogue/event-catalogue.ts';
 
 /**
- * Writes events in the transaction they report, in the order given, with the next gapless `sequence` of each object.
+ * Writes events in the transaction they report, in the order given, with the next gapless `sequence` of each object. Those of the
+ * catalogue and no others: another type or payload does not compile.
  * One statement whatever the number of events. design: architecture §5 Outbox
  */
 export async function writeEvents(sql: Sql, scope: Scope, events: readonly OutboundEvent[]): Promise<void> {

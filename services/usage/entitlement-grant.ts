@@ -104,8 +104,8 @@ async function reportExhausted(sql: Sql, scope: Scope, subscriptionIds: readonly
       customer_id: row.customer_id,
       entitlement_id: row.entitlement_config_id,
       entitlement_grant_id: row.id,
-      alert_type: 'entitlement_grant_exhausted',
-      alert_status: 'in_alarm',
+      alert_type: 'entitlement_grant_exhausted' as const,
+      alert_status: 'in_alarm' as const,
       usage_ratio: decimalString(storedDecimal(decimal(decimalText(row.usage)).dividedBy(decimalText(row.quota)))),
       triggered_at: row.crossed_at,
     };

@@ -13,9 +13,11 @@ import type { Scope } from '../../db/scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../db/transaction.ts';
 import { followLedger } from '../alert/ledger-alert.ts';
 import { type AuditRecord, writeAudit } from '../platform/audit.ts';
-import { type OutboundEvent, writeEvents } from '../platform/outbox.ts';
+import type { OutboundEvent } from '../platform/event-catalogue/event-catalogue.ts';
+import { writeEvents } from '../platform/outbox.ts';
 import { countCredits } from './credit-day.ts';
 import { noteLots } from './wallet-agenda.ts';
+import { entryEvent } from './wallet-entry-event.ts';
 import type { Ledger, LedgerEntry, LedgerWallet } from './wallet-ledger.ts';
 
 const entryColumns: Columns = {
@@ -153,40 +155,6 @@ export async function usedKeys(sql: Sql, scope: Scope, keys: readonly string[]):
     [scope.environmentId, keys],
   );
   return new Set(rows.map((row) => row.idempotency_key));
-}
-
-const eventMembers: Columns = {
-  id: 'id',
-  walletId: 'wallet_id',
-  customerId: 'customer_id',
-  type: 'type',
-  amount: 'amount',
-  creditAmount: 'credit_amount',
-  creditBalanceBefore: 'credit_balance_before',
-  creditBalanceAfter: 'credit_balance_after',
-  currency: 'currency',
-  transactionStatus: 'transaction_status',
-  transactionReason: 'transaction_reason',
-  referenceType: 'reference_type',
-  referenceId: 'reference_id',
-  description: 'description',
-  expiryDate: 'expiry_date',
-  metadata: 'metadata',
-};
-
-/** Event of an entry: that it was made, or that it was settled. */
-export function entryEvent(
-  entry: Record<string, unknown>,
-  name: 'wallet.transaction.created' | 'wallet.transaction.updated' = 'wallet.transaction.created',
-): OutboundEvent {
-  const members = Object.entries(eventMembers).map(([member, name]) => [name, entry[member] ?? null]);
-  return {
-    name,
-    entityType: 'wallet_transaction',
-    entityId: entry.id as string,
-    payload: { transaction: Object.fromEntries(members) },
-    occurredAt: entry.occurredAt as string,
-  };
 }
 
 function entryAudit(entry: LedgerEntry): AuditRecord {

@@ -7,6 +7,7 @@ import { newId } from '../../db/id.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
+import type { ToldEntry } from './wallet-entry-event.ts';
 
 /** A locked wallet as its ledger sees it. */
 export interface LedgerWallet {
@@ -75,16 +76,9 @@ export interface DebitFacts extends EntryFacts {
 }
 
 /** A row of `wallet_transaction` before it is written. */
-export interface LedgerEntry {
-  id: string;
-  walletId: string;
-  type: 'credit' | 'debit';
+export interface LedgerEntry extends ToldEntry {
   position: number;
-  transactionReason: string;
   createdAt: string;
-  creditAmount: string;
-  creditBalanceAfter: string;
-  occurredAt: string;
   /** For the audit alone. */
   requestId?: string | undefined;
   [member: string]: unknown;
@@ -231,7 +225,7 @@ function enter(
   wallet: LedgerWallet,
   facts: EntryFacts,
   plan: EntryAmounts,
-  columns: Record<string, unknown> & { type: 'credit' | 'debit' },
+  columns: Record<string, unknown> & Pick<ToldEntry, 'type' | 'metadata'>,
 ): LedgerEntry {
   const before = wallet.creditBalance;
   wallet.creditBalance = plan.creditBalanceAfter;

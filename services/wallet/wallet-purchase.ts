@@ -10,8 +10,9 @@ import { writeEvents } from '../platform/outbox.ts';
 import { endAttempts } from './auto-topup/auto-topup-end.ts';
 import { countCredits } from './credit-day.ts';
 import { noteLots } from './wallet-agenda.ts';
+import { entryEvent, type ToldEntry } from './wallet-entry-event.ts';
 import { type Ledger, lotOf, openLedger } from './wallet-ledger.ts';
-import { entryEvent, writeWallets } from './wallet-ledger-write.ts';
+import { writeWallets } from './wallet-ledger-write.ts';
 
 /** A bought lot or its bonus, as named SQL reads it. */
 export interface PurchaseRow {
@@ -191,7 +192,7 @@ function entryOf(row: PurchaseRow) {
     walletId: row.wallet_id,
     customerId: row.customer_id as string,
     currency: row.currency as string,
-    type: row.type as string,
+    type: row.type as ToldEntry['type'],
     amount: decimalText(row.amount),
     creditAmount: decimalText(row.credit_amount),
     creditBalanceBefore: decimalText(row.credit_balance_before as string),
@@ -202,6 +203,6 @@ function entryOf(row: PurchaseRow) {
     referenceId: row.reference_id as string,
     description: row.description as string,
     expiryDate: row.expiry_date ? instantText(row.expiry_date as string) : null,
-    metadata: row.metadata,
+    metadata: row.metadata as Record<string, string>,
   };
 }

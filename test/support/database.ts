@@ -8,6 +8,7 @@ import type { Scope } from '../../db/scope.ts';
 import { createSandbox } from '../../services/platform/tenant.ts';
 import type { FakesByGateway } from './gateways/provider-books.ts';
 import { assertInvariants } from './invariants.ts';
+import { assertOutboxPayloads } from './outbox-payloads.ts';
 import { applicationPassword, templateDatabase } from './servers.ts';
 
 /** A database of one test file with a tenant of its own. */
@@ -25,7 +26,8 @@ export interface TestDatabase {
 /**
  * Clones the migrated template for this file and makes a sandbox tenant in it. Call it at the top of a test file:
  * `const { database, scope } = await testDatabase();` After the file's last test every
- * invariant is checked, except those the file breaks on purpose, with the books of its `fakes`, and the database is closed and dropped.
+ * invariant is checked, except those the file breaks on purpose, with the books of its `fakes`, and what its outbound events carry; the
+ * database is closed and dropped.
  */
 export async function testDatabase(
   options: { breaks?: readonly InvariantId[]; fakes?: FakesByGateway } = {},
@@ -45,6 +47,7 @@ export async function testDatabase(
         { database, applicationUrl: applicationUrl.href },
         { except: options.breaks, fakes: options.fakes },
       );
+      await assertOutboxPayloads(database);
     } finally {
       await database.close();
       await asSuperuser(postgresUrl, `drop database ${name} with (force)`);

@@ -98,7 +98,7 @@ export async function recordUnstorable(
         properties: null,
         timestamp: ts,
       };
-      const payload = { reason: 'not_storable', problem: row.problem, event };
+      const payload = { reason: 'not_storable' as const, problem: row.problem, event };
       return [{ name: 'event.rejected', entityType: 'event', entityId: row.id, payload, occurredAt }];
     }),
   );

@@ -33,12 +33,12 @@ export async function reportEntitlement(
     feature_type: entitlement.featureType,
     is_enabled: entitlement.isEnabled,
     usage_limit: entitlement.usageLimit == null ? null : Number(entitlement.usageLimit),
-    usage_reset_period: entitlement.usageResetPeriod,
+    usage_reset_period: entitlement.usageResetPeriod ?? null,
     is_soft_limit: entitlement.isSoftLimit,
-    static_value: entitlement.staticValue,
+    static_value: entitlement.staticValue ?? null,
   };
   const occurredAt = entitlement.updatedAt;
-  const about = { entityType: 'entitlement', entityId: entitlement.id, occurredAt };
+  const about = { entityType: 'entitlement' as const, entityId: entitlement.id, occurredAt };
   await writeEvents(sql, sql.scope, [{ ...about, name: `entitlement.${change}`, payload: { entitlement: body } }]);
   await writeAudit(sql, sql.scope, [
     { objectType: 'entitlement', objectId: entitlement.id, action: change, occurredAt, detail: body },

@@ -1,70 +1,12 @@
-/**
- * Types an endpoint can ask for: those the platform emits, and two published names that it accepts and never emits
- * (`event.unmatched`, `invoice.create.drafted`). spec: platform §17.2
- */
-export const webhookEventTypes = [
-  'checkout.session.completed',
-  'checkout.session.expired',
-  'checkout.session.failed',
-  'checkout.session.initiated',
-  'credit_note.created',
-  'credit_note.updated',
-  'customer.created',
-  'customer.deleted',
-  'customer.updated',
-  'entitlement.created',
-  'entitlement.deleted',
-  'entitlement.grant.exhausted',
-  'entitlement.updated',
-  'event.rejected',
-  'event.unmatched',
-  'feature.created',
-  'feature.deleted',
-  'feature.updated',
-  'feature.wallet_balance.alert',
-  'invoice.communication.triggered',
-  'invoice.create.drafted',
-  'invoice.payment.overdue',
-  'invoice.update',
-  'invoice.update.finalized',
-  'invoice.update.payment',
-  'invoice.update.voided',
-  'payment.created',
-  'payment.failed',
-  'payment.pending',
-  'payment.success',
-  'payment.updated',
-  'refund.created',
-  'refund.failed',
-  'refund.succeeded',
-  'subscription.activated',
-  'subscription.cancelled',
-  'subscription.created',
-  'subscription.draft.created',
-  'subscription.group_spend.threshold_reached',
-  'subscription.group_spend.threshold_recovered',
-  'subscription.line_item_spend.threshold_reached',
-  'subscription.line_item_spend.threshold_recovered',
-  'subscription.paused',
-  'subscription.phase.created',
-  'subscription.phase.deleted',
-  'subscription.phase.updated',
-  'subscription.plan_changed',
-  'subscription.renewal.due',
-  'subscription.resumed',
-  'subscription.spend.threshold_reached',
-  'subscription.spend.threshold_recovered',
-  'subscription.updated',
-  'wallet.created',
-  'wallet.credit_balance.dropped',
-  'wallet.credit_balance.recovered',
-  'wallet.ongoing_balance.dropped',
-  'wallet.ongoing_balance.recovered',
-  'wallet.ongoing_balance.updated',
-  'wallet.terminated',
-  'wallet.transaction.created',
-  'wallet.transaction.updated',
-  'wallet.updated',
-] as const;
+import { eventCatalogue, type OutboundEventType } from '../../platform/event-catalogue/event-catalogue.ts';
 
-export type WebhookEventType = (typeof webhookEventTypes)[number];
+/** Published types that an endpoint may ask for and that are never sent. spec: platform §17.2 */
+export const neverSentTypes = ['event.unmatched', 'invoice.create.drafted'] as const;
+
+export type WebhookEventType = OutboundEventType | (typeof neverSentTypes)[number];
+
+/** Types an endpoint can ask for: those of the catalogue, and the published ones that are never sent. spec: platform §17.2 */
+export const webhookEventTypes: readonly WebhookEventType[] = [
+  ...Array.from(eventCatalogue.values(), ({ type }) => type),
+  ...neverSentTypes,
+].sort();

@@ -195,7 +195,7 @@ async function changeInvoice(
     ],
   );
   const moved = after.paymentStatus !== invoice.payment_status;
-  const names = moved ? ['invoice.update', 'invoice.update.payment'] : ['invoice.update'];
+  const names = moved ? (['invoice.update', 'invoice.update.payment'] as const) : (['invoice.update'] as const);
   await writeEvents(tx, tx.scope, invoiceEvents(names, invoice.id, change.at));
   await writeAudit(tx, tx.scope, [
     {

@@ -13,7 +13,8 @@ import type { Transaction } from '../../../db/transaction.ts';
 import { flushUnique } from '../../../db/unique.ts';
 import { endLinksNow } from '../../payment/checkout/payment-link-end.ts';
 import { writeAudit } from '../../platform/audit.ts';
-import { type OutboundEvent, writeEvents } from '../../platform/outbox.ts';
+import type { CreditNoteEvent } from '../../platform/event-catalogue/invoice-events.ts';
+import { writeEvents } from '../../platform/outbox.ts';
 import { paperDigest, recordPapers } from '../document/document-paper.ts';
 import {
   applyNote,
@@ -267,7 +268,7 @@ function wrongStatus(note: CreditNote, rule: string): Error {
 }
 
 /** spec: subscriptions-and-invoicing §1.15, platform §17.2 */
-function noteEvent(name: string, note: CreditNote, at: string): OutboundEvent {
+function noteEvent(name: CreditNoteEvent['name'], note: CreditNote, at: string): CreditNoteEvent {
   const credit_note = {
     id: note.id,
     credit_note_number: note.creditNoteNumber,

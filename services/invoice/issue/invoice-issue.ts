@@ -7,6 +7,7 @@ import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { openPayments } from '../../payment/payment.ts';
 import { writeAudit } from '../../platform/audit.ts';
+import type { InvoiceEvent } from '../../platform/event-catalogue/invoice-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { releaseLots } from '../../wallet/wallet-agenda.ts';
@@ -160,7 +161,7 @@ async function releaseUnused(sql: Sql, scope: Scope, issued: readonly IssuedInvo
   }
 }
 
-function eventNames({ row }: IssuedInvoice): string[] {
+function eventNames({ row }: IssuedInvoice): InvoiceEvent['name'][] {
   if (row.invoiceStatus === 'SKIPPED') return ['invoice.update'];
   return row.paidAt !== null ? ['invoice.update.finalized', 'invoice.update.payment'] : ['invoice.update.finalized'];
 }

@@ -1,17 +1,17 @@
-import type { OutboundEvent } from '../../platform/outbox.ts';
+import type { InvoiceEvent, InvoiceNoticeEvent } from '../../platform/event-catalogue/invoice-events.ts';
 
 /**
- * Events of an invoice. The payload names the invoice only: the feed and the deliveries show its current state, as the
- * contract wants (platform §17.1 rule 2), so the outbox does not store a copy of every line.
+ * Events of an invoice. The payload names the invoice only: the feed and the deliveries show it whole, as it is when the event is
+ * first shown, so the outbox does not store a copy of every line. design: people-and-events §A 7
  */
-export function invoiceEvents(
-  names: string | readonly string[],
+export function invoiceEvents<Name extends InvoiceEvent['name'] | InvoiceNoticeEvent['name']>(
+  names: Name | readonly Name[],
   invoiceId: string,
   occurredAt: string,
-): OutboundEvent[] {
+) {
   return (typeof names === 'string' ? [names] : names).map((name) => ({
     name,
-    entityType: 'invoice',
+    entityType: 'invoice' as const,
     entityId: invoiceId,
     occurredAt,
     payload: { invoice: { id: invoiceId } },

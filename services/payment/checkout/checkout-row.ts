@@ -7,7 +7,7 @@ import { missing } from '../../../db/rows/record.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
 import type { AuditRecord } from '../../platform/audit.ts';
-import type { OutboundEvent } from '../../platform/outbox.ts';
+import type { CheckoutEvent } from '../../platform/event-catalogue/payment-events.ts';
 import { instantOrNull } from '../payment-row.ts';
 
 /** The columns of a session as named SQL reads them; timestamps and numerics are PostgreSQL text. */
@@ -157,7 +157,12 @@ export async function loadCheckoutState(tx: ScopedSql, id: string): Promise<Chec
 }
 
 /** An event of a session. spec: wallets-and-payments §2.24 */
-export function checkoutEvent(name: string, row: CheckoutRow, at: string, url: string | null = null): OutboundEvent {
+export function checkoutEvent(
+  name: CheckoutEvent['name'],
+  row: CheckoutRow,
+  at: string,
+  url: string | null = null,
+): CheckoutEvent {
   const session = {
     id: row.id,
     customer_id: row.customer_id,
@@ -170,7 +175,7 @@ export function checkoutEvent(name: string, row: CheckoutRow, at: string, url: s
     expires_at: instantText(row.expires_at),
     completed_at: instantOrNull(row.completed_at),
     cancelled_at: instantOrNull(row.cancelled_at),
-    payment_action: url === null ? null : { type: 'checkout_url', url },
+    payment_action: url === null ? null : { type: 'checkout_url' as const, url },
   };
   return {
     name,

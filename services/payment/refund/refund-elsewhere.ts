@@ -128,11 +128,7 @@ async function recordOne(
   const counted = room.count(refund.amount);
   const amount = decimalString(counted);
   const row = await insertRefund(tx, { invoice, payment }, refund, { at, counted: amount });
-  await writeEvents(
-    tx,
-    tx.scope,
-    ['refund.created', 'refund.succeeded'].map((name) => refundEvent(name, row, at)),
-  );
+  await writeEvents(tx, tx.scope, [refundEvent('refund.created', row, at), refundEvent('refund.succeeded', row, at)]);
   await writeAudit(tx, tx.scope, [
     refundAudit(row, 'created', at, {
       payment_id: payment.id,

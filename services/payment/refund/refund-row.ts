@@ -4,7 +4,7 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
 import type { AuditRecord } from '../../platform/audit.ts';
-import type { OutboundEvent } from '../../platform/outbox.ts';
+import type { RefundEvent } from '../../platform/event-catalogue/payment-events.ts';
 import { instantOrNull, type PaymentTransaction } from '../payment-row.ts';
 
 /** The columns of a refund as named SQL reads them; timestamps and numerics are PostgreSQL text. */
@@ -93,7 +93,7 @@ export async function writeRefundAgenda(
 }
 
 /** An event of a refund as its row shows it. spec: platform §17.2 */
-export function refundEvent(name: string, row: RefundRow, at: string): OutboundEvent {
+export function refundEvent(name: RefundEvent['name'], row: RefundRow, at: string): RefundEvent {
   const refund = {
     id: row.id,
     payment_id: row.payment_id,

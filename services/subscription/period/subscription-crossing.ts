@@ -15,7 +15,7 @@ import { periodOf } from '../../charging/subscription-period.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice } from '../../invoice/draft/invoice-draft.ts';
 import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
-import type { OutboundEvent } from '../../platform/outbox.ts';
+import type { OutboundEvent } from '../../platform/event-catalogue/event-catalogue.ts';
 import { groupedChildren, mergedLines, termsWithChildren } from '../family/subscription-group.ts';
 import { behindItsPhases } from '../phase/subscription-phase-cross.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
@@ -160,7 +160,7 @@ function crossingEvents(
   opening: boolean,
 ): OutboundEvent[] {
   const at = closed.elapsed.end;
-  const events = draft ? invoiceEvents('invoice.update', draft.row.id, at) : [];
+  const events: OutboundEvent[] = draft ? invoiceEvents('invoice.update', draft.row.id, at) : [];
   if (row.status === 'cancelled') {
     events.push(
       subscriptionEvent('subscription.updated', row, at),

@@ -10,6 +10,7 @@ import {
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
+import type { SubscriptionEventType } from '../../platform/event-catalogue/subscription-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { followParents } from '../family/subscription-follow.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
@@ -58,7 +59,7 @@ export async function activateSubscriptions(
 interface Change {
   row: SubscriptionRow;
   action: string;
-  event: string;
+  event: SubscriptionEventType;
 }
 
 async function changeEach(

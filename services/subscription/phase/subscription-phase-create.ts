@@ -6,7 +6,7 @@ import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
 import { linkSubscriptionCoupons } from '../../invoice/terms/coupon-link.ts';
 import { writeAudit } from '../../platform/audit.ts';
-import type { OutboundEvent } from '../../platform/outbox.ts';
+import type { OutboundEvent } from '../../platform/event-catalogue/event-catalogue.ts';
 import { phaseEvent } from './subscription-phase.ts';
 import { type BaseItems, type PhaseItems, writePhaseItems } from './subscription-phase-items.ts';
 

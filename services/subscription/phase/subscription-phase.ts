@@ -3,7 +3,7 @@ import { type PhaseTerms, SubscriptionPhase } from '../../../db/entities/subscri
 import { instantText } from '../../../db/rows/columns.ts';
 import { badField } from '../../../db/rows/record.ts';
 import type { Sql, Transaction } from '../../../db/transaction.ts';
-import type { OutboundEvent } from '../../platform/outbox.ts';
+import type { PhaseEvent } from '../../platform/event-catalogue/subscription-events.ts';
 
 /** A phase with what it does to the line items. */
 export type PhaseRow = Phase & { terms: PhaseTerms };
@@ -80,7 +80,7 @@ export function phaseEvent(
   name: 'created' | 'updated' | 'deleted',
   phase: { id: string; subscriptionId: string; start: string; end: string | null },
   occurredAt: string,
-): OutboundEvent {
+): PhaseEvent {
   return {
     name: `subscription.phase.${name}`,
     entityType: 'phase',

@@ -20,6 +20,7 @@ import {
   usageWatermark,
 } from '../../lifecycle/preview-digest.ts';
 import { writeAudit } from '../../platform/audit.ts';
+import type { SubscriptionEventType } from '../../platform/event-catalogue/subscription-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { followParents } from '../family/subscription-follow.ts';
 import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../period/subscription-snapshot.ts';
@@ -73,7 +74,7 @@ export interface Decided extends ChangeOutcome {
   action: string;
   effectiveAt: string;
   /** After `subscription.updated`. */
-  events: string[];
+  events: SubscriptionEventType[];
   /** True when row, events and audit were written by the step the change consists of. */
   isWritten?: boolean;
   plans?: { from: string; to: string };
@@ -134,7 +135,7 @@ function outcomeOf(decided: Decided | null): ChangeOutcome {
 
 async function writeChanged(sql: Sql, scope: Scope, row: SubscriptionRow, decided: Decided, at: string): Promise<void> {
   await writeRows(sql, updateSubscriptions, [subscriptionRecord(row, scope.actor, new Date().toISOString())]);
-  const names = ['subscription.updated', ...decided.events];
+  const names: SubscriptionEventType[] = ['subscription.updated', ...decided.events];
   await writeEvents(
     sql,
     scope,

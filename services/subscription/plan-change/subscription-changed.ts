@@ -3,6 +3,7 @@ import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from '../../charging/subscription-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
+import type { SubscriptionEventType } from '../../platform/event-catalogue/subscription-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { refreshAgendas } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
@@ -12,7 +13,7 @@ export interface SharedChange {
   action: string;
   at: string;
   /** What is told of each besides `subscription.updated`. */
-  event?: string;
+  event?: SubscriptionEventType;
   detail(row: SubscriptionRow): Record<string, unknown>;
 }
 
@@ -30,7 +31,7 @@ export async function writeChanged(
     updateSubscriptions,
     rows.map((row) => subscriptionRecord(row, scope.actor, now)),
   );
-  const names = ['subscription.updated', ...(event ? [event] : [])];
+  const names: SubscriptionEventType[] = ['subscription.updated', ...(event ? [event] : [])];
   await writeEvents(
     sql,
     scope,

@@ -119,7 +119,7 @@ async function tell(sql: Sql, scope: Scope, found: AutoTopupState, at: string): 
     },
     at,
   );
-  const payload = { wallet: { ...(event.payload.wallet as object), auto_topup_standing: standingOnWire(found) } };
+  const payload = { wallet: { ...event.payload.wallet, auto_topup_standing: standingOnWire(found) } };
   await writeEvents(sql, scope, [{ ...event, payload }]);
   await writeAudit(sql, scope, [
     {

@@ -6,24 +6,17 @@ import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.t
 import { type FeedEvent, readOutboundEvents } from '../../../services/event/outbound-event.ts';
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import { testApi } from '../../support/api.ts';
+import { toldPhase } from '../../support/told-event.ts';
 
 const base = await testApi();
 const { database, scope, call } = base;
-
-const event = (entityId: string, name = 'thing.changed') => ({
-  name,
-  entityType: 'thing',
-  entityId,
-  payload: { thing: { id: entityId } },
-  occurredAt: '2026-01-31T00:00:00.000Z',
-});
 
 async function emit(...entityIds: string[]): Promise<void> {
   await inSqlTransaction(database, scope, (tx) =>
     writeEvents(
       tx,
       scope,
-      entityIds.map((id) => event(id)),
+      entityIds.map((id) => toldPhase(id)),
     ),
   );
 }
@@ -76,13 +69,13 @@ test('events come in order, page by page, and from any position', async () => {
   expect(answer.body.items[0]).toEqual({
     id: expect.stringMatching(/^sys_event_/),
     cursor: expect.any(String),
-    event_type: 'thing.changed',
-    entity_type: 'thing',
+    event_type: 'subscription.phase.updated',
+    entity_type: 'phase',
     entity_id: 'a',
     sequence: 1,
     occurred_at: '2026-01-31T00:00:00.000Z',
     created_at: expect.stringMatching(/Z$/),
-    payload: { event_type: 'thing.changed', thing: { id: 'a' } },
+    payload: { event_type: 'subscription.phase.updated', phase: expect.objectContaining({ id: 'a' }) },
   });
   const rest = await call('GET', `/v1/outbound-events?after=${answer.body.next}`);
   expect(rest.body.items.map((item: { entity_id: string }) => item.entity_id)).toEqual(['b']);
@@ -111,12 +104,12 @@ test('a cursor that is not of this feed, a wrong limit and a wrong wait are refu
 test('another tenant reads nothing of it', async () => {
   const other = await base.otherTenant();
   const { body } = await call('GET', '/v1/outbound-events', { apiKey: other.apiKey });
-  expect(body.items.some((item: { entity_type: string }) => item.entity_type === 'thing')).toBe(false);
+  expect(body.items.some((item: { entity_id: string }) => item.entity_id === 'a')).toBe(false);
 });
 
 test('an event is read as soon as it is committed, whatever else is running, and none is skipped', async () => {
   const start = await latest();
-  const slow = await openTransaction((tx) => writeEvents(tx, scope, [event('slow')]));
+  const slow = await openTransaction((tx) => writeEvents(tx, scope, [toldPhase('slow')]));
   await emit('quick');
   const page = await read(start);
   expect(page.events.map((one) => one.entityId)).toEqual(['quick']);
@@ -130,10 +123,10 @@ test("an object's earlier event is never read after its later one, whose transac
   const holder = await openTransaction((tx) => tx.rows('select pg_current_xact_id()').then(() => undefined));
   // The older transaction writes elsewhere first, and to the wallet only when the younger one has committed.
   await inSqlTransaction(database, scope, async (older) => {
-    await writeEvents(older, scope, [event('elsewhere')]);
+    await writeEvents(older, scope, [toldPhase('elsewhere')]);
     const between = await openTransaction((tx) => tx.rows('select pg_current_xact_id()').then(() => undefined));
     await emit('wallet');
-    await writeEvents(older, scope, [event('wallet')]);
+    await writeEvents(older, scope, [toldPhase('wallet')]);
     await between.commit();
   });
   const seen = (await read(start)).events.filter((one) => one.entityId === 'wallet');
@@ -147,7 +140,7 @@ test("an object's earlier event is never read after its later one, whose transac
 test('a transaction that is rolled back leaves no event and no gap', async () => {
   const start = await latest();
   await emit('gap');
-  const doomed = await openTransaction((tx) => writeEvents(tx, scope, [event('gap'), event('gap')]));
+  const doomed = await openTransaction((tx) => writeEvents(tx, scope, [toldPhase('gap'), toldPhase('gap')]));
   await doomed.rollback();
   await emit('gap');
   const { events } = await read(start);
@@ -177,7 +170,7 @@ test('writers that commit out of order lose no event and show none twice to a re
     Array.from({ length: writers }, async (_, writer) => {
       for (let round = 0; round < rounds; round += 1) {
         const own = `writer-${writer}`;
-        const slow = await openTransaction((tx) => writeEvents(tx, scope, [event(own), event(own)]));
+        const slow = await openTransaction((tx) => writeEvents(tx, scope, [toldPhase(own), toldPhase(own)]));
         // Others begin, write and commit before the older one ends.
         await emit(`shared-${round % 3}`);
         if (round % 5 === 4) await slow.rollback();
@@ -246,7 +239,7 @@ test('a reader goes on after the database was restored into another cluster, who
 test('a waiting reader is answered when an event is committed', async () => {
   const start = await latest();
   const waiting = call('GET', `/v1/outbound-events?after=${start}&wait=30`);
-  const slow = await openTransaction((tx) => writeEvents(tx, scope, [event('awaited')]));
+  const slow = await openTransaction((tx) => writeEvents(tx, scope, [toldPhase('awaited')]));
   await slow.commit();
   const { body } = await waiting;
   expect(body.items.map((item: { entity_id: string }) => item.entity_id)).toEqual(['awaited']);

@@ -30,7 +30,10 @@ describe('an event', () => {
       'webhook-attempt': '1',
       'webhook-occurred-at': '2026-01-31T00:00:00.000Z',
     });
-    expect(JSON.parse(event!.body)).toEqual({ event_type: 'customer.updated', thing: { id: 'signed' } });
+    expect(JSON.parse(event!.body)).toEqual({
+      event_type: 'subscription.phase.updated',
+      phase: expect.objectContaining({ id: 'signed' }),
+    });
     await remove(id);
   });
 
@@ -108,15 +111,17 @@ describe('an event', () => {
 describe('an endpoint', () => {
   test('gets the types it asked for, and sees by what came before that it misses none', async () => {
     const to = await receiver();
-    const { id } = await endpoint(to.url, { event_types: ['customer.created', 'customer.deleted'] });
-    await emit(['typed'], 'customer.created');
-    await emit(['typed'], 'customer.updated');
-    await emit(['typed', 'typed'], 'customer.deleted');
+    const { id } = await endpoint(to.url, {
+      event_types: ['subscription.phase.created', 'subscription.phase.deleted'],
+    });
+    await emit(['typed'], 'subscription.phase.created');
+    await emit(['typed'], 'subscription.phase.updated');
+    await emit(['typed', 'typed'], 'subscription.phase.deleted');
     await until(() => sequencesOf(to.received)).toEqual([1, 3, 4]);
     expectNoGap(to.received);
-    await api('PUT', `/webhooks/endpoints/${id}`, { event_types: ['customer.updated'] });
-    await emit(['typed'], 'customer.deleted');
-    await emit(['typed'], 'customer.updated');
+    await api('PUT', `/webhooks/endpoints/${id}`, { event_types: ['subscription.phase.updated'] });
+    await emit(['typed'], 'subscription.phase.deleted');
+    await emit(['typed'], 'subscription.phase.updated');
     await until(() => sequencesOf(to.received)).toEqual([1, 3, 4, 6]);
     expect(to.received.at(-1)).toMatchObject({ previous: 4 });
     await remove(id);

@@ -3,19 +3,12 @@ import { expect, test } from 'vitest';
 import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import { created } from '../../support/billing.ts';
+import { toldPhase } from '../../support/told-event.ts';
 import { expectNoGap, firstReceipts, receiver, status, until, webhookWorld } from './webhook.fixture.ts';
 
 const world = await webhookWorld([20, 20, 20, 20, 20]);
 const { api, base, emit, endpoint, rows, work } = world;
 const { database, scope } = base;
-
-const event = (entityId: string) => ({
-  name: 'customer.updated',
-  entityType: 'thing',
-  entityId,
-  payload: { thing: { id: entityId } },
-  occurredAt: '2026-01-31T00:00:00.000Z',
-});
 
 /** A transaction with a number of its own that stays open until it is told to end. */
 async function openTransaction() {
@@ -29,7 +22,7 @@ async function openTransaction() {
   done.catch(working.reject);
   const tx = await working.promise;
   return {
-    write: (entityId: string) => writeEvents(tx, scope, [event(entityId)]),
+    write: (entityId: string) => writeEvents(tx, scope, [toldPhase(entityId)]),
     async commit() {
       ending.resolve();
       await done;

@@ -7,12 +7,14 @@ import type { RetrySchedule } from '../../../activities/event/webhook/schedule.t
 import { renderInvoices } from '../../../api/event/outbound-event-payload.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
 import { verifyStandardWebhook } from '../../../integrations/standard-webhook.ts';
+import type { PhaseEvent } from '../../../services/platform/event-catalogue/subscription-events.ts';
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import { testApp, testOutgoing } from '../../support/app.ts';
 import { created } from '../../support/billing.ts';
 import { testDatabase } from '../../support/database.ts';
 import { testSecretKeys } from '../../support/secret-keys.ts';
 import { testTemporal } from '../../support/temporal.ts';
+import { toldPhase, toldRejection } from '../../support/told-event.ts';
 import { startWorkers, type TestWorkers } from '../../support/worker.ts';
 
 /** A request as a receiver had it. */
@@ -141,12 +143,12 @@ export async function webhookWorld(schedule: RetrySchedule = [50, 50, 50]) {
     endpoint: (url: string, more: object = {}) =>
       created<Endpoint & Record<string, never>>(api, '/webhooks/endpoints', { url, ...more }),
     /** Commits events of objects, one transaction for all of them. */
-    emit: (objects: readonly string[], name = 'customer.updated') =>
+    emit: (objects: readonly string[], name: PhaseEvent['name'] | 'event.rejected' = 'subscription.phase.updated') =>
       inSqlTransaction(database, scope, (tx) =>
         writeEvents(
           tx,
           scope,
-          objects.map((id) => eventOf(id, name)),
+          objects.map((id) => (name === 'event.rejected' ? toldRejection(id) : toldPhase(id, name))),
         ),
       ),
     rows: <Row extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
@@ -155,14 +157,6 @@ export async function webhookWorld(schedule: RetrySchedule = [50, 50, 50]) {
 }
 
 export type WebhookWorld = Awaited<ReturnType<typeof webhookWorld>>;
-
-const eventOf = (entityId: string, name: string) => ({
-  name,
-  entityType: 'thing',
-  entityId,
-  payload: { thing: { id: entityId } },
-  occurredAt: '2026-01-31T00:00:00.000Z',
-});
 
 /** Waits for what comes by itself, for as long as a slow machine may take. */
 export const until = (read: () => unknown) => expect.poll(read, { timeout: 60_000, interval: 20 });

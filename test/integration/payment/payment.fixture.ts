@@ -82,11 +82,13 @@ export async function invoiceToPay(
       currency: 'usd',
     });
     await tx.em.flush();
-    const names = {
-      DRAFT: ['invoice.update'],
-      FINALIZED: ['invoice.update', 'invoice.update.finalized'],
-      VOIDED: ['invoice.update', 'invoice.update.finalized', 'invoice.update.voided'],
-    }[invoiceStatus];
+    const names = (
+      {
+        DRAFT: ['invoice.update'],
+        FINALIZED: ['invoice.update', 'invoice.update.finalized'],
+        VOIDED: ['invoice.update', 'invoice.update.finalized', 'invoice.update.voided'],
+      } as const
+    )[invoiceStatus];
     await writeEvents(tx, tx.scope, invoiceEvents(names, record.id, issuedAt));
     await writeAudit(tx, tx.scope, [
       { objectType: 'invoice', objectId: record.id, action: 'created', version: 1, occurredAt: issuedAt },
