@@ -8,6 +8,7 @@ import { describeFields } from '../reference/describe-fields.ts';
 import { describeOperation } from '../reference/describe-operations.ts';
 import { separateFiles } from '../reference/file-answers.ts';
 import { exemplify, readExamples } from '../reference/operation-examples.ts';
+import { outboundWebhooks } from '../reference/outbound-webhooks.ts';
 import { noBody } from '../scalars.schema.ts';
 import { groups } from './reference-groups.ts';
 import { describeParameter } from './reference-parameters.ts';
@@ -96,11 +97,12 @@ const tidied: SwaggerTransformObject = (document) => {
   describeParameters(whole.paths);
   describeOperations(whole.paths);
   for (const [name, schema] of schemas) describeFields(name, schema);
-  visit(whole.paths);
+  const { webhooks, parameters } = outboundWebhooks();
+  visit([whole.paths, webhooks]);
   // By name, so that the document does not depend on which file of routes is loaded first.
   const named = schemas.filter(([name]) => used.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));
-  const components = { ...whole.components, schemas: Object.fromEntries(named) };
-  return describeResponses({ ...whole, components }) as ReturnType<SwaggerTransformObject>;
+  const components = { ...whole.components, schemas: Object.fromEntries(named), parameters };
+  return describeResponses({ ...whole, components, webhooks }) as ReturnType<SwaggerTransformObject>;
 };
 
 type Operation = {

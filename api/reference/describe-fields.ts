@@ -4,6 +4,7 @@ import { checkoutFields } from './fields-checkout.ts';
 import { fieldsEverywhere } from './fields-everywhere.ts';
 import { invoiceFields } from './fields-invoices.ts';
 import { moneyFields } from './fields-money.ts';
+import { outboundFields } from './fields-outbound.ts';
 import { particularFields } from './fields-particular.ts';
 import { platformFields } from './fields-platform.ts';
 import { subscriptionFields } from './fields-subscriptions.ts';
@@ -20,6 +21,7 @@ const descriptions: Descriptions = {
   ...usageFields,
   ...platformFields,
   ...particularFields,
+  ...outboundFields,
 };
 
 interface Schema {

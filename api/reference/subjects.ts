@@ -7,9 +7,15 @@ const invoice = ['Invoice'];
 const wallet = ['Wallet'];
 const syncConfig = ['SyncConfig'];
 const endpoint = ['WebhookEndpoint'];
+const outboundBody = ['OutboundBody'];
 
 /** The nouns whose texts hold for a component, for the body of an operation, or for what stands in a member. */
 export const subjects: Readonly<Record<string, readonly string[]>> = {
+  OutboundFeatureAlert: outboundBody,
+  OutboundGrantAlert: outboundBody,
+  OutboundSpendAlert: outboundBody,
+  OutboundWalletBalance: wallet,
+  OutboundWallet: wallet,
   createWebhookEndpoint: endpoint,
   updateWebhookEndpoint: endpoint,
   CreateWebhookEndpointResponse: endpoint,

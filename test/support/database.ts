@@ -9,6 +9,7 @@ import { createSandbox } from '../../services/platform/tenant.ts';
 import type { FakesByGateway } from './gateways/provider-books.ts';
 import { assertInvariants } from './invariants.ts';
 import { assertOutboxPayloads } from './outbox-payloads.ts';
+import { recordEvents } from './recorded-events.ts';
 import { applicationPassword, templateDatabase } from './servers.ts';
 
 /** A database of one test file with a tenant of its own. */
@@ -48,6 +49,7 @@ export async function testDatabase(
         { except: options.breaks, fakes: options.fakes },
       );
       await assertOutboxPayloads(database);
+      await recordEvents(database, scope);
     } finally {
       await database.close();
       await asSuperuser(postgresUrl, `drop database ${name} with (force)`);

@@ -50,11 +50,12 @@ it('describes every operation, and nothing that is no operation', () => {
 });
 
 it('describes every member of every body', () => {
-  const { paths, components } = JSON.parse(generated) as {
+  const { paths, webhooks, components } = JSON.parse(generated) as {
     paths: Record<string, Record<string, Described>>;
+    webhooks: Record<string, Record<string, Described>>;
     components: { schemas: Record<string, Fields> };
   };
-  const bodies = Object.values(paths).flatMap((path) =>
+  const bodies = Object.values({ ...paths, ...webhooks }).flatMap((path) =>
     Object.values(path).flatMap(({ operationId, requestBody, responses }) =>
       [requestBody ?? {}, ...Object.values(responses)].flatMap(({ content }) =>
         Object.values(content ?? {}).map(({ schema }) => [operationId, schema] as const),

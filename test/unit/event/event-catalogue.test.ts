@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { headersOf } from '../../../activities/event/webhook/attempt.ts';
+import { withEventTable } from '../../../api/reference/event-table.ts';
+import { neverSentTypes, webhookEventTypes } from '../../../services/event/webhook/event-type.ts';
+import { isShownWhole } from '../../../services/event/webhook/frozen-body.ts';
+import { eventCatalogue } from '../../../services/platform/event-catalogue/event-catalogue.ts';
+import { problemOf } from '../../support/outbox-payloads.ts';
+import { files, sources } from '../../support/source-imports.ts';
+import { toldPhase } from '../../support/told-event.ts';
+
+interface Webhook {
+  description: string;
+  parameters: { $ref: string }[];
+  requestBody: { content: { 'application/json': { schema: object; example?: { event_type: string } } } };
+}
+interface Header {
+  in: string;
+  name: string;
+  required: boolean;
+  description: string;
+}
+
+const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as {
+  webhooks: Record<string, { post: Webhook }>;
+  components: { parameters: Record<string, Header> };
+};
+const types = [...eventCatalogue.keys()];
+
+describe('the catalogue of outbound events', () => {
+  test('has the 60 published types, all of them sent, beside two that are accepted and never sent', () => {
+    expect(types).toHaveLength(60);
+    expect(webhookEventTypes.toSorted()).toEqual([...types, ...neverSentTypes].toSorted());
+    expect(types.filter((type) => (neverSentTypes as readonly string[]).includes(type))).toEqual([]);
+  });
+
+  test('tells each type in one sentence of its own', () => {
+    const sentences = Array.from(eventCatalogue.values(), ({ sentence }) => sentence);
+    expect(sentences.filter((sentence) => !/^[A-Z].{10,}\.$/.test(sentence))).toEqual([]);
+    expect(new Set(sentences).size).toBe(sentences.length);
+  });
+
+  test('has no type that nothing sends', () => {
+    expect(types.filter((type) => !emitted.some((pattern) => pattern.test(type)))).toEqual([]);
+    expect(emitted.some((pattern) => pattern.test('invoice.create.drafted'))).toBe(false);
+  });
+
+  test('says of those that are shown whole what receivers and readers are shown', () => {
+    const whole = [...eventCatalogue.values()].filter(({ family }) => family.isShownWhole);
+    expect(whole.map(({ type }) => type)).toEqual(types.filter(isShownWhole));
+  });
+
+  test('takes what is sent, and nothing else', () => {
+    const { name, entityType, payload } = toldPhase('phase_1');
+    const row = { event_name: name, entity_type: entityType, payload: { event_type: name, ...payload } };
+    expect(problemOf(row)).toBeNull();
+    expect(problemOf({ ...row, event_name: 'thing.changed' })).toMatch(/no type/);
+    expect(problemOf({ ...row, entity_type: 'thing' })).toMatch(/belongs to a thing/);
+    expect(problemOf({ ...row, payload: { ...row.payload, more: 1 } })).toMatch(/more/);
+    expect(problemOf({ ...row, payload: { ...row.payload, phase: { ...payload.phase, end_date: 'soon' } } })).toMatch(
+      /phase\.end_date/,
+    );
+  });
+});
+
+/** Types as the code outside the catalogue names them; a name that is put together stands for every word in its place. */
+const emitted = files
+  .filter((file) => /^(billing|services|metering)\//.test(file) && !/event-catalogue|event-type\.ts/.test(file))
+  .flatMap((file) => [...(sources.get(file) ?? '').matchAll(/'([a-z_]+(?:\.[a-z_]+)+)'|`([a-z_.]+\.)\$\{[\w.]+\}`/g)])
+  .map(([, whole, start]) =>
+    whole === undefined ? new RegExp(`^${start?.replaceAll('.', '\\.')}[a-z_]+$`) : new RegExp(`^${whole}$`),
+  );
+
+describe('the description of deliveries', () => {
+  const webhooks = Object.entries(document.webhooks).map(([type, { post }]) => ({ type, ...post }));
+  const headers = Object.values(document.components.parameters);
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addFormat('decimal', /^-?\d+(\.\d+)?$/);
+
+  test('has every type, with its sentence', () => {
+    expect(webhooks.map(({ type, description }) => [type, description])).toEqual(
+      Array.from(eventCatalogue.values(), ({ type, sentence }) => [type, sentence]),
+    );
+  });
+
+  test.each(webhooks)('shows an example of $type that is what its schema says', ({ type, requestBody }) => {
+    const { schema, example } = requestBody.content['application/json'];
+    const validate = ajv.compile({ ...schema, components: document.components } as AnySchema);
+    expect(example?.event_type).toBe(type);
+    expect(validate(example), JSON.stringify(validate.errors?.slice(0, 3))).toBe(true);
+    expect(validate({ ...example, event_type: 'thing.changed' })).toBe(false);
+  });
+
+  test('names the headers that are sent, and no others', () => {
+    const secrets = { secret: `whsec_${Buffer.alloc(24).toString('base64')}`, headers: {} };
+    const event = { id: 'sys_event_1', entityId: 'inv_1', sequence: 3, occurredAt: '2026-01-31T00:00:00.000Z' };
+    const sent = (stateSequence: number) =>
+      Object.keys(
+        headersOf({
+          url: 'https://example.com',
+          secrets,
+          event,
+          content: { body: Buffer.from('{}'), stateSequence },
+          before: { previous: 0, skipped: 0 },
+          number: 1,
+          nowMs: 0,
+        }),
+      ).filter((name) => !['content-type', 'user-agent'].includes(name));
+    const named = (list: readonly Header[]) => list.map(({ name }) => name).sort();
+    expect(named(headers)).toEqual(sent(4).sort());
+    expect(named(headers.filter(({ required }) => required))).toEqual(sent(3).sort());
+    for (const { parameters } of webhooks) {
+      expect(parameters.map(({ $ref }) => $ref)).toEqual(headers.map(({ name }) => `#/components/parameters/${name}`));
+    }
+  });
+
+  test('is told on the page that users read (npm run openapi writes its table)', () => {
+    const page = readFileSync('docs/outbound-events.md', 'utf8');
+    expect(page).toBe(withEventTable(page));
+    expect(headers.filter(({ name }) => !name.startsWith('svix-') && !page.includes(`\`${name}\``))).toEqual([]);
+  });
+});
