@@ -14,7 +14,7 @@ const count = (minimum: number) => ({ type: 'integer', minimum });
 const signed: DeliveryHeader[] = [
   {
     name: 'webhook-id',
-    text: 'Id of the event: the same for every receiver and every attempt. Who keeps it does nothing twice.',
+    text: 'Id of the event: the same for every receiver and every attempt. Keep it, and do nothing twice.',
     schema: text,
     example: 'sys_event_01M8BZAQZK1GEHZWA2MK05HKTK',
   },
