@@ -62,7 +62,7 @@ export const refundEvents = eventFamily({
   events: {
     'refund.created': 'A refund was created.',
     'refund.succeeded': 'The money of a refund was given back.',
-    'refund.failed': 'A refund failed for good.',
+    'refund.failed': 'A refund failed.',
   },
 });
 
@@ -92,7 +92,7 @@ export const checkoutEvents = eventFamily({
     'checkout.session.initiated': 'A checkout session has its payment page, whose address the event carries.',
     'checkout.session.completed': 'A checkout session was paid and its order carried out.',
     'checkout.session.failed':
-      'A checkout session ended without its order: the provider refused, or the order became impossible.',
+      'A checkout session ended without its order: its provider refused or ended it, another amount was paid, or the order became impossible.',
     'checkout.session.expired': 'A checkout session expired, was cancelled, or was made pointless by another.',
   },
 });
