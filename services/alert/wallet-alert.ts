@@ -174,5 +174,5 @@ export function featureReading(
   };
 }
 
-/** The two numbers of a balance alert are JSON numbers, with all their digits. design: money-in-wallets finding 44 */
+/** The two numbers of a balance alert are JSON numbers with all their digits, typed as what their reader has. design: money-in-wallets finding 44 */
 const jsonNumber = (value: Decimal) => JSON.rawJSON(decimalString(value)) as unknown as number;
