@@ -5,6 +5,7 @@ import { startWebhookDelivery } from '../../activities/event/webhook/delivery.ts
 import { renderInvoices } from '../../api/event/outbound-event-payload.ts';
 import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
 import { createEndpoint } from '../../services/event/webhook/endpoint.ts';
+import type { CustomerEvent } from '../../services/platform/event-catalogue/customer-events.ts';
 import { writeEvents } from '../../services/platform/outbox.ts';
 import type { EnvelopeKey } from '../../services/platform/sealed-secret.ts';
 import type { BenchPlatform } from '../platform.ts';
@@ -86,13 +87,20 @@ export async function emit({ database, scope }: BenchPlatform, objects: readonly
 }
 
 /** A payload of ordinary size. */
-export function benchCustomer(id: string) {
-  const address = { address_line1: '1 Market Street', address_city: 'Springfield', address_country: 'US' };
+export function benchCustomer(id: string): CustomerEvent['payload']['customer'] {
   return {
     id,
     external_id: `ext-${id}`,
+    environment_id: 'env_bench',
     name: 'A Customer of Ordinary Size',
     email: 'billing@example.com',
-    ...address,
+    address_line1: '1 Market Street',
+    address_line2: null,
+    address_city: 'Springfield',
+    address_state: null,
+    address_postal_code: null,
+    address_country: 'US',
+    timezone: 'UTC',
+    metadata: {},
   };
 }

@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import { inSqlTransaction } from '../../../db/transaction.ts';
+import type { CustomerEvent } from '../../../services/platform/event-catalogue/customer-events.ts';
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import type { TestDatabase } from '../../support/database.ts';
+import { toldCustomer } from '../../support/told-event.ts';
 
 /** A block of a stream of server-sent events, as its lines say. */
 export interface Block {
@@ -91,18 +93,12 @@ function blockOf(text: string): Block {
 
 /** Writes, in one transaction, an event of each of the objects named. */
 export function emitter({ database, scope }: Pick<TestDatabase, 'database' | 'scope'>) {
-  return (entityIds: readonly string[], name = 'customer.updated', text = ''): Promise<void> =>
+  return (entityIds: readonly string[], name?: CustomerEvent['name'], text?: string): Promise<void> =>
     inSqlTransaction(database, scope, (tx) =>
       writeEvents(
         tx,
         scope,
-        entityIds.map((id) => ({
-          name,
-          entityType: 'thing',
-          entityId: id,
-          payload: { thing: { id, name: text } },
-          occurredAt: '2026-01-31T00:00:00.000Z',
-        })),
+        entityIds.map((id) => toldCustomer(id, name, text)),
       ),
     );
 }
