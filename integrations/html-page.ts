@@ -8,12 +8,12 @@ export interface RenderedPage {
   referrerPolicy: 'no-referrer' | 'strict-origin';
 }
 
-/** Origins that a page lets in for a script that is not its own. */
+/** Origins that a page lets in for a provider: those that it asks, and those of a script that is not its own. */
 export interface ForeignOrigins {
-  scripts: readonly string[];
-  frames: readonly string[];
-  styles: readonly string[];
   connects: readonly string[];
+  scripts?: readonly string[];
+  frames?: readonly string[];
+  styles?: readonly string[];
 }
 
 interface PolicyParts {
@@ -26,7 +26,7 @@ interface PolicyParts {
 /**
  * Policy of a page that loads nothing: its own style, pictures inside the page and, where it has them, its own scripts, which may ask
  * the page's server. `style` and `scripts` are the exact contents of the page's elements. Forms go to the page's server or nowhere. What
- * `foreign` names is let in besides, and may style elements that it makes.
+ * `foreign` names is let in besides; its scripts may style elements that they make.
  */
 export function pagePolicy({ style, scripts = [], hasForms, foreign }: PolicyParts): string {
   const scriptSources = [...scripts.map(sourceHash), ...(foreign?.scripts ?? [])].join(' ');
@@ -34,7 +34,7 @@ export function pagePolicy({ style, scripts = [], hasForms, foreign }: PolicyPar
   return [
     "default-src 'none'",
     `style-src ${[sourceHash(style), ...(foreign?.styles ?? [])].join(' ')}`,
-    ...(foreign ? ["style-src-attr 'unsafe-inline'", `frame-src ${foreign.frames.join(' ')}`] : []),
+    ...(foreign?.frames ? ["style-src-attr 'unsafe-inline'", `frame-src ${foreign.frames.join(' ')}`] : []),
     ...(scriptSources === '' ? [] : [`script-src ${scriptSources}`, `connect-src ${connectSources}`]),
     'img-src data:',
     "base-uri 'none'",

@@ -16,13 +16,19 @@ export interface PaymentLinks {
    */
   open(request: LinkRequest): Promise<OpenedLink>;
   /** Reads the state of a link. Throws `GatewayOutcomeUnknown` when the provider does not say. */
-  read(reference: GatewayReference): Promise<LinkState>;
+  read(reference: LinkReference): Promise<LinkState>;
   /** Ends a link and answers how it stands then: one that was paid meanwhile is `paid`. A link that never arrived is `dead`. */
-  close(reference: GatewayReference): Promise<LinkState>;
+  close(reference: LinkReference): Promise<LinkState>;
+}
+
+/** A link as it is asked about. */
+export interface LinkReference extends GatewayReference {
+  /** Cards that a payer's browser had the provider keep and named to our page, the first first; absent where pages are the provider's. */
+  methodTokens?: readonly string[];
 }
 
 /** A link as it is asked for; `intentToken` is that of the payment it is for, by which the books of both sides are compared. */
-export interface LinkRequest extends GatewayReference {
+export interface LinkRequest extends LinkReference {
   /** `setup` takes no money and keeps the payer's method. */
   mode: 'payment' | 'setup';
   /** Plain decimal at the currency's precision; `0` in setup mode. */

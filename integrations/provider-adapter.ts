@@ -25,14 +25,18 @@ export interface ProviderAdapter {
    */
   events?(secrets: Readonly<Record<string, string>>, since: string): Promise<ListedEvent[]>;
   /**
-   * The script by which payers pay on our page; absent where they pay on a page of the provider. Null where the secrets lack what it needs.
-   * design: money-in-checkout §C paddle
+   * The provider's part of our own page; absent where its payers are sent to a page of the provider alone. Null where the secrets lack what
+   * it needs. design: money-in-checkout §C paddle, moyasar
    */
-  script?(secrets: Readonly<Record<string, string>>): ProviderScript | null;
+  pageWay?(secrets: Readonly<Record<string, string>>): ProviderPageWay | null;
 }
 
-/** A provider's script for our payment page, and the origins that the page's policy has to let in for it. Nothing in it is secret. */
+/** A provider's part of our page, by which something is paid or a card is saved. Nothing in it is secret. */
+export type ProviderPageWay = ProviderScript | ProviderCardForm;
+
+/** A provider's script for our payment page, and the origins that the page's policy has to let in for it. */
 export interface ProviderScript {
+  kind: 'script';
   url: string;
   /** Names the account to the script; made to be seen by everybody. */
   clientToken: string;
@@ -41,6 +45,20 @@ export interface ProviderScript {
   scripts: readonly string[];
   frames: readonly string[];
   styles: readonly string[];
+  connects: readonly string[];
+}
+
+/** A form of our page whose card the payer's browser sends to the provider and to nobody else. */
+export interface ProviderCardForm {
+  kind: 'card_form';
+  /** The provider as people write it. */
+  provider: string;
+  /** Address that takes a card and answers the token that stands for it. */
+  tokensUrl: string;
+  /** Names the account to that address; made to be seen by everybody. */
+  publishableKey: string;
+  /** No money moves. */
+  isTest: boolean;
   connects: readonly string[];
 }
 

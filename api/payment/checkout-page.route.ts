@@ -12,6 +12,7 @@ import {
   askedPage,
   type FormFields,
   isOwnForm,
+  noteKeptCard,
   type OpenedPage,
   occasionOf,
   openAgain,
@@ -89,6 +90,18 @@ export async function checkoutPageRoutes(app: Api): Promise<void> {
       if (!isOwnForm(opened, (request.body ?? {}) as FormFields)) return showNothing(request, reply, 403);
       const path = (await openAgain(request, opened)) ?? opened.address;
       return reply.redirect(addressOf(path, languageOf(request), null), 303);
+    },
+  });
+
+  app.post(`${checkoutPath}/:token/kept`, {
+    ...hidden,
+    handler: async (request, reply) => {
+      const opened = await openPage(request, request.params.token);
+      const fields = (request.body ?? {}) as FormFields;
+      if (!opened) return reply.code(404).send({} as never);
+      if (!isOwnForm(opened, fields)) return reply.code(403).send({} as never);
+      const isNoted = await noteKeptCard(opened, fields);
+      return reply.code(isNoted ? 200 : 409).send({} as never);
     },
   });
 

@@ -8,12 +8,13 @@ import { systemScope } from '../../db/scope.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
 import type { CheckoutLanguage, CheckoutProblem, CheckoutSeller } from '../../integrations/checkout-page/view.ts';
 import type { AttemptUnderWay } from '../../integrations/payment-gateway.ts';
-import type { ProviderScript } from '../../integrations/provider-adapter.ts';
+import type { ProviderPageWay } from '../../integrations/provider-adapter.ts';
 import { readSeller } from '../../services/invoice/document/invoice-page.ts';
 import { hashOfToken } from '../../services/payment/checkout/checkout-insert.ts';
+import { noteMethodToken } from '../../services/payment/checkout/checkout-method-token.ts';
 import { type CheckoutPage, readCheckoutPage } from '../../services/payment/checkout/checkout-page.ts';
 import { checkoutOfToken, findCheckout, runningCheckoutOf } from '../../services/payment/checkout/checkout-read.ts';
-import { pageScriptOf } from './checkout-script.ts';
+import { pageWayOf } from './checkout-page-way.ts';
 import { checkoutFormToken, storedCheckoutToken } from './checkout-token.ts';
 import { type CheckoutOccasion, checkoutSeller, stateOf } from './checkout-view.ts';
 import { cancelAtWorkflow, checkoutPath, readCheckout } from './checkout-workflow.ts';
@@ -26,8 +27,8 @@ export interface OpenedPage {
   page: CheckoutPage;
   seller: CheckoutSeller;
   underWay: AttemptUnderWay | null;
-  /** The script by which it is paid, of a provider that has no page of its own. */
-  script: ProviderScript | null;
+  /** The part of a provider that has no page of its own for it. */
+  pageWay: ProviderPageWay | null;
   asker: Parameters<typeof readCheckout>[0];
   /** Path of the page. */
   address: string;
@@ -50,8 +51,8 @@ export async function openPage(request: FastifyRequest, token: string): Promise<
     const page = await readCheckoutPage(tx, owner.id);
     if (page === null) return null;
     const seller = checkoutSeller(page.invoice ?? (await readSeller(tx)));
-    const script = isCheckoutActive(page.checkoutStatus) ? await pageScriptOf(server.dependencies, tx, page) : null;
-    return { page, seller, script };
+    const pageWay = isCheckoutActive(page.checkoutStatus) ? await pageWayOf(server.dependencies, tx, page) : null;
+    return { page, seller, pageWay };
   });
   if (!found || (isOver(found.page) && found.page.payableInvoiceId === null)) return null;
   const isActive = isCheckoutActive(found.page.checkoutStatus);
@@ -88,11 +89,11 @@ export async function returnedPage(request: FastifyRequest, token: string, befor
 
 /** Everything a page's view needs beside its session. */
 export function occasionOf(
-  { address, formToken, seller, underWay, script }: OpenedPage,
+  { address, formToken, seller, underWay, pageWay }: OpenedPage,
   told: { language: CheckoutLanguage; problem?: CheckoutProblem | null; hasReturned?: boolean },
 ): CheckoutOccasion {
   const { language, problem = null, hasReturned = false } = told;
-  return { language, address, formToken, seller, underWay, script, problem, hasReturned };
+  return { language, address, formToken, seller, underWay, pageWay, problem, hasReturned };
 }
 
 /** State of a page, for those who wait for it. A payer who came back unpaid is shown the way to pay again. */
@@ -134,6 +135,19 @@ export async function performForm(
   }
   await readCheckout(asker, page.id);
   return null;
+}
+
+/** Form of the tokens that stand for saved cards; it has no number of a card. */
+const cardToken = /^token_[\w-]{1,200}$/;
+
+/**
+ * Notes the card that a payer's browser had the provider keep, by its token, on a page that takes cards itself. False for a token that is none,
+ * a page that takes no card or none any more, and one that has taken as many as it may. design: money-in-checkout §C moyasar
+ */
+export async function noteKeptCard({ page, asker, pageWay }: OpenedPage, fields: FormFields): Promise<boolean> {
+  const { method_token: methodToken = '' } = fields;
+  if (pageWay?.kind !== 'card_form' || !cardToken.test(methodToken)) return false;
+  return asker.transaction((tx) => noteMethodToken(tx, { sessionId: page.id, methodToken, at: page.now }));
 }
 
 /**

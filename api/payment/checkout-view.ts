@@ -10,7 +10,7 @@ import type {
   CheckoutWay,
 } from '../../integrations/checkout-page/view.ts';
 import type { AttemptUnderWay } from '../../integrations/payment-gateway.ts';
-import type { ProviderScript } from '../../integrations/provider-adapter.ts';
+import type { ProviderPageWay } from '../../integrations/provider-adapter.ts';
 import type { InvoicePageSource } from '../../services/invoice/document/invoice-page.ts';
 import type { CheckoutPage } from '../../services/payment/checkout/checkout-page.ts';
 import { pageDiscounts } from '../invoice/document/invoice-page.ts';
@@ -23,8 +23,8 @@ export interface CheckoutOccasion {
   formToken: string;
   /** The attempt at the sandbox that is not decided. */
   underWay: AttemptUnderWay | null;
-  /** The script by which it is paid, of a provider that has no page of its own. */
-  script: ProviderScript | null;
+  /** The part of a provider that has no page of its own for it. */
+  pageWay: ProviderPageWay | null;
   /** Problem of a form that was sent and began no attempt. */
   problem: CheckoutProblem | null;
   /** Whether the payer has just come back from the provider's page. */
@@ -39,7 +39,7 @@ export function checkoutView(page: CheckoutPage, occasion: CheckoutOccasion): Ch
     language,
     address,
     seller,
-    isTest: page.paymentProvider === 'sandbox' || occasion.script?.isTest === true,
+    isTest: page.paymentProvider === 'sandbox' || occasion.pageWay?.isTest === true,
     purpose: page.action,
     order: page.invoice && orderOf(page, page.invoice),
     timezone: page.timezone,
@@ -56,7 +56,7 @@ export function checkoutSeller({ seller, config }: Pick<InvoicePageSource, 'sell
 /** State in which a session's page is. */
 export function stateOf(
   page: CheckoutPage,
-  occasion: Pick<CheckoutOccasion, 'formToken' | 'underWay' | 'script' | 'problem' | 'hasReturned'>,
+  occasion: Pick<CheckoutOccasion, 'formToken' | 'underWay' | 'pageWay' | 'problem' | 'hasReturned'>,
 ): CheckoutPageState {
   if (!isCheckoutActive(page.checkoutStatus)) return endOf(page, occasion.formToken);
   const { underWay, hasReturned } = occasion;
@@ -73,16 +73,17 @@ export function stateOf(
     canCancel: true,
   };
   if (underWay) return { kind: 'confirm', ...open, cardLastFour: underWay.cardLastFour };
-  const way = wayOf(page, occasion.script);
+  const way = wayOf(page, occasion.pageWay);
   return { kind: 'pay', ...open, way, problem: occasion.problem ?? page.declineClass, savesMethod: page.savesMethod };
 }
 
-/** The way to pay on a page. One without its script leads nowhere, and says so. */
-function wayOf(page: CheckoutPage, script: ProviderScript | null): CheckoutWay {
-  const { paymentProvider: name, providerUrl, providerSessionId: transactionId } = page;
+/** The way to pay on a page. One without its provider's part leads nowhere, and says so. */
+function wayOf(page: CheckoutPage, pageWay: ProviderPageWay | null): CheckoutWay {
+  const { paymentProvider: name, providerUrl, providerSessionId } = page;
   if (providerUrl === null && name === 'sandbox') return { kind: 'sandbox' };
-  if (script && transactionId !== null) return { kind: 'paddle', transactionId, script };
-  return { kind: 'provider', name, url: providerUrl ?? '' };
+  if (pageWay === null || providerSessionId === null) return { kind: 'provider', name, url: providerUrl ?? '' };
+  if (pageWay.kind === 'card_form') return { kind: 'card_form', reference: providerSessionId, form: pageWay };
+  return { kind: 'paddle', transactionId: providerSessionId, script: pageWay };
 }
 
 function endOf(page: CheckoutPage, formToken: string): CheckoutPageState {

@@ -81,6 +81,7 @@ import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.
 import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
 import { Migration20261128_40_webhook_endpoints } from './20261128_40_webhook_endpoints.ts';
 import { Migration20261128_41_webhook_delivery } from './20261128_41_webhook_delivery.ts';
+import { Migration20261128_31_method_tokens } from './20261128_31_method_tokens.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -167,4 +168,5 @@ export const migrations = [
   { name: '20261128_30_wallet_credit_days', class: Migration20261128_30_wallet_credit_days },
   { name: '20261128_40_webhook_endpoints', class: Migration20261128_40_webhook_endpoints },
   { name: '20261128_41_webhook_delivery', class: Migration20261128_41_webhook_delivery },
+  { name: '20261128_31_method_tokens', class: Migration20261128_31_method_tokens },
 ];

@@ -81,6 +81,8 @@ export interface FakeProvider<
 > {
   /** Paths of its interface; every other path is a page. */
   apiPath: RegExp;
+  /** Paths of its interface that pages of other origins may ask; absent where browsers do not ask it. */
+  browserPath?: RegExp;
   /** Body of an answer whose status alone is the fault. */
   faultBody: unknown;
   /** Answers of faults that it alone has, or words in its own way. */
@@ -199,6 +201,11 @@ class Shell<Kind extends string, Books extends FakeBooks<Event>, Event, Fault ex
     };
     if (!provider.apiPath.test(request.url.pathname)) {
       return sendPage(response, provider.page([...this.accounts.values()], request));
+    }
+    if (provider.browserPath?.test(request.url.pathname)) {
+      response.setHeader('access-control-allow-origin', '*');
+      response.setHeader('access-control-allow-headers', 'authorization, content-type');
+      if (request.method === 'OPTIONS') return void response.writeHead(204).end();
     }
     const admitted = provider.admit(request);
     if ('status' in admitted) return send(response, admitted);

@@ -25,7 +25,7 @@ const fakes = [
     name: 'Moyasar',
     start: startMoyasarFake,
     variable: 'MOYASAR_API_URL',
-    secrets: 'any key that begins with sk_test_',
+    secrets: 'a secret_key sk_test_NAME and its publishable_key pk_test_NAME',
   },
   { name: 'Nomod', start: startNomodFake, variable: 'NOMOD_API_URL', secrets: 'any key that begins with sk_test_' },
   {

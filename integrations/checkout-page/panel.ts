@@ -3,6 +3,8 @@ import type { ProviderScript } from '../provider-adapter.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../sandbox-gateway/card.ts';
 import { icon } from './icon.ts';
 import type { Spoken } from './order.ts';
+import { consent, payLabel } from './pay-label.ts';
+import { providerCardForm } from './provider-card-form.ts';
 import { filled, linkable } from './text.ts';
 import type {
   CheckoutPageView,
@@ -68,6 +70,7 @@ function payPanel(view: CheckoutPageView, state: PayState, spoken: Spoken): stri
 function wayToPay(view: CheckoutPageView, state: PayState, spoken: Spoken): string {
   const { way } = state;
   if (way.kind === 'sandbox') return cardForm(view, state, spoken);
+  if (way.kind === 'card_form') return providerCardForm(view, state, way, spoken);
   return way.kind === 'paddle' ? paddleWay(view, way, spoken) : providerWay(view, state, way, spoken);
 }
 
@@ -92,17 +95,6 @@ function cardForm(view: CheckoutPageView, state: PayState, spoken: Spoken): stri
 <button class="primary">!${payLabel(view, spoken)}</button>
 <fieldset><legend>${isSetup ? words.pay.setupTestCards : words.pay.testCards}</legend>!${cards}</fieldset>`;
   return form(view, 'pay', state.formToken, content);
-}
-
-function payLabel({ order }: CheckoutPageView, { words, format }: Spoken): string {
-  if (order === null) return html`${words.pay.setupButton}`;
-  return filled(words.pay.button, { amount: format.money(order.amountDue, order.currency) });
-}
-
-function consent({ purpose, seller }: CheckoutPageView, { savesMethod }: PayState, { words }: Spoken): string {
-  if (purpose === 'save_method')
-    return html`<p class="soft">!${filled(words.pay.setupConsent, { seller: seller.name })}</p>`;
-  return savesMethod ? html`<p class="soft">!${filled(words.pay.consent, { seller: seller.name })}</p>` : '';
 }
 
 /** A link, because a form that leads to another host is stopped by the page's own policy. */

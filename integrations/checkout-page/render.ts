@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { html } from 'ghtml';
 import { pagePolicy, type RenderedPage } from '../html-page.ts';
-import type { ProviderScript } from '../provider-adapter.ts';
+import type { ProviderPageWay } from '../provider-adapter.ts';
 import { checkoutFormat } from './format.ts';
 import { orderTable, type Spoken } from './order.ts';
 import { panelOf } from './panel.ts';
@@ -17,10 +17,12 @@ const scriptIn = (file: string) => readFileSync(new URL(file, import.meta.url), 
 export const checkoutScript = scriptIn('script.js');
 /** The page's own part where Paddle's script is loaded beside it. */
 export const paddlePageScript = scriptIn('paddle.js');
+/** The page's own part where a card goes from it to its provider. */
+export const cardFormScript = scriptIn('card-form.js');
 
 /**
  * The hosted checkout page in one state, self-contained: it works without script, loads nothing, and every text of the view is
- * escaped; where it is paid by Paddle it needs script and loads Paddle's. Gives the policy to send with it. design: money-in §3, web §1
+ * escaped; where it is paid by Paddle it needs script and loads Paddle's, and where it takes a card for a provider it needs its own. Gives the policy to send with it. design: money-in §3, web §1
  */
 export function renderCheckoutPage(view: CheckoutPageView): RenderedPage {
   const spoken = spokenIn(view.language);
@@ -41,7 +43,7 @@ export function renderCheckoutPage(view: CheckoutPageView): RenderedPage {
     data: dataOf(view, words),
     refreshSeconds: view.state.kind === 'waiting' ? refreshSeconds(view.state.nextPollAfterMs) : null,
     content,
-    paddle: view.state.kind === 'pay' && view.state.way.kind === 'paddle' ? view.state.way.script : null,
+    pageWay: pageWayOf(view),
   });
 }
 
@@ -52,7 +54,7 @@ export function renderCheckoutPage(view: CheckoutPageView): RenderedPage {
 export function renderCheckoutNotice(kind: 'unknown' | 'unavailable', language: CheckoutLanguage): RenderedPage {
   const { title, text } = checkoutWords[language][kind];
   const content = html`<main class="told"><section class="panel result"><h1>${title}</h1><p>${text}</p></section></main>`;
-  return documentOf({ language, title, accent: '', data: '', refreshSeconds: null, content, paddle: null });
+  return documentOf({ language, title, accent: '', data: '', refreshSeconds: null, content, pageWay: null });
 }
 
 function spokenIn(language: CheckoutLanguage): Spoken {
@@ -68,16 +70,17 @@ interface PageParts {
   /** Without script a waiting page loads itself anew. */
   refreshSeconds: number | null;
   content: string;
-  /** Paddle's script, where the page is paid by it. */
-  paddle: ProviderScript | null;
+  /** The provider's part of the page, where it has one. */
+  pageWay: ProviderPageWay | null;
 }
 
 function documentOf(parts: PageParts): RenderedPage {
-  const { language, title, accent, data, refreshSeconds: seconds, content, paddle } = parts;
+  const { language, title, accent, data, refreshSeconds: seconds, content, pageWay } = parts;
   const style = styleOf(accent);
   const refresh = seconds === null ? '' : html`<noscript><meta http-equiv="refresh" content="${seconds}"></noscript>`;
-  const loaded =
-    paddle === null ? '' : html`<script src="${paddle.url}"></script><script>!${paddlePageScript}</script>`;
+  const own = pageWay === null ? null : pageWay.kind === 'script' ? paddlePageScript : cardFormScript;
+  const foreign = pageWay?.kind === 'script' ? html`<script src="${pageWay.url}"></script>` : '';
+  const loaded = own === null ? '' : html`!${foreign}<script>!${own}</script>`;
   const page = html`<!doctype html>
 <html lang="${language}" dir="${checkoutWords[language].direction}">
 <head>
@@ -95,13 +98,19 @@ function documentOf(parts: PageParts): RenderedPage {
 </body>
 </html>
 `;
-  const scripts = paddle === null ? [checkoutScript] : [checkoutScript, paddlePageScript];
+  const scripts = own === null ? [checkoutScript] : [checkoutScript, own];
   return {
     html: page,
-    contentSecurityPolicy: pagePolicy({ style, scripts, hasForms: true, foreign: paddle }),
+    contentSecurityPolicy: pagePolicy({ style, scripts, hasForms: true, foreign: pageWay }),
     // Paddle takes payments on approved hosts alone, so it has to see which one this is.
-    referrerPolicy: paddle === null ? 'no-referrer' : 'strict-origin',
+    referrerPolicy: pageWay?.kind === 'script' ? 'strict-origin' : 'no-referrer',
   };
+}
+
+function pageWayOf({ state }: CheckoutPageView): ProviderPageWay | null {
+  if (state.kind !== 'pay') return null;
+  if (state.way.kind === 'paddle') return state.way.script;
+  return state.way.kind === 'card_form' ? state.way.form : null;
 }
 
 // A page that changes under its reader is a nuisance; without script there is no gentler way.

@@ -1,4 +1,4 @@
-import type { ProviderScript } from '../provider-adapter.ts';
+import type { ProviderCardForm, ProviderScript } from '../provider-adapter.ts';
 
 /** Languages of the page, the first where a browser asks for none of them. */
 export const checkoutLanguages = ['en', 'de', 'ar'] as const;
@@ -23,7 +23,7 @@ export type CheckoutPurpose =
 export interface CheckoutPageView {
   /** By `?lang=`, else by the browser's `Accept-Language`. */
   language: CheckoutLanguage;
-  /** Path of the page, `/checkout/<token>`: forms post to `<address>/pay`, `/confirm`, `/cancel`, `/again`; the script reads `/progress`. */
+  /** Path of the page, `/checkout/<token>`: forms post to `<address>/pay`, `/confirm`, `/cancel`, `/again`, `/kept`; the script reads `/progress`. */
   address: string;
   seller: CheckoutSeller;
   /** No money moves: the sandbox gateway, or a provider's test keys. */
@@ -99,13 +99,15 @@ interface OpenState {
 export type CheckoutProblem = 'retry' | 'never' | 'authenticate' | 'card_number' | 'unreachable';
 
 /**
- * The sandbox's own card form, the page of a real provider as an absolute https address, or this page with the script of Paddle, which has
- * no page of its own. design: money-in-checkout §C paddle
+ * The sandbox's own card form, the page of a real provider as an absolute https address, this page with the script of Paddle, which has
+ * no page of its own, or a form of this page whose card goes to its provider alone, which is told our `reference` with it.
+ * design: money-in-checkout §C paddle, moyasar
  */
 export type CheckoutWay =
   | { kind: 'sandbox' }
   | { kind: 'provider'; name: string; url: string }
-  | { kind: 'paddle'; transactionId: string; script: ProviderScript };
+  | { kind: 'paddle'; transactionId: string; script: ProviderScript }
+  | { kind: 'card_form'; reference: string; form: ProviderCardForm };
 
 export interface PayState extends OpenState {
   kind: 'pay';
@@ -169,4 +171,6 @@ export interface CheckoutForms {
   confirm: { form_token: string; answer: 'confirm' | 'fail' };
   cancel: { form_token: string };
   again: { form_token: string };
+  /** Sent by the script of a `card_form`: the token that stands for the card which the provider keeps. */
+  kept: { form_token: string; method_token: string };
 }

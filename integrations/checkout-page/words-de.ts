@@ -47,6 +47,13 @@ export const de: CheckoutWords = {
     toProvider: 'Weiter zu {provider}',
     overlay: 'Sie bezahlen über {provider}, in einem Fenster auf dieser Seite.',
     needsScript: 'Um über {provider} zu bezahlen, schalten Sie für diese Seite JavaScript ein.',
+    cardName: 'Name auf der Karte',
+    cardExpiry: 'Gültig bis (Monat / Jahr)',
+    cardCode: 'Prüfziffer',
+    cardGoesTo: 'Ihre Karte geht allein an {provider}. Ihre Bank fragt Sie vielleicht, ob Sie es sind.',
+    cardNeedsScript: 'Um eine Karte bei {provider} zu speichern, schalten Sie für diese Seite JavaScript ein.',
+    cardRefused:
+      'Diese Karte konnte nicht gespeichert werden. Bitte prüfen Sie Ihre Angaben, oder nehmen Sie eine andere Karte.',
     testCards: 'Testkarten: zum Zahlen eine auswählen',
     setupTestCards: 'Testkarten: zum Speichern eine auswählen',
   },

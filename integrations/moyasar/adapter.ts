@@ -1,4 +1,5 @@
 import type { ProviderAccount, ProviderAdapter } from '../provider-adapter.ts';
+import { moyasarCardForm } from './card-form.ts';
 import { askMoyasar } from './client.ts';
 import { openMoyasarGateway } from './gateway.ts';
 import { moyasarNotifications } from './notification.ts';
@@ -9,10 +10,13 @@ export function moyasarAdapter(baseUrl?: string): ProviderAdapter {
     name: 'moyasar',
     refunds: true,
     links: true,
-    savesMethods: false,
-    open: ({ secret_key = '' }) => openMoyasarGateway({ secretKey: secret_key, baseUrl }),
+    savesMethods: true,
+    keepsPaid: [],
+    open: ({ secret_key = '', publishable_key = null }) =>
+      openMoyasarGateway({ secretKey: secret_key, publishableKey: publishable_key, baseUrl }),
     account: ({ secret_key = '' }) => account(secret_key, baseUrl),
     notifications: moyasarNotifications,
+    pageWay: ({ publishable_key = '' }) => moyasarCardForm(publishable_key, baseUrl),
   };
 }
 

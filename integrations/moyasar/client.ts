@@ -11,7 +11,9 @@ export interface MoyasarOptions {
 }
 
 /** A definite answer: an object, or a refusal with a code that people can look up at Moyasar. */
-export type MoyasarAnswer<T> = { object: T; refusal: null } | { object: null; refusal: string };
+export type MoyasarAnswer<T> =
+  | { object: T; refusal: null }
+  | { object: null; refusal: string; status: number; fields: readonly string[] };
 
 export interface MoyasarClient {
   get<T>(path: string, query?: Record<string, string>): Promise<MoyasarAnswer<T>>;
@@ -64,8 +66,9 @@ function answerOf<T>({ status, body }: ProviderAnswer): MoyasarAnswer<T> {
     throw new GatewayOutcomeUnknown(`moyasar answered ${status} without saying why`);
   }
   const { errors } = body;
-  const fields = typeof errors === 'object' && errors !== null ? Object.keys(errors).join(', ') : '';
-  return { object: null, refusal: fields === '' ? body.type : `${body.type} (${fields})` };
+  const fields = typeof errors === 'object' && errors !== null ? Object.keys(errors) : [];
+  const refusal = fields.length === 0 ? body.type : `${body.type} (${fields.join(', ')})`;
+  return { object: null, refusal, status, fields };
 }
 
 /** The object of an answer that cannot be a refusal of what was asked. Throws `GatewayOutcomeUnknown` with Moyasar's own code. */

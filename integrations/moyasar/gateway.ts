@@ -1,11 +1,14 @@
-import type { PaymentGateway, Refunds } from '../payment-gateway.ts';
+import type { PaymentGateway, Refunds, SavedMethods, TwoStepCharges } from '../payment-gateway.ts';
 import type { PaymentLinks } from '../payment-link.ts';
+import { moyasarCharges } from './charge.ts';
 import { type MoyasarOptions, moyasarClient } from './client.ts';
 import { moyasarLinks } from './link.ts';
 import { moyasarRefunds } from './refund.ts';
 
 export interface MoyasarGateway extends PaymentGateway {
+  readonly charges: TwoStepCharges;
   readonly links: PaymentLinks;
+  readonly methods: SavedMethods;
   readonly refunds: Refunds;
 }
 
@@ -13,14 +16,18 @@ export interface MoyasarGateway extends PaymentGateway {
 const settledMs = 10 * 60_000;
 
 /**
- * Moyasar over the account of one connection: pages of its invoices, and refunds. Methods are neither saved nor charged. It keeps
- * nothing open. docs: providers.md
+ * Moyasar over the account of one connection: pages of its invoices, cards that are saved on our page, charged without their payer, and
+ * refunds. It keeps nothing open. docs: providers.md
  */
-export function openMoyasarGateway(options: MoyasarOptions & { settledMs?: number }): MoyasarGateway {
+export function openMoyasarGateway(
+  options: MoyasarOptions & { publishableKey?: string | null; settledMs?: number },
+): MoyasarGateway {
   const client = moyasarClient(options);
   return {
     name: 'moyasar',
-    links: moyasarLinks(client),
+    charges: moyasarCharges(client),
+    links: moyasarLinks(client, options),
+    methods: {},
     refunds: moyasarRefunds(client, options.settledMs ?? settledMs),
   };
 }

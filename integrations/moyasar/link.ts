@@ -1,38 +1,46 @@
 import { refuse } from '../../billing/refusal.ts';
 import type { GatewayReference } from '../gateway-reference.ts';
 import { GatewayOutcomeUnknown } from '../payment-gateway.ts';
-import { type LinkRequest, type LinkState, neverOpened, type OpenedLink, type PaymentLinks } from '../payment-link.ts';
+import {
+  type LinkReference,
+  type LinkRequest,
+  type LinkState,
+  neverOpened,
+  type OpenedLink,
+  type PaymentLinks,
+} from '../payment-link.ts';
 import { amountOfMoyasar, moyasarAmount, refuseTooLittle } from './amount.ts';
 import { type MoyasarClient, objectOf } from './client.ts';
 import { declineClassOfMoyasar, declineCodeOf } from './decline.ts';
+import { isCaptured, isUndecided } from './payment.ts';
+import { closeSetup, openSetup, readSetup, type SetupKeys } from './saved-method.ts';
 import type { MoyasarInvoice, MoyasarPayment } from './shapes.ts';
 
 const minuteMs = 60_000;
 /** Time for the request to arrive, and for clocks that differ. */
 const spareMs = 2 * minuteMs;
-/** Time that a payer has to confirm at its bank; an attempt that is older was given up. */
-const confirmationMs = 30 * minuteMs;
-const captured = new Set<MoyasarPayment['status']>(['paid', 'captured', 'refunded']);
 
 /**
  * Invoices of Moyasar, each with a page of its own. They have no idempotency key: an invoice is looked for by our token in its metadata
- * before one is made. design: money-in-checkout §C moyasar
+ * before one is made. A card is saved alone, on our page. design: money-in-checkout §C moyasar
  */
-export function moyasarLinks(client: MoyasarClient): PaymentLinks {
+export function moyasarLinks(client: MoyasarClient, keys: SetupKeys): PaymentLinks {
+  /** A saving bears our token in place of an id: nothing is made at Moyasar before its payer comes. */
+  const isSetup = ({ providerId, token }: LinkReference) => providerId === token;
   return {
     resend: { untilMs: 23 * 60 * minuteMs },
     minimumLifeMs: 0,
     closable: true,
-    open: (request) => open(client, request),
-    read: (reference) => read(client, reference),
-    close: (reference) => close(client, reference),
+    open: async (request) => (request.mode === 'setup' ? openSetup(request, keys) : open(client, request)),
+    read: (reference) => (isSetup(reference) ? readSetup(client, reference) : read(client, reference)),
+    close: (reference) => (isSetup(reference) ? closeSetup(client, reference) : close(client, reference)),
   };
 }
 
 async function open(client: MoyasarClient, request: LinkRequest): Promise<OpenedLink> {
-  const { mode, amount, currency, description, returnUrl, metadata, token } = request;
-  if (mode === 'setup' || request.saveMethod) {
-    const problem = 'moyasar saves no payment methods: its pages take payments alone';
+  const { amount, currency, description, returnUrl, metadata, token } = request;
+  if (request.saveMethod) {
+    const problem = 'moyasar keeps no card of what is paid on its pages: save one alone first';
     throw refuse('invalid_operation', problem, { fields: { payment_provider: problem } });
   }
   refuseTooLittle(amount, currency);
@@ -96,7 +104,7 @@ async function close(client: MoyasarClient, reference: GatewayReference): Promis
 
 function stateOf(invoice: MoyasarInvoice): LinkState {
   const payments = (invoice.payments ?? []).toSorted((a, b) => a.created_at.localeCompare(b.created_at));
-  const captures = payments.filter(({ status }) => captured.has(status));
+  const captures = payments.filter(isCaptured);
   return {
     status: statusOf(invoice, captures, payments.some(isUndecided)),
     providerId: invoice.id,
@@ -133,10 +141,4 @@ function statusOf(
 function isOver({ status, expired_at }: MoyasarInvoice): boolean {
   if (status !== 'initiated' && status !== 'failed') return true;
   return expired_at !== null && Date.parse(expired_at) <= Date.now();
-}
-
-/** Waits for its payer's bank, or for its capture. */
-function isUndecided({ status, created_at }: MoyasarPayment): boolean {
-  if (status === 'authorized') return true;
-  return status === 'initiated' && Date.now() - Date.parse(created_at) < confirmationMs;
 }

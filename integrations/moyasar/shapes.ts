@@ -14,7 +14,24 @@ export interface MoyasarPayment {
   created_at: string;
   invoice_id: string | null;
   metadata: Record<string, string> | null;
-  source: { message?: string | null; response_code?: string | null } | null;
+  source: {
+    message?: string | null;
+    response_code?: string | null;
+    /** Page on which the payer confirms at its bank. */
+    transaction_url?: string | null;
+  } | null;
+}
+
+/** A card that Moyasar keeps. */
+export interface MoyasarToken {
+  id: string;
+  /** `initiated` waits for its payer to confirm at its bank; only an `active` one can be charged. */
+  status: 'initiated' | 'active' | 'inactive' | 'expired';
+  brand: string;
+  last_four: string;
+  created_at: string;
+  metadata: Record<string, string> | null;
+  message: string | null;
 }
 
 export interface MoyasarInvoice {

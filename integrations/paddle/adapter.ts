@@ -16,7 +16,7 @@ export function paddleAdapter(baseUrl?: string): ProviderAdapter {
     account: ({ api_key = '' }) => account(api_key, baseUrl),
     notifications: paddleNotifications,
     events: ({ api_key = '' }, since) => listPaddleEvents(paddleClient({ apiKey: api_key, baseUrl }), since),
-    script: ({ api_key = '', client_side_token = '' }) => paddleScript(api_key, client_side_token, baseUrl),
+    pageWay: ({ api_key = '', client_side_token = '' }) => paddleScript(api_key, client_side_token, baseUrl),
   };
 }
 

@@ -12,10 +12,20 @@ export function paddleScript(apiKey: string, clientToken: string, baseUrl: strin
   const isTest = isSandboxKey(apiKey);
   if (baseUrl !== undefined) {
     const { origin, href } = new URL(path, baseUrl);
-    return { url: href, clientToken, isTest, scripts: [origin], frames: [origin], styles: [], connects: [] };
+    return {
+      kind: 'script',
+      url: href,
+      clientToken,
+      isTest,
+      scripts: [origin],
+      frames: [origin],
+      styles: [],
+      connects: [],
+    };
   }
   const prefix = isTest ? 'sandbox-' : '';
   return {
+    kind: 'script',
     url: `https://cdn.paddle.com${path}`,
     clientToken,
     isTest,

@@ -44,6 +44,8 @@ const schema = defineEntity({
     /** The change of its subscription that it pays, written down already. */
     planned: p.json<PlannedChange>().nullable(),
     providerSessionId: p.text().nullable(),
+    /** Provider's tokens of cards that a payer's browser had it keep on our page, the first first. */
+    methodTokens: p.array().defaultRaw(`'{}'`),
     /** Address of the provider's page; null where the link is our own. */
     providerUrl: p.text().nullable(),
     providerExpiresAt: instant().nullable(),

@@ -11,11 +11,30 @@ export interface FakePayment {
   captured_at: string | null;
   refunded: number;
   refunded_at: string | null;
-  invoice_id: string;
+  /** Null where a saved card was charged. */
+  invoice_id: string | null;
   created_at: string;
   updated_at: string;
   metadata: Record<string, string> | null;
   source: { type: 'creditcard'; company: string; number: string; message: string | null; response_code: string | null };
+}
+
+/** A card that is kept, whole, or not yet confirmed by its payer. */
+export interface FakeToken {
+  id: string;
+  status: 'initiated' | 'active' | 'inactive';
+  brand: string;
+  funding: string;
+  country: string;
+  month: string;
+  year: string;
+  name: string;
+  last_four: string;
+  metadata: Record<string, string> | null;
+  message: string | null;
+  verification_url: string;
+  created_at: string;
+  updated_at: string;
 }
 
 export interface FakeInvoice {
@@ -62,6 +81,9 @@ export function invalid(field: string, message: string): MoyasarRefusal {
 export class MoyasarBooks {
   readonly invoices = new Map<string, FakeInvoice>();
   readonly payments = new Map<string, FakePayment>();
+  readonly tokens = new Map<string, FakeToken>();
+  /** What is known of a kept card beside what Moyasar shows: its behaviour, and where its payer goes on. */
+  readonly kept = new Map<string, { card: SandboxCard; callbackUrl: string }>();
   readonly events: FakeEvent[] = [];
   /** The card of each payment, with the times its behaviour still shows. */
   readonly cards = new Map<string, SandboxCard>();
@@ -91,9 +113,9 @@ export class MoyasarBooks {
   captures(): FakeCapture[] {
     return [...this.payments.values()]
       .filter(({ status }) => status === 'paid' || status === 'refunded')
-      .map(({ id, invoice_id, amount, currency }) => ({
+      .map(({ id, invoice_id, amount, currency, metadata }) => ({
         id,
-        token: this.invoices.get(invoice_id)?.metadata?.perennial_token ?? null,
+        token: (this.invoices.get(invoice_id ?? '')?.metadata ?? metadata)?.perennial_token ?? null,
         ...moneyInUnits(amount, currency),
       }));
   }

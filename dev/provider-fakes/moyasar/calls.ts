@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { FakeCall } from '../shell.ts';
 import { type FakeInvoice, type FakePayment, invalid, type MoyasarBooks, MoyasarRefusal } from './books.ts';
-import { invoiceOf, nearer, refundPayment } from './payment.ts';
+import { chargeToken, invoiceOf, nearer, refundPayment } from './payment.ts';
+import { keepCard, tokenOf } from './token.ts';
 
 /** Names of calls in faults. */
-export type CallKind = 'open' | 'read' | 'close' | 'mark' | 'refund' | 'list';
+export type CallKind = 'open' | 'read' | 'close' | 'mark' | 'refund' | 'list' | 'keep' | 'token' | 'charge';
 
 type Call = FakeCall<CallKind>;
 
@@ -23,6 +24,12 @@ export function callOf(books: MoyasarBooks, method: string, url: URL, body: Body
       return { kind: 'read', answer: () => shown(books, id) };
     case 'GET invoices/:id/cancel':
       return { kind: 'close', answer: () => cancel(books, id) };
+    case 'POST tokens':
+      return { kind: 'keep', answer: () => keep(books, body, pageUrl) };
+    case 'GET tokens/:id':
+      return { kind: 'token', answer: () => tokenOf(books, id) };
+    case 'POST payments':
+      return { kind: 'charge', answer: () => charge(books, body) };
     case 'GET payments/:id':
       return { kind: 'read', answer: () => nearer(books, paymentOf(books, id)) };
     case 'PUT payments/:id':
@@ -67,6 +74,23 @@ function openInvoice(books: MoyasarBooks, body: Body, pageUrl: string): FakeInvo
   };
   books.invoices.set(id, invoice);
   return invoice;
+}
+
+function keep(books: MoyasarBooks, body: Body, pageUrl: string) {
+  allow(body, ['name', 'number', 'month', 'year', 'cvc', 'callback_url', 'metadata']);
+  return keepCard(books, body, { pageUrl, metadata: merged(null, body.metadata) });
+}
+
+function charge(books: MoyasarBooks, body: Body): FakePayment {
+  allow(body, ['given_id', 'amount', 'currency', 'description', 'metadata', 'source']);
+  const { given_id: id, source } = body;
+  if (typeof id !== 'string' || !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(id))
+    throw invalid('given_id', 'is invalid');
+  const { type, token: tokenId, ...others } = (source ?? {}) as Body;
+  allow(others, []);
+  if (type !== 'token' || typeof tokenId !== 'string') throw invalid('source', 'is invalid');
+  const metadata = merged(null, body.metadata);
+  return chargeToken(books, { id, amount: amountOf(body, 100), currency: currencyOf(body), metadata, tokenId });
 }
 
 function addressOrTime(body: Body, name: string): string | null {

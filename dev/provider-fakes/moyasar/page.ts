@@ -21,3 +21,12 @@ export function hostedPage(invoice: FakeInvoice, outcome: string | null): string
 </select></label> <button>Pay</button></form>
 <p><a href="${back_url ?? success_url}">Back without paying</a></p></main></body></html>`;
 }
+
+/** Page of the fake that takes the place of a payer's bank. */
+export function verifyPage(): string {
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Moyasar fake</title></head>
+<body><main><h1>Moyasar fake</h1><p>This page takes the place of your bank.</p>
+<form method="post"><button name="answer" value="confirm">Confirm</button> <button name="answer" value="fail">Refuse</button></form>
+</main></body></html>`;
+}

@@ -19,11 +19,36 @@ export function payInvoice(books: MoyasarBooks, invoiceId: string, cardNumber: s
   if (invoice.status !== 'initiated') return 'closed';
   const waiting = books.paymentsOf(invoiceId).some(({ status }) => status === 'initiated');
   if (waiting) return 'initiated';
-  const payment = newPayment(books, invoice, card, cardNumber);
+  return attempt(books, newPayment(books, invoice, card, cardNumber), card);
+}
+
+/** Has the bank of a card decide on a payment. Says what became of it. */
+function attempt(books: MoyasarBooks, payment: FakePayment, card: SandboxCard): FakePayment['status'] {
   const decline = declineOf(card);
   if (decline) fail(books, payment, decline);
   else if (!isDecidedLater(card)) capture(books, payment, takenOf(payment, card));
   return payment.status;
+}
+
+/**
+ * Charges a kept card without its payer, under the id that the caller gives: one id is one payment. Throws as Moyasar refuses an id that it
+ * has, and a card that it does not keep.
+ */
+export function chargeToken(
+  books: MoyasarBooks,
+  asked: Pick<FakePayment, 'id' | 'amount' | 'currency' | 'metadata'> & { tokenId: string },
+): FakePayment {
+  const { tokenId, ...payment } = asked;
+  if (books.payments.has(payment.id)) throw invalid('given_id', 'has already been taken');
+  const card = books.tokens.get(tokenId)?.status === 'active' ? books.kept.get(tokenId)?.card : undefined;
+  if (!card) throw invalid('token', 'is invalid');
+  const charged = addPayment(books, { ...payment, invoice_id: null }, card, books.tokens.get(tokenId)?.last_four ?? '');
+  // Nobody is there to confirm.
+  if (card.behaviour === 'needs_authentication')
+    fail(books, charged, { code: '65', message: 'AUTHENTICATION REQUIRED' });
+  else attempt(books, charged, card);
+  if (card.behaviour === 'declines_times' && card.count > 0) card.count -= 1;
+  return charged;
 }
 
 function isDecidedLater({ behaviour, count }: SandboxCard): boolean {
@@ -46,25 +71,26 @@ function takenOf({ amount, currency }: FakePayment, { behaviour }: SandboxCard) 
 }
 
 function newPayment(books: MoyasarBooks, invoice: FakeInvoice, card: SandboxCard, cardNumber: string): FakePayment {
+  const { id: invoice_id, amount, currency } = invoice;
+  const asked = { id: randomUUID(), amount, currency, invoice_id, metadata: null };
+  return addPayment(books, asked, card, cardNumber.replaceAll(' ', '').slice(-4));
+}
+
+function addPayment(
+  books: MoyasarBooks,
+  asked: Pick<FakePayment, 'id' | 'amount' | 'currency' | 'invoice_id' | 'metadata'>,
+  card: SandboxCard,
+  lastFour: string,
+): FakePayment {
   const now = new Date().toISOString();
-  const digits = cardNumber.replaceAll(' ', '');
   const payment: FakePayment = {
-    id: randomUUID(),
-    status: 'initiated',
-    amount: invoice.amount,
-    currency: invoice.currency,
-    captured: 0,
-    captured_at: null,
-    refunded: 0,
-    refunded_at: null,
-    invoice_id: invoice.id,
-    created_at: now,
-    updated_at: now,
-    metadata: null,
+    ...asked,
+    ...{ status: 'initiated', captured: 0, captured_at: null, refunded: 0, refunded_at: null },
+    ...{ created_at: now, updated_at: now },
     source: {
       type: 'creditcard',
       company: 'visa',
-      number: `XXXX-XXXX-XXXX-${digits.slice(-4)}`,
+      number: `XXXX-XXXX-XXXX-${lastFour}`,
       message: null,
       response_code: null,
     },
@@ -81,7 +107,7 @@ export function capture(
   taken: { amount?: number; currency?: string } = {},
 ): void {
   Object.assign(payment, { status: 'paid', ...taken, updated_at: new Date().toISOString() });
-  const invoice = books.invoices.get(payment.invoice_id);
+  const invoice = books.invoices.get(payment.invoice_id ?? '');
   if (invoice) invoice.status = 'paid';
   books.tell('payment_paid', payment);
 }
@@ -99,10 +125,18 @@ function fail(books: MoyasarBooks, payment: FakePayment, { code, message }: { co
   books.tell('payment_failed', payment);
 }
 
-/** The decision of a payer or bank that was waited for. False when nothing waited. */
+/** The decision of a payer or bank that was waited for, on an attempt to pay an invoice. False when nothing waited. */
 export function decide(books: MoyasarBooks, invoiceId: string, how: 'capture' | 'fail'): boolean {
-  const payment = books.paymentsOf(invoiceId).find(({ status }) => status === 'initiated');
-  if (!payment) return false;
+  return decidePayment(
+    books,
+    books.paymentsOf(invoiceId).find(({ status }) => status === 'initiated'),
+    how,
+  );
+}
+
+/** The same on one payment. */
+export function decidePayment(books: MoyasarBooks, payment: FakePayment | undefined, how: 'capture' | 'fail'): boolean {
+  if (payment?.status !== 'initiated') return false;
   if (how === 'capture') capture(books, payment);
   else fail(books, payment, { code: '1A', message: 'AUTHENTICATION FAILED' });
   return true;

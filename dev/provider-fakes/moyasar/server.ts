@@ -1,3 +1,4 @@
+import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
 import {
   type FakeAnswer,
   type FakeOptions,
@@ -8,8 +9,9 @@ import {
 } from '../shell.ts';
 import { type FakeEvent, MoyasarBooks, MoyasarRefusal } from './books.ts';
 import { type CallKind, callOf } from './calls.ts';
-import { hostedPage } from './page.ts';
+import { hostedPage, verifyPage } from './page.ts';
 import { invoiceOf, payInvoice } from './payment.ts';
+import { verifyCard } from './token.ts';
 
 export type MoyasarFake = ProviderFake<CallKind, MoyasarBooks, FakeEvent>;
 
@@ -21,6 +23,7 @@ export function startMoyasarFake(options: FakeOptions = {}): Promise<MoyasarFake
   return startFake<CallKind, MoyasarBooks, FakeEvent>(
     {
       apiPath: /^\/v1\//,
+      browserPath: /^\/v1\/tokens$/,
       faultBody: { type: 'api_error', message: 'Fault', errors: null },
       newBooks: () => new MoyasarBooks(),
       accountOf: (_, secretKey) => secretKey,
@@ -39,35 +42,57 @@ function refused(status: number, type: string, message: string): FakeAnswer {
   return { status, body: { type, message, errors: null } };
 }
 
-/** The secret key of a request: HTTP Basic with an empty password. */
-function admit({ headers }: FakeRequest): { key: string } | FakeAnswer {
+/** The account of a request, by HTTP Basic with an empty password: a publishable key has cards kept and does nothing else. */
+function admit({ method, url, headers }: FakeRequest): { key: string } | FakeAnswer {
   const encoded = /^Basic ([\w+/=]+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
-  const key = /^(sk_test_\w+):$/.exec(Buffer.from(encoded, 'base64').toString('utf8'))?.[1];
-  return key === undefined ? refused(401, 'authentication_error', 'Invalid API Key') : { key };
+  const [, kind, name] = /^(sk|pk)_test_(\w+):$/.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? [];
+  const keepsCard = method === 'POST' && url.pathname === '/v1/tokens';
+  const isAllowed = keepsCard ? kind === 'pk' : kind === 'sk';
+  return isAllowed ? { key: `sk_test_${name}` } : refused(401, 'authentication_error', 'Invalid API Key');
 }
 
-/** The card of a payment loses a request of its refund before it, or the answer behind it. */
+/** The card of a payment loses a request of its charge or refund before it, or the answer behind it. */
 function answerOf(
   books: MoyasarBooks,
   { kind, answer }: { kind: CallKind; answer(): unknown },
-  { url }: FakeRequest,
+  { url, body }: FakeRequest,
 ): FakeAnswer | null {
-  const card = kind === 'refund' ? books.cards.get(url.pathname.split('/')[3] ?? '') : undefined;
+  const card = kind === 'refund' ? books.cards.get(url.pathname.split('/')[3] ?? '') : cardOf(books, kind, body);
   if (card?.behaviour === 'unreachable_times') {
     card.count -= 1;
     if (card.count >= 0) return null;
   }
   try {
-    const answered = { status: kind === 'open' ? 201 : 200, body: structuredClone(answer()) };
-    return card?.behaviour === 'refund_loses_answer' ? null : answered;
+    const answered = { status: ['open', 'keep', 'charge'].includes(kind) ? 201 : 200, body: structuredClone(answer()) };
+    return loses.has(`${kind} ${card?.behaviour}`) ? null : answered;
   } catch (error) {
     if (!(error instanceof MoyasarRefusal)) throw error;
-    return card?.behaviour === 'refund_loses_answer' ? null : { status: error.status, body: error.body };
+    return loses.has(`${kind} ${card?.behaviour}`) ? null : { status: error.status, body: error.body };
   }
 }
 
+const loses = new Set(['refund refund_loses_answer', 'charge loses_answer']);
+
+/** The kept card that a call charges. */
+function cardOf(books: MoyasarBooks, kind: CallKind, body: string): SandboxCard | undefined {
+  if (kind !== 'charge') return undefined;
+  return books.kept.get(JSON.parse(body)?.source?.token)?.card;
+}
+
+/** The bank's page on which a payer confirms its card. */
+function verifyPageOf(accounts: readonly MoyasarBooks[], { method, url, body }: FakeRequest): FakePage | null {
+  const id = /^\/verify\/(\w+)$/.exec(url.pathname)?.[1];
+  const books = accounts.find((each) => id !== undefined && each.tokens.has(id));
+  if (!books || id === undefined) return null;
+  if (method !== 'POST') return { html: verifyPage() };
+  const location = verifyCard(books, id, new URLSearchParams(body).get('answer') === 'fail' ? 'fail' : 'confirm');
+  return location === null ? null : { location };
+}
+
 /** The page behind an invoice's address. */
-function pageOf(accounts: readonly MoyasarBooks[], { method, url, body }: FakeRequest): FakePage | null {
+function pageOf(accounts: readonly MoyasarBooks[], request: FakeRequest): FakePage | null {
+  if (request.url.pathname.startsWith('/verify/')) return verifyPageOf(accounts, request);
+  const { method, url, body } = request;
   const id = /^\/pay\/([\w-]+)$/.exec(url.pathname)?.[1];
   const books = accounts.find((each) => id !== undefined && each.invoices.has(id));
   if (!books || id === undefined) return null;

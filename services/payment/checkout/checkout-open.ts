@@ -25,6 +25,8 @@ export interface LinkToOpen {
   providerId: string | null;
   chargeProviderId: string | null;
   createdAt: string;
+  /** Cards that the payer's browser had the provider keep. */
+  methodTokens: readonly string[];
   mode: 'payment' | 'setup';
   amount: string;
   currency: string;
@@ -102,6 +104,7 @@ function linkOf(row: RequestRow, mandateLimit: string | null): LinkToOpen {
     providerId: row.provider_session_id,
     chargeProviderId: row.gateway_payment_id,
     createdAt: instantText(row.created_at),
+    methodTokens: row.method_tokens,
     mode: row.checkout_payment_id === null ? 'setup' : 'payment',
     amount: decimalText(row.amount),
     currency: row.currency,

@@ -34,6 +34,7 @@ export interface CheckoutRow {
   page_token: string | null;
   base_url: string;
   provider_session_id: string | null;
+  method_tokens: string[];
   provider_url: string | null;
   provider_expires_at: string | null;
   link_state: 'none' | 'open' | 'dead';
@@ -55,7 +56,7 @@ export interface CheckoutRow {
 
 export const checkoutColumns = `id, tenant_id, environment_id, status, customer_id, action, checkout_status, configuration, payment_provider,
   provider_config, amount, currency, checkout_invoice_id, checkout_payment_id, connection_id, wallet_id, subscription_id, purchase_id, planned, page_token, base_url,
-  provider_session_id, provider_url, provider_expires_at, link_state, failure_reason, opened_at, expires_at, asked_at, answered_at,
+  provider_session_id, method_tokens, provider_url, provider_expires_at, link_state, failure_reason, opened_at, expires_at, asked_at, answered_at,
   completion_failed_at, ended_at, completed_at, cancelled_at, created_at, metadata, test_clock_id, version`;
 
 /** Locks a session, an archived one too: money may still come for it. First of all locks. Throws `not_found`. spec: wallets-and-payments §0 Locks */

@@ -19,7 +19,7 @@ beforeEach(() => {
   under = moyasarUnderTest(fake);
 });
 
-gatewayContract('the Moyasar adapter', () => under, { savesMethods: false });
+gatewayContract('the Moyasar adapter', () => under);
 
 describe('amounts of Moyasar', () => {
   test.each([

@@ -1,92 +1,18 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { inSqlTransaction } from '../../../../db/transaction.ts';
-import type { FakeEvent } from '../../../../dev/provider-fakes/moyasar/books.ts';
-import { sentNotification } from '../../../../dev/provider-fakes/moyasar/notification.ts';
-import { decide, payInvoice } from '../../../../dev/provider-fakes/moyasar/payment.ts';
-import { startMoyasarFake } from '../../../../dev/provider-fakes/moyasar/server.ts';
-import { providerAdapters } from '../../../../integrations/connect.ts';
-import { type SandboxBehaviour, sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
-import { testApp } from '../../../support/app.ts';
-import { testDatabase } from '../../../support/database.ts';
-import { checkDocumented } from '../../../support/documented.ts';
-import { testTemporal } from '../../../support/temporal.ts';
-import { startWorkers } from '../../../support/worker.ts';
-import { type Body, customerOf, invoiceOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
+import { decide } from '../../../../dev/provider-fakes/moyasar/payment.ts';
+import { sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
+import { monthlyPlan } from '../../../support/billing.ts';
+import { type Body, customerOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
 import { inboxOf } from '../provider-inbox.fixture.ts';
+import { checkout, moyasarWorld } from './moyasar.fixture.ts';
 
-const fake = await startMoyasarFake();
-const providers = providerAdapters({ moyasar: fake.url });
-const base = await testDatabase({ fakes: { moyasar: fake } });
-const temporal = await testTemporal();
-const { app, api, gateway } = await testApp(base, temporal, { providers });
-await startWorkers(base, temporal, { gateway, providers });
-afterAll(() => fake.close());
-
-const secretKey = 'sk_test_pages';
-const books = fake.booksOf(secretKey);
-const checkout = { payment_provider: 'moyasar', success_url: 'https://shop.example/thanks' };
-const read = async (path: string): Promise<Body> => (await api<Body>('GET', path)).body;
-const connect = (more: object = {}) =>
-  api<Body>('POST', '/connections', {
-    name: 'Moyasar',
-    provider_type: 'moyasar',
-    encrypted_secret_data: { secret_key: secretKey, webhook_secret: 'mwh_1', ...more },
-  });
-const order = async (amount = '25', more: object = { checkout }) =>
-  api<Body>('POST', '/invoices', invoiceOf((await customerOf(api)).id, amount, { currency: 'sar', ...more }));
+const world = await moyasarWorld('pages');
+const { api, app, base, becomes, books, connect, credit, fake, inboxBytes, lastEvent, notify } = world;
+const { opened, order, pageOf, paid, pay, read, refundsBecome } = world;
+afterAll(() => world.close());
 const unconnected = await order();
 const refusedKeys = [await connect({ secret_key: 'sk_live_1' }), await connect({ secret_key: 'no_key' })];
 const { body: connection } = await connect();
-
-async function opened(): Promise<Body> {
-  const { status, body } = await order();
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.checkout_session;
-}
-const pageOf = (session: Body) => books.invoices.get(session.provider_result.provider_session_id)!;
-const pay = (session: Body, card: SandboxBehaviour = 'succeeds') =>
-  payInvoice(books, pageOf(session).id, sandboxCardNumber(card));
-const becomes = (session: Body, checkout_status: string) =>
-  expect.poll(() => readSession(api, session.id), { timeout: 20_000 }).toMatchObject({ checkout_status });
-const refundsBecome = (paymentId: string, expected: object[]) =>
-  expect
-    .poll(async () => (await read(`/refunds?payment_ids=${paymentId}`)).items, { timeout: 20_000 })
-    .toMatchObject(expected);
-const lastEvent = (type: string): FakeEvent => {
-  const event = books.events.findLast((each) => each.type === type);
-  if (!event) throw new Error(`the account told of no ${type}`);
-  return event;
-};
-const inboxBytes = () =>
-  inSqlTransaction(base.database, base.scope, (tx) => tx.rows<{ body: Buffer }>('select body from inbound_event'));
-
-async function notify(event: FakeEvent, secret: string | null = 'mwh_1') {
-  const url = `/v1/webhooks/moyasar/${base.scope.tenantId}/${base.scope.environmentId}`;
-  const { headers, body: payload } = sentNotification(event, secret);
-  const answer = await app.inject({ method: 'POST', url, headers, payload });
-  checkDocumented('POST', url, answer.statusCode, null, null);
-  return { status: answer.statusCode, body: answer.json() as Body };
-}
-
-/** An invoice of 25 that was paid on the page of Moyasar. */
-async function paid(card: SandboxBehaviour = 'succeeds') {
-  const session = await opened();
-  pay(session, card);
-  await becomes(session, 'completed');
-  const [payment] = books.paymentsOf(pageOf(session).id);
-  return { paymentId: session.checkout_payment_id, invoiceId: session.checkout_invoice_id, payment: payment! };
-}
-
-async function credit(invoiceId: string, amount: string) {
-  const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
-  const { status, body } = await api<Body>('POST', '/creditnotes', {
-    invoice_id: invoiceId,
-    reason: 'SERVICE_ISSUE',
-    refund_target: 'BACK_TO_SOURCE',
-    line_items: [{ invoice_line_item_id: line.id, amount }],
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
-}
 
 test('a provider that is not connected is refused by name, and a key that Moyasar refuses is not kept', () => {
   expect(unconnected).toMatchObject({
@@ -233,12 +159,22 @@ test('an amount that Moyasar does not take is refused before a page is opened', 
   expect(books.invoices.size).toBe(before);
 });
 
-test('cards are not saved: what would keep one is refused by name', async () => {
+test('without the publishable key no card is saved, and an order that would keep one is refused by name', async () => {
   const { id } = await customerOf(api);
   expect(await api('POST', `/payments/customers/${id}/setup/intent`, { provider: 'moyasar' })).toMatchObject({
     status: 400,
-    body: { message: expect.stringContaining('moyasar saves no payment methods') },
+    body: { code: 'invalid_operation', message: expect.stringContaining('has no publishable_key') },
   });
+  const before = books.invoices.size;
+  const kept = { ...checkout, payment_provider_config: { collection_method: 'charge_automatically' } };
+  const { planId } = await monthlyPlan(api);
+  const terms = { customer_id: id, plan_id: planId, currency: 'usd', billing_period: 'MONTHLY', checkout: kept };
+  const refused = await api<Body>('POST', '/subscriptions', { ...terms, collection_method: 'charge_automatically' });
+  expect(refused, JSON.stringify(refused.body)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_operation', message: expect.stringContaining('moyasar') },
+  });
+  expect(books.invoices.size).toBe(before);
 });
 
 describe('refunds', () => {

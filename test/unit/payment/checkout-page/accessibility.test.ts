@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { JSDOM } from 'jsdom';
 import { expect, test } from 'vitest';
 import { renderCheckoutNotice, renderCheckoutPage } from '../../../../integrations/checkout-page/render.ts';
-import { paddleView, views } from './views.fixture.ts';
+import { cardFormView, paddleView, views } from './views.fixture.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -41,8 +41,9 @@ test.each(pages)('%s in %s: axe finds nothing wrong', async (name, language) => 
   expect(await violations(renderCheckoutPage({ ...views[name]!, language }).html)).toEqual([]);
 });
 
-test('a page that is paid by Paddle too', async () => {
+test('pages with the part of a provider too', async () => {
   expect(await violations(renderCheckoutPage(paddleView('pdl_sdbx_1', { language: 'ar' })).html)).toEqual([]);
+  expect(await violations(renderCheckoutPage(cardFormView({ language: 'ar' })).html)).toEqual([]);
 });
 
 test('pages without a session too', async () => {

@@ -3,6 +3,7 @@ import type {
   CheckoutPageState,
   CheckoutPageView,
 } from '../../../../integrations/checkout-page/view.ts';
+import { moyasarCardForm } from '../../../../integrations/moyasar/card-form.ts';
 import { paddleScript } from '../../../../integrations/paddle/script.ts';
 
 export const order: CheckoutOrder = {
@@ -59,6 +60,12 @@ export function paddleView(apiKey: string, changed: Partial<CheckoutPageView> = 
 }
 
 const setup = { purpose: 'save_method', order: null } as const;
+
+/** A page whose card goes to Moyasar, which lets in more than every other. */
+export function cardFormView(changed: Partial<CheckoutPageView> = {}): CheckoutPageView {
+  const way = { kind: 'card_form', reference: 'pn_1', form: moyasarCardForm('pk_test_1')! } as const;
+  return pageView({ ...pay, way }, { ...setup, ...changed });
+}
 
 /** Every state of the page by its name. */
 export const views: Record<string, CheckoutPageView> = {
