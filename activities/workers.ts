@@ -14,10 +14,6 @@ import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.t
 import { autoTopUpWorkflowId } from '../workflows/wallet/auto-top-up.messages.ts';
 import { topUpTeller } from '../workflows/wallet/auto-top-up-start.messages.ts';
 import { walletWaker } from '../workflows/wallet/wallet-start.messages.ts';
-import { alertEvaluator } from './alert/alert-evaluator.ts';
-import { grantEvaluator } from './alert/grant-evaluator.ts';
-import { thresholdEvaluator } from './alert/threshold-evaluator.ts';
-import type { UsageEvaluator } from './alert/usage-evaluator.ts';
 import { usageLooks } from './alert/usage-look.ts';
 import { createUsageWatchActivities } from './alert/usage-watch.ts';
 import { createPriceSyncActivities } from './catalogue/price-sync.ts';
@@ -44,8 +40,8 @@ import { createEventReprocessActivities } from './usage/event-reprocess.ts';
 import { createEventRetentionActivities } from './usage/event-retention.ts';
 import { createMeterBuildActivities } from './usage/meter-build.ts';
 import { createUsageFeedActivities } from './usage/usage-feed.ts';
+import { usageEvaluator } from './usage-rules.ts';
 import { createAutoTopUpActivities } from './wallet/auto-top-up.ts';
-import { topUpEvaluator } from './wallet/top-up-evaluator.ts';
 import { createWalletActivities } from './wallet/wallet.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 import { WorkflowThread } from './workflow-worker/workflow-thread.ts';
@@ -117,7 +113,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
-  const looks = usageLooks({ database, evaluators: usageEvaluators({ database, readUsage, temporal }) });
+  const looks = usageLooks({ database, evaluators: [usageEvaluator({ database, readUsage, temporal })] });
   const activities = {
     ...createSubscriptionActivities({ ...access, readUsage, timerSpreadMs }),
     ...createInvoiceActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways, pages }),
@@ -205,16 +201,6 @@ function tellWallets(temporal: Client, timerSpreadMs: number): void {
   onTopUpsChanged((owner, changed) => {
     if (!isStepOf(autoTopUpWorkflowId(changed.id))) teller(owner, changed);
   });
-}
-
-/** Everything that follows from usage, in the order in which it looks at a customer. */
-function usageEvaluators(dependencies: Parameters<typeof thresholdEvaluator>[0]): UsageEvaluator[] {
-  return [
-    thresholdEvaluator(dependencies),
-    grantEvaluator(dependencies),
-    alertEvaluator(dependencies),
-    topUpEvaluator(dependencies),
-  ];
 }
 
 /** Steps of those who see to it that others are told: of lifecycles that were closed, of notifications, and of webhooks. */

@@ -5,7 +5,7 @@ import { inSqlTransaction } from '../../db/transaction.ts';
 import { environmentsWithDueMarks } from '../../metering/postgres/due-mark.ts';
 import { lateTopUps } from '../../services/wallet/auto-topup/auto-topup-watch.ts';
 import { signalUsageWatch } from '../alert/usage-watch.ts';
-import { tellToLook } from '../wallet/top-up-evaluator.ts';
+import { tellToLook } from '../wallet/top-up-rule.ts';
 
 /** A step that is so late was not told of: one that was takes a second. */
 const lateMs = 60_000;

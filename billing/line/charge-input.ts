@@ -9,8 +9,11 @@ import type { BillingCycle, BillingPeriod, Interval } from '../time/calendar.ts'
 import type { CommitmentInfo, CycleGrants, ItemCommitment, PartOfCommitment } from './charge-terms.ts';
 import type { ResumeTerms } from './resume-charge.ts';
 
-/** Which invoice is being filled. spec: subscriptions-and-invoicing §2.6.1 */
-export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview' | 'resume' | 'threshold';
+/**
+ * Which invoice is being filled; with `running` none, but the cost of the current period so far is told.
+ * spec: subscriptions-and-invoicing §2.6.1; wallets-and-payments §2.16
+ */
+export type ChargeReason = 'opening' | 'cycle' | 'closing' | 'last' | 'preview' | 'resume' | 'threshold' | 'running';
 
 /**
  * A billing period as billed, [start, end), and as it would be if nothing cut it: `full` is the whole charge period that a

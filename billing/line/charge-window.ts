@@ -29,6 +29,7 @@ const billedBy: Record<ChargeReason, readonly Billed[]> = {
   // The rest of each item's charge period, without its one-time charges. spec: §2.11
   resume: ['advance'],
   threshold: ['arrear'],
+  running: ['advance', 'arrear', 'onetime'],
 };
 
 const walkBound = 10_000;
@@ -207,7 +208,7 @@ function ownAdvanceServices(item: ChargeItem, period: ChargePeriod, input: Charg
  * closes, end the open one. What is billed already and paused stretches are left out of it.
  */
 function ownArrearServices(item: ChargeItem, period: ChargePeriod, input: ChargePlanInput): Service[] {
-  const closes = input.reason === 'closing' || input.reason === 'last';
+  const closes = ['closing', 'last', 'running'].includes(input.reason);
   const done = [
     ...input.billed.filter((line) => line.subscriptionLineItemId === item.id).map((line) => line.periodEnd),
     ...(input.paused ?? []).map((stretch) => stretch.end),

@@ -72,7 +72,7 @@ function planPart(
 
 /** What is missing of a commitment is not due while the charge period goes on. */
 function isCutShort(reason: ChargeReason): boolean {
-  return reason === 'closing' || reason === 'threshold';
+  return reason === 'closing' || reason === 'threshold' || reason === 'running';
 }
 
 function questionsOf(part: PlannedPart, questions: Map<string, UsageQuestion>): UsageQuestion[] {

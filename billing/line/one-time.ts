@@ -20,7 +20,7 @@ export function oneTimeServices(item: ChargeItem, input: ChargePlanInput): Servi
       ? next !== null && start <= next.start
       : elapsed !== null &&
         (start >= elapsed.start || wasDelayed(start, elapsed, input)) &&
-        (start < elapsed.end || (start === elapsed.end && reason !== 'last'));
+        (start < elapsed.end || (start === elapsed.end && reason !== 'last' && reason !== 'running'));
   if (!due) return [];
   const service = { start, end: instantText(epochMs(start) + serviceMs) };
   return [{ ...service, window: service, proration: null }];

@@ -79,9 +79,9 @@ import { Migration20261128_10_item_proration } from './20261128_10_item_proratio
 import { Migration20261128_20_given_commitments } from './20261128_20_given_commitments.ts';
 import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
 import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
+import { Migration20261128_31_method_tokens } from './20261128_31_method_tokens.ts';
 import { Migration20261128_40_webhook_endpoints } from './20261128_40_webhook_endpoints.ts';
 import { Migration20261128_41_webhook_delivery } from './20261128_41_webhook_delivery.ts';
-import { Migration20261128_31_method_tokens } from './20261128_31_method_tokens.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [

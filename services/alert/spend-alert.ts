@@ -2,15 +2,13 @@ import type { AlertConfig, AlertEntity } from '../../billing/alert/alert-config.
 import { alertHeadroom } from '../../billing/alert/alert-headroom.ts';
 import { type AlertState, alertEvent, alertStateOf, thresholdOf } from '../../billing/alert/alert-state.ts';
 import { type Decimal, decimal, decimalString, least, sum } from '../../billing/money/money.ts';
-import { customerNow } from '../../db/clock.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { ScopedSql, Sql } from '../../db/transaction.ts';
-import { type BilledLine, computeCharges } from '../charging/subscription-charge.ts';
-import { runningPeriodOf } from '../charging/subscription-period.ts';
-import { readSubscriptions, type SubscriptionRow } from '../charging/subscription-row.ts';
+import type { RunningCost } from '../charging/running-cost.ts';
+import type { BilledLine } from '../charging/subscription-charge.ts';
+import type { SubscriptionRow } from '../charging/subscription-row.ts';
 import type { SpendEvent } from '../platform/event-catalogue/subscription-events.ts';
 import { toldSubscription } from '../subscription/read/subscription-event.ts';
-import type { UsageReader } from '../usage-reader.ts';
 import type { AlertReading } from './alert-reading.ts';
 import { type AlertOutcome, recordAlerts, tellChanges } from './alert-stream.ts';
 
@@ -80,23 +78,9 @@ export async function watchedSpending(
 export async function alertSpending(
   tx: ScopedSql,
   { subscriptionId, settings }: WatchedSpending,
-  readUsage: UsageReader,
+  { subscription: row, lines, now }: RunningCost,
 ): Promise<AlertOutcome> {
   const { scope } = tx;
-  const row = (await readSubscriptions(tx, scope.environmentId, [subscriptionId])).get(subscriptionId);
-  if (!row) return { againAt: null, headroom: null };
-  const now = await customerNow(tx, row.customerId);
-  const running = runningPeriodOf(row);
-  const request = {
-    key: subscriptionId,
-    subscription: row,
-    reason: 'closing' as const,
-    elapsed: running,
-    next: running,
-    usageUntil: now,
-    withoutBilled: true,
-  };
-  const lines = (await computeCharges(tx, scope, [request], readUsage)).get(subscriptionId) ?? [];
   const groups = await groupsOfItems(tx, subscriptionId);
   const present = { now, isTestClock: row.testClockId !== null };
   const readings = settings.map((setting) => spendReading(row, setting, spent(setting, lines, groups), present));

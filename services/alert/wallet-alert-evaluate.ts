@@ -6,8 +6,7 @@ import { Wallet } from '../../db/entities/wallet/wallet.ts';
 import { decimalText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { ScopedSql, Sql, Transaction } from '../../db/transaction.ts';
-import type { UsageReader } from '../usage-reader.ts';
-import { walletBalances } from '../wallet/wallet-balance.ts';
+import type { WalletBalance } from '../wallet/wallet-balance.ts';
 import type { AlertReading, AlertStreamKey } from './alert-reading.ts';
 import { type AlertOutcome, closeUnwatched, recordAlerts } from './alert-stream.ts';
 import { tellOngoingBalances } from './ongoing-balance.ts';
@@ -15,7 +14,6 @@ import { percentageBases } from './percentage-base.ts';
 import {
   creditReading,
   featureReading,
-  type OngoingBalance,
   ongoingReading,
   type Present,
   type WatchedFeature,
@@ -41,19 +39,24 @@ export interface MeasuredWallets {
   present: Present;
   wallets: readonly WatchedWallet[];
   /** By wallet id. */
-  ongoing: ReadonlyMap<string, OngoingBalance>;
+  ongoing: ReadonlyMap<string, WalletBalance>;
   features: readonly WatchedFeature[];
 }
 
-/** Measures the wallets of a customer. Reads only, so that nobody waits while usage is rated. spec: wallets-and-payments §2.10 */
-export async function measureWallets(
+/** Wallets of a customer that are watched, in their order. */
+export function activeWallets(tx: Transaction, customerId: string): Promise<Wallet[]> {
+  const where = { environmentId: tx.scope.environmentId, customerId, walletStatus: 'active', status: 'published' };
+  return tx.em.find(Wallet, where, { orderBy: { id: 'asc' } });
+}
+
+/** Reads what is watched of a customer's wallets, beside their balances. */
+export async function watchedWallets(
   tx: Transaction,
   customerId: string,
-  readUsage: UsageReader,
+  rows: readonly Wallet[],
+  balances: ReadonlyMap<string, WalletBalance>,
 ): Promise<MeasuredWallets> {
   const { environmentId } = tx.scope;
-  const where = { environmentId, customerId, walletStatus: 'active', status: 'published' };
-  const rows = await tx.em.find(Wallet, where, { orderBy: { id: 'asc' } });
   const [facts] = await tx.rows<{ frozen: boolean; default_alerts: Record<string, unknown> | null }>(
     `select c.test_clock_id is not null as frozen, (select value from setting s where s.environment_id = $1
        and s.key = 'wallet_balance_alert_config' and s.status = 'published') as default_alerts from customer c where c.id = $2`,
@@ -65,7 +68,6 @@ export async function measureWallets(
     [environmentId, rows.map(({ id }) => id)],
   );
   const settingOf = new Map(settings.map((row) => [row.entity_id, row.id]));
-  const balances = await walletBalances(tx, customerId, rows, readUsage);
   return {
     customerId,
     present: { now: [...balances.values()][0]?.now ?? new Date().toISOString(), isTestClock: facts?.frozen ?? false },

@@ -34,7 +34,7 @@ export async function computeCharges(
   requests: readonly ChargeRequest[],
   readUsage: UsageReader,
 ): Promise<Map<string, BilledLine[]>> {
-  const charges = await priceRequests(sql, scope, requests, readUsage);
+  const charges = await rateCharges(sql, scope, requests, readUsage);
   const billed = requests.filter((request) => !request.withoutBilled);
   await recordGrants(
     sql,
@@ -44,7 +44,8 @@ export async function computeCharges(
   return charges;
 }
 
-async function priceRequests(
+/** The lines of `computeCharges`, for who only looks at them: changes nothing, and no records of budgets either. */
+export async function rateCharges(
   sql: Sql,
   scope: Scope,
   requests: readonly ChargeRequest[],

@@ -1,17 +1,10 @@
-import { customerNow } from '../../db/clock.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
-import { computeCharges } from '../charging/subscription-charge.ts';
-import { periodOf } from '../charging/subscription-period.ts';
-import { readSubscriptions } from '../charging/subscription-row.ts';
-import type { UsageReader } from '../usage-reader.ts';
-import { recordGrants } from './entitlement-grant.ts';
 
-/** A subscription with budgets, and its line items whose meters they are of. */
+/** A subscription with budgets. */
 export interface GrantedSubscription {
   subscriptionId: string;
   customerId: string;
-  lineItemIds: string[];
 }
 
 /**
@@ -23,8 +16,8 @@ export async function grantedSubscriptions(
   scope: Scope,
   customerIds: readonly string[],
 ): Promise<GrantedSubscription[]> {
-  const rows = await sql.rows<{ subscription_id: string; customer_id: string; items: string[] }>(
-    `select l.subscription_id, s.customer_id, array_agg(l.id) as items
+  const rows = await sql.rows<{ subscription_id: string; customer_id: string }>(
+    `select distinct l.subscription_id, s.customer_id
      from subscription s join subscription_line_item l on l.subscription_id = s.id and l.environment_id = s.environment_id
      where s.environment_id = $1 and s.customer_id = any($2) and s.status = 'published' and l.status = 'published'
        and s.subscription_status in ('active', 'trialing')
@@ -35,38 +28,8 @@ export async function grantedSubscriptions(
          or exists (select from entitlement_grant g join alert_setting a on a.environment_id = $1
            and a.entity_type = 'entitlement_grant' and a.entity_id = g.id and a.status = 'published' and a.enabled
            where g.environment_id = $1 and g.subscription_id = s.id))
-     group by l.subscription_id, s.customer_id order by l.subscription_id`,
+     order by l.subscription_id`,
     [scope.environmentId, [...customerIds]],
   );
-  return rows.map((row) => ({
-    subscriptionId: row.subscription_id,
-    customerId: row.customer_id,
-    lineItemIds: row.items,
-  }));
-}
-
-/**
- * Measures the budgets of a subscription's current period up to its customer's present, and brings their records up to date;
- * it is harmless to do again. spec: catalogue-and-metering §9.2
- */
-export async function evaluateGrants(
-  sql: Sql,
-  scope: Scope,
-  { subscriptionId, lineItemIds }: Pick<GrantedSubscription, 'subscriptionId' | 'lineItemIds'>,
-  readUsage: UsageReader,
-): Promise<void> {
-  const subscription = (await readSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);
-  if (!subscription) return;
-  const request = {
-    key: subscriptionId,
-    subscription,
-    reason: 'preview' as const,
-    elapsed: periodOf(subscription, subscription.currentPeriodStart, subscription.currentPeriodEnd),
-    next: null,
-    usageUntil: await customerNow(sql, subscription.customerId),
-    lineItemIds: new Set(lineItemIds),
-    withoutBilled: true,
-  };
-  const lines = (await computeCharges(sql, scope, [request], readUsage)).get(subscriptionId) ?? [];
-  await recordGrants(sql, scope, [{ subscription, lines }]);
+  return rows.map((row) => ({ subscriptionId: row.subscription_id, customerId: row.customer_id }));
 }

@@ -4,8 +4,8 @@ import { type RealTimeBalance, realTimeBalance, type WalletClaims } from '../../
 import { customerNow, realNow } from '../../db/clock.ts';
 import type { Wallet } from '../../db/entities/wallet/wallet.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
-import type { Transaction } from '../../db/transaction.ts';
-import { subscriptionUsage } from '../charging/subscription-usage.ts';
+import type { ScopedSql, Transaction } from '../../db/transaction.ts';
+import { type RunningCost, runningCosts } from '../charging/running-cost.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { lotOf } from './wallet-ledger.ts';
 
@@ -25,9 +25,20 @@ export async function walletBalances(
   wallets: readonly Wallet[],
   readUsage: UsageReader,
 ): Promise<Map<string, WalletBalance>> {
+  const paid = wallets.some(answersForUsage) ? await paidSubscriptions(tx, customerId) : [];
+  return balancesAfter(tx, customerId, wallets, await runningCosts(tx, tx.scope, paid, readUsage));
+}
+
+/** The same where the costs of the customer's `paidSubscriptions` are known, by subscription id; those of others are ignored. */
+export async function balancesAfter(
+  tx: Transaction,
+  customerId: string,
+  wallets: readonly Wallet[],
+  costs: ReadonlyMap<string, RunningCost>,
+): Promise<Map<string, WalletBalance>> {
   const now = await customerNow(tx, customerId);
   const claims = wallets.some(answersForUsage)
-    ? await readClaims(tx, customerId, now, readUsage)
+    ? await readClaims(tx, customerId, now, costs)
     : { subscriptions: [], invoices: [], now };
   const lots = await openLots(
     tx,
@@ -76,7 +87,8 @@ export async function walletBreakdowns(
   );
 }
 
-function answersForUsage({ walletStatus, walletType }: Wallet): boolean {
+/** True for a wallet that usage under way lowers. */
+export function answersForUsage({ walletStatus, walletType }: Wallet): boolean {
   return walletStatus === 'active' && walletType === 'PRE_PAID';
 }
 
@@ -98,29 +110,31 @@ select i.currency, i.invoice_status, i.payment_status, i.period_end, i.amount_re
 from invoice i where i.environment_id = $1 and i.customer_id = $2 and i.status = 'published'
   and i.invoice_status in ('DRAFT', 'FINALIZED') and i.amount_remaining <> 0 and i.payment_status <> 'SUCCEEDED'`;
 
+/** Subscriptions whose usage a customer pays, by their ids, in their order. */
+export async function paidSubscriptions(tx: ScopedSql, customerId: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(
+    `select id from subscription
+     where environment_id = $1 and invoicing_customer_id = $2 and status = 'published' and subscription_status in ('active', 'trialing')
+       and subscription_type in ('standalone', 'parent') order by id`,
+    [tx.scope.environmentId, customerId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 async function readClaims(
   tx: Transaction,
   customerId: string,
   now: string,
-  readUsage: UsageReader,
+  costs: ReadonlyMap<string, RunningCost>,
 ): Promise<WalletClaims> {
   const { environmentId } = tx.scope;
-  const rows = await tx.rows(
-    `select id, currency, subscription_status, subscription_type from subscription
-     where environment_id = $1 and invoicing_customer_id = $2 and status = 'published' and subscription_status in ('active', 'trialing')
-       and subscription_type in ('standalone', 'parent') order by id`,
-    [environmentId, customerId],
-  );
-  const subscriptions = [];
-  for (const row of rows) {
-    const asked = { subscriptionId: row.id as string, startTime: null, endTime: null, lifetime: false };
-    subscriptions.push({
-      currency: row.currency as string,
-      subscriptionStatus: row.subscription_status as string,
-      subscriptionType: row.subscription_type as string,
-      usageAmount: decimal((await subscriptionUsage(tx, asked, readUsage)).amount),
-    });
-  }
+  const paid = [...costs.values()].filter(({ subscription }) => subscription.invoicingCustomerId === customerId);
+  const subscriptions = paid.map(({ subscription: { currency, status, subscriptionType }, usageAmount }) => ({
+    currency,
+    subscriptionStatus: status,
+    subscriptionType,
+    usageAmount,
+  }));
   const invoices = await tx.rows(owedText, [environmentId, customerId]);
   return {
     now,

@@ -1,5 +1,5 @@
 import { effectiveThreshold, thresholdOutcome } from '../../../billing/line/intermediate-invoice.ts';
-import { decimal, decimalString, greatest, sum, zero } from '../../../billing/money/money.ts';
+import { type Decimal, decimal, decimalString, greatest, sum, zero } from '../../../billing/money/money.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
 import { badField } from '../../../db/rows/record.ts';
@@ -11,7 +11,6 @@ import { type BilledLine, computeCharges } from '../../charging/subscription-cha
 import { periodOf } from '../../charging/subscription-period.ts';
 import {
   lockSubscriptions,
-  readSubscriptions,
   type SubscriptionRow,
   subscriptionRecord,
   updateSubscriptions,
@@ -87,22 +86,37 @@ export async function watchedSubscriptions(
   }));
 }
 
+/** A threshold in force, and the request for what its invoice would bill. */
+export interface ThresholdRequest {
+  threshold: string;
+  request: ChargeRequest;
+}
+
 /**
- * How much of a subscription's threshold is left after the usage of its current period by `at`, 0 where it has reached it; null where
- * none is in force then. Changes nothing.
+ * Requests for what the invoices of subscriptions' thresholds would bill at an instant; without those that have no threshold in force
+ * then. A request has the key `threshold <subscription id>`. spec: subscriptions-and-invoicing §2.14.1
  */
-export async function restOfThreshold(
+export async function thresholdRequests(
   sql: Sql,
   scope: Scope,
-  request: { subscriptionId: string; at: string },
-  readUsage: UsageReader,
-): Promise<string | null> {
-  const rows = await readSubscriptions(sql, scope.environmentId, [request.subscriptionId]);
-  const row = rows.get(request.subscriptionId);
-  const measured = row && (await measureThreshold(sql, scope, row, request.at, readUsage));
-  if (!measured) return null;
-  if (measured.isReached) return '0';
-  return decimalString(greatest(decimal(measured.threshold).minus(decimal(measured.usageAmount)), zero));
+  rows: readonly SubscriptionRow[],
+  at: string,
+): Promise<ThresholdRequest[]> {
+  const requests: ThresholdRequest[] = [];
+  for (const row of rows) {
+    if (row.status !== 'active' || at <= row.currentPeriodStart || at >= row.currentPeriodEnd) continue;
+    const threshold = effectiveThreshold(row.autoInvoiceThreshold, await thresholdOfPlan(sql, scope, row.planId));
+    if (threshold === null || decimal(threshold).lte(0)) continue;
+    const elapsed = { ...periodOf(row, row.currentPeriodStart, row.currentPeriodEnd), end: at };
+    const key = `threshold ${row.id}`;
+    requests.push({ threshold, request: { key, subscription: row, reason: 'threshold', elapsed, next: null } });
+  }
+  return requests;
+}
+
+/** How much of a threshold the lines of its request leave, 0 where they reach it. */
+export function restOfThreshold({ threshold }: ThresholdRequest, lines: readonly BilledLine[]): string {
+  return decimalString(greatest(decimal(threshold).minus(costOf(lines)), zero));
 }
 
 /**
@@ -167,17 +181,19 @@ async function measureThreshold(
   row: SubscriptionRow,
   at: string,
   readUsage: UsageReader,
-): Promise<{ threshold: string; lines: BilledLine[]; usageAmount: string; isReached: boolean } | null> {
-  if (row.status !== 'active' || at <= row.currentPeriodStart || at >= row.currentPeriodEnd) return null;
-  const threshold = effectiveThreshold(row.autoInvoiceThreshold, await thresholdOfPlan(sql, scope, row.planId));
-  if (threshold === null || decimal(threshold).lte(0)) return null;
-  const elapsed = { ...periodOf(row, row.currentPeriodStart, row.currentPeriodEnd), end: at };
-  const request: ChargeRequest = { key: row.id, subscription: row, reason: 'threshold', elapsed, next: null };
-  const lines = (await computeCharges(sql, scope, [request], readUsage)).get(row.id) ?? [];
-  const usageAmount = decimalString(sum(lines.map((line) => decimal(line.amount))));
+): Promise<{ threshold: string; lines: BilledLine[]; isReached: boolean } | null> {
+  const [asked] = await thresholdRequests(sql, scope, [row], at);
+  if (!asked) return null;
+  const { threshold, request } = asked;
+  const lines = (await computeCharges(sql, scope, [request], readUsage)).get(request.key) ?? [];
   const period = { start: row.currentPeriodStart, end: row.currentPeriodEnd };
+  const usageAmount = decimalString(costOf(lines));
   const { isReached } = thresholdOutcome({ threshold, usageAmount, period, now: at });
-  return { threshold, lines, usageAmount, isReached };
+  return { threshold, lines, isReached };
+}
+
+function costOf(lines: readonly BilledLine[]): Decimal {
+  return sum(lines.map(({ amount }) => decimal(amount)));
 }
 
 async function thresholdOfPlan(sql: Sql, scope: Scope, planId: string): Promise<string | null> {

@@ -4,9 +4,8 @@ import { creditValue } from '../../../billing/wallet/wallet.ts';
 import { realNow } from '../../../db/clock.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql, Transaction } from '../../../db/transaction.ts';
-import type { UsageReader } from '../../usage-reader.ts';
 import { findWallet } from '../wallet.ts';
-import { walletBalances } from '../wallet-balance.ts';
+import type { WalletBalance } from '../wallet-balance.ts';
 import { readAutoTopup } from './auto-topup-read.ts';
 import { lockAutoTopup, refreshAutoTopup } from './auto-topup-standing.ts';
 
@@ -69,17 +68,20 @@ export interface WalletLook {
 }
 
 /**
- * Measures a waiting wallet; where it is low, it is put on the agenda for now, once. A wallet that nobody uses, or of a suspended tenant,
- * is looked at again when anything of its customer changes.
+ * Compares the balance of a waiting wallet with its threshold; where it is low, it is put on the agenda for now, once. A wallet that nobody
+ * uses, or of a suspended tenant, is looked at again when anything of its customer changes.
  */
-export async function lookAtWallet(tx: Transaction, walletId: string, readUsage: UsageReader): Promise<WalletLook> {
+export async function lookAtWallet(
+  tx: Transaction,
+  walletId: string,
+  balance: Pick<WalletBalance, 'creditBalance' | 'spendable'> | undefined,
+): Promise<WalletLook> {
   const unwatched = { lowAt: null, headroom: null };
   const read = await readAutoTopup(tx, tx.scope, walletId);
   if (!read) return unwatched;
   if (read.facts.isUnused || read.facts.isTenantSuspended) return { lowAt: null, headroom: '0' };
-  const wallet = await findWallet(tx, walletId);
-  const balance = (await walletBalances(tx, read.customerId, [wallet], readUsage)).get(walletId);
   if (!balance) return unwatched;
+  const wallet = await findWallet(tx, walletId);
   const { creditBalance: realTimeCreditBalance, spendable } = balance;
   const rest = creditsUntilLow({ terms: read.facts.terms, realTimeCreditBalance, spendable });
   if (rest.gt(0)) return { lowAt: null, headroom: decimalString(creditValue(rest, wallet.conversionRate)) };

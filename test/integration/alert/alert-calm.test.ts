@@ -212,7 +212,7 @@ describe('finding 16', () => {
       (
         await owner.query(
           `select l.again_at > now() as waits from usage.look l join usage.subject s on s.number = l.subject
-           where s.external_id = $1 and l.evaluator = 'alert'`,
+           where s.external_id = $1`,
           [externalId],
         )
       ).rows[0]?.waits ?? false;

@@ -2,7 +2,9 @@ import { afterAll, describe, expect, it, test } from 'vitest';
 import { inSqlTransaction } from '../../../db/transaction.ts';
 import { openPostgresUsageStore } from '../../../metering/postgres/usage-store.ts';
 import { usageReader } from '../../../metering/usage-reader.ts';
-import { evaluateGrants, grantedSubscriptions } from '../../../services/usage/entitlement-grant-evaluate.ts';
+import { runningCosts } from '../../../services/charging/running-cost.ts';
+import { recordGrants } from '../../../services/usage/entitlement-grant.ts';
+import { grantedSubscriptions } from '../../../services/usage/entitlement-grant-evaluate.ts';
 import { advanceTo, created, testPlatform } from '../../support/billing.ts';
 import { grantFixture, hours, type Metered, made, wholePeriod } from '../wallet/grant.fixture.ts';
 
@@ -42,8 +44,10 @@ describe('records of budgets', () => {
     const evaluate = () =>
       inSqlTransaction(base.database, base.scope, async (tx) => {
         const granted = await grantedSubscriptions(tx, base.scope, [subscription!.customer_id]);
-        for (const one of granted) await evaluateGrants(tx, base.scope, one, usageReader(metering));
-        return granted.map(({ subscriptionId }) => subscriptionId);
+        const ids = granted.map(({ subscriptionId }) => subscriptionId);
+        const costs = await runningCosts(tx, base.scope, ids, usageReader(metering));
+        await recordGrants(tx, base.scope, [...costs.values()]);
+        return ids;
       });
     expect(await evaluate()).toEqual([id]);
     const open = await recordsOf(id);

@@ -7,6 +7,8 @@ import { openPostgresUsageStore } from '../../../metering/postgres/usage-store.t
 import { usageReader } from '../../../metering/usage-reader.ts';
 import { onCustomersMarked } from '../../../services/usage-mark.ts';
 import { lookAtWallet, waitingWallets } from '../../../services/wallet/auto-topup/auto-topup-watch.ts';
+import { findWallet } from '../../../services/wallet/wallet.ts';
+import { walletBalances } from '../../../services/wallet/wallet-balance.ts';
 import {
   type LifecycleWatchResult,
   lifecycleWatchWorkflowType,
@@ -85,7 +87,12 @@ test('a low wallet whose workflow was not told so is told by the next look', asy
   const { walletId } = await inRealTime('claimed');
   await withoutTelling(() => debit(walletId, '90'));
   const readUsage = usageReader(openPostgresUsageStore(base.database));
-  const lookedAt = () => inTransaction(base.database, base.scope, (tx) => lookAtWallet(tx, walletId, readUsage));
+  const lookedAt = () =>
+    inTransaction(base.database, base.scope, async (tx) => {
+      const wallet = await findWallet(tx, walletId);
+      const balances = await walletBalances(tx, wallet.customerId, [wallet], readUsage);
+      return lookAtWallet(tx, walletId, balances.get(walletId));
+    });
   expect((await lookedAt()).lowAt).not.toBeNull();
   expect((await lookedAt()).lowAt).toBeNull();
   await inScope((tx) =>

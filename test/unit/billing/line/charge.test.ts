@@ -17,6 +17,8 @@ describe('what an invoice bills (subscriptions-and-invoicing §2.6.1)', () => {
     ['preview', elapsed, next, ['advance', 'arrear', 'once', 'usage']],
     ['last', elapsed, null, ['arrear', 'once', 'usage']],
     ['closing', elapsed, null, ['arrear', 'usage']],
+    ['running', elapsed, elapsed, ['advance', 'arrear', 'once', 'usage']],
+    ['running', elapsed, null, ['arrear', 'once', 'usage']],
   ] as [ChargeReason, typeof elapsed | null, typeof next | null, string[]][])('%s', (reason, past, coming, ids) => {
     const lines = linesOf(invoice([usage, once, arrear, advance], { reason, elapsed: past, next: coming }));
     expect(lines.map((line) => line.subscriptionLineItemId)).toEqual(ids);
@@ -46,6 +48,7 @@ describe('what an invoice bills (subscriptions-and-invoicing §2.6.1)', () => {
     ['at the boundary itself', '2026-03-01', 'cycle', true],
     ['after it', '2026-03-02', 'cycle', false],
     ['at the end of a last period', '2026-03-01', 'last', false],
+    ['at the end of a running period', '2026-03-01', 'running', false],
   ] as [string, string, ChargeReason, boolean][])('a one-time item starting %s', (_, start, reason, billed) => {
     const lines = linesOf(invoice([{ ...once, startDate: at(start) }], { reason }));
     expect(lines).toHaveLength(billed ? 1 : 0);

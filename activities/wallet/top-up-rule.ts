@@ -1,8 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
-import { inSqlTransaction, inTransaction } from '../../db/transaction.ts';
-import type { UsageReader } from '../../services/usage-reader.ts';
+import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
 import {
   lookAtWallet,
   type ToppedUpWallet,
@@ -10,16 +9,8 @@ import {
 } from '../../services/wallet/auto-topup/auto-topup-watch.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { autoTopUpWorkflowType, balanceDropped } from '../../workflows/wallet/auto-top-up.messages.ts';
-import type { Headroom, LookAgain, UsageEvaluator } from '../alert/usage-evaluator.ts';
-import { isOutage } from '../failure.ts';
+import type { UsageRule } from '../alert/usage-rule.ts';
 
-interface Dependencies {
-  database: Database;
-  readUsage: UsageReader;
-  temporal: Client;
-}
-
-const maxAtOnce = 2;
 const signalTimeoutMs = 20_000;
 
 /**
@@ -27,39 +18,22 @@ const signalTimeoutMs = 20_000;
  * told in its row, which is on the agenda then: a signal that is lost is made up for by `tellLate`.
  * spec: wallets-and-payments §2.11, §2.16; design: money-in §1 The trigger
  */
-export function topUpEvaluator(dependencies: Dependencies): UsageEvaluator {
-  const { database } = dependencies;
+export function topUpRule({ database, temporal }: { database: Database; temporal: Client }): UsageRule {
   return {
-    name: 'auto_top_up',
-    async evaluate(scope, customerIds) {
+    async watch(scope, customerIds) {
       const waiting = await inSqlTransaction(database, scope, (tx) => waitingWallets(tx, scope, customerIds));
-      const answers: (LookAgain | Headroom)[] = customerIds.map((customerId) => ({ customerId, headroom: null }));
-      const work = async () => {
-        for (let wallet = waiting.shift(); wallet; wallet = waiting.shift()) {
-          const { customerId } = wallet;
-          try {
-            answers.push({ customerId, headroom: await tellWhenLow(dependencies, scope, wallet) });
-          } catch (error) {
-            if (isOutage(error)) throw error;
-            answers.push({ customerId, at: null });
-          }
-        }
-      };
-      await Promise.all(Array.from({ length: maxAtOnce }, work));
-      return answers;
+      return waiting.map((wallet) => ({
+        customerId: wallet.customerId,
+        wants: { wallets: true },
+        async act({ balances }) {
+          const looked = (tx: Transaction) => lookAtWallet(tx, wallet.id, balances.get(wallet.id));
+          const { lowAt, headroom } = await inTransaction(database, scope, looked);
+          if (lowAt !== null) await tellToLook(temporal, scope, wallet, lowAt);
+          return { headroom, againAt: null };
+        },
+      }));
     },
   };
-}
-
-/** Answers how much usage may cost before the wallet is low, null where it was told that it is. */
-async function tellWhenLow(
-  { database, readUsage, temporal }: Dependencies,
-  scope: Scope,
-  wallet: ToppedUpWallet,
-): Promise<string | null> {
-  const { lowAt, headroom } = await inTransaction(database, scope, (tx) => lookAtWallet(tx, wallet.id, readUsage));
-  if (lowAt !== null) await tellToLook(temporal, scope, wallet, lowAt);
-  return headroom;
 }
 
 /** Has the workflow of a wallet that fills itself look at the wallet, and begins it where it does not run. Harmless at any time. */

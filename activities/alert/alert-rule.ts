@@ -1,0 +1,41 @@
+import type { Database } from '../../db/orm.ts';
+import { inSqlTransaction } from '../../db/transaction.ts';
+import { alertSpending, watchedSpending } from '../../services/alert/spend-alert.ts';
+import { alertWallets, payersAmong } from '../../services/alert/wallet-alert-evaluate.ts';
+import type { UsageRule, Watched } from './usage-rule.ts';
+
+const nothing = { headroom: null, againAt: null };
+
+/**
+ * Alerts on balances and spending: each customer's wallets, and each of its watched subscriptions, are compared with their settings
+ * in transactions of their own. spec: wallets-and-payments §2.16
+ */
+export function alertRule(database: Database): UsageRule {
+  return {
+    async watch(scope, customerIds) {
+      const { payers, spending } = await inSqlTransaction(database, scope, async (tx) => ({
+        payers: await payersAmong(tx, scope, customerIds),
+        spending: await watchedSpending(tx, scope, customerIds),
+      }));
+      return [
+        ...payers.map(
+          (customerId): Watched => ({
+            customerId,
+            wants: { wallets: true },
+            act: ({ wallets }) => inSqlTransaction(database, scope, (tx) => alertWallets(tx, wallets!)),
+          }),
+        ),
+        ...spending.map(
+          (watched): Watched => ({
+            customerId: watched.customerId,
+            wants: { running: [watched.subscriptionId] },
+            async act({ running }) {
+              const cost = running.get(watched.subscriptionId);
+              return cost ? inSqlTransaction(database, scope, (tx) => alertSpending(tx, watched, cost)) : nothing;
+            },
+          }),
+        ),
+      ];
+    },
+  };
+}
