@@ -120,6 +120,7 @@ export const moneyFields: Descriptions = {
   created_by_user: 'The user who made it, where the request asked for it; otherwise null.',
   credits_to_add: 'Credits to add, as a decimal text; or say `amount`.',
   'topUpWallet.amount': 'Money to turn into credits, as a decimal text; or say `credits_to_add`.',
+  'portalTopUpWallet.amount': 'Money to turn into credits, as a decimal text; or say `credits_to_add`.',
   bonus_credits_to_add: 'Credits given on top, as a decimal text.',
   bonus_credits_expiry_date_utc: 'Instant at which those given on top expire; never when absent.',
   'topUpWallet.checkout': 'Opens a payment page: the credits come when it is paid.',

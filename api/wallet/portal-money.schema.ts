@@ -25,10 +25,11 @@ const portalCheckoutShape = {
 
 const key = z.string().min(1).max(255);
 
-/** spec: wallets-and-payments §1.8 POST /wallets/{id}/top-up */
+/** Body of a purchase in the portal: so many credits, or for so much money. spec: wallets-and-payments §1.8; README decision 37 */
 export const portalTopupBody = z
   .object({
-    credits_to_add: topupBody.shape.credits_to_add.unwrap().unwrap(),
+    credits_to_add: topupBody.shape.credits_to_add,
+    amount: topupBody.shape.amount,
     idempotency_key: key.nullish(),
     description: z.string().max(10_000).nullish(),
     checkout: z.object(portalCheckoutShape),

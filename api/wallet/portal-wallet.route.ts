@@ -117,7 +117,8 @@ function topupRoutes(app: Api): void {
       const hasMethod = await transaction(async (tx) => {
         const { topupConversionRate } = await ownWallet(tx, portalCustomerId, params.id);
         const method = isWithoutCustomer(checkout) ? await chargeableMethod(tx, portalCustomerId, null) : null;
-        const cost = decimal(given.credits_to_add).times(decimalText(topupConversionRate));
+        const { creditsToAdd, amount } = topup;
+        const cost = creditsToAdd ? decimal(creditsToAdd).times(decimalText(topupConversionRate)) : decimal(amount!);
         return method !== null && isWithinMandate(method.maxAmount, cost);
       });
       if (!hasMethod) {

@@ -66,6 +66,22 @@ test('a customer buys credits on a page, and asking again leads to the same page
   expect((await portal('GET', `/wallets/${wallet.id}`)).body.credit_balance).toBe('25');
 });
 
+test('finding 24: a customer buys so many credits, or credits for so much money, and has to say one of the two', async () => {
+  const { customer, portal } = await visitor();
+  const wallet = await walletOf(api, customer.id, { conversion_rate: '0.5', topup_conversion_rate: '0.5' });
+  const buy = (what: object) => portal('POST', `/wallets/${wallet.id}/top-up`, { ...what, checkout: page });
+  for (const wrong of [{}, { amount: '0' }, { amount: '-1' }, { credits_to_add: '0' }]) {
+    expect(await buy(wrong), JSON.stringify(wrong)).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+  }
+  const { status, body } = await buy({ amount: '12.5' });
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body.wallet_transaction).toMatchObject({ credit_amount: '25', transaction_status: 'pending' });
+  await payAtSandbox(gateway, body.checkout_session);
+  const session = await portal('GET', `/checkout-sessions/${body.checkout_session.id}`);
+  expect(session.body).toMatchObject({ checkout_status: 'completed' });
+  expect((await portal('GET', `/wallets/${wallet.id}`)).body).toMatchObject({ credit_balance: '25', balance: '12.5' });
+});
+
 test('a customer who is not present pays with the saved card, and on a page while there is none', async () => {
   const { customer, portal } = await visitor();
   const wallet = await walletOf(api, customer.id);
