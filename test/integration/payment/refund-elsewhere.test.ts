@@ -131,7 +131,7 @@ describe('refunds made in the provider’s dashboard', () => {
     await haveRefunds(paymentId, [{ gateway_refund_id: refundId, refund_status: 'SUCCEEDED' }]);
   });
 
-  test('finding 5c: one of bought credits takes them back, below zero where they are spent', async () => {
+  test('findings 5c, 20: one of bought credits takes them back, below zero where they are spent', async () => {
     const { walletId, invoiceId, paymentId, intentId } = await boughtCredits();
     await filling.debit(walletId, '10');
     const { refundId } = await inDashboard(intentId, 500);

@@ -181,7 +181,7 @@ describe('usage of a customer', () => {
   });
 });
 
-test('a customer that is hot is marked once a second, and what was held back is flushed and looked at', async () => {
+test('finding 55: a customer that is hot is marked once a second, and what was held back is flushed and looked at', async () => {
   const look = looksWith(await customer('hot'), '100000');
   await call('hot', 1);
   await look();

@@ -48,7 +48,7 @@ test('finding 3: with the setting for trusted customers, too, an automatic invoi
   await becomes(walletId, { state: 'cooling', until: later(1) });
 });
 
-test('finding 4: terminating goes on around a charge under way, whose money goes back', async () => {
+test('finding 4, auto-topup-terminated: terminating goes on around a charge under way, whose money goes back', async () => {
   const { walletId } = await filled({}, 'never_answers');
   await debit(walletId, '90');
   await becomes(walletId, { state: 'charging' });

@@ -80,7 +80,7 @@ test('finding 8: declines back off for one, two and four hours, and the fourth i
   expect(await balanceOf(walletId)).toBe('65');
 });
 
-test('an automatic top-up storm: 50 looks in one second give one attempt', async () => {
+test('auto-topup-storm: 50 looks in one second give one attempt', async () => {
   const { walletId } = await filled({}, 'succeeds');
   await debit(walletId, '99');
   await becomes(walletId, { state: 'cooling' });

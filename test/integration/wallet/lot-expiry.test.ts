@@ -88,7 +88,7 @@ describe('a lot', () => {
     expect(await balanceOf(walletId)).toBe('0');
   });
 
-  test('that expires under a debt takes the balance below zero, and the next credit pays that first', async () => {
+  test('expiry-after-overdraft: that expires under a debt takes the balance below zero, and the next credit pays that first', async () => {
     const { walletId, lot, debit, to } = await wallet();
     await lot('10', '2026-02-01T00:00:00Z');
     await to('2026-02-01T01:00:00Z');
@@ -250,7 +250,7 @@ describe('credits of the period that ends', () => {
   });
 });
 
-test('a wallet on real time waits for its first lot without a worker', async () => {
+test('finding 56: a wallet on real time waits for its first lot without a worker', async () => {
   const { id: customerId } = await created(api, '/customers', { external_id: 'real', name: 'Real' });
   const { id } = await created(api, '/wallets', { customer_id: customerId, currency: 'usd' });
   const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
