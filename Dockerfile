@@ -14,6 +14,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json config.ts database-url.ts heap.ts temporal-connection.ts trust-proxy.ts validation-text.ts ./
 COPY billing ./billing
+COPY lifecycles ./lifecycles
 COPY db ./db
 COPY services ./services
 COPY metering ./metering

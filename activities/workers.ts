@@ -25,24 +25,18 @@ import { createWebhookWorker, type WebhookWorker } from './event/webhook/worker.
 import { failureInterceptor } from './failure.ts';
 import type { ConnectedProviders } from './integration/connected-gateway.ts';
 import { createProviderInboxActivities } from './integration/provider-inbox.ts';
-import { createInvoiceActivities } from './invoice/invoice.ts';
-import { createCheckoutActivities } from './payment/checkout.ts';
+import { lifecycleActivities } from './lifecycle-activities.ts';
 import { isStepOf } from './payment/own-step.ts';
 import type { PaymentPages } from './payment/payer-page.ts';
-import { createPaymentActivities } from './payment/payment.ts';
-import { createRefundActivities } from './payment/refund.ts';
 import { createEnvironmentCloneActivities } from './platform/environment-clone.ts';
 import { createTaskActivities } from './platform/task.ts';
 import { createTestClockActivities } from './platform/test-clock.ts';
 import { createOpeningActivities } from './subscription/opening-charge.ts';
-import { createSubscriptionActivities } from './subscription/subscription.ts';
 import { createEventReprocessActivities } from './usage/event-reprocess.ts';
 import { createEventRetentionActivities } from './usage/event-retention.ts';
 import { createMeterBuildActivities } from './usage/meter-build.ts';
 import { createUsageFeedActivities } from './usage/usage-feed.ts';
 import { usageEvaluator } from './usage-rules.ts';
-import { createAutoTopUpActivities } from './wallet/auto-top-up.ts';
-import { createWalletActivities } from './wallet/wallet.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 import { WorkflowThread } from './workflow-worker/workflow-thread.ts';
 import { createWorkflowWorker } from './workflow-worker/workflow-worker.ts';
@@ -101,28 +95,21 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const readUsage = usageReader(dependencies.metering);
   const timerSpreadMs = dependencies.timerSpreadMs ?? 0;
   const access = { database, gateways: dependencies.gateways, providers: dependencies.providers };
-  /** Everything that asks a gateway: as a local step where that answers without a network, else on a queue of its own. */
-  const asking = {
-    ...createPaymentActivities(access),
-    ...createOpeningActivities(access),
-    ...createCheckoutActivities(access),
-    ...createRefundActivities(access),
-  };
   const { pages = { signingKeys: [], url: '' } } = dependencies;
+  const lifecycles = await lifecycleActivities({ ...access, readUsage, pages, timerSpreadMs });
+  /** Everything that asks a gateway: as a local step where that answers without a network, else on a queue of its own. */
+  const asking = { ...lifecycles.asking, ...createOpeningActivities(access) };
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
   const looks = usageLooks({ database, evaluators: [usageEvaluator({ database, readUsage, temporal })] });
   const activities = {
-    ...createSubscriptionActivities({ ...access, readUsage, timerSpreadMs }),
-    ...createInvoiceActivities({ database, readUsage, timerSpreadMs, gateways: dependencies.gateways, pages }),
-    ...createAutoTopUpActivities({ database, readUsage, timerSpreadMs }),
+    ...lifecycles.all,
     ...createCustomerOnboardingActivities({ database, temporal }),
     ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue, looks }),
     ...watchActivities({ database, temporal, providers: dependencies.providers }),
     ...createUsageWatchActivities({ database, looks }),
-    ...createWalletActivities({ database, timerSpreadMs }),
     ...asking,
     ...task,
   };

@@ -10,13 +10,9 @@ import {
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { refuse } from '../billing/refusal.ts';
 import type { Scope } from '../db/scope.ts';
+import { type LifecycleKind, lifecycleKinds } from '../lifecycles/kinds.ts';
 import { type LifecycleStart, rowChanged } from '../workflows/lifecycle.messages.ts';
-import {
-  type LifecycleKind,
-  lifecycleKinds,
-  lifecycleStartOptions,
-  lifecycleTaskQueue,
-} from '../workflows/start.messages.ts';
+import { lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import type { Caller } from '../workflows/subscription/subscription.messages.ts';
 import { isBusyWorkflow } from './errors.ts';
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { bundleWorkflows } from '../activities/workflow-bundle.ts';
+import { workflowEntry } from '../activities/workflow-entry.ts';
 import { WorkflowWorker } from '../activities/workflow-worker/workflow-worker.ts';
 import { type RecordedHistory, recordedHistories } from '../test/replay/history.ts';
 import { compare, percentile } from './measure.ts';
@@ -15,7 +16,8 @@ const maxWorkers = 10;
  */
 export async function run(): Promise<void> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const { code } = await bundleWorkflows(fileURLToPath(new URL('./workflows/index.ts', import.meta.url)));
+  const beside = [fileURLToPath(new URL('./workflows/empty.ts', import.meta.url))];
+  const { code } = await bundleWorkflows(workflowEntry({ beside }));
   const recorded = [...recordedHistories()].map(([file, history]) => ({ file, history }));
   await compare({
     bench: 'replay',

@@ -1,34 +1,7 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import { invoiceWorkflowId, invoiceWorkflowType } from './invoice/invoice.messages.ts';
+import { type LifecycleKind, lifecycleKinds } from '../lifecycles/kinds.ts';
 import type { LifecycleStart } from './lifecycle.messages.ts';
-import { checkoutSessionWorkflowId, checkoutSessionWorkflowType } from './payment/checkout-session.messages.ts';
-import { paymentWorkflowId, paymentWorkflowType } from './payment/payment.messages.ts';
-import { refundWorkflowId, refundWorkflowType } from './payment/refund.messages.ts';
 import { customerIdKey, environmentIdKey, tenantIdKey, testClockIdKey } from './search-attributes.ts';
-import { subscriptionWorkflowId, subscriptionWorkflowType } from './subscription/subscription.messages.ts';
-import { autoTopUpWorkflowId, autoTopUpWorkflowType } from './wallet/auto-top-up.messages.ts';
-import { walletWorkflowId, walletWorkflowType } from './wallet/wallet.messages.ts';
-
-/** The kinds of object that have a lifecycle workflow, by the name the agenda knows them by. */
-export const lifecycleKinds = {
-  subscription: { workflowType: subscriptionWorkflowType, workflowId: subscriptionWorkflowId, noun: 'Subscription' },
-  invoice: { workflowType: invoiceWorkflowType, workflowId: invoiceWorkflowId, noun: 'Invoice' },
-  payment: { workflowType: paymentWorkflowType, workflowId: paymentWorkflowId, noun: 'Payment' },
-  refund: { workflowType: refundWorkflowType, workflowId: refundWorkflowId, noun: 'Refund' },
-  wallet: { workflowType: walletWorkflowType, workflowId: walletWorkflowId, noun: 'Wallet' },
-  checkout_session: {
-    workflowType: checkoutSessionWorkflowType,
-    workflowId: checkoutSessionWorkflowId,
-    noun: 'Checkout session',
-  },
-  auto_top_up: {
-    workflowType: autoTopUpWorkflowType,
-    workflowId: autoTopUpWorkflowId,
-    noun: 'Automatic top-up of wallet',
-  },
-} as const;
-
-export type LifecycleKind = keyof typeof lifecycleKinds;
 
 /** The task queue of workflows and database activities; tests give each file its own by a suffix. */
 export const lifecycleTaskQueue = 'lifecycle';
@@ -60,11 +33,18 @@ export function lifecycleStartOptions(kind: LifecycleKind, start: LifecycleStart
     // Temporal drops a summary with the first run, and hands a memo to those that follow.
     memo: { summary },
     priority: { fairnessKey: start.tenantId.slice(0, 64) },
-    typedSearchAttributes: [
-      { key: tenantIdKey, value: start.tenantId },
-      { key: environmentIdKey, value: start.environmentId },
-      { key: customerIdKey, value: start.customerId },
-      ...(start.testClockId === null ? [] : [{ key: testClockIdKey, value: start.testClockId }]),
-    ],
+    typedSearchAttributes: ownerAttributes(start),
   };
+}
+
+/** The attributes with which every lifecycle begins, of whatever kind: whose object it is, and its test clock where it has one. */
+export function ownerAttributes(
+  owner: Pick<LifecycleStart, 'tenantId' | 'environmentId' | 'customerId' | 'testClockId'>,
+) {
+  return [
+    { key: tenantIdKey, value: owner.tenantId },
+    { key: environmentIdKey, value: owner.environmentId },
+    { key: customerIdKey, value: owner.customerId },
+    ...(owner.testClockId === null ? [] : [{ key: testClockIdKey, value: owner.testClockId }]),
+  ];
 }

@@ -2,11 +2,12 @@ import { type Client, WithStartWorkflowOperation, WorkflowUpdateRPCTimeoutOrCanc
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import {
   type WatchedSubscription,
   watchedSubscriptions,
 } from '../../services/subscription/period/subscription-threshold.ts';
-import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
+import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { invoiceThreshold } from '../../workflows/subscription/subscription.messages.ts';
 import type { UsageRule } from './usage-rule.ts';
 

@@ -4,9 +4,9 @@ import type { Database } from '../../db/orm.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import { systemScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
+import { isLifecycleKind, type LifecycleKind, lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { type LiveObject, liveObjects } from '../../services/lifecycle/live-object.ts';
 import { waitingFor } from '../../workflows/lifecycle.messages.ts';
-import { type LifecycleKind, lifecycleKinds } from '../../workflows/start.messages.ts';
 
 const pageSize = 200;
 const maxAsking = 8;
@@ -23,7 +23,7 @@ export async function checkWorkflows(
   options: { maxObjects?: number; patienceMs?: number } = {},
 ): Promise<Finding> {
   const { maxObjects = 2_000, patienceMs = 10_000 } = options;
-  const objects = (await someLiveObjects(database, maxObjects)).filter((object) => object.objectType in lifecycleKinds);
+  const objects = (await someLiveObjects(database, maxObjects)).filter(hasLifecycle);
   const until = performance.now() + patienceMs;
   let differing = objects;
   let violations = await differences(database, temporal, differing);
@@ -37,6 +37,12 @@ export async function checkWorkflows(
     examined: objects.length,
     violations: [...violations.values()],
   };
+}
+
+type LiveLifecycle = LiveObject & { objectType: LifecycleKind };
+
+function hasLifecycle(object: LiveObject): object is LiveLifecycle {
+  return isLifecycleKind(object.objectType);
 }
 
 async function someLiveObjects(database: Database, maxObjects: number): Promise<LiveObject[]> {
@@ -54,7 +60,7 @@ async function someLiveObjects(database: Database, maxObjects: number): Promise<
 async function differences(
   database: Database,
   temporal: Client,
-  objects: readonly LiveObject[],
+  objects: readonly LiveLifecycle[],
 ): Promise<Map<string, Violation>> {
   const found = new Map<string, Violation>();
   const waiting = [...objects];
@@ -68,12 +74,12 @@ async function differences(
   return found;
 }
 
-async function difference(database: Database, temporal: Client, object: LiveObject): Promise<string | null> {
+async function difference(database: Database, temporal: Client, object: LiveLifecycle): Promise<string | null> {
   const known = await asked(temporal, object);
   const stored = await standing(database, object);
   if (stored === null) return null;
   if (typeof known === 'string') return known;
-  const agrees = object.objectType === 'wallet' ? isAwakeInTime(known, stored) : known.text === stored.text;
+  const agrees = lifecycleKinds[object.objectType].sleeps ? isAwakeInTime(known, stored) : known.text === stored.text;
   return agrees ? null : `the workflow has ${known.text}, the row ${stored.text}`;
 }
 
@@ -84,31 +90,32 @@ interface Standing {
   firstAt: string | null;
 }
 
-/** A wallet is not told of entries that go: it finds out at their instant. It may wake too early, and never too late. */
+/** A lifecycle that sleeps is not told of entries that go: it finds out at their instant. It may wake too early, and never too late. */
 function isAwakeInTime(known: Standing, stored: Standing): boolean {
   if (known.blockedOn !== stored.blockedOn) return false;
   return stored.firstAt === null || (known.firstAt !== null && known.firstAt <= stored.firstAt);
 }
 
 /** What the workflow says, or why it says nothing. */
-async function asked(temporal: Client, { objectType, objectId }: LiveObject): Promise<Standing | string> {
-  const handle = temporal.workflow.getHandle(lifecycleKinds[objectType as LifecycleKind].workflowId(objectId));
+async function asked(temporal: Client, { objectType, objectId }: LiveLifecycle): Promise<Standing | string> {
+  const { workflowId, statusColumn, sleeps } = lifecycleKinds[objectType];
+  const handle = temporal.workflow.getHandle(workflowId(objectId));
   try {
     const answer = await temporal.connection.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(waitingFor));
     const { status } = await handle.describe();
     if (status.name !== 'RUNNING') return `its workflow is ${status.name}`;
-    return describe(objectType === 'subscription' ? answer.status : '', answer.blockedOn, answer.agenda);
+    return describe(statusColumn === null ? '' : answer.status, answer.blockedOn, answer.agenda);
   } catch (error) {
-    const delayedUntil = objectType === 'wallet' ? await beginningOf(handle) : null;
+    const delayedUntil = sleeps ? await beginningOf(handle) : null;
     if (delayedUntil !== null) return beginsAt(delayedUntil);
     return `its workflow does not answer: ${(error as Error).message}`;
   }
 }
 
 /** What the rows say; null when the object needs no workflow any more. */
-async function standing(database: Database, { objectType, objectId }: LiveObject): Promise<Standing | null> {
+async function standing(database: Database, { objectType, objectId }: LiveLifecycle): Promise<Standing | null> {
   const rows = await inSqlTransaction(database, systemScope, (tx) =>
-    tx.rows<StandingRow>(standingText, [objectType, objectId]),
+    tx.rows<StandingRow>(standingText(objectType), [objectType, objectId]),
   );
   const [row] = rows;
   if (!row || (row.agenda.length === 0 && (row.status === '' || row.status === 'cancelled'))) return null;
@@ -147,8 +154,12 @@ interface StandingRow {
   [column: string]: unknown;
 }
 
-const standingText = `
-select coalesce((select subscription_status from subscription where id = $2), '') as status,
+function standingText(kind: LifecycleKind): string {
+  const { entity, statusColumn } = lifecycleKinds[kind];
+  const status = statusColumn === null ? 'null' : `(select ${statusColumn} from ${entity} where id = $2)`;
+  return `
+select coalesce(${status}, '') as status,
   (select step from parked_object where object_type = $1 and object_id = $2) as blocked_on,
   coalesce((select jsonb_agg(jsonb_build_object('at', due_at::text, 'kind', kind, 'ref', ref))
     from agenda_entry where object_type = $1 and object_id = $2), '[]') as agenda`;
+}

@@ -99,9 +99,10 @@ async function* closedSince(temporal: Client, from: string): AsyncGenerator<Clos
 /** Null for one that does not say whose it is: it was started by something else. */
 function closedLifecycle(execution: WorkflowExecutionInfo): ClosedLifecycle | null {
   const environmentId = execution.typedSearchAttributes.get(ownerKeys.environmentId);
-  if (!environmentId) return null;
+  const objectType = watchedTypes[execution.type];
+  if (!environmentId || !objectType) return null;
   return {
-    objectType: watchedTypes[execution.type as keyof typeof watchedTypes],
+    objectType,
     objectId: execution.workflowId.slice(execution.workflowId.lastIndexOf('/') + 1),
     environmentId,
     runId: execution.runId,

@@ -5,6 +5,7 @@ import type { Database } from '../../db/orm.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import { systemScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
+import { type LifecycleKind, lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { begunClone } from '../../services/catalogue/clone/environment-clone.ts';
 import { type LiveObject, liveObjects } from '../../services/lifecycle/live-object.ts';
 import { timerSpread } from '../../services/lifecycle/timer-spread.ts';
@@ -24,12 +25,7 @@ import {
 import { importWorkflowType } from '../../workflows/platform/task.messages.ts';
 import { importStartOptions } from '../../workflows/platform/task-start.messages.ts';
 import { testClockStartOptions, testClockWorkflowType } from '../../workflows/platform/test-clock.messages.ts';
-import {
-  type LifecycleKind,
-  lifecycleKinds,
-  lifecycleStartOptions,
-  lifecycleTaskQueue,
-} from '../../workflows/start.messages.ts';
+import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { meterBuildStartOptions, meterBuildWorkflowType } from '../../workflows/usage/meter-build.messages.ts';
 import { walletStartDelayMs } from '../../workflows/wallet/wallet-start.messages.ts';
 
@@ -145,7 +141,7 @@ async function startLifecycle(
   const kind = object.objectType as LifecycleKind;
   const firstAt = object.firstAt ? instantText(object.firstAt) : null;
   const waits = { firstAt, spreadMs: timerSpread(object.objectId, timerSpreadMs), now: realNow() };
-  const delayMs = kind === 'wallet' ? walletStartDelayMs(object, waits) : 0;
+  const delayMs = lifecycleKinds[kind].sleeps ? walletStartDelayMs(object, waits) : 0;
   const options = lifecycleStartOptions(
     kind,
     {

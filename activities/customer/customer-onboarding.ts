@@ -8,6 +8,7 @@ import type { Database } from '../../db/orm.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { findCustomer } from '../../services/customer/customer.ts';
 import {
   endOnboarding,
@@ -19,7 +20,7 @@ import {
 import { keepSubscriptionCommand } from '../../services/subscription/status/subscription-command.ts';
 import type { OnboardingStart, OnboardingSteps } from '../../workflows/customer/customer-onboarding.messages.ts';
 import type { LifecycleStart } from '../../workflows/lifecycle.messages.ts';
-import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
+import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { createSubscription, type KeptCommand } from '../../workflows/subscription/subscription.messages.ts';
 
 import { withHeartbeat } from '../heartbeat.ts';

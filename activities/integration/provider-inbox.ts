@@ -4,6 +4,7 @@ import type { Database } from '../../db/orm.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import { systemScope, workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import {
   dueNotifications,
   forgetNotifications,
@@ -20,7 +21,7 @@ import {
 } from '../../workflows/integration/provider-inbox.messages.ts';
 import { providerNotified } from '../../workflows/payment/checkout-session.messages.ts';
 import { gatewayNotified, refundedElsewhere } from '../../workflows/payment/payment.messages.ts';
-import { lifecycleKinds, lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
+import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';

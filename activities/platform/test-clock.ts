@@ -4,13 +4,14 @@ import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import type { Database } from '../../db/orm.ts';
 import { type Scope, workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
+import { kindsThat, type LifecycleKind, lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { firstDated, isWatched, markCustomersOfClock } from '../../metering/postgres/clock-mark.ts';
 import { dueEvaluators, takeUpDated } from '../../metering/postgres/due-mark.ts';
 import { type DueObject, nextDue } from '../../services/lifecycle/due.ts';
 import { beginAdvance, endAdvance, moveClock, readTestClock } from '../../services/platform/test-clock.ts';
 import { rowChanged, settle } from '../../workflows/lifecycle.messages.ts';
 import type { TestClockStart } from '../../workflows/platform/test-clock.messages.ts';
-import { type LifecycleKind, lifecycleKinds, lifecycleStartOptions } from '../../workflows/start.messages.ts';
+import { lifecycleStartOptions } from '../../workflows/start.messages.ts';
 import type { UsageLooks } from '../alert/usage-look.ts';
 import { signalUsageWatch } from '../alert/usage-watch.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -23,9 +24,9 @@ export interface TestClockActivityDependencies {
   looks: UsageLooks;
 }
 
-/** Members that act at one instant are told at once, up to this many at a time; the steps of a crowd of these kinds are combined. */
+/** Members that act at one instant are told at once, up to this many at a time, where their kind shares the transactions of its steps. */
 const maxSettling = 100;
-const combinedKinds: ReadonlySet<string> = new Set(['subscription', 'invoice', 'payment']);
+const combinedKinds: ReadonlySet<string> = new Set(kindsThat('sharesSteps'));
 /**
  * Members of other kinds act one by one, up to this many at a time: enough to keep cores busy. The tasks of more would wait for one another
  * longer than a task may take, and each late task is done again.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lifecycleKindNames } from '../../lifecycles/kinds.ts';
 import type { BillingRun, RunSection } from '../../services/lifecycle/billing-run.ts';
 import { timestampInput, timestampOutput } from '../scalars.schema.ts';
 
@@ -18,8 +19,8 @@ export const billingRunQuery = z.object({
 });
 
 export const retryParams = z.object({
-  object_type: z.enum(['subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session', 'auto_top_up'], {
-    error: 'must be subscription, invoice, payment, refund, wallet, checkout_session or auto_top_up',
+  object_type: z.enum(lifecycleKindNames, {
+    error: `must be ${lifecycleKindNames.slice(0, -1).join(', ')} or ${lifecycleKindNames.at(-1)}`,
   }),
   object_id: z.string().min(1).max(255),
 });

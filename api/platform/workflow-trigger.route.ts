@@ -8,7 +8,6 @@ import { invoiceOwner } from '../../services/invoice/read/invoice-read.ts';
 import { type OverdueFilter, type OverdueObject, overdueObjects } from '../../services/lifecycle/overdue-object.ts';
 import { parkedAt } from '../../services/lifecycle/parked-object.ts';
 import { finalizeInvoice, invoiceWorkflowId, recalculateDraft } from '../../workflows/invoice/invoice.messages.ts';
-import type { LifecycleKind } from '../../workflows/start.messages.ts';
 import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { updateObject, type WokenRun, wakeObject } from '../lifecycle.ts';
@@ -145,7 +144,7 @@ async function wakeAll(request: FastifyRequest, objects: readonly OverdueObject[
   const woken: WokenRun[] = [];
   for (let first = 0; first < objects.length; first += wokenAtOnce) {
     const some = objects.slice(first, first + wokenAtOnce).map(({ objectType, objectId, ...rest }) => ({
-      kind: objectType as LifecycleKind,
+      kind: objectType,
       id: objectId,
       ...rest,
     }));

@@ -1,3 +1,4 @@
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { type AgendaItem, sortAgenda } from '../agenda.ts';
 
 /** What an issued invoice that is not settled knows about its collection. */
@@ -20,8 +21,6 @@ export interface InvoiceCollection {
   unopenedLinkId?: string | null;
 }
 
-export const invoiceAgendaOrder = ['chargePayment', 'openPage', 'retryPayment', 'noteOverdue'] as const;
-
 /**
  * Days after finalization on which a declined charge is tried again unless the setting `dunning_config` says otherwise; after
  * the last the invoice waits for its payer or a person. The spec leaves the schedule open: these are the field's usual ones.
@@ -41,7 +40,7 @@ export function invoiceAgenda(invoice: InvoiceCollection): AgendaItem[] {
   if (retryAt !== null) items.push({ at: retryAt, kind: 'retryPayment', ref: String(invoice.collectionAttempts + 1) });
   if (invoice.dueDate !== null && invoice.overdueNotedAt === null)
     items.push({ at: invoice.dueDate, kind: 'noteOverdue', ref: '' });
-  return sortAgenda(items, invoiceAgendaOrder);
+  return sortAgenda(items, lifecycleKinds.invoice.agenda);
 }
 
 function nextRetryAt(invoice: InvoiceCollection): string | null {

@@ -1,3 +1,4 @@
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { type AgendaItem, sortAgenda } from '../agenda.ts';
 import { isCheckoutActive } from './checkout.ts';
 
@@ -15,17 +16,6 @@ export interface CheckoutStanding {
   completionFailedAt: string | null;
   endedAt: string | null;
 }
-
-/** The kinds of a session's agenda in the order they are performed at one instant. */
-export const checkoutAgendaOrder = [
-  'openLink',
-  'retryCompletion',
-  'abandonCompletion',
-  'pollProvider',
-  'expireSession',
-  'deactivateLink',
-  'lastLook',
-] as const;
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -71,7 +61,7 @@ export function checkoutAgenda(standing: CheckoutStanding, at: string): AgendaIt
   const items = isCheckoutActive(standing.checkoutStatus) ? activeItems(standing, at) : endedItems(standing, at);
   return sortAgenda(
     items.map((item) => ({ ...item, ref: '' })),
-    checkoutAgendaOrder,
+    lifecycleKinds.checkout_session.agenda,
   );
 }
 

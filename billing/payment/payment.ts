@@ -1,3 +1,4 @@
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { type AgendaItem, sortAgenda } from '../agenda.ts';
 import { refuse } from '../refusal.ts';
 
@@ -70,9 +71,6 @@ const unansweredMs = 24 * 60 * 60 * secondMs;
 const dayMs = 24 * 60 * 60 * secondMs;
 const askedDailyMs = 30 * dayMs;
 
-/** The kinds of a payment's agenda in the order they are performed at one instant. */
-export const paymentAgendaOrder = ['pollGateway', 'reportUnanswered'] as const;
-
 /**
  * The agenda of a payment whose outcome is not known at `at`: the next question to the gateway, after as long again as it
  * has been unanswered since `since`, at least 5 seconds and at most 15 minutes; and, 24 hours after `since`, a report to the
@@ -89,7 +87,7 @@ export function unansweredPaymentAgenda(since: string, at: string, expectedBy: s
       { at: later(at, pauseMs), kind: 'pollGateway', ref: '' },
       { at: reportAt, kind: 'reportUnanswered', ref: '' },
     ],
-    paymentAgendaOrder,
+    lifecycleKinds.payment.agenda,
   );
 }
 

@@ -1,3 +1,4 @@
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { type AgendaItem, sortAgenda } from '../agenda.ts';
 import { type Decimal, decimal, decimalString, greatest, least, sum, zero } from '../money/money.ts';
 import { refuse } from '../refusal.ts';
@@ -130,8 +131,6 @@ export function refundTokenOf(refundId: string, attempt: number): string {
 export const mostRefundAttempts = 3;
 const retryAfterMs = 15 * 60_000;
 
-export const refundAgendaOrder = ['sendRefund', 'pollGateway', 'retryRefund', 'reportUnanswered'] as const;
-
 /**
  * What time brings to a gateway refund at `at`: it is sent, asked about with growing pauses since it was sent, and tried again
  * a quarter of an hour after a failure. `expectedBy` is when a gateway that takes days said it decides. spec: subscriptions-and-invoicing §2.20; wallets-and-payments §2.25
@@ -143,7 +142,7 @@ export function refundAgenda(
 ): AgendaItem[] {
   if (refund.refundStatus === 'PENDING') return [{ at, kind: 'sendRefund', ref: '' }];
   if (refund.refundStatus === 'PROCESSING') {
-    return sortAgenda(unansweredPaymentAgenda(refund.sentAt ?? at, at, expectedBy), refundAgendaOrder);
+    return sortAgenda(unansweredPaymentAgenda(refund.sentAt ?? at, at, expectedBy), lifecycleKinds.refund.agenda);
   }
   if (refund.refundStatus !== 'FAILED' || refund.replacedBy !== null) return [];
   return [{ at: new Date(Date.parse(at) + retryAfterMs).toISOString(), kind: 'retryRefund', ref: '' }];

@@ -1,3 +1,4 @@
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { type AgendaItem, sortAgenda } from '../agenda.ts';
 import { isChild, type SubscriptionType } from './hierarchy.ts';
 import { type Phase, phaseMoments } from './phase.ts';
@@ -40,27 +41,6 @@ export interface PendingPlanChange {
   ref: string;
 }
 
-/**
- * What is performed first when several entries fall on one instant: money already decided before new periods, a trial's
- * end before a boundary, what is not paid has its consequences after everything that may pay it, a notice last.
- */
-export const subscriptionAgendaOrder = [
-  'activateSubscription',
-  'attendSuccessor',
-  'applyPlanChange',
-  'replacePlan',
-  'startPhase',
-  'endPhase',
-  'endTrial',
-  'closePeriod',
-  'applyGrant',
-  'finalizeInvoice',
-  'chargePayment',
-  'attendInvoice',
-  'enforcePayment',
-  'noticeRenewal',
-] as const;
-
 const renewalLeadMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -82,7 +62,7 @@ export function subscriptionAgenda(input: SubscriptionAgendaInput): AgendaItem[]
   // What is inherited is not renewed by itself: its parent's notice tells.
   const noticeAt = state.subscriptionType === 'inherited' ? null : renewalNoticeAt(state, input.renewalNoticedFor);
   if (noticeAt !== null) items.push({ at: noticeAt, kind: 'noticeRenewal', ref: '' });
-  return sortAgenda(items, subscriptionAgendaOrder);
+  return sortAgenda(items, lifecycleKinds.subscription.agenda);
 }
 
 function closedByItsParent({ subscriptionType = 'standalone' }: SubscriptionAgendaInput['state']): boolean {

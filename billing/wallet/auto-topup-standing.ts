@@ -1,3 +1,4 @@
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { type AgendaItem, sortAgenda } from '../agenda.ts';
 import { type AutoTopupTerms, cooldownEndsAt, type LastAutoTopup } from './auto-topup-decision.ts';
 import type { ReachedLimit } from './auto-topup-limits.ts';
@@ -121,8 +122,6 @@ function latestWait(facts: StandingFacts): AutoTopupStanding | null {
   return waits.filter(({ until }) => until! > now).sort((a, b) => (a.until! < b.until! ? 1 : -1))[0] ?? null;
 }
 
-export const autoTopupAgendaOrder = ['chargePayment', 'lapse', 'endWindow', 'endMonth', 'evaluate'] as const;
-
 /** Time's next work: charge what was opened, give up what nobody pays, look again when a wait ends. README decision 26 */
 export function autoTopupAgenda(
   facts: StandingFacts,
@@ -140,7 +139,7 @@ export function autoTopupAgenda(
   if (shown.until !== null) items.push({ at: shown.until, kind: endOf(shown), ref: '' });
   // A wait is looked at again when it ends; a pause that only a person ends, when the person says so.
   else if (evaluateAt !== null) items.push({ at: evaluateAt, kind: 'evaluate', ref: '' });
-  return sortAgenda(items, autoTopupAgendaOrder);
+  return sortAgenda(items, lifecycleKinds.auto_top_up.agenda);
 }
 
 function endOf({ state, reason }: AutoTopupStanding): string {

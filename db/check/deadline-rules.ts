@@ -1,7 +1,13 @@
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { graceSetting, type InvariantRule } from './invariant.ts';
 
 const now = 'coalesce(c.frozen_time, clock_timestamp())';
 const grace = `current_setting('${graceSetting}')::interval`;
+
+/** Kinds of object whose row tells when it changed last, each with the table it is joined as. */
+const changing = Object.entries(lifecycleKinds).flatMap(([kind, { entity, changedColumn }], index) =>
+  changedColumn === null ? [] : [{ kind, entity, row: `o${index}`, changedAt: `o${index}.${changedColumn}` }],
+);
 
 /**
  * I18. Time is the object's: a test clock that advances is on its way and counts as standing at its frozen time. `grace` is
@@ -15,12 +21,9 @@ export const deadlineRules: readonly InvariantRule[] = [
     // On a clock that stands still an entry is as old as the last change of its object.
     violations: `
       with due as (
-        select a.*, c.frozen_time, greatest(s.updated_at, i.updated_at, p.updated_at, r.updated_at, h.updated_at, t.updated_at) as changed_at
+        select a.*, c.frozen_time, greatest(${changing.map(({ changedAt }) => changedAt).join(', ')}) as changed_at
         from agenda_entry a left join test_clock c on c.id = a.test_clock_id
-        left join subscription s on s.id = a.object_id left join invoice i on i.id = a.object_id
-        left join payment p on p.id = a.object_id left join refund r on r.id = a.object_id
-        left join checkout_session h on h.id = a.object_id
-        left join wallet_auto_topup t on t.id = a.object_id and a.object_type = 'auto_top_up'
+        ${changing.map(({ kind, entity, row }) => `left join ${entity} ${row} on ${row}.id = a.object_id and a.object_type = '${kind}'`).join(' ')}
         where a.due_at <= ${now} and c.target_time is null and not exists (
           select from parked_object o where o.environment_id = a.environment_id and o.object_type = a.object_type and o.object_id = a.object_id)
       )

@@ -2,6 +2,7 @@ import { alertReferences } from './alert-references.ts';
 import { checkoutOtherIds, checkoutReferences } from './checkout-references.ts';
 import { documentReferences } from './document-references.ts';
 import type { InvariantRule } from './invariant.ts';
+import { lifecycleReferences } from './lifecycle-references.ts';
 import { paymentReferences } from './payment-references.ts';
 import type { Reference } from './reference.ts';
 import { creditTables, topUpTables, walletReferences } from './wallet-references.ts';
@@ -34,9 +35,7 @@ const ofCustomer = [
   'alert_log',
   'alert_stream',
 ];
-const ofObject = ['agenda_entry', 'parked_object', 'audit_entry'];
 const ofLine = ['subscription_line_item', 'invoice_line_item'];
-const objectTypes = ['subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session'];
 const auditedTypes = [
   'entitlement_grant',
   'credit_grant',
@@ -90,14 +89,13 @@ export const references: readonly Reference[] = [
     target: 'subscription',
     where: "upper(t.entity_type) = 'SUBSCRIPTION'",
   })),
-  ...ofObject.flatMap((table) =>
-    [...objectTypes, ...(table === 'audit_entry' ? auditedTypes : [])].map((type) => ({
-      table,
-      column: 'object_id',
-      target: type,
-      where: `t.object_type = '${type}'`,
-    })),
-  ),
+  ...lifecycleReferences,
+  ...auditedTypes.map((type) => ({
+    table: 'audit_entry',
+    column: 'object_id',
+    target: type,
+    where: `t.object_type = '${type}'`,
+  })),
   ...[
     'customer',
     'plan',

@@ -14,12 +14,6 @@ export const walletReferences: readonly Reference[] = [
   { table: 'wallet_transaction', column: 'reference_id', target: 'invoice', where: "t.reference_type = 'INVOICE'" },
   { table: 'invoice', column: 'purchase_id', target: 'wallet_transaction' },
   { table: 'carried_credit', column: 'subscription_id', target: 'subscription' },
-  ...['agenda_entry', 'parked_object'].map((table) => ({
-    table,
-    column: 'object_id',
-    target: 'wallet_auto_topup',
-    where: "t.object_type = 'auto_top_up'",
-  })),
   { table: 'auto_topup_attempt', column: 'wallet_id', target: 'wallet' },
   { table: 'auto_topup_attempt', column: 'purchase_id', target: 'wallet_transaction' },
   { table: 'auto_topup_attempt', column: 'invoice_id', target: 'invoice' },

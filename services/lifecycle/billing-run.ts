@@ -2,6 +2,7 @@ import { instantText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
+import { lifecycleTypesText } from './lifecycle-types.ts';
 import { parkedAt } from './parked-object.ts';
 
 /** One step of the billing run: what is to be done, or was done, to which object. */
@@ -76,7 +77,7 @@ export async function readBillingRun(
   const done = await section(
     sql,
     `select object_type, object_id, null as customer_id, null as test_clock_id, action as step, occurred_at as at, null as reason, count(*) over () as total
-     from audit_entry where environment_id = $1 and object_type in ('subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session', 'auto_top_up') and occurred_at > $2 and occurred_at <= $3
+     from audit_entry where environment_id = $1 and object_type in (${lifecycleTypesText}) and occurred_at > $2 and occurred_at <= $3
      order by occurred_at desc, id desc limit $4`,
     [environmentId, window.since, window.at, window.limit],
   );

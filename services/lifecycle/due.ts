@@ -1,6 +1,7 @@
 import { instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
+import { lastTypesText } from './lifecycle-types.ts';
 
 /** An object on a test clock that has something to do. */
 export interface DueObject {
@@ -65,5 +66,5 @@ const dueText = `with pending as (
       and not exists (select 1 from wallet w where w.environment_id = $1 and w.customer_id = near.customer_id and w.wallet_status <> 'closed' and w.status = 'published')
       and not exists (select 1 from usage.watched_environment u join environment e on e.number = u.env where e.id = $1) as alone from near)
   select object_type, object_id, customer_id, due_at, case when alone then last_at else first_at end as through
-  from marked where alone or (due_at = first_at and (object_type <> 'wallet' or not exists (
-    select from marked m where m.due_at = m.first_at and m.object_type <> 'wallet'))) order by due_at, object_id`;
+  from marked where alone or (due_at = first_at and (object_type not in (${lastTypesText}) or not exists (
+    select from marked m where m.due_at = m.first_at and m.object_type not in (${lastTypesText})))) order by due_at, object_id`;

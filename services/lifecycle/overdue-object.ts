@@ -2,10 +2,12 @@ import { realNow } from '../../db/clock.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
+import type { LifecycleKind } from '../../lifecycles/kinds.ts';
+import { lifecycleTypesText } from './lifecycle-types.ts';
 
 /** An object with steps that are due by its own present, its test clock's time or real time, and not done. */
 export interface OverdueObject {
-  objectType: string;
+  objectType: LifecycleKind;
   objectId: string;
   customerId: string;
   testClockId: string | null;
@@ -16,7 +18,7 @@ export interface OverdueObject {
 
 /** Which objects to look for; what is absent does not narrow. */
 export interface OverdueFilter {
-  objectType?: 'subscription';
+  objectType?: LifecycleKind;
   objectId?: string;
   step?: string;
   limit: number;
@@ -38,7 +40,7 @@ export async function overdueObjects(
      from agenda_entry a left join test_clock c on c.id = a.test_clock_id
      where a.environment_id = $1 and a.due_at <= coalesce(c.frozen_time, $2::timestamptz)
        and ($3::text is null or a.object_type = $3) and ($4::text is null or a.object_id = $4) and ($5::text is null or a.kind = $5)
-       and a.object_type in ('subscription', 'invoice', 'payment', 'refund', 'wallet', 'checkout_session', 'auto_top_up')
+       and a.object_type in (${lifecycleTypesText})
        and not exists (
          select 1 from parked_object o where o.environment_id = a.environment_id and o.object_type = a.object_type and o.object_id = a.object_id)
      group by a.object_type, a.object_id, a.customer_id, a.test_clock_id, c.frozen_time
@@ -49,7 +51,7 @@ export async function overdueObjects(
 }
 
 interface OverdueRow {
-  object_type: string;
+  object_type: LifecycleKind;
   object_id: string;
   customer_id: string;
   test_clock_id: string | null;

@@ -2,13 +2,13 @@ import { type AgendaItem, sortAgenda } from '../../billing/agenda.ts';
 import {
   type PaymentStatus,
   payerAgenda,
-  paymentAgendaOrder,
   reportUnansweredAt,
   unansweredPaymentAgenda,
   unansweredSince,
 } from '../../billing/payment/payment.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { type AgendaOwner, replaceAgendas } from '../lifecycle/agenda.ts';
 import { unparkObject } from '../lifecycle/parked-object.ts';
 import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from './payment-row.ts';
@@ -49,7 +49,7 @@ export async function loadPaymentState(tx: PaymentTransaction, paymentId: string
     paymentStatus: row.payment_status,
     invoiceId: row.destination_type === 'INVOICE' ? row.destination_id : null,
     subscriptionId: row.subscription_id,
-    agenda: sortAgenda(agenda, paymentAgendaOrder),
+    agenda: sortAgenda(agenda, lifecycleKinds.payment.agenda),
     actionUrl: row.payment_url,
     awaitsPayerSince: stored.some(({ kind }) => kind === 'reportUnanswered') ? null : textOf(row.awaits_payer_since),
     blockedOn: row.parked?.[0] ?? null,

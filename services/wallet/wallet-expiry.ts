@@ -7,6 +7,7 @@ import { customerNow } from '../../db/clock.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { ScopedSql } from '../../db/transaction.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { noteLots } from './wallet-agenda.ts';
 import { enterDebitOf, openLedger } from './wallet-ledger.ts';
 import { writeLedger } from './wallet-ledger-write.ts';
@@ -151,7 +152,7 @@ export async function loadWalletState(tx: ScopedSql, walletId: string): Promise<
     walletStatus: row.wallet_status,
     agenda: sortAgenda(
       entries.map(({ due_at, kind, ref }) => ({ at: instantText(due_at), kind, ref })),
-      ['expireLot'],
+      lifecycleKinds.wallet.agenda,
     ),
     lots: entries.map((entry) => {
       const expiryDate = instantText(entry.expiry_date);

@@ -5,6 +5,8 @@ import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../activities/workflow-bundle.ts';
+import { workflowEntry } from '../../activities/workflow-entry.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { payloadsOf, recordedHistories, shapeOf } from './history.ts';
 import { personal } from './personal.ts';
 
@@ -47,6 +49,18 @@ describe('recorded histories', () => {
     expect(new RegExp(`\\b${branch}\\b`).test(shapes)).toBe(true);
   });
 
+  test.each(Object.values(lifecycleKinds))(
+    'show the life of each kind: $workflowType',
+    ({ workflowType, load, agenda }) => {
+      const lives = [...histories]
+        .filter(([file]) => file.split('.')[1] === workflowType)
+        .map(([, history]) => history);
+      expect(lives.map(shapeOf).join(' ')).toMatch(new RegExp(`\\b${load}\\b`));
+      const told = lives.flatMap(payloadsOf).join(' ');
+      expect(agenda.some((entry) => told.includes(`"${entry}"`))).toBe(true);
+    },
+  );
+
   test('show a refused command', () => {
     const failed = [...histories.values()].filter((history) => JSON.stringify(history).includes('"not_found"'));
     expect(failed.length).toBeGreaterThan(0);
@@ -77,7 +91,7 @@ describe('a changed workflow', () => {
   afterAll(() => rmSync(directory, { recursive: true }));
 
   test('with its commands in another order fails to replay what it did before', async () => {
-    for (const folder of ['workflows', 'billing'])
+    for (const folder of ['workflows', 'billing', 'lifecycles'])
       cpSync(join(root, folder), join(directory, folder), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
     exchangeLines(
@@ -85,8 +99,10 @@ describe('a changed workflow', () => {
       'await local.attendPayment(',
       'await followPayment(',
     );
+    const workflowsPath = join(directory, 'entry.js');
+    writeFileSync(workflowsPath, workflowEntry({ root: directory }));
     const mutant = await bundleWorkflowCode({
-      workflowsPath: join(directory, 'workflows/index.ts'),
+      workflowsPath,
       ignoreModules: ['node:crypto'],
       logger: new DefaultLogger('ERROR'),
     });

@@ -15,12 +15,16 @@ const node = /^node:/;
 
 // The table of docs/architecture.md. A folder that is not listed (dev, bench, test) may import everything.
 const rules: Record<string, FolderRule> = {
-  billing: { paths: [/^billing\//], packages: [/^decimal\.js$/, /^temporal-polyfill$/, /^currency-codes$/] },
+  lifecycles: { paths: [/^lifecycles\//], packages: [] },
+  billing: {
+    paths: [/^(billing|lifecycles)\//],
+    packages: [/^decimal\.js$/, /^temporal-polyfill$/, /^currency-codes$/],
+  },
   db: {
-    paths: [/^(db|billing)\//, /^database-url\.ts$/],
+    paths: [/^(db|billing|lifecycles)\//, /^database-url\.ts$/],
     packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, /^ulid$/, node],
   },
-  services: { paths: [/^(services|db|billing)\//], packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, node] },
+  services: { paths: [/^(services|db|billing|lifecycles)\//], packages: [/^@mikro-orm\//, /^pg$/, /^kysely$/, node] },
   metering: {
     paths: [/^(metering|services|db|billing)\//],
     packages: [/^pg$/, /^pg-copy-streams$/, /^@clickhouse\/client$/, /^decimal\.js$/, /^jsep$/, node],
@@ -30,16 +34,16 @@ const rules: Record<string, FolderRule> = {
     packages: [/^(?!@temporalio|@mikro-orm|fastify)/],
   },
   workflows: {
-    paths: [/^workflows\//, /^billing\/refusal\.ts$/],
+    paths: [/^(workflows|lifecycles)\//, /^billing\/refusal\.ts$/],
     types: [/^billing\//, /^activities\//],
     packages: [/^@temporalio\/(workflow|common)$/],
   },
   activities: {
-    paths: [/^(activities|billing|db|services|metering|integrations)\//, messages],
+    paths: [/^(activities|billing|lifecycles|db|services|metering|integrations)\//, messages],
     packages: [/^@temporalio\/(activity|worker|client|common)$/, /^(pg|pino|prom-client|close-with-grace)$/, node],
   },
   api: {
-    paths: [/^(api|billing|db|services|metering|integrations)\//, messages, /^validation-text\.ts$/],
+    paths: [/^(api|billing|lifecycles|db|services|metering|integrations)\//, messages, /^validation-text\.ts$/],
     types: [/^workflows\//, /^config\.ts$/],
     packages: [
       /^(fastify|zod|pino|prom-client|close-with-grace|ulid|yaml|secure-json-parse|fastest-levenshtein|rate-limiter-flexible)(-plugin)?$/,

@@ -1,13 +1,7 @@
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import { providerInboxWorkflowType } from '../integration/provider-inbox.messages.ts';
-import { invoiceWorkflowType } from '../invoice/invoice.messages.ts';
-import { checkoutSessionWorkflowType } from '../payment/checkout-session.messages.ts';
-import { paymentWorkflowType } from '../payment/payment.messages.ts';
-import { refundWorkflowType } from '../payment/refund.messages.ts';
 import { testClockWorkflowType } from '../platform/test-clock.messages.ts';
 import { environmentIdKey, tenantIdKey } from '../search-attributes.ts';
-import { subscriptionWorkflowType } from '../subscription/subscription.messages.ts';
-import { autoTopUpWorkflowType } from '../wallet/auto-top-up.messages.ts';
-import { walletWorkflowType } from '../wallet/wallet.messages.ts';
 
 export const lifecycleWatchWorkflowType = 'lifecycleWatch';
 export const lifecycleWatchScheduleId = 'lifecycle-watch';
@@ -16,17 +10,11 @@ export const lifecycleWatchScheduleId = 'lifecycle-watch';
 export const lifecycleWatchInterval = '30s' as const;
 
 /** The workflows that end only when their row says so, by their types, and the object types `reconcile` knows them by. */
-export const watchedTypes = {
-  [subscriptionWorkflowType]: 'subscription',
-  [invoiceWorkflowType]: 'invoice',
-  [paymentWorkflowType]: 'payment',
-  [refundWorkflowType]: 'refund',
-  [walletWorkflowType]: 'wallet',
-  [checkoutSessionWorkflowType]: 'checkout_session',
-  [autoTopUpWorkflowType]: 'auto_top_up',
+export const watchedTypes: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(lifecycleKinds).map(([kind, { workflowType }]) => [workflowType, kind])),
   [testClockWorkflowType]: 'test_clock',
   [providerInboxWorkflowType]: 'provider_inbox',
-} as const;
+};
 
 /** The search attributes that say whose a workflow is. */
 export const ownerKeys = { tenantId: tenantIdKey, environmentId: environmentIdKey };

@@ -1,12 +1,9 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
 import type { Caller } from '../subscription/subscription.messages.ts';
 
-export const invoiceWorkflowType = 'invoice';
-
-export function invoiceWorkflowId(invoiceId: string): string {
-  return `invoice/${invoiceId}`;
-}
+export const { workflowType: invoiceWorkflowType, workflowId: invoiceWorkflowId } = lifecycleKinds.invoice;
 
 export interface InvoiceCommand {
   caller: Caller;

@@ -1,12 +1,10 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
 import type { Caller } from '../subscription/subscription.messages.ts';
 
-export const checkoutSessionWorkflowType = 'checkoutSession';
-
-export function checkoutSessionWorkflowId(sessionId: string): string {
-  return `checkout-session/${sessionId}`;
-}
+export const { workflowType: checkoutSessionWorkflowType, workflowId: checkoutSessionWorkflowId } =
+  lifecycleKinds.checkout_session;
 
 export interface CheckoutCommand {
   caller: Caller;

@@ -1,12 +1,9 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
 import type { Caller } from '../subscription/subscription.messages.ts';
 
-export const paymentWorkflowType = 'payment';
-
-export function paymentWorkflowId(paymentId: string): string {
-  return `payment/${paymentId}`;
-}
+export const { workflowType: paymentWorkflowType, workflowId: paymentWorkflowId } = lifecycleKinds.payment;
 
 export interface PaymentCommand {
   caller: Caller;

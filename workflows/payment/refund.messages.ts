@@ -1,12 +1,9 @@
 import { defineUpdate } from '@temporalio/workflow';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
 import type { Caller } from '../subscription/subscription.messages.ts';
 
-export const refundWorkflowType = 'refund';
-
-export function refundWorkflowId(refundId: string): string {
-  return `refund/${refundId}`;
-}
+export const { workflowType: refundWorkflowType, workflowId: refundWorkflowId } = lifecycleKinds.refund;
 
 export interface RetryRefundCommand {
   caller: Caller;

@@ -1,12 +1,10 @@
 import { defineUpdate } from '@temporalio/workflow';
 import type { CancellationType } from '../../billing/subscription/subscription-cancel.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
 
-export const subscriptionWorkflowType = 'subscription';
-
-export function subscriptionWorkflowId(subscriptionId: string): string {
-  return `subscription/${subscriptionId}`;
-}
+export const { workflowType: subscriptionWorkflowType, workflowId: subscriptionWorkflowId } =
+  lifecycleKinds.subscription;
 
 /** Who asks, so that the change carries the caller's name and request into rows and audit. */
 export interface Caller {

@@ -1,13 +1,9 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
 import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
 import type { Caller } from '../subscription/subscription.messages.ts';
 
-export const autoTopUpWorkflowType = 'autoTopUp';
-
-/** Id of the workflow that tops a wallet up. */
-export function autoTopUpWorkflowId(walletId: string): string {
-  return `auto-top-up/${walletId}`;
-}
+export const { workflowType: autoTopUpWorkflowType, workflowId: autoTopUpWorkflowId } = lifecycleKinds.auto_top_up;
 
 /** Standing of a wallet's top-ups: why it is not charging, and until when as far as time ends that. */
 export interface AutoTopUpStanding {

@@ -1,10 +1,11 @@
 import { type AgendaItem, sortAgenda } from '../../../billing/agenda.ts';
 import type { CheckoutAction, CheckoutStatus } from '../../../billing/payment/checkout.ts';
-import { checkoutAgenda, checkoutAgendaOrder } from '../../../billing/payment/checkout-agenda.ts';
+import { checkoutAgenda } from '../../../billing/payment/checkout-agenda.ts';
 import type { PlannedChange } from '../../../billing/subscription/planned-change.ts';
 import { instantText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import { lifecycleKinds } from '../../../lifecycles/kinds.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
 import type { AuditRecord } from '../../platform/audit.ts';
 import type { CheckoutEvent } from '../../platform/event-catalogue/payment-events.ts';
@@ -151,7 +152,7 @@ export async function loadCheckoutState(tx: ScopedSql, id: string): Promise<Chec
   const items = agenda.map((item) => ({ at: instantText(item.at), kind: item.kind, ref: '' }));
   return {
     row: session as CheckoutRow,
-    agenda: sortAgenda(items, checkoutAgendaOrder),
+    agenda: sortAgenda(items, lifecycleKinds.checkout_session.agenda),
     blockedOn: parked?.[0] ?? null,
     blockedReason: parked?.[1] ?? null,
   };

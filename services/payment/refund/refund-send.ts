@@ -4,13 +4,13 @@ import {
   mostRefundAttempts,
   type RefundStatus,
   type RefundTarget,
-  refundAgendaOrder,
   refundTokenOf,
 } from '../../../billing/payment/refund.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { newId } from '../../../db/id.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
+import { lifecycleKinds } from '../../../lifecycles/kinds.ts';
 import { parkObject, unparkObject } from '../../lifecycle/parked-object.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
@@ -47,7 +47,7 @@ export async function loadRefundState(tx: PaymentTransaction, refundId: string):
     refundId,
     version: row.version,
     refundStatus: row.refund_status,
-    agenda: sortAgenda(agenda, refundAgendaOrder),
+    agenda: sortAgenda(agenda, lifecycleKinds.refund.agenda),
     blockedOn: row.parked?.[0] ?? null,
     blockedReason: row.parked?.[1] ?? null,
   };

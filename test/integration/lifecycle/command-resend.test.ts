@@ -3,6 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { expect, test } from 'vitest';
 import { bundleWorkflows } from '../../../activities/workflow-bundle.ts';
+import { entryOf } from '../../../activities/workflow-entry.ts';
 import { WorkflowThread } from '../../../activities/workflow-worker/workflow-thread.ts';
 import { createWorkflowWorker } from '../../../activities/workflow-worker/workflow-worker.ts';
 import { lifecycleTaskQueue } from '../../../workflows/start.messages.ts';
@@ -18,7 +19,9 @@ const base = await testDatabase();
 const temporal = await testTemporal();
 const { api, gateway } = await testApp(base, temporal);
 const { filled } = fillingWallets({ api });
-const bundle = await bundleWorkflows(fileURLToPath(new URL('../../support/failing-workflows.ts', import.meta.url)));
+const bundle = await bundleWorkflows(
+  entryOf(fileURLToPath(new URL('../../support/failing-workflows.ts', import.meta.url))),
+);
 
 /** A worker that fails the tasks of every wallet that fills itself. */
 async function startFailing(): Promise<() => Promise<void>> {

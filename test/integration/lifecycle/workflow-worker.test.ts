@@ -3,6 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../../activities/workflow-bundle.ts';
+import { entryOf } from '../../../activities/workflow-entry.ts';
 import { WorkflowThread } from '../../../activities/workflow-worker/workflow-thread.ts';
 import { createWorkflowWorker } from '../../../activities/workflow-worker/workflow-worker.ts';
 import { poll } from '../../../dev/processes.ts';
@@ -10,7 +11,7 @@ import { testTemporal } from '../../support/temporal.ts';
 
 const { client, address, namespace } = await testTemporal();
 const workflowBundle = await bundleWorkflows(
-  fileURLToPath(new URL('../../support/faulty-workflows.ts', import.meta.url)),
+  entryOf(fileURLToPath(new URL('../../support/faulty-workflows.ts', import.meta.url))),
 );
 const connection = await NativeConnection.connect({ address });
 afterAll(() => connection.close());

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { inSqlTransaction } from '../../../db/transaction.ts';
 import { poll } from '../../../dev/processes.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
+import { lifecycleKinds } from '../../../lifecycles/kinds.ts';
 import { invoiceWorkflowId } from '../../../workflows/invoice/invoice.messages.ts';
 import { retry, waitingFor } from '../../../workflows/lifecycle.messages.ts';
 import { paymentWorkflowId } from '../../../workflows/payment/payment.messages.ts';
 import { progress, testClockWorkflowId } from '../../../workflows/platform/test-clock.messages.ts';
 import { testClockIdKey } from '../../../workflows/search-attributes.ts';
-import { lifecycleKinds } from '../../../workflows/start.messages.ts';
 import { subscriptionWorkflowId } from '../../../workflows/subscription/subscription.messages.ts';
 import {
   advanceTo,

@@ -1,2 +1,0 @@
-export * from '../../workflows/index.ts';
-export { empty } from './empty.ts';
