@@ -93,78 +93,83 @@ import { usageAnalyticsRoutes } from './usage/usage-analytics.route.ts';
 import { creditGrantRoutes } from './wallet/credit-grant.route.ts';
 import { walletRoutes } from './wallet/wallet.route.ts';
 
-/** Every resource under /v1, a line each. */
+/** Plugins of the resources, each with its routes under `/v1`. */
+const resources = [
+  addonRoutes,
+  alertRoutes,
+  apiKeyRoutes,
+  billingRunRoutes,
+  connectionRoutes,
+  costAnalyticsRoutes,
+  catalogueRoutes,
+  costsheetRoutes,
+  couponRoutes,
+  creditGrantRoutes,
+  creditNoteRoutes,
+  refundRoutes,
+  checkoutRoutes,
+  customerRoutes,
+  customerUsageRoutes,
+  environmentRoutes,
+  environmentCloneRoutes,
+  rbacRoutes,
+  secretIntegrationRoutes,
+  settingRoutes,
+  tenantRoutes,
+  userRoutes,
+  entitlementRoutes,
+  eventRoutes,
+  eventMonitoringRoutes,
+  eventCorrectionRoutes,
+  eventExplainRoutes,
+  eventRejectedRoutes,
+  rawEventRoutes,
+  usageAnalyticsRoutes,
+  featureRoutes,
+  groupRoutes,
+  integrationMappingRoutes,
+  invoiceRoutes,
+  invoiceCommandRoutes,
+  invoiceDocumentRoutes,
+  invoiceExplanationRoutes,
+  eInvoiceRoutes,
+  meterRoutes,
+  meterUsageRoutes,
+  outboundEventRoutes,
+  paymentMethodRoutes,
+  savedMethodRoutes,
+  paymentRoutes,
+  planRoutes,
+  planSimulationRoutes,
+  portalSessionRoutes,
+  priceRoutes,
+  priceUnitRoutes,
+  priceEstimateRoutes,
+  priceSyncRoutes,
+  subscriptionAddonRoutes,
+  subscriptionPauseRoutes,
+  subscriptionScheduleRoutes,
+  workflowTriggerRoutes,
+  subscriptionTimelineRoutes,
+  subscriptionRehearsalRoutes,
+  unbuiltRoutes,
+  lineItemRoutes,
+  planChangeRoutes,
+  subscriptionModifyRoutes,
+  subscriptionRoutes,
+  taxRoutes,
+  taskRoutes,
+  testClockRoutes,
+  walletRoutes,
+];
+
+/** What all resources share, then the resources. */
 async function registerResources(v1: Api): Promise<void> {
   refuseUnknownMembers(v1);
   registerAuthentication(v1);
   registerTransactions(v1);
   registerPreviewSignatures(v1);
-  await v1.register(addonRoutes);
-  await v1.register(alertRoutes);
-  await v1.register(apiKeyRoutes);
-  await v1.register(billingRunRoutes);
-  await v1.register(connectionRoutes);
-  await v1.register(costAnalyticsRoutes);
-  await v1.register(catalogueRoutes);
-  await v1.register(costsheetRoutes);
-  await v1.register(couponRoutes);
-  await v1.register(creditGrantRoutes);
-  await v1.register(creditNoteRoutes);
-  await v1.register(refundRoutes);
-  await v1.register(checkoutRoutes);
-  await v1.register(customerRoutes);
-  await v1.register(customerUsageRoutes);
-  await v1.register(environmentRoutes);
-  await v1.register(environmentCloneRoutes);
-  await v1.register(rbacRoutes);
-  await v1.register(secretIntegrationRoutes);
-  await v1.register(settingRoutes);
-  await v1.register(tenantRoutes);
-  await v1.register(userRoutes);
-  await v1.register(entitlementRoutes);
-  await v1.register(eventRoutes);
-  await v1.register(eventMonitoringRoutes);
-  await v1.register(eventCorrectionRoutes);
-  await v1.register(eventExplainRoutes);
-  await v1.register(eventRejectedRoutes);
-  await v1.register(rawEventRoutes);
-  await v1.register(usageAnalyticsRoutes);
-  await v1.register(featureRoutes);
-  await v1.register(groupRoutes);
-  await v1.register(integrationMappingRoutes);
-  await v1.register(invoiceRoutes);
-  await v1.register(invoiceCommandRoutes);
-  await v1.register(invoiceDocumentRoutes);
-  await v1.register(invoiceExplanationRoutes);
-  await v1.register(eInvoiceRoutes);
-  await v1.register(meterRoutes);
-  await v1.register(meterUsageRoutes);
-  await v1.register(outboundEventRoutes);
-  await v1.register(paymentMethodRoutes);
-  await v1.register(savedMethodRoutes);
-  await v1.register(paymentRoutes);
-  await v1.register(planRoutes);
-  await v1.register(planSimulationRoutes);
-  await v1.register(portalSessionRoutes);
-  await v1.register(priceRoutes);
-  await v1.register(priceUnitRoutes);
-  await v1.register(priceEstimateRoutes);
-  await v1.register(priceSyncRoutes);
-  await v1.register(subscriptionAddonRoutes);
-  await v1.register(subscriptionPauseRoutes);
-  await v1.register(subscriptionScheduleRoutes);
-  await v1.register(workflowTriggerRoutes);
-  await v1.register(subscriptionTimelineRoutes);
-  await v1.register(subscriptionRehearsalRoutes);
-  await v1.register(unbuiltRoutes);
-  await v1.register(lineItemRoutes);
-  await v1.register(planChangeRoutes);
-  await v1.register(subscriptionModifyRoutes);
-  await v1.register(subscriptionRoutes);
-  await v1.register(taxRoutes);
-  await v1.register(taskRoutes);
-  await v1.register(testClockRoutes);
-  await v1.register(walletRoutes);
+  for (const routes of resources) await v1.register(routes);
 }
 
 /**
