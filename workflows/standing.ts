@@ -1,4 +1,5 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { lifecycleKindNames, lifecycleKinds } from '../lifecycles/kinds.ts';
 import type { Announced, LifecycleSnapshot, Step, WaitingFor } from './lifecycle.messages.ts';
 import { blockedOnKey, nextDueAtKey, statusKey } from './search-attributes.ts';
 
@@ -48,9 +49,10 @@ function oneLine(text: string | null | undefined): string {
 
 /** Remedy for a parked object. */
 function remedyLine({ type, id }: ObjectOfWorkflow): string {
+  const kind = lifecycleKindNames.find((name) => lifecycleKinds[name].workflowType === type);
   return (
     '**What to do:** mend the cause, then send the Update `retry` of this page, ' +
-    `or POST /v1/billing-run/${type}/${id}/retry. Until then it does nothing by itself; commands still work.`
+    `or POST /v1/billing-run/${kind}/${id}/retry. Until then it does nothing by itself; commands still work.`
   );
 }
 
@@ -70,6 +72,7 @@ interface Life {
 
 /** Identity of what a workflow looks after. */
 interface ObjectOfWorkflow {
+  /** Type of the workflow. */
   type: string;
   id: string;
   customerId: string;
