@@ -11,9 +11,8 @@ import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { refuse } from '../billing/refusal.ts';
 import type { Scope } from '../db/scope.ts';
 import { type LifecycleKind, lifecycleKinds } from '../lifecycles/kinds.ts';
-import { type LifecycleStart, rowChanged } from '../workflows/lifecycle.messages.ts';
+import { type Caller, type Command, type LifecycleStart, rowChanged } from '../workflows/lifecycle.messages.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from '../workflows/start.messages.ts';
-import type { Caller } from '../workflows/subscription/subscription.messages.ts';
 import { isBusyWorkflow } from './errors.ts';
 
 const commandTimeoutMs = 30_000;
@@ -21,12 +20,6 @@ const signalTimeoutMs = 5_000;
 /** A command that was not taken is sent again after these pauses, as long as its request has time. */
 const firstPauseMs = 20;
 const longestPauseMs = 1_000;
-
-/** What every command to a workflow carries: who asks, and the customer's present when the request came. */
-interface Command {
-  caller: Caller;
-  at: string;
-}
 
 /** The object a command is for. `at` is its customer's present (`customerNow`). */
 export interface LifecycleObject {
@@ -38,9 +31,6 @@ export interface LifecycleObject {
   /** True when the command makes the object, so that its workflow begins with it. */
   creating?: boolean;
 }
-
-/** A command of which messages carry who asks and when. */
-export type LifecycleUpdate<Answer, Message extends Command> = UpdateDefinition<Answer, [Message]>;
 
 type Sender = { temporal: Client; scope: Scope };
 

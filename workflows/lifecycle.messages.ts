@@ -1,3 +1,4 @@
+import type { UpdateDefinition } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AgendaItem } from '../billing/agenda.ts';
 
@@ -36,6 +37,41 @@ export interface Announced {
   status: string;
   next: string;
   blockedOn: string;
+}
+
+/** Name of the caller and id of the request, so that a change carries them into rows and audit. */
+export interface Caller {
+  actor: string;
+  requestId: string;
+}
+
+/** A command that says nothing but who asks for it and when. */
+export interface Command {
+  caller: Caller;
+  /** The customer's present when the request came. */
+  at: string;
+}
+
+/**
+ * A command with content. The content is the row `commandId`, so that no amount, name or text gets into a history; the request makes the
+ * id, so that a command whose task is repeated is carried out once.
+ */
+export interface KeptCommand extends Command {
+  commandId: string;
+}
+
+/** An update that carries a command, whose content is kept as `Content`. */
+export interface CommandDefinition<Answer, Content extends object> extends UpdateDefinition<Answer, [KeptCommand]> {
+  /** Never set: it ties the content that the API keeps to the content that the activity reads. */
+  readonly content?: Content;
+}
+
+/** Content of a command that says no more than its name, and is to be carried out once. */
+export type NoContent = Record<string, never>;
+
+/** Defines an update that carries a command with content. */
+export function defineCommand<Answer, Content extends object>(name: string): CommandDefinition<Answer, Content> {
+  return defineUpdate<Answer, [KeptCommand]>(name);
 }
 
 /** What a workflow knows of its object: read from PostgreSQL when its workflow starts, renewed by every activity. */

@@ -17,11 +17,11 @@ import {
   onboardingTerms,
   onboardWallet,
 } from '../../services/customer/customer-onboarding.ts';
-import { keepSubscriptionCommand } from '../../services/subscription/status/subscription-command.ts';
+import { keepCommand } from '../../services/lifecycle/kept-command.ts';
 import type { OnboardingStart, OnboardingSteps } from '../../workflows/customer/customer-onboarding.messages.ts';
-import type { LifecycleStart } from '../../workflows/lifecycle.messages.ts';
+import type { KeptCommand, LifecycleStart } from '../../workflows/lifecycle.messages.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
-import { createSubscription, type KeptCommand } from '../../workflows/subscription/subscription.messages.ts';
+import { createSubscription } from '../../workflows/subscription/subscription.messages.ts';
 
 import { withHeartbeat } from '../heartbeat.ts';
 
@@ -97,8 +97,9 @@ async function planSubscription(tx: Transaction, { onboardingId, index, customer
     creating: true,
   };
   const content = { subscriptionId, customerId, ...defaultsOf(action), ...(await onboardingTerms(tx, action)) };
-  await keepSubscriptionCommand(tx, tx.scope, { id: subscriptionId, subscriptionId, content });
-  return { command: { caller: { actor, requestId }, at, contentId: subscriptionId }, start };
+  const kept = { objectType: 'subscription', objectId: subscriptionId, command: createSubscription.name, content };
+  await keepCommand(tx, tx.scope, { id: subscriptionId, ...kept });
+  return { command: { caller: { actor, requestId }, at, commandId: subscriptionId }, start };
 }
 
 /** A subscription of which a plan, a cycle and a start are known, with the defaults of a request. spec: subscriptions-and-invoicing §1.2 */

@@ -11,18 +11,12 @@ import {
 } from '../../services/invoice/issue/invoice-collect.ts';
 import { refuseGatedInvoice } from '../../services/invoice/issue/invoice-gate.ts';
 import { issueInvoices } from '../../services/invoice/issue/invoice-issue.ts';
-import { voidInvoice } from '../../services/invoice/issue/invoice-void.ts';
-import {
-  attendInvoice,
-  isInvoiceThere,
-  readAttendedInvoice,
-  refreshInvoiceAgenda,
-} from '../../services/invoice/read/invoice-snapshot.ts';
+import { attendInvoice, isInvoiceThere, readAttendedInvoice } from '../../services/invoice/read/invoice-snapshot.ts';
 import { parkObject, unparkObject } from '../../services/lifecycle/parked-object.ts';
 import { timerSpread } from '../../services/lifecycle/timer-spread.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
-import type { InvoiceCommand, InvoiceSnapshot, VoidInvoiceCommand } from '../../workflows/invoice/invoice.messages.ts';
-import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
+import type { InvoiceSnapshot } from '../../workflows/invoice/invoice.messages.ts';
+import type { Caller, Command } from '../../workflows/lifecycle.messages.ts';
 import { draftPayerPage, type PaymentPages } from '../payment/payer-page.ts';
 import { createInvoiceCommands } from './invoice-command.ts';
 import type { InvoiceReference } from './invoice-reference.ts';
@@ -63,7 +57,7 @@ export function createInvoiceActivities(dependencies: InvoiceActivityDependencie
     ...createInvoiceCommands({ inScope, readUsage, snapshot }),
 
     /** A person finalizes: what is no draft is refused, a skipped one stays. spec: subscriptions-and-invoicing §2.15.1 */
-    issueInvoice: (input: InvoiceReference & { command: InvoiceCommand }): Promise<InvoiceSnapshot> =>
+    issueInvoice: (input: InvoiceReference & { command: Command }): Promise<InvoiceSnapshot> =>
       inScope(
         input,
         async (tx) => {
@@ -78,18 +72,7 @@ export function createInvoiceActivities(dependencies: InvoiceActivityDependencie
         input.command.caller,
       ),
 
-    voidInvoice: (input: InvoiceReference & { command: VoidInvoiceCommand }): Promise<InvoiceSnapshot> =>
-      inScope(
-        input,
-        async (tx) => {
-          const { invoiceId, command } = input;
-          await voidInvoice(tx, tx.scope, { invoiceId, at: command.at, metadata: command.metadata });
-          return snapshot(await refreshInvoiceAgenda(tx, tx.scope, input.invoiceId));
-        },
-        input.command.caller,
-      ),
-
-    openAttempt: (input: InvoiceReference & { command: InvoiceCommand }): Promise<InvoiceSnapshot> =>
+    openAttempt: (input: InvoiceReference & { command: Command }): Promise<InvoiceSnapshot> =>
       inScope(
         input,
         async (tx) => snapshot(await openAttempt(tx, tx.scope, { invoiceId: input.invoiceId, at: input.command.at })),

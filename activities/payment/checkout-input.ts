@@ -1,5 +1,5 @@
 import type { SqlTransaction } from '../../db/transaction.ts';
-import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
+import type { Caller } from '../../workflows/lifecycle.messages.ts';
 
 export interface CheckoutReference {
   tenantId: string;

@@ -23,8 +23,8 @@ import {
   recordRefundsElsewhere,
 } from '../../services/payment/refund/refund-elsewhere.ts';
 import { refreshIncomplete } from '../../services/subscription/period/subscription-snapshot.ts';
+import type { Caller } from '../../workflows/lifecycle.messages.ts';
 import type { PaymentSnapshot } from '../../workflows/payment/payment.messages.ts';
-import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type GatewayAccess, openGateway } from '../integration/connected-gateway.ts';

@@ -12,8 +12,10 @@ import {
   sendDueRefund,
 } from '../../services/payment/refund/refund-send.ts';
 import { recordRefund } from '../../services/payment/refund/refund-settle.ts';
-import type { RefundSnapshot, RetryRefundCommand } from '../../workflows/payment/refund.messages.ts';
-import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
+import type { Caller, KeptCommand } from '../../workflows/lifecycle.messages.ts';
+import type { RefundSnapshot } from '../../workflows/payment/refund.messages.ts';
+import * as messages from '../../workflows/payment/refund.messages.ts';
+import { contentOf } from '../command-content.ts';
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type GatewayAccess, openGateway } from '../integration/connected-gateway.ts';
@@ -64,14 +66,17 @@ export function createRefundActivities(access: GatewayAccess) {
         return snapshot(tx, input.refundId);
       }),
 
-    retryRefund: (input: RefundReference & RetryRefundCommand): Promise<RefundSnapshot> =>
+    retryRefund: ({ command, ...self }: RefundReference & { command: KeptCommand }): Promise<RefundSnapshot> =>
       inScope(
-        input,
+        self,
         async (tx) => {
-          await retryRefund(tx, { ...input, refundableGateways: refundableGateways(gateways, providers?.adapters) });
-          return snapshot(tx, input.refundId);
+          const { refundId } = self;
+          const { target } = await contentOf(tx, messages.retryRefund, command);
+          const able = refundableGateways(gateways, providers?.adapters);
+          await retryRefund(tx, { refundId, target, at: command.at, refundableGateways: able });
+          return snapshot(tx, refundId);
         },
-        input.caller,
+        command.caller,
       ),
 
     parkRefund: (input: RefundMoment & { step: string; reason: string }): Promise<RefundSnapshot> =>

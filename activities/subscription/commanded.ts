@@ -1,4 +1,4 @@
-import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
+import type { Caller } from '../../workflows/lifecycle.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 
 type InTransaction<Owner, Tx> = <T>(owner: Owner, work: (tx: Tx) => Promise<T>, caller?: Caller) => Promise<T>;

@@ -17,7 +17,7 @@ import {
   keepPreparedOpening,
   OpeningToPay,
 } from '../../services/subscription/create/opening-charge.ts';
-import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
+import type { Caller } from '../../workflows/lifecycle.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type GatewayAccess, openGateway } from '../integration/connected-gateway.ts';

@@ -1,18 +1,5 @@
 import type { TouchedParts } from '../../billing/subscription/planned-change.ts';
-import type {
-  AddonChange,
-  CouponChange,
-  GroupingChange,
-  InheritanceChange,
-  LineItemChange,
-  LineItemEnding,
-  NewLineItem,
-  PlanChangeOrder,
-  QuantityChanges,
-  ReplacementOrder,
-  TaxChange,
-  TrialEndChange,
-} from '../../billing/subscription/subscription-change.ts';
+import type { KeptChange, LineItemChange } from '../../billing/subscription/subscription-change.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { changeAddon } from '../../services/subscription/addon/subscription-addon-change.ts';
 import { changeGrouping, changeInheritance } from '../../services/subscription/family/subscription-hierarchy-modify.ts';
@@ -21,16 +8,18 @@ import { endLineItem, updateLineItem } from '../../services/subscription/item/li
 import { changeQuantities } from '../../services/subscription/item/quantity-change.ts';
 import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import { changePlan } from '../../services/subscription/plan-change/plan-change.ts';
-import type { ChangeContent, ChangeOrder } from '../../services/subscription/plan-change/subscription-change.ts';
+import type { ChangeOrder } from '../../services/subscription/plan-change/subscription-change.ts';
 import {
   changeCoupon,
   changeTax,
   changeTrialEnd,
 } from '../../services/subscription/plan-change/subscription-modify.ts';
 import { replaceSubscription } from '../../services/subscription/plan-change/subscription-replace.ts';
-import { readSubscriptionCommand } from '../../services/subscription/status/subscription-command.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
-import type { Caller, KeptCommand, SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
+import type { Caller, CommandDefinition, KeptCommand } from '../../workflows/lifecycle.messages.ts';
+import type { SubscriptionChanged, SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
+import * as messages from '../../workflows/subscription/subscription-change.messages.ts';
+import { contentOf } from '../command-content.ts';
 import { superseding } from './superseding.ts';
 
 interface SubscriptionReference {
@@ -52,17 +41,18 @@ type Change = SubscriptionReference & { command: KeptCommand };
 export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }: ChangeDependencies) {
   const act = superseding(snapshot);
   const changing =
-    <Input>(
+    <Input extends object>(
+      update: CommandDefinition<SubscriptionChanged, KeptChange<Input>>,
       work: (tx: Transaction, order: ChangeOrder, input: Input) => Promise<AttendedSubscription>,
       touchedBy: (input: Input) => TouchedParts = () => 'nothing',
     ) =>
     ({ command, ...self }: Change): Promise<SubscriptionSnapshot> => {
-      const { caller, at, contentId } = command;
+      const { caller, at, commandId } = command;
       return inRecordScope(
         self,
         async (tx) => {
-          const { input, ...binding } = await readSubscriptionCommand<ChangeContent<Input>>(tx, tx.scope, contentId);
-          const order = { ...binding, at, changeId: contentId, subscriptionId: self.subscriptionId };
+          const { input, previewDigest } = await contentOf(tx, update, command);
+          const order = { previewDigest, at, changeId: commandId, subscriptionId: self.subscriptionId };
           return act(tx, { ...order, touched: touchedBy(input) }, () => work(tx, order, input));
         },
         caller,
@@ -70,30 +60,33 @@ export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }
     };
 
   return {
-    addLineItem: changing<NewLineItem>((tx, order, input) => addLineItem(tx, order, input, readUsage)),
-    updateLineItem: changing<LineItemChange>(updateLineItem, touchedByItemChange),
-    endLineItem: changing<LineItemEnding>(endLineItem, ({ lineItemId }) => ({ lineItemIds: [lineItemId] })),
-    changeQuantities: changing<QuantityChanges>(
+    addLineItem: changing(messages.addLineItem, (tx, order, input) => addLineItem(tx, order, input, readUsage)),
+    updateLineItem: changing(messages.updateLineItem, updateLineItem, touchedByItemChange),
+    endLineItem: changing(messages.endLineItem, endLineItem, ({ lineItemId }) => ({ lineItemIds: [lineItemId] })),
+    changeQuantities: changing(
+      messages.changeQuantities,
       (tx, order, input) => changeQuantities(tx, tx.scope, order, input),
       ({ changes }) => ({ lineItemIds: changes.map(({ lineItemId }) => lineItemId) }),
     ),
-    changeTrialEnd: changing<TrialEndChange>((tx, order, input) =>
+    changeTrialEnd: changing(messages.changeTrialEnd, (tx, order, input) =>
       changeTrialEnd(tx, tx.scope, order, input, readUsage),
     ),
-    changeCoupon: changing<CouponChange>((tx, order, input) => changeCoupon(tx, tx.scope, order, input)),
-    changeTax: changing<TaxChange>(changeTax),
-    changeAddon: changing<AddonChange>(
+    changeCoupon: changing(messages.changeCoupon, (tx, order, input) => changeCoupon(tx, tx.scope, order, input)),
+    changeTax: changing(messages.changeTax, changeTax),
+    changeAddon: changing(
+      messages.changeAddon,
       (tx, order, input) => changeAddon(tx, tx.scope, order, input, readUsage),
       (input) => (input.action === 'add' ? { addonIds: [input.attachment.addonId] } : 'nothing'),
     ),
-    changeGrouping: changing<GroupingChange>((tx, order, input) =>
+    changeGrouping: changing(messages.changeGrouping, (tx, order, input) =>
       changeGrouping(tx, tx.scope, order, input, readUsage),
     ),
-    changeInheritance: changing<InheritanceChange>((tx, order, input) =>
+    changeInheritance: changing(messages.changeInheritance, (tx, order, input) =>
       changeInheritance(tx, tx.scope, order, input, readUsage),
     ),
-    changePlan: changing<PlanChangeOrder>((tx, order, input) => changePlan(tx, tx.scope, order, input), wholly),
-    replaceSubscription: changing<ReplacementOrder>(
+    changePlan: changing(messages.changePlan, (tx, order, input) => changePlan(tx, tx.scope, order, input), wholly),
+    replaceSubscription: changing(
+      messages.replaceSubscription,
       (tx, order, input) => replaceSubscription(tx, tx.scope, order, input, readUsage),
       wholly,
     ),

@@ -1,4 +1,3 @@
-import type { NewAttachment, NewSubscription } from '../../billing/subscription/new-subscription.ts';
 import type { SqlTransaction } from '../../db/transaction.ts';
 import { attachAddon } from '../../services/subscription/addon/subscription-addon.ts';
 import { detachAddon } from '../../services/subscription/addon/subscription-addon-detach.ts';
@@ -6,21 +5,13 @@ import { once } from '../../services/subscription/addon/subscription-once.ts';
 import type { PaidOpening } from '../../services/subscription/create/paid-opening.ts';
 import { createSubscription } from '../../services/subscription/create/subscription-create.ts';
 import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
-import { readSubscriptionCommand } from '../../services/subscription/status/subscription-command.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
-import type {
-  Caller,
-  DetachAddonCommand,
-  KeptCommand,
-  SubscriptionSnapshot,
-} from '../../workflows/subscription/subscription.messages.ts';
-
+import type { Caller, KeptCommand } from '../../workflows/lifecycle.messages.ts';
+import type { SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
+import * as messages from '../../workflows/subscription/subscription.messages.ts';
+import { contentOf } from '../command-content.ts';
 import { type DecidesLater, type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
 import { superseding } from './superseding.ts';
-
-interface AttachAddonContent {
-  attachment: NewAttachment;
-}
 
 interface Owner {
   tenantId: string;
@@ -53,7 +44,7 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot, decid
         owner,
         command.caller,
         async (tx) => {
-          const content = await readSubscriptionCommand<NewSubscription>(tx, tx.scope, command.contentId);
+          const content = await contentOf(tx, messages.createSubscription, command);
           return snapshot(await createSubscription(tx, tx.scope, { ...content, at: command.at }, readUsage, paid));
         },
         decidesLater,
@@ -66,7 +57,7 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot, decid
       inScope(
         self,
         async (tx) => {
-          const content = await readSubscriptionCommand<AttachAddonContent>(tx, tx.scope, command.contentId);
+          const content = await contentOf(tx, messages.attachAddon, command);
           const input = { ...content, at: command.at, subscriptionId: self.subscriptionId };
           const touched = { addonIds: [content.attachment.addonId] };
           return act(tx, { ...input, touched }, () => attachAddon(tx, tx.scope, input, readUsage));
@@ -77,11 +68,13 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot, decid
     detachAddon: ({
       command,
       ...self
-    }: SubscriptionReference & { command: DetachAddonCommand }): Promise<SubscriptionSnapshot> =>
+    }: SubscriptionReference & { command: KeptCommand }): Promise<SubscriptionSnapshot> =>
       inScope(
         self,
         async (tx) => {
-          const input = { ...command, subscriptionId: self.subscriptionId };
+          const content = await contentOf(tx, messages.detachAddon, command);
+          const order = { at: command.at, changeId: command.commandId, subscriptionId: self.subscriptionId };
+          const input = { ...content, ...order };
           const detach = async () => (await detachAddon(tx, tx.scope, input)).attended;
           return act(tx, { ...input, touched: 'nothing' }, () => once(tx, tx.scope, input, 'addon_detached', detach));
         },

@@ -2,11 +2,8 @@ import type { SqlTransaction } from '../../db/transaction.ts';
 import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import { invoiceThreshold } from '../../services/subscription/period/subscription-threshold.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
-import type {
-  Caller,
-  SubscriptionSnapshot,
-  ThresholdCommand,
-} from '../../workflows/subscription/subscription.messages.ts';
+import type { Caller, Command } from '../../workflows/lifecycle.messages.ts';
+import type { SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
 
 interface SubscriptionReference {
   tenantId: string;
@@ -26,7 +23,7 @@ export function createSubscriptionThreshold({ inScope, readUsage, snapshot }: De
     invoiceThreshold: ({
       command,
       ...self
-    }: SubscriptionReference & { command: ThresholdCommand }): Promise<SubscriptionSnapshot> =>
+    }: SubscriptionReference & { command: Command }): Promise<SubscriptionSnapshot> =>
       inScope(
         self,
         async (tx) => {

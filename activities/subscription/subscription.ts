@@ -20,7 +20,8 @@ import {
   subscriptionSteps,
 } from '../../services/subscription/period/subscription-steps.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
-import type { Caller, SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
+import type { Caller } from '../../workflows/lifecycle.messages.ts';
+import type { SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import type { ConnectedProviders } from '../integration/connected-gateway.ts';
 import { type DueCharge, dueChargesAtOnce, sendAtOnce, steppedAt } from '../payment/charge-at-once.ts';

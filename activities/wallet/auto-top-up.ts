@@ -14,8 +14,10 @@ import {
   refreshAutoTopup,
 } from '../../services/wallet/auto-topup/auto-topup-standing.ts';
 import { failPurchase } from '../../services/wallet/wallet-purchase.ts';
-import type { Caller } from '../../workflows/subscription/subscription.messages.ts';
-import type { AutoTopUpSnapshot, ResumeTopUpCommand } from '../../workflows/wallet/auto-top-up.messages.ts';
+import type { Caller, KeptCommand } from '../../workflows/lifecycle.messages.ts';
+import type { AutoTopUpSnapshot } from '../../workflows/wallet/auto-top-up.messages.ts';
+import * as messages from '../../workflows/wallet/auto-top-up.messages.ts';
+import { contentOf } from '../command-content.ts';
 import { crashPoint } from '../crash-points.ts';
 
 interface WalletReference {
@@ -73,18 +75,19 @@ export function createAutoTopUpActivities(dependencies: {
         return { paymentId };
       }),
 
-    resumeAutoTopUp: (input: WalletReference & ResumeTopUpCommand): Promise<AutoTopUpSnapshot> =>
+    resumeAutoTopUp: ({ command, ...self }: WalletReference & { command: KeptCommand }): Promise<AutoTopUpSnapshot> =>
       inScope(
-        input,
+        self,
         async (tx) => {
-          const { walletId, at, givesUp } = input;
+          const { walletId } = self;
+          const { givesUp } = await contentOf(tx, messages.resume, command);
           if (givesUp) {
             const purchaseId = await giveUp(tx, tx.scope, walletId);
             await failPurchase(tx, tx.scope, purchaseId, 'a person gave up the charge, whose gateway is silent');
-          } else await endPause(tx, tx.scope, walletId, at);
+          } else await endPause(tx, tx.scope, walletId, command.at);
           return refreshed(tx, walletId);
         },
-        input.caller,
+        command.caller,
       ),
 
     parkAutoTopUp: (input: WalletReference & { step: string; reason: string }): Promise<AutoTopUpSnapshot> =>

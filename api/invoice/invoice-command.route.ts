@@ -6,7 +6,6 @@ import { badField } from '../../db/rows/record.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import { draftUnderKey } from '../../services/invoice/draft/invoice-create-key.ts';
 import { editInvoiceAsPreviewed } from '../../services/invoice/edit/invoice-edit-bound.ts';
-import { keepInvoiceCommand } from '../../services/invoice/issue/invoice-command.ts';
 import { triggerNotice } from '../../services/invoice/read/invoice-notice.ts';
 import { findInvoice, invoiceCustomer, invoiceOwner } from '../../services/invoice/read/invoice-read.ts';
 import { draftInvoiceCheckout } from '../../services/payment/checkout/checkout-draft.ts';
@@ -15,15 +14,15 @@ import {
   createInvoice,
   editInvoice,
   type InvoiceChanged,
-  type InvoiceCommand,
   invoiceWorkflowId,
   notePayment,
   recalculateDraft,
   recalculateInvoice,
 } from '../../workflows/invoice/invoice.messages.ts';
+import type { CommandDefinition } from '../../workflows/lifecycle.messages.ts';
 import type { Api } from '../api.ts';
+import { sendCommand } from '../command.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
-import { type LifecycleUpdate, updateObject } from '../lifecycle.ts';
 import { checkoutRequestOf, openAtProvider, viewOpened } from '../payment/checkout-workflow.ts';
 import { closeEndedLinks } from '../payment/payment-link.ts';
 import { idParams, optionalBody } from '../scalars.schema.ts';
@@ -57,22 +56,17 @@ export async function invoiceCommandRoutes(app: Api): Promise<void> {
 }
 
 /** Sends a command to the workflow of an invoice and answers what it said. */
-async function ask<Message extends InvoiceCommand>(
+async function ask<Content extends object>(
   request: FastifyRequest,
   id: string,
-  update: LifecycleUpdate<InvoiceChanged, Message>,
-  message: Omit<Message, keyof InvoiceCommand>,
+  update: CommandDefinition<InvoiceChanged, Content>,
+  content: NoInfer<Content>,
 ): Promise<InvoiceChanged> {
   const owner = await request.transaction((tx) => invoiceOwner(tx, id));
-  const answer = await updateObject(request, { kind: 'invoice', ...owner }, update, message);
+  const command = { id: request.newId('inv_cmd'), content };
+  const answer = await sendCommand(request, { kind: 'invoice', ...owner }, update, command);
   await closeEndedLinks(request, id, owner);
   return answer;
-}
-
-/** Keeps what is asked where no history shows it, and names it. */
-async function kept(request: FastifyRequest, id: string, content: object): Promise<{ commandId: string }> {
-  const commandId = await request.transaction((tx) => keepInvoiceCommand(tx, tx.scope, id, content));
-  return { commandId };
 }
 
 /** The invoice that holds what a command made: the draft it was replaced by, else itself. */
@@ -102,7 +96,8 @@ function creationRoute(app: Api): void {
         return { owner, draftId: await draftUnderKey(tx, tx.scope, input, owner.at) };
       });
       const object = { kind: 'invoice', id, ...owner, creating: true } as const;
-      if (draftId === null) await updateObject(request, object, createInvoice, await kept(request, id, input));
+      const command = { id: request.newId('inv_cmd'), content: input };
+      if (draftId === null) await sendCommand(request, object, createInvoice, command);
       return request.transaction((tx) => viewById(tx, draftId ?? id));
     },
   });
@@ -140,8 +135,7 @@ function computationRoutes(app: Api): void {
     config: asked,
     handler: async (request) => {
       const { id } = request.params;
-      const given = givenToCompute(request.body);
-      await ask(request, id, computeInvoice, given ? await kept(request, id, given) : {});
+      await ask(request, id, computeInvoice, { given: givenToCompute(request.body) });
       const computed = await request.transaction((tx) => viewById(tx, id));
       return { invoice: computed, skipped: computed.invoice_status === 'SKIPPED' };
     },
@@ -159,7 +153,7 @@ function computationRoutes(app: Api): void {
     config: asked,
     handler: async (request) => {
       const { id } = request.params;
-      const { runId } = await ask(request, id, recalculateInvoice, { commandId: newUlid() });
+      const { runId } = await ask(request, id, recalculateInvoice, {});
       const made = { workflow_id: invoiceWorkflowId(id), run_id: runId, message: 'invoice recalculated successfully' };
       return { ...(await viewResult(request, id)), ...made };
     },
@@ -198,7 +192,7 @@ function editRoutes(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const { preview_digest: previewDigest = null } = request.body;
-      await ask(request, id, editInvoice, await kept(request, id, { edit: lineEditOf(request.body), previewDigest }));
+      await ask(request, id, editInvoice, { edit: lineEditOf(request.body), previewDigest });
       return { invoice: await viewResult(request, id), preview_digest: null };
     },
   });
@@ -245,7 +239,7 @@ function settlementRoutes(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const { payment_status: paymentStatus, amount } = request.body;
-      await ask(request, id, notePayment, await kept(request, id, { paymentStatus, amount: amount ?? null }));
+      await ask(request, id, notePayment, { paymentStatus, amount: amount ?? null });
       return request.transaction((tx) => viewById(tx, id));
     },
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { GivenToCompute } from '../../services/invoice/draft/invoice-compute-given.ts';
+import type { GivenToCompute } from '../../billing/invoice/invoice-command.ts';
 import { decimalInput, timestampInput } from '../scalars.schema.ts';
 import { lineItemsInput, newInvoiceLines } from './invoice-line-input.schema.ts';
 import { couponsOf, invoiceTermsInput, taxesOf } from './invoice-terms-input.schema.ts';

@@ -4,7 +4,6 @@ import { usagePartReader } from '../../metering/usage-part-reader.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
 import { refuseUneditable } from '../../services/invoice/edit/invoice-edit.ts';
 import { updateInvoice } from '../../services/invoice/edit/invoice-update.ts';
-import { keepInvoiceCommand } from '../../services/invoice/issue/invoice-command.ts';
 import { listInvoices } from '../../services/invoice/read/invoice-list.ts';
 import { previewInvoice } from '../../services/invoice/read/invoice-preview.ts';
 import { findInvoice, invoiceOwner, latestPayment } from '../../services/invoice/read/invoice-read.ts';
@@ -12,6 +11,7 @@ import { customerInvoiceSummary } from '../../services/invoice/read/invoice-summ
 import { invoiceUsageShares, type UsageSplit } from '../../services/invoice/read/invoice-usage-share.ts';
 import { attemptPayment, editInvoice, finalizeInvoice, voidInvoice } from '../../workflows/invoice/invoice.messages.ts';
 import type { Api } from '../api.ts';
+import { sendCommand } from '../command.ts';
 import { decimalFormat } from '../decimal-format.ts';
 import { errorResponses } from '../errors.ts';
 import { tellRunning, updateObject } from '../lifecycle.ts';
@@ -169,8 +169,8 @@ function commandRoutes(app: Api): void {
       });
       if (reschedules) await tellRunning(request, { kind: 'invoice', id });
       if (!request.body.apply_discount) return request.transaction((tx) => viewById(tx, id));
-      const commandId = await request.transaction((tx) => keepInvoiceCommand(tx, tx.scope, id, { edit: null }));
-      await updateObject(request, { kind: 'invoice', ...owner }, editInvoice, { commandId });
+      const command = { id: request.newId('inv_cmd'), content: { edit: null, previewDigest: null } };
+      await sendCommand(request, { kind: 'invoice', ...owner }, editInvoice, command);
       return request.transaction(async (tx) => {
         const { row } = await findInvoice(tx, id, { lines: false, customer: false });
         return viewById(tx, row.recalculatedInvoiceId ?? id);
@@ -208,8 +208,8 @@ function commandRoutes(app: Api): void {
     config: { permission: 'invoice:write', idempotency: 'lifecycle' },
     handler: async (request) => {
       const owner = await request.transaction((tx) => invoiceOwner(tx, request.params.id));
-      const metadata = request.body?.metadata ?? null;
-      await updateObject(request, { kind: 'invoice', ...owner }, voidInvoice, { metadata });
+      const command = { id: request.newId('inv_cmd'), content: { metadata: request.body?.metadata ?? null } };
+      await sendCommand(request, { kind: 'invoice', ...owner }, voidInvoice, command);
       await sendRefundsOf(request, owner);
       return { message: 'invoice voided successfully' };
     },

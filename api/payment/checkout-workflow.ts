@@ -7,6 +7,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import { linkedProviders } from '../../services/integration/connection.ts';
 import type { CheckoutRequest } from '../../services/payment/checkout/checkout-insert.ts';
 import { findCheckout } from '../../services/payment/checkout/checkout-read.ts';
+import type { Command } from '../../workflows/lifecycle.messages.ts';
 import {
   type CheckoutChanged,
   cancelCheckout,
@@ -135,7 +136,7 @@ async function isAnswered(request: Asker, row: CheckoutSession): Promise<boolean
   const at = await request.transaction((tx) => customerNow(tx, row.customerId));
   const isLocal = request.server.dependencies.gateways.has(row.paymentProvider);
   if (!isLocal && isAskedLately(row.askedAt ?? null, at)) return false;
-  const args: [{ caller: ReturnType<typeof callerOf>; at: string }] = [{ caller: callerOf(request.scope), at }];
+  const args: [Command] = [{ caller: callerOf(request.scope), at }];
   const object = { kind: 'checkout_session', id: row.id } as const;
   try {
     const told = await updateRunning<CheckoutChanged>(request.temporal, object, (workflow) =>

@@ -4,10 +4,9 @@ import type { Transaction } from '../../db/transaction.ts';
 import { linkedProviders } from '../../services/integration/connection.ts';
 import type { RequestedPayment } from '../../services/payment/payment-request.ts';
 import { invoiceWorkflowId, paymentSettled } from '../../workflows/invoice/invoice.messages.ts';
-import { rowChanged } from '../../workflows/lifecycle.messages.ts';
+import { type Command, rowChanged } from '../../workflows/lifecycle.messages.ts';
 import {
   cancelPayment,
-  type PaymentCommand,
   paymentWorkflowId,
   processPayment,
   refreshPayment,
@@ -41,7 +40,7 @@ export async function cancelAtWorkflow(
   at: string,
 ): Promise<boolean> {
   const payment = { kind: 'payment', id: paymentId } as const;
-  const args: [PaymentCommand] = [{ caller: callerOf(scope), at }];
+  const args: [Command] = [{ caller: callerOf(scope), at }];
   const answer = await updateRunning(temporal, payment, (workflow) => workflow.executeUpdate(cancelPayment, { args }));
   return answer !== null;
 }

@@ -4,8 +4,8 @@ import { refundPayment } from '../../services/payment/refund/payment-refund.ts';
 import { findRefund, listRefunds } from '../../services/payment/refund/refund-list.ts';
 import { retryRefund } from '../../workflows/payment/refund.messages.ts';
 import type { Api } from '../api.ts';
+import { sendCommand } from '../command.ts';
 import { errorResponses } from '../errors.ts';
-import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { idParams } from '../scalars.schema.ts';
 import {
@@ -95,7 +95,8 @@ export async function refundRoutes(app: Api): Promise<void> {
         return { customerId, testClockId: testClockId ?? null, at: await customerNow(tx, customerId) };
       });
       const target = request.body?.refund_target ?? 'PREPAID_WALLET';
-      await updateObject(request, { kind: 'refund', id, ...owner }, retryRefund, { target });
+      const command = { id: request.newId('refund_cmd'), content: { target } };
+      await sendCommand(request, { kind: 'refund', id, ...owner }, retryRefund, command);
       return request.transaction(async (tx) => viewRefund(await findRefund(tx, id)));
     },
   });

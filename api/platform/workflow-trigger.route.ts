@@ -9,6 +9,7 @@ import { type OverdueFilter, type OverdueObject, overdueObjects } from '../../se
 import { parkedAt } from '../../services/lifecycle/parked-object.ts';
 import { finalizeInvoice, invoiceWorkflowId, recalculateDraft } from '../../workflows/invoice/invoice.messages.ts';
 import type { Api } from '../api.ts';
+import { sendCommand } from '../command.ts';
 import { errorResponses } from '../errors.ts';
 import { updateObject, type WokenRun, wakeObject } from '../lifecycle.ts';
 import { optionalBody } from '../scalars.schema.ts';
@@ -66,7 +67,8 @@ function subscriptionTriggers(app: Api): void {
       const drafts = await request.transaction((tx) => computableDrafts(tx, tx.scope, id));
       for (const draftId of drafts) {
         const owner = await request.transaction((tx) => invoiceOwner(tx, draftId));
-        await updateObject(request, { kind: 'invoice', ...owner }, recalculateDraft, { finalize: false });
+        const command = { id: request.newId('inv_cmd'), content: { finalize: false } };
+        await sendCommand(request, { kind: 'invoice', ...owner }, recalculateDraft, command);
       }
       // Last, because what is due may finalize them.
       const { woken, due } = await wakeSubscription(request, id);

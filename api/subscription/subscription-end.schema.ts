@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CancellationOrder } from '../../billing/subscription/subscription-command.ts';
 import { timestampInput } from '../scalars.schema.ts';
 
 export const activateSubscriptionBody = z
@@ -18,3 +19,14 @@ export const cancelSubscriptionBody = z
     reason: z.string().max(1000).nullish(),
   })
   .meta({ examples: [{ cancellation_type: 'end_of_period', reason: 'moving to annual billing' }] });
+
+/** The cancellation that a body orders. spec: subscriptions-and-invoicing §2.12 */
+export function cancellationOf(body: z.output<typeof cancelSubscriptionBody>): CancellationOrder {
+  return {
+    cancellationType: body.cancellation_type,
+    cancelAt: body.cancel_at ?? null,
+    invoicePolicy: body.cancel_immediately_invoice_policy ?? body.cancel_immediately_inovice_policy ?? 'skip',
+    prorationBehavior: body.proration_behavior ?? 'none',
+    reason: body.reason ?? '',
+  };
+}

@@ -10,11 +10,11 @@ import { resumeSubscription as resumeRows } from '../../services/subscription/st
 import type { UsageReader } from '../../services/usage-reader.ts';
 import { pauseSubscription, resumeSubscription } from '../../workflows/subscription/subscription.messages.ts';
 import type { Api } from '../api.ts';
+import { sendCommand } from '../command.ts';
 import { errorResponses } from '../errors.ts';
 import { rehearse } from '../rehearsal.ts';
 import { idParams } from '../scalars.schema.ts';
-import { commandAsPreviewed } from './subscription-command.ts';
-import { newPause, newResume, pauseBody, pauseLists, resumeBody, viewPause } from './subscription-pause.schema.ts';
+import { pauseBody, pauseLists, pauseOf, resumeBody, resumeOf, viewPause } from './subscription-pause.schema.ts';
 import { pauseResult } from './subscription-view.schema.ts';
 import { objectOf, viewWhole } from './subscription-whole.route.ts';
 
@@ -38,16 +38,15 @@ export async function subscriptionPauseRoutes(app: Api): Promise<void> {
       const { id } = request.params;
       const object = await request.transaction((tx) => objectOf(tx, id));
       const { dry_run: isPreview, preview_digest: previewDigest = null } = request.body;
-      const pause = newPause(request.body, request.newId('pause'), previewedAt(previewDigest) ?? object.at);
-      const { pauseId, ...asked } = pause;
+      const pauseId = request.newId('pause');
+      const input = pauseOf(request.body, previewedAt(previewDigest) ?? object.at);
       if (isPreview) {
-        return previewTransition(request, { ...object, previewDigest, request: asked }, readUsage, {
-          transition: (tx, at) => pauseRows(tx, tx.scope, { ...pause, subscriptionId: id, at }, readUsage),
+        return previewTransition(request, { ...object, previewDigest, request: input }, readUsage, {
+          transition: (tx, at) => pauseRows(tx, tx.scope, { ...input, pauseId, subscriptionId: id, at }, readUsage),
           pauseId,
         });
       }
-      const message = { ...pause, changeId: pauseId };
-      await commandAsPreviewed(request, object, pauseSubscription, message, { previewDigest, request: asked });
+      await sendCommand(request, object, pauseSubscription, { id: pauseId, content: { previewDigest, input } });
       return request.transaction((tx) => viewChange(tx, id, { pauseId, previewDigest: null }));
     },
   });
@@ -66,14 +65,14 @@ export async function subscriptionPauseRoutes(app: Api): Promise<void> {
       const { id } = request.params;
       const object = await request.transaction((tx) => objectOf(tx, id));
       const { dry_run: isPreview, preview_digest: previewDigest = null } = request.body ?? {};
-      const resume = newResume(request.body);
+      const input = resumeOf(request.body);
       if (isPreview) {
-        return previewTransition(request, { ...object, previewDigest, request: resume }, readUsage, {
-          transition: (tx, at) => resumeRows(tx, tx.scope, { ...resume, subscriptionId: id, at }, readUsage),
+        return previewTransition(request, { ...object, previewDigest, request: input }, readUsage, {
+          transition: (tx, at) => resumeRows(tx, tx.scope, { ...input, subscriptionId: id, at }, readUsage),
         });
       }
-      const message = { ...resume, changeId: request.newId('subs_change') };
-      await commandAsPreviewed(request, object, resumeSubscription, message, { previewDigest, request: resume });
+      const command = { id: request.newId('subs_change'), content: { previewDigest, input } };
+      await sendCommand(request, object, resumeSubscription, command);
       return request.transaction((tx) => viewChange(tx, id, { previewDigest: null }));
     },
   });

@@ -1,9 +1,6 @@
 import { z } from 'zod';
+import type { PauseOrder, ResumeOrder } from '../../billing/subscription/subscription-command.ts';
 import type { SubscriptionPause } from '../../db/entities/subscription/subscription-pause.ts';
-import type {
-  PauseSubscriptionCommand,
-  ResumeSubscriptionCommand,
-} from '../../workflows/subscription/subscription.messages.ts';
 import { previewDigestInput } from '../preview-digest.schema.ts';
 import {
   metadataInput,
@@ -56,16 +53,11 @@ export const resumeBody = z
 
 const dayMs = 86_400_000;
 
-/** The pause as the workflow takes it. spec: subscriptions-and-invoicing §1.5 */
-export function newPause(
-  body: z.output<typeof pauseBody>,
-  pauseId: string,
-  at: string,
-): Omit<PauseSubscriptionCommand, 'caller' | 'at'> {
+/** The pause that a body orders at the customer's present `at`. spec: subscriptions-and-invoicing §1.5 */
+export function pauseOf(body: z.output<typeof pauseBody>, at: string): PauseOrder {
   const days = body.pause_days;
   const pauseEnd = body.pause_end ?? (days ? new Date(Date.parse(at) + days * dayMs).toISOString() : null);
   return {
-    pauseId,
     prorationBehavior: body.proration_behavior ?? null,
     pauseEnd,
     reason: body.reason ?? '',
@@ -73,8 +65,8 @@ export function newPause(
   };
 }
 
-/** The resume as the workflow takes it. spec: subscriptions-and-invoicing §1.5 */
-export function newResume(body: z.output<typeof resumeBody>): Omit<ResumeSubscriptionCommand, 'caller' | 'at'> {
+/** The resume that a body orders. spec: subscriptions-and-invoicing §1.5 */
+export function resumeOf(body: z.output<typeof resumeBody>): ResumeOrder {
   return { prorationBehavior: body?.proration_behavior ?? null, metadata: body?.metadata ?? {} };
 }
 

@@ -12,8 +12,8 @@ import {
   updateSubscription,
 } from '../../workflows/subscription/subscription.messages.ts';
 import type { Api } from '../api.ts';
+import { sendCommand } from '../command.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
-import { updateObject } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
 import { checkoutRequestOf, viewOpened } from '../payment/checkout-workflow.ts';
 import { idParams } from '../scalars.schema.ts';
@@ -21,8 +21,7 @@ import { createSubscriptionBody, creationOf, updateOf, updateSubscriptionBody } 
 import { viewCancellation } from './subscription-cancellation.route.ts';
 import { cancelResult } from './subscription-cancellation.schema.ts';
 import { openSubscriptionCheckout } from './subscription-checkout.ts';
-import { commandSubscription } from './subscription-command.ts';
-import { activateSubscriptionBody, cancelSubscriptionBody } from './subscription-end.schema.ts';
+import { activateSubscriptionBody, cancellationOf, cancelSubscriptionBody } from './subscription-end.schema.ts';
 import {
   subscriptionExpandQuery,
   subscriptionFiltersOf,
@@ -63,7 +62,7 @@ export async function subscriptionRoutes(app: Api): Promise<void> {
         at: customer.at,
         creating: true,
       };
-      await commandSubscription(request, object, createSubscription, { contentId: subscriptionId, content });
+      await sendCommand(request, object, createSubscription, { id: subscriptionId, content });
       const made = await readWhole(request, subscriptionId);
       const ofTaxes = childTaxWarnings(content.hierarchy?.groupedChildren.map(({ creation }) => creation) ?? []);
       return { ...made, warnings: [...made.warnings, ...zoneWarnings(content.timezone, made.timezone), ...ofTaxes] };
@@ -158,10 +157,8 @@ function registerActivation(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const object = await request.transaction((tx) => objectOf(tx, id));
-      await updateObject(request, object, activateDraft, {
-        startDate: request.body.start_date,
-        changeId: request.newId('subs_change'),
-      });
+      const content = { startDate: request.body.start_date };
+      await sendCommand(request, object, activateDraft, { id: request.newId('subs_change'), content });
       return readWhole(request, id);
     },
   });
@@ -181,10 +178,8 @@ function registerMutations(app: Api): void {
     handler: async (request) => {
       const { id } = request.params;
       const object = await request.transaction((tx) => objectOf(tx, id));
-      await updateObject(request, object, updateSubscription, {
-        ...updateOf(request.body),
-        changeId: request.newId('subs_change'),
-      });
+      const command = { id: request.newId('subs_change'), content: updateOf(request.body) };
+      await sendCommand(request, object, updateSubscription, command);
       return readWhole(request, id);
     },
   });
@@ -203,14 +198,8 @@ function registerMutations(app: Api): void {
       const { id } = request.params;
       const { body } = request;
       const object = await request.transaction((tx) => objectOf(tx, id));
-      await updateObject(request, object, cancelSubscription, {
-        changeId: request.newId('subs_change'),
-        cancellationType: body.cancellation_type,
-        cancelAt: body.cancel_at ?? null,
-        invoicePolicy: body.cancel_immediately_invoice_policy ?? body.cancel_immediately_inovice_policy ?? 'skip',
-        prorationBehavior: body.proration_behavior ?? 'none',
-        reason: body.reason ?? '',
-      });
+      const command = { id: request.newId('subs_change'), content: cancellationOf(body) };
+      await sendCommand(request, object, cancelSubscription, command);
       return request.transaction((tx) => viewCancellation(tx, object, body));
     },
   });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { NewHierarchy, NewSubscription } from '../../billing/subscription/new-subscription.ts';
 import { refuseDraftPhases } from '../../billing/subscription/phase.ts';
+import type { SubscriptionUpdate } from '../../billing/subscription/subscription-command.ts';
 import { badField, inPart } from '../../db/rows/record.ts';
-import type { UpdateSubscriptionCommand } from '../../workflows/subscription/subscription.messages.ts';
 import { couponFields, couponLinksOf } from '../invoice/subscription-coupon.schema.ts';
 import { taxOverridesOf, taxRateOverrides } from '../invoice/tax.schema.ts';
 import { checkoutInput } from '../payment/checkout.schema.ts';
@@ -206,9 +206,7 @@ export const updateSubscriptionBody = z
   .meta({ examples: [{ metadata: { team: 'growth' } }] });
 
 /** The update as the workflow takes it: only what was sent. spec: subscriptions-and-invoicing §1.4 */
-export function updateOf(
-  body: z.output<typeof updateSubscriptionBody>,
-): Omit<UpdateSubscriptionCommand, 'caller' | 'at'> {
+export function updateOf(body: z.output<typeof updateSubscriptionBody>): SubscriptionUpdate {
   const status = body.subscription_status ?? body.status;
   return {
     ...(body.metadata ? { metadata: body.metadata } : {}),

@@ -7,6 +7,7 @@ import { findWallet } from '../../services/wallet/wallet.ts';
 import { refreshPayment } from '../../workflows/payment/payment.messages.ts';
 import { resume, retryNow } from '../../workflows/wallet/auto-top-up.messages.ts';
 import type { Api } from '../api.ts';
+import { sendCommand } from '../command.ts';
 import { errorResponses } from '../errors.ts';
 import { updateObject, updateRunning } from '../lifecycle.ts';
 import { toListQuery, viewList } from '../list.ts';
@@ -49,7 +50,7 @@ export function autoTopupRoutes(app: Api): void {
     handler: async (request) => {
       const { params, transaction, temporal } = request;
       const { state, at } = await transaction((tx) => automatic(tx, params.id));
-      await updateObject(request, { ...ownerOf(state), at }, retryNow, { isForced: true });
+      await updateObject(request, { ...ownerOf(state), at }, retryNow, {});
       const paymentId = state.read.openAttempt?.paymentId ?? null;
       if (paymentId !== null) {
         await updateRunning(temporal, { kind: 'payment', id: paymentId }, (workflow) =>
@@ -91,7 +92,8 @@ export function autoTopupRoutes(app: Api): void {
     handler: async (request) => {
       const { params, body, transaction } = request;
       const { state, at } = await transaction((tx) => automatic(tx, params.id));
-      await updateObject(request, { ...ownerOf(state), at }, resume, { givesUp: body?.give_up ?? false });
+      const command = { id: request.newId('topup_cmd'), content: { givesUp: body?.give_up ?? false } };
+      await sendCommand(request, { ...ownerOf(state), at }, resume, command);
       return transaction((tx) => walletWithStanding(tx, params.id));
     },
   });

@@ -3,6 +3,12 @@ import type { NewItemCommitment } from '../commitment/commitment-rules.ts';
 import type { ProrationBehavior } from '../line/proration.ts';
 import type { NewAttachment } from './new-subscription.ts';
 
+/** A change as it is kept for the workflow: `input`, and the digest of the preview that it is held to; null: none. docs: previews.md */
+export interface KeptChange<Input extends object> {
+  previewDigest: string | null;
+  input: Input;
+}
+
 /** A line item to add, shapes checked: of a price there is, or of one that it brings. spec: subscriptions-and-invoicing §1.9 */
 export interface NewLineItem {
   priceId: string | null;

@@ -227,10 +227,9 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'meter.source_environment_meter_id',
   'inbound_event.provider_event_id',
   'integration_mapping.provider_entity_id',
-  // The command of a creation that was refused names an invoice that was never made.
-  'invoice_command.invoice_id',
+  // A command of a creation without an answer may name an object that was never made.
+  'kept_command.object_id',
   'opening_charge.subscription_id',
-  'subscription_command.subscription_id',
   'outbox_event.transaction_id',
   'outbox_relay.system_id',
   'outbox_sequence.entity_id',

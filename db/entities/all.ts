@@ -34,7 +34,6 @@ import { CreditNote } from './invoice/credit-note.ts';
 import { CreditNoteLineItem } from './invoice/credit-note-line-item.ts';
 import { DocumentContent, DocumentPaper } from './invoice/document-paper.ts';
 import { Invoice } from './invoice/invoice.ts';
-import { InvoiceCommand } from './invoice/invoice-command.ts';
 import { InvoiceCount } from './invoice/invoice-count.ts';
 import { InvoiceCountChange } from './invoice/invoice-count-change.ts';
 import { InvoiceDocument } from './invoice/invoice-document.ts';
@@ -44,6 +43,7 @@ import { TaxApplied } from './invoice/tax-applied.ts';
 import { TaxAssociation } from './invoice/tax-association.ts';
 import { TaxRate } from './invoice/tax-rate.ts';
 import { AgendaEntry } from './lifecycle/agenda-entry.ts';
+import { KeptCommand } from './lifecycle/kept-command.ts';
 import { ParkedObject } from './lifecycle/parked-object.ts';
 import { CheckoutSession } from './payment/checkout-session.ts';
 import { Payment } from './payment/payment.ts';
@@ -64,7 +64,6 @@ import { AddonAssociation } from './subscription/addon-association.ts';
 import { OpeningCharge } from './subscription/opening-charge.ts';
 import { Subscription } from './subscription/subscription.ts';
 import { SubscriptionChange } from './subscription/subscription-change.ts';
-import { SubscriptionCommand } from './subscription/subscription-command.ts';
 import { SubscriptionLineItem } from './subscription/subscription-line-item.ts';
 import { SubscriptionPause } from './subscription/subscription-pause.ts';
 import { SubscriptionPhase } from './subscription/subscription-phase.ts';
@@ -116,7 +115,6 @@ export const entities = [
   InboundEvent,
   IntegrationMapping,
   Invoice,
-  InvoiceCommand,
   InvoiceCount,
   InvoiceCountChange,
   InvoiceDocument,
@@ -130,6 +128,7 @@ export const entities = [
   OutboxFeed,
   OutboxRelay,
   OutboxSequence,
+  KeptCommand,
   ParkedObject,
   Payment,
   PaymentAttempt,
@@ -142,7 +141,6 @@ export const entities = [
   Setting,
   Subscription,
   SubscriptionChange,
-  SubscriptionCommand,
   SubscriptionLineItem,
   SubscriptionProration,
   SubscriptionPause,

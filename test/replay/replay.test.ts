@@ -41,7 +41,7 @@ describe('recorded histories', () => {
     sources.flatMap((source) => Array.from(source.matchAll(pattern), (match) => match[1]));
   const branches = new Set([
     ...namesOf(/\b(?:local|external|step|gateway)\.(\w+)\(/g),
-    ...namesOf(/define(?:Update|Signal)[^(]*\('(\w+)'\)/g),
+    ...namesOf(/define(?:Command|Update|Signal)[^(]*\('(\w+)'\)/g),
     ...['EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW', 'EVENT_TYPE_TIMER_STARTED', 'EVENT_TYPE_TIMER_FIRED'],
   ]);
   const shapes = [...histories.values()].map(shapeOf).join('\n');

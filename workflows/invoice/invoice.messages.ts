@@ -1,33 +1,16 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type {
+  ComputationOrder,
+  EditOrder,
+  NotedPayment,
+  RecalculationOrder,
+  VoidOrder,
+} from '../../billing/invoice/invoice-command.ts';
+import type { NewInvoice } from '../../billing/invoice/invoice-request.ts';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
-import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
-import type { Caller } from '../subscription/subscription.messages.ts';
+import { type Command, defineCommand, type LifecycleSnapshot, type NoContent } from '../lifecycle.messages.ts';
 
 export const { workflowType: invoiceWorkflowType, workflowId: invoiceWorkflowId } = lifecycleKinds.invoice;
-
-export interface InvoiceCommand {
-  caller: Caller;
-  /** The customer's present when the request came. */
-  at: string;
-}
-
-export interface VoidInvoiceCommand extends InvoiceCommand {
-  metadata: Record<string, string> | null;
-}
-
-/** A command whose content is kept beside the invoice, because histories hold ids only; carried out once. */
-export interface KeptCommand extends InvoiceCommand {
-  commandId: string;
-}
-
-/** A computation; with content that was kept beside the invoice where something is given to it. */
-export interface ComputeInvoiceCommand extends InvoiceCommand {
-  commandId?: string;
-}
-
-export interface RecalculateDraftCommand extends InvoiceCommand {
-  finalize: boolean;
-}
 
 export interface InvoiceSnapshot extends LifecycleSnapshot {
   paymentStatus: string;
@@ -47,19 +30,19 @@ export interface InvoiceChanged {
   runId: string;
 }
 
-export const createInvoice = defineUpdate<InvoiceChanged, [KeptCommand]>('createInvoice');
+export const createInvoice = defineCommand<InvoiceChanged, NewInvoice>('createInvoice');
 /** Computes a draft again from what its subscription charges, or from its lines, with what is given to it. */
-export const computeInvoice = defineUpdate<InvoiceChanged, [ComputeInvoiceCommand]>('computeInvoice');
+export const computeInvoice = defineCommand<InvoiceChanged, ComputationOrder>('computeInvoice');
 /** Edits a draft in place and a final invoice by a linked draft, which its row names. */
-export const editInvoice = defineUpdate<InvoiceChanged, [KeptCommand]>('editInvoice');
-/** Gives a final or voided invoice up for a draft, which its row names. */
-export const recalculateInvoice = defineUpdate<InvoiceChanged, [KeptCommand]>('recalculateInvoice');
-export const recalculateDraft = defineUpdate<InvoiceChanged, [RecalculateDraftCommand]>('recalculateDraft');
+export const editInvoice = defineCommand<InvoiceChanged, EditOrder>('editInvoice');
+/** Gives a final or voided invoice up for a draft, which its row names. The id has it carried out once; there is no content. */
+export const recalculateInvoice = defineCommand<InvoiceChanged, NoContent>('recalculateInvoice');
+export const recalculateDraft = defineCommand<InvoiceChanged, RecalculationOrder>('recalculateDraft');
 /** A person writes down how the invoice was paid. */
-export const notePayment = defineUpdate<InvoiceChanged, [KeptCommand]>('notePayment');
-export const finalizeInvoice = defineUpdate<InvoiceChanged, [InvoiceCommand]>('finalizeInvoice');
-export const voidInvoice = defineUpdate<InvoiceChanged, [VoidInvoiceCommand]>('voidInvoice');
+export const notePayment = defineCommand<InvoiceChanged, NotedPayment>('notePayment');
+export const finalizeInvoice = defineUpdate<InvoiceChanged, [Command]>('finalizeInvoice');
+export const voidInvoice = defineCommand<InvoiceChanged, VoidOrder>('voidInvoice');
 /** Tries to collect now and answers when the gateway did, or when its answer is awaited elsewhere. */
-export const attemptPayment = defineUpdate<InvoiceChanged, [InvoiceCommand]>('attemptPayment');
+export const attemptPayment = defineUpdate<InvoiceChanged, [Command]>('attemptPayment');
 /** A payment of this invoice has its answer. */
 export const paymentSettled = defineSignal<[{ paymentId: string }]>('paymentSettled');

@@ -1,16 +1,9 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
-import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
-import type { Caller } from '../subscription/subscription.messages.ts';
+import type { Command, LifecycleSnapshot } from '../lifecycle.messages.ts';
 
 export const { workflowType: checkoutSessionWorkflowType, workflowId: checkoutSessionWorkflowId } =
   lifecycleKinds.checkout_session;
-
-export interface CheckoutCommand {
-  caller: Caller;
-  /** The customer's present when the request came. */
-  at: string;
-}
 
 export interface CheckoutSnapshot extends LifecycleSnapshot {
   checkoutStatus: string;
@@ -33,11 +26,11 @@ export interface CheckoutChanged {
 }
 
 /** Opens the link of a session that was drafted, and answers when the provider did. spec: wallets-and-payments §2.17 create */
-export const openCheckout = defineUpdate<CheckoutChanged, [CheckoutCommand]>('openCheckout');
+export const openCheckout = defineUpdate<CheckoutChanged, [Command]>('openCheckout');
 /** Ends a session: its link is closed first, and one that was paid meanwhile is completed. spec: wallets-and-payments §2.17 cancel */
-export const cancelCheckout = defineUpdate<CheckoutChanged, [CheckoutCommand]>('cancelCheckout');
+export const cancelCheckout = defineUpdate<CheckoutChanged, [Command]>('cancelCheckout');
 /** Asks the provider now and answers how the session stands. */
-export const refreshCheckout = defineUpdate<CheckoutChanged, [CheckoutCommand]>('refreshCheckout');
+export const refreshCheckout = defineUpdate<CheckoutChanged, [Command]>('refreshCheckout');
 /** The provider has news of this session; what it is, the provider is asked. */
 export const providerNotified = defineSignal('providerNotified');
 /** How the session stands. */

@@ -6,12 +6,10 @@ import { databaseStep, externalStep } from '../activity-options.ts';
 import { followInvoice, followRefund, followSubscription } from '../followers.ts';
 import { described } from '../handler-descriptions.ts';
 import { paymentSettled } from '../invoice/invoice.messages.ts';
-import type { LifecycleResult, LifecycleStart } from '../lifecycle.messages.ts';
+import type { Caller, Command, LifecycleResult, LifecycleStart } from '../lifecycle.messages.ts';
 import { createLifecycle } from '../lifecycle.ts';
 import { commandsOf, type Lifecycle } from '../lifecycle-definition.ts';
-import type { Caller } from '../subscription/subscription.messages.ts';
 import {
-  type CheckoutCommand,
   type CheckoutSnapshot,
   cancelCheckout,
   checkoutProgress,
@@ -102,7 +100,7 @@ function stepsOf(start: LifecycleStart, lifecycleOf: () => Lifecycle<CheckoutSna
     return followed((await isLocal()) ? await local.askLink(request) : await external.askLink(request));
   }
 
-  async function open({ at, caller }: CheckoutCommand): Promise<CheckoutSnapshot> {
+  async function open({ at, caller }: Command): Promise<CheckoutSnapshot> {
     const drafted = await load(at);
     if (drafted === null) throw refuse('not_found', `checkout session ${start.objectId} was not found`);
     if (drafted.checkoutStatus !== 'initiated') return drafted;
@@ -115,7 +113,7 @@ function stepsOf(start: LifecycleStart, lifecycleOf: () => Lifecycle<CheckoutSna
     }
   }
 
-  async function cancel({ at, caller }: CheckoutCommand): Promise<CheckoutSnapshot> {
+  async function cancel({ at, caller }: Command): Promise<CheckoutSnapshot> {
     const snapshot = await ask('cancel', at, caller);
     if (snapshot.checkoutStatus !== 'completed') return snapshot;
     lifecycleOf().reload();

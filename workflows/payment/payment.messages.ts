@@ -1,15 +1,8 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
-import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
-import type { Caller } from '../subscription/subscription.messages.ts';
+import type { Command, LifecycleSnapshot } from '../lifecycle.messages.ts';
 
 export const { workflowType: paymentWorkflowType, workflowId: paymentWorkflowId } = lifecycleKinds.payment;
-
-export interface PaymentCommand {
-  caller: Caller;
-  /** The customer's present when the request came. */
-  at: string;
-}
 
 export interface PaymentSnapshot extends LifecycleSnapshot {
   paymentStatus: string;
@@ -27,9 +20,9 @@ export interface PaymentChanged {
 }
 
 /** Takes up a pending payment and answers when the gateway did, or when its answer is awaited. spec: wallets-and-payments §2.19 process */
-export const processPayment = defineUpdate<PaymentChanged, [PaymentCommand]>('processPayment');
+export const processPayment = defineUpdate<PaymentChanged, [Command]>('processPayment');
 /** Gives up a payment that waits for its payer. */
-export const cancelPayment = defineUpdate<PaymentChanged, [PaymentCommand]>('cancelPayment');
+export const cancelPayment = defineUpdate<PaymentChanged, [Command]>('cancelPayment');
 /** The gateway has news of this payment; what it is, the gateway is asked. */
 export const gatewayNotified = defineSignal('gatewayNotified');
 /** Money of this payment may have been given back at the gateway itself; which, the gateway is asked. */

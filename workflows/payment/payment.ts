@@ -14,15 +14,19 @@ import { databaseStep, externalStep } from '../activity-options.ts';
 import { followRefund, nudge, tellSubscription } from '../followers.ts';
 import { described } from '../handler-descriptions.ts';
 import { invoiceWorkflowId, paymentSettled } from '../invoice/invoice.messages.ts';
-import { type LifecycleResult, type LifecycleStart, rowChanged } from '../lifecycle.messages.ts';
+import {
+  type Caller,
+  type Command,
+  type LifecycleResult,
+  type LifecycleStart,
+  rowChanged,
+} from '../lifecycle.messages.ts';
 import { createLifecycle } from '../lifecycle.ts';
 import { commandsOf, type Lifecycle } from '../lifecycle-definition.ts';
-import type { Caller } from '../subscription/subscription.messages.ts';
 import { autoTopUpWorkflowId } from '../wallet/auto-top-up.messages.ts';
 import {
   cancelPayment,
   gatewayNotified,
-  type PaymentCommand,
   type PaymentSnapshot,
   processPayment,
   refreshPayment,
@@ -60,14 +64,14 @@ export async function payment(start: LifecycleStart): Promise<LifecycleResult> {
     for (const id of recorded.refundIds ?? []) await followRefund(start, id, clockTime);
   }
 
-  async function startPayment(command: PaymentCommand): Promise<PaymentSnapshot> {
+  async function startPayment(command: Command): Promise<PaymentSnapshot> {
     const started = await local.startProcessing({ ...self, ...command });
     if (started.awaitsGateway) return record(await external.chargePayment(self), command.at, command.caller);
     await follow(started, command.at);
     return load(command.at);
   }
 
-  async function cancel(command: PaymentCommand): Promise<PaymentSnapshot> {
+  async function cancel(command: Command): Promise<PaymentSnapshot> {
     const { needsAction, paymentStatus } = await load(command.at);
     if (!needsAction) {
       throw refuse(

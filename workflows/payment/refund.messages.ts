@@ -1,16 +1,8 @@
-import { defineUpdate } from '@temporalio/workflow';
+import type { RefundRetry } from '../../billing/payment/refund-command.ts';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
-import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
-import type { Caller } from '../subscription/subscription.messages.ts';
+import { defineCommand, type LifecycleSnapshot } from '../lifecycle.messages.ts';
 
 export const { workflowType: refundWorkflowType, workflowId: refundWorkflowId } = lifecycleKinds.refund;
-
-export interface RetryRefundCommand {
-  caller: Caller;
-  /** The customer's present when the request came. */
-  at: string;
-  target: 'PREPAID_WALLET' | 'BACK_TO_SOURCE';
-}
 
 export interface RefundSnapshot extends LifecycleSnapshot {
   refundStatus: string;
@@ -22,4 +14,4 @@ export interface RefundChanged {
 }
 
 /** Tries a failed refund again and answers when the wallet has it or the gateway answered. spec: wallets-and-payments §2.21 */
-export const retryRefund = defineUpdate<RefundChanged, [RetryRefundCommand]>('retryRefund');
+export const retryRefund = defineCommand<RefundChanged, RefundRetry>('retryRefund');

@@ -3,11 +3,11 @@ import type { RefundActivities } from '../../activities/payment/refund.ts';
 import type { AgendaItem } from '../../billing/agenda.ts';
 import { databaseStep, externalStep } from '../activity-options.ts';
 import { described } from '../handler-descriptions.ts';
-import type { LifecycleResult, LifecycleStart } from '../lifecycle.messages.ts';
+import type { KeptCommand, LifecycleResult, LifecycleStart } from '../lifecycle.messages.ts';
 import { createLifecycle } from '../lifecycle.ts';
 import { commandsOf, type Lifecycle } from '../lifecycle-definition.ts';
 import { gatewayNotified } from './payment.messages.ts';
-import { type RefundSnapshot, type RetryRefundCommand, retryRefund } from './refund.messages.ts';
+import { type RefundSnapshot, retryRefund } from './refund.messages.ts';
 
 const local = proxyLocalActivities<RefundActivities>(databaseStep);
 const external = proxyActivities<RefundActivities>(externalStep);
@@ -30,8 +30,8 @@ export async function refund(start: LifecycleStart): Promise<LifecycleResult> {
     return sent.refundStatus === 'PROCESSING' ? ask(at) : sent;
   }
 
-  async function tryAgain({ caller, at, target }: RetryRefundCommand): Promise<RefundSnapshot> {
-    return askIfSent(await local.retryRefund({ ...self, caller, at, target }), at);
+  async function tryAgain(command: KeptCommand): Promise<RefundSnapshot> {
+    return askIfSent(await local.retryRefund({ ...self, command }), command.at);
   }
 
   async function perform(item: AgendaItem): Promise<RefundSnapshot> {

@@ -1,98 +1,21 @@
 import { defineUpdate } from '@temporalio/workflow';
-import type { CancellationType } from '../../billing/subscription/subscription-cancel.ts';
+import type { NewSubscription } from '../../billing/subscription/new-subscription.ts';
+import type { KeptChange } from '../../billing/subscription/subscription-change.ts';
+import type {
+  Activation,
+  AddonAttachment,
+  AddonDetachment,
+  CancellationOrder,
+  PauseOrder,
+  ResumeOrder,
+  ScheduleCancellation,
+  SubscriptionUpdate,
+} from '../../billing/subscription/subscription-command.ts';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
-import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
+import { type Command, defineCommand, type LifecycleSnapshot } from '../lifecycle.messages.ts';
 
 export const { workflowType: subscriptionWorkflowType, workflowId: subscriptionWorkflowId } =
   lifecycleKinds.subscription;
-
-/** Who asks, so that the change carries the caller's name and request into rows and audit. */
-export interface Caller {
-  actor: string;
-  requestId: string;
-}
-
-/** A command whose content is a row, `contentId`: what holds amounts or texts does not get into a history. */
-export interface KeptCommand {
-  caller: Caller;
-  at: string;
-  contentId: string;
-}
-
-/** A command that is held to a preview, whose digest is a row under this id: it holds amounts and names. */
-interface Bound {
-  bindingId?: string;
-}
-
-/** Made by the request, so that a command whose task is repeated is carried out once; absent in commands of before. */
-interface Identified {
-  changeId?: string;
-}
-
-export interface CancelSubscriptionCommand extends Identified {
-  caller: Caller;
-  at: string;
-  cancellationType: CancellationType;
-  cancelAt: string | null;
-  invoicePolicy: 'skip' | 'generate_invoice';
-  /** Absent in commands that were sent before credits could go to a wallet. */
-  prorationBehavior?: 'create_prorations' | 'none';
-  reason: string;
-}
-
-export interface UpdateSubscriptionCommand extends Identified {
-  caller: Caller;
-  at: string;
-  metadata?: Record<string, string>;
-  cancelAt?: string | null;
-  cancelAtPeriodEnd?: boolean;
-  parentSubscriptionId?: string;
-  subscriptionStatus?: string;
-}
-
-export interface CancelScheduleCommand extends Identified {
-  caller: Caller;
-  at: string;
-  scheduleId: string;
-}
-
-export interface ActivateSubscriptionCommand extends Identified {
-  caller: Caller;
-  at: string;
-  startDate: string;
-}
-
-export interface PauseSubscriptionCommand extends Identified, Bound {
-  caller: Caller;
-  at: string;
-  pauseId: string;
-  prorationBehavior: 'create_prorations' | 'none' | null;
-  pauseEnd: string | null;
-  reason: string;
-  metadata: Record<string, string>;
-}
-
-export interface ResumeSubscriptionCommand extends Identified, Bound {
-  caller: Caller;
-  at: string;
-  prorationBehavior: 'create_prorations' | 'none' | null;
-  metadata: Record<string, string>;
-}
-
-/** The usage of the current period is to be invoiced until `at`, if it has reached the threshold. */
-export interface ThresholdCommand {
-  caller: Caller;
-  at: string;
-}
-
-export interface DetachAddonCommand extends Identified {
-  caller: Caller;
-  at: string;
-  associationId: string;
-  effectiveDate: string | null;
-  prorationBehavior: 'create_prorations' | 'none' | null;
-  reason: string;
-}
 
 /** What the workflow knows of its subscription between two activities. */
 export interface SubscriptionSnapshot extends LifecycleSnapshot {
@@ -108,13 +31,15 @@ export interface SubscriptionChanged {
   version: number;
 }
 
-export const createSubscription = defineUpdate<SubscriptionChanged, [KeptCommand]>('createSubscription');
-export const cancelSubscription = defineUpdate<SubscriptionChanged, [CancelSubscriptionCommand]>('cancelSubscription');
-export const updateSubscription = defineUpdate<SubscriptionChanged, [UpdateSubscriptionCommand]>('updateSubscription');
-export const activateDraft = defineUpdate<SubscriptionChanged, [ActivateSubscriptionCommand]>('activateDraft');
-export const pauseSubscription = defineUpdate<SubscriptionChanged, [PauseSubscriptionCommand]>('pauseSubscription');
-export const resumeSubscription = defineUpdate<SubscriptionChanged, [ResumeSubscriptionCommand]>('resumeSubscription');
-export const cancelSchedule = defineUpdate<SubscriptionChanged, [CancelScheduleCommand]>('cancelSchedule');
-export const invoiceThreshold = defineUpdate<SubscriptionChanged, [ThresholdCommand]>('invoiceThreshold');
-export const attachAddon = defineUpdate<SubscriptionChanged, [KeptCommand]>('attachAddon');
-export const detachAddon = defineUpdate<SubscriptionChanged, [DetachAddonCommand]>('detachAddon');
+export const createSubscription = defineCommand<SubscriptionChanged, NewSubscription>('createSubscription');
+export const cancelSubscription = defineCommand<SubscriptionChanged, CancellationOrder>('cancelSubscription');
+export const updateSubscription = defineCommand<SubscriptionChanged, SubscriptionUpdate>('updateSubscription');
+export const activateDraft = defineCommand<SubscriptionChanged, Activation>('activateDraft');
+/** The command's id is that of the pause. */
+export const pauseSubscription = defineCommand<SubscriptionChanged, KeptChange<PauseOrder>>('pauseSubscription');
+export const resumeSubscription = defineCommand<SubscriptionChanged, KeptChange<ResumeOrder>>('resumeSubscription');
+export const cancelSchedule = defineCommand<SubscriptionChanged, ScheduleCancellation>('cancelSchedule');
+/** Invoices the usage of the current period until `at`, if it has reached the threshold. */
+export const invoiceThreshold = defineUpdate<SubscriptionChanged, [Command]>('invoiceThreshold');
+export const attachAddon = defineCommand<SubscriptionChanged, AddonAttachment>('attachAddon');
+export const detachAddon = defineCommand<SubscriptionChanged, AddonDetachment>('detachAddon');

@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { TopUpResumption } from '../../billing/wallet/auto-topup-command.ts';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
-import type { LifecycleSnapshot } from '../lifecycle.messages.ts';
-import type { Caller } from '../subscription/subscription.messages.ts';
+import { type Command, defineCommand, type LifecycleSnapshot } from '../lifecycle.messages.ts';
 
 export const { workflowType: autoTopUpWorkflowType, workflowId: autoTopUpWorkflowId } = lifecycleKinds.auto_top_up;
 
@@ -13,22 +13,6 @@ export interface AutoTopUpStanding {
 }
 
 export interface AutoTopUpSnapshot extends LifecycleSnapshot, AutoTopUpStanding {}
-
-interface AutoTopUpCommand {
-  caller: Caller;
-  /** The customer's present when the request came. */
-  at: string;
-}
-
-export interface RetryTopUpCommand extends AutoTopUpCommand {
-  /** A person asks: pauses between top-ups do not hold, limits do. */
-  isForced: boolean;
-}
-
-export interface ResumeTopUpCommand extends AutoTopUpCommand {
-  /** Ends the attempt under way, whose gateway is silent, instead of a pause. */
-  givesUp: boolean;
-}
 
 /** News of a wallet, and its customer's present then. */
 export interface TopUpNews {
@@ -43,9 +27,9 @@ export const settingsChanged = defineSignal<[TopUpNews]>('settingsChanged');
 export const paymentSettled = defineSignal<[TopUpNews]>('paymentSettled');
 /** The customer's saved methods changed. */
 export const methodChanged = defineSignal<[TopUpNews]>('methodChanged');
-/** Looks at the wallet now and answers how it stands then. */
-export const retryNow = defineUpdate<AutoTopUpStanding, [RetryTopUpCommand]>('retryNow');
+/** Looks at the wallet now and answers how it stands then; a person asks: pauses between top-ups do not hold, limits do. */
+export const retryNow = defineUpdate<AutoTopUpStanding, [Command]>('retryNow');
 /** Ends a pause, or gives up an attempt. */
-export const resume = defineUpdate<AutoTopUpStanding, [ResumeTopUpCommand]>('resume');
+export const resume = defineCommand<AutoTopUpStanding, TopUpResumption>('resume');
 /** Why it is not charging, and when it will. */
 export const standing = defineQuery<AutoTopUpStanding>('standing');

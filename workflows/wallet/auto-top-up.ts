@@ -94,8 +94,8 @@ export async function autoTopUp(start: LifecycleStart): Promise<LifecycleResult>
   const now = (due: string) => (start.testClockId === null ? lifecycle.clock.present() : due);
 
   const accept = commandsOf(lifecycle, answer);
-  accept(retryNow, ({ isForced }) => evaluate(isForced));
-  accept(resume, async (command) => seen(await local.resumeAutoTopUp({ ...self, ...command })));
+  accept(retryNow, () => evaluate(true));
+  accept(resume, async (command) => seen(await local.resumeAutoTopUp({ ...self, command })));
   setHandler(standing, () => shown, described(standing));
   // Whatever happened is written in the rows already, with when to look at the wallet: a look that fails is parked, with its reason.
   for (const signal of [balanceDropped, settingsChanged, paymentSettled, methodChanged]) {

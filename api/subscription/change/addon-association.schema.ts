@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { NewAttachment } from '../../../billing/subscription/new-subscription.ts';
+import type { AddonDetachment } from '../../../billing/subscription/subscription-command.ts';
 import { badField } from '../../../db/rows/record.ts';
 import type { AssociationContent } from '../../../services/subscription/addon/addon-association.ts';
 import { jsonMetadata } from '../../catalogue/addon.schema.ts';
@@ -46,6 +47,16 @@ export const detachAddonBody = z
     reason: z.string().max(1000).nullish(),
   })
   .meta({ examples: [{ addon_association_id: 'addon_assoc_01JD…', reason: 'fewer seats' }] });
+
+/** The detachment that a body orders. spec: subscriptions-and-invoicing §1.10 */
+export function detachmentOf(body: z.output<typeof detachAddonBody>): AddonDetachment {
+  return {
+    associationId: body.addon_association_id,
+    effectiveDate: body.effective_date ?? null,
+    prorationBehavior: body.proration_behavior || null,
+    reason: body.reason ?? '',
+  };
+}
 
 /**
  * The attachment as the workflow takes it. Throws `validation_error` for a checkout where another one pays the add-on, and for prices of

@@ -7,11 +7,11 @@ import {
   updateLineItem,
 } from '../../../workflows/subscription/subscription-change.messages.ts';
 import type { Api } from '../../api.ts';
+import { sendCommand } from '../../command.ts';
 import { errorResponses } from '../../errors.ts';
 import { toListQuery, viewList } from '../../list.ts';
 import { outcomeOf } from '../../preview.ts';
 import { idParams } from '../../scalars.schema.ts';
-import { changeSubscription } from '../subscription-command.ts';
 import { subscriptionObject } from '../subscription-object.ts';
 import { lineItem, viewLineItem } from '../subscription-view.schema.ts';
 import {
@@ -44,7 +44,7 @@ export async function lineItemRoutes(app: Api): Promise<void> {
       const input = newLineItem(request.body);
       const object = await request.transaction((tx) => subscriptionObject(tx, request.params.id));
       const changeId = request.newId('subs_change');
-      await changeSubscription(request, object, addLineItem, { changeId, previewDigest: null, input });
+      await sendCommand(request, object, addLineItem, { id: changeId, content: { previewDigest: null, input } });
       return request.transaction((tx) => changedItem(tx, changeId, 'created'));
     },
   });
@@ -83,7 +83,7 @@ function registerChanges(app: Api): void {
       const input = lineItemChange(id, request.body);
       const object = await request.transaction((tx) => objectOfItem(tx, id));
       const changeId = request.newId('subs_change');
-      await changeSubscription(request, object, updateLineItem, { changeId, previewDigest: null, input });
+      await sendCommand(request, object, updateLineItem, { id: changeId, content: { previewDigest: null, input } });
       return request.transaction((tx) => changedItem(tx, changeId, 'created', id));
     },
   });
@@ -107,7 +107,7 @@ function registerChanges(app: Api): void {
         effectiveFrom: request.body?.effective_from ?? null,
         prorationBehavior: request.body?.proration_behavior || null,
       };
-      await changeSubscription(request, object, endLineItem, { changeId, previewDigest: null, input });
+      await sendCommand(request, object, endLineItem, { id: changeId, content: { previewDigest: null, input } });
       return request.transaction((tx) => changedItem(tx, changeId, 'ended', id));
     },
   });

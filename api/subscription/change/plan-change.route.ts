@@ -4,10 +4,10 @@ import { changePlan } from '../../../services/subscription/plan-change/plan-chan
 import { replaceSubscription } from '../../../services/subscription/plan-change/subscription-replace.ts';
 import * as messages from '../../../workflows/subscription/subscription-change.messages.ts';
 import type { Api } from '../../api.ts';
+import { sendCommand } from '../../command.ts';
 import { errorResponses } from '../../errors.ts';
 import { outcomeOf, previewChange } from '../../preview.ts';
 import { idParams } from '../../scalars.schema.ts';
-import { changeSubscription } from '../subscription-command.ts';
 import { subscriptionObject } from '../subscription-object.ts';
 import {
   planChangeAnswer,
@@ -70,8 +70,8 @@ function registerInPlace(app: Api): void {
       const input = planChangeOrder(body);
       const object = await request.transaction((tx) => subscriptionObject(tx, id));
       const changeId = body.idempotency_key ? keyedId(id, body.idempotency_key) : request.newId('subs_change');
-      const binding = { changeId, previewDigest: body.preview_digest ?? null };
-      await changeSubscription(request, object, messages.changePlan, { ...binding, input });
+      const content = { previewDigest: body.preview_digest ?? null, input };
+      await sendCommand(request, object, messages.changePlan, { id: changeId, content });
       return request.transaction(async (tx) => viewPlanChange(tx, id, await outcomeOf(tx, changeId), 'issued'));
     },
   });
@@ -117,9 +117,10 @@ function registerReplacement(app: Api): void {
       const { id } = request.params;
       const input = replacementOrder(request.body, request.newId('subs'));
       const object = await request.transaction((tx) => subscriptionObject(tx, id));
-      const binding = { changeId: request.newId('subs_change'), previewDigest: request.body.preview_digest ?? null };
-      await changeSubscription(request, object, messages.replaceSubscription, { ...binding, input });
-      return request.transaction(async (tx) => viewReplacement(tx, id, await outcomeOf(tx, binding.changeId)));
+      const changeId = request.newId('subs_change');
+      const content = { previewDigest: request.body.preview_digest ?? null, input };
+      await sendCommand(request, object, messages.replaceSubscription, { id: changeId, content });
+      return request.transaction(async (tx) => viewReplacement(tx, id, await outcomeOf(tx, changeId)));
     },
   });
 }

@@ -9,17 +9,17 @@ import {
 import { subscriptionOwner } from '../../../services/subscription/read/subscription-read.ts';
 import { attachAddon, detachAddon } from '../../../workflows/subscription/subscription.messages.ts';
 import type { Api } from '../../api.ts';
+import { sendCommand } from '../../command.ts';
 import { errorResponses } from '../../errors.ts';
-import { updateObject } from '../../lifecycle.ts';
 import { viewOpened } from '../../payment/checkout-workflow.ts';
 import { idParams } from '../../scalars.schema.ts';
 import { openChangeCheckout } from '../subscription-checkout.ts';
-import { commandSubscription } from '../subscription-command.ts';
 import {
   addonAssociation,
   attachAddonBody,
   attachedAddon,
   detachAddonBody,
+  detachmentOf,
   newAttachment,
   viewAssociation,
   viewAttached,
@@ -52,10 +52,8 @@ export async function subscriptionAddonRoutes(app: Api): Promise<void> {
         }
       }
       const object = await request.transaction((tx) => objectOf(tx, subscriptionId));
-      await commandSubscription(request, object, attachAddon, {
-        contentId: attachment.associationId,
-        content: { attachment },
-      });
+      const command = { id: attachment.associationId, content: { attachment } };
+      await sendCommand(request, object, attachAddon, command);
       return request.transaction(async (tx) => viewAttached(await findAssociation(tx, attachment.associationId)));
     },
   });
@@ -70,15 +68,10 @@ export async function subscriptionAddonRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'subscription:write', idempotency: 'lifecycle' },
     handler: async (request) => {
-      const { addon_association_id: id, effective_date, proration_behavior, reason } = request.body;
+      const { addon_association_id: id } = request.body;
       const object = await request.transaction(async (tx) => objectOf(tx, await subscriptionOfAssociation(tx, id)));
-      await updateObject(request, object, detachAddon, {
-        changeId: request.newId('subs_change'),
-        associationId: id,
-        effectiveDate: effective_date ?? null,
-        prorationBehavior: proration_behavior || null,
-        reason: reason ?? '',
-      });
+      const command = { id: request.newId('subs_change'), content: detachmentOf(request.body) };
+      await sendCommand(request, object, detachAddon, command);
       const { row } = await request.transaction((tx) => findAssociation(tx, id));
       return { message: `add-on ${row.addonId} ends on subscription ${row.entityId} at ${row.endDate}` };
     },

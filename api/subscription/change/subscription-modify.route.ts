@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { KeptChange } from '../../../billing/subscription/subscription-change.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { usageReader } from '../../../metering/usage-reader.ts';
 import type { OrderedChange } from '../../../services/payment/checkout/checkout-draft.ts';
@@ -21,16 +22,17 @@ import {
 } from '../../../services/subscription/plan-change/subscription-modify.ts';
 import { findSubscription } from '../../../services/subscription/read/subscription-read.ts';
 import type { UsageReader } from '../../../services/usage-reader.ts';
-import type { KeptCommand, SubscriptionChanged } from '../../../workflows/subscription/subscription.messages.ts';
+import type { CommandDefinition } from '../../../workflows/lifecycle.messages.ts';
+import type { SubscriptionChanged } from '../../../workflows/subscription/subscription.messages.ts';
 import * as messages from '../../../workflows/subscription/subscription-change.messages.ts';
 import type { Api } from '../../api.ts';
+import { type Commander, sendCommand } from '../../command.ts';
 import { errorResponses } from '../../errors.ts';
-import type { LifecycleObject, LifecycleUpdate } from '../../lifecycle.ts';
+import type { LifecycleObject } from '../../lifecycle.ts';
 import { viewOpened } from '../../payment/checkout-workflow.ts';
 import { outcomeOf, previewChange } from '../../preview.ts';
 import { idParams } from '../../scalars.schema.ts';
 import { openChangeCheckout } from '../subscription-checkout.ts';
-import { changeSubscription } from '../subscription-command.ts';
 import { subscriptionObject } from '../subscription-object.ts';
 import { viewSubscription } from '../subscription-view.schema.ts';
 import { viewChangedResources } from './changed-resources.schema.ts';
@@ -109,23 +111,26 @@ async function order(request: FastifyRequest, subscriptionId: string, change: Or
   });
 }
 
-type Sender = Parameters<typeof changeSubscription>[0];
-type Binding = Omit<Parameters<typeof changeSubscription>[3], 'input'>;
+interface Binding {
+  changeId: string;
+  previewDigest: string | null;
+}
 
 /** One modification: how a preview applies it, and the message that has the workflow carry it out. */
 interface Modification {
   apply(tx: Transaction, order: ChangeOrder): Promise<AttendedSubscription>;
-  execute(sender: Sender, object: LifecycleObject, binding: Binding): Promise<SubscriptionChanged>;
+  execute(sender: Commander, object: LifecycleObject, binding: Binding): Promise<SubscriptionChanged>;
 }
 
 function modification<Input extends object>(
-  update: LifecycleUpdate<SubscriptionChanged, KeptCommand>,
+  update: CommandDefinition<SubscriptionChanged, KeptChange<Input>>,
   input: Input,
   change: (tx: Transaction, order: ChangeOrder, input: Input) => Promise<AttendedSubscription>,
 ): Modification {
   return {
     apply: (tx, order) => change(tx, order, input),
-    execute: (sender, object, binding) => changeSubscription(sender, object, update, { ...binding, input }),
+    execute: (sender, object, { changeId, previewDigest }) =>
+      sendCommand(sender, object, update, { id: changeId, content: { previewDigest, input } }),
   };
 }
 

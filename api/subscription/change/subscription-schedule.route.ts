@@ -11,8 +11,8 @@ import {
 import { subscriptionOwner } from '../../../services/subscription/read/subscription-read.ts';
 import { cancelSchedule } from '../../../workflows/subscription/subscription.messages.ts';
 import type { Api } from '../../api.ts';
+import { type Commander, sendCommand } from '../../command.ts';
 import { errorResponses } from '../../errors.ts';
-import { updateObject } from '../../lifecycle.ts';
 import { toListQuery } from '../../list.ts';
 import { idParams, optionalBody } from '../../scalars.schema.ts';
 import { objectOf } from '../subscription-whole.route.ts';
@@ -122,12 +122,11 @@ function registerReads(app: Api): void {
 
 function registerCancellations(app: Api): void {
   const cancel = async (
-    request: Parameters<typeof updateObject>[0] & { newId(prefix: string): string },
-    object: Scheduled,
+    request: Commander & { newId(prefix: string): string },
+    { scheduleId, ...object }: Scheduled,
   ) => {
-    const changeId = request.newId('subs_change');
-    await updateObject(request, object, cancelSchedule, { scheduleId: object.scheduleId, changeId });
-    return { status: 'cancelled', message: `schedule ${object.scheduleId} is cancelled` };
+    await sendCommand(request, object, cancelSchedule, { id: request.newId('subs_change'), content: { scheduleId } });
+    return { status: 'cancelled', message: `schedule ${scheduleId} is cancelled` };
   };
 
   app.post('/subscriptions/schedules/cancel', {

@@ -1,10 +1,10 @@
+import type { GivenToCompute } from '../../../billing/invoice/invoice-command.ts';
 import {
   checkLineAmounts,
   checkLinePeriods,
   checkSubtotal,
   type NewInvoiceLine,
 } from '../../../billing/invoice/invoice-line-request.ts';
-import type { NewInvoiceCoupon, NewInvoiceTax } from '../../../billing/invoice/invoice-request.ts';
 import { movedTerms, type OwnTerms } from '../../../billing/invoice/own-terms.ts';
 import { decimal, decimalString, roundToCurrency } from '../../../billing/money/money.ts';
 import { newId } from '../../../db/id.ts';
@@ -16,21 +16,6 @@ import { insertLines } from '../read/invoice-line.ts';
 import { couponLine, findOwnTaxes, importedCredits, type TermedLine } from '../terms/invoice-own-terms.ts';
 import { redeemForInvoice, releaseRedemptions } from '../terms/invoice-redemption.ts';
 import { checkNamedByLines, ownLineRows } from './invoice-own-line.ts';
-
-/** Content a draft is computed with in place of its own; null members, and lists without members, leave that. */
-export interface GivenToCompute {
-  lines: NewInvoiceLine[] | null;
-  /** Coupons on the whole invoice. */
-  invoiceCoupons: NewInvoiceCoupon[] | null;
-  lineCoupons: NewInvoiceCoupon[] | null;
-  taxes: NewInvoiceTax[] | null;
-  description: string | null;
-  dueDate: string | null;
-  /** Amounts that the caller expects of the computation. */
-  subtotal: string | null;
-  total: string | null;
-  amountDue: string | null;
-}
 
 /** A draft that is being computed, under its lock. */
 export interface GivenDraft {

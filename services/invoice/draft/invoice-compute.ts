@@ -1,3 +1,4 @@
+import type { GivenToCompute } from '../../../billing/invoice/invoice-command.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { type Columns, updateText, writeRows } from '../../../db/rows/bulk.ts';
 import { missing } from '../../../db/rows/record.ts';
@@ -16,15 +17,15 @@ import { invoiceEvents } from '../read/invoice-event.ts';
 import { insertLines } from '../read/invoice-line.ts';
 import { releaseCarriedCredits } from '../terms/carried-credit.ts';
 import { replaceApplied } from '../terms/invoice-terms.ts';
-import { checkComputed, type GivenToCompute, giveToDraft } from './invoice-compute-given.ts';
+import { checkComputed, giveToDraft } from './invoice-compute-given.ts';
 import type { DraftInvoice } from './invoice-draft.ts';
 
 /** A draft to compute at the customer's present `at`. */
 interface Computation {
   invoiceId: string;
   at: string;
-  given?: GivenToCompute;
-  /** True of a computation with content given. */
+  given?: GivenToCompute | null;
+  /** The command that asks for it, which is carried out once; absent where it is a step of another. */
   commandId?: string;
 }
 
@@ -88,7 +89,7 @@ export async function computeDraft(
   }
   const isOfSubscription = row.invoice_type === 'SUBSCRIPTION';
   // What was given to this invoice itself holds over what its subscription has.
-  const isTermed = !isOfSubscription || row.own_terms !== null || given !== undefined;
+  const isTermed = !isOfSubscription || row.own_terms !== null || given != null;
   if (isOfSubscription) {
     const rebuilt = await rebuildInvoice(sql, scope, { row, at, keepsId: true }, readUsage);
     await storeAgain(sql, scope, { row, update: isTermed ? updateRebuilt : updateComputed }, rebuilt);

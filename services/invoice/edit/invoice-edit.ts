@@ -1,7 +1,7 @@
+import type { EditOrder } from '../../../billing/invoice/invoice-command.ts';
 import {
   assertEditable,
   type EditableInvoice,
-  type LineEdit,
   type PlannedEdit,
   planEdit,
 } from '../../../billing/invoice/invoice-edit.ts';
@@ -24,11 +24,10 @@ import { recomputeDraft } from './invoice-recompute.ts';
 import { replaceInvoice } from './invoice-replace.ts';
 
 /** An edit of one invoice; `edit` null takes its coupons anew and leaves its lines. */
-export interface InvoiceEdit {
+export interface InvoiceEdit extends Pick<EditOrder, 'edit'> {
   invoiceId: string;
   /** The customer's present. */
   at: string;
-  edit: LineEdit | null;
   /** The same command is carried out once. */
   commandId: string;
 }

@@ -1,3 +1,4 @@
+import type { NotedPayment } from '../../../billing/invoice/invoice-command.ts';
 import { paymentByHand } from '../../../billing/invoice/invoice-payment.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
@@ -14,12 +15,10 @@ import { refreshInvoiceAgenda } from '../read/invoice-snapshot.ts';
 import { refuseGatedInvoice } from './invoice-gate.ts';
 
 /** What a person writes down about the payment of an invoice. */
-export interface PaymentNote {
+export interface PaymentNote extends NotedPayment {
   invoiceId: string;
   /** The customer's present. */
   at: string;
-  paymentStatus: string;
-  amount: string | null;
 }
 
 interface NotedRow {

@@ -1,3 +1,4 @@
+import type { VoidOrder } from '../../../billing/invoice/invoice-command.ts';
 import { planVoid, type VoidPlan } from '../../../billing/invoice/invoice-void.ts';
 import type { OwnTerms } from '../../../billing/invoice/own-terms.ts';
 import { decimal } from '../../../billing/money/money.ts';
@@ -50,7 +51,7 @@ interface VoidableRow {
 export async function voidInvoice(
   sql: Sql,
   scope: Scope,
-  input: { invoiceId: string; at: string; metadata: Record<string, string> | null; isReplaced?: boolean },
+  input: VoidOrder & { invoiceId: string; at: string; isReplaced?: boolean },
 ): Promise<void> {
   await endLinksOf({ ...sql, scope }, input.invoiceId, input.at);
   const [row] = await sql.rows<VoidableRow>(

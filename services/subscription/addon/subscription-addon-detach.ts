@@ -1,6 +1,6 @@
 import { creditedBy } from '../../../billing/invoice/carried-credit.ts';
-import type { ProrationBehavior } from '../../../billing/line/proration.ts';
 import { detachmentEnd } from '../../../billing/subscription/addon.ts';
+import type { AddonDetachment } from '../../../billing/subscription/subscription-command.ts';
 import { instantText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
@@ -12,12 +12,8 @@ import type { AttendedSubscription } from '../period/subscription-snapshot.ts';
 import { planProration, settleProration } from '../plan-change/proration.ts';
 import { changed } from './subscription-addon.ts';
 
-export interface DetachAddonInput {
+export interface DetachAddonInput extends AddonDetachment {
   subscriptionId: string;
-  associationId: string;
-  effectiveDate: string | null;
-  prorationBehavior: ProrationBehavior | null;
-  reason: string;
   at: string;
 }
 

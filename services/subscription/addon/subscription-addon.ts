@@ -1,6 +1,6 @@
 import type { ProrationBehavior } from '../../../billing/line/proration.ts';
 import { refuseUnattachable } from '../../../billing/subscription/addon.ts';
-import type { NewAttachment } from '../../../billing/subscription/new-subscription.ts';
+import type { AddonAttachment } from '../../../billing/subscription/subscription-command.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
@@ -19,9 +19,8 @@ import { billAddition } from '../plan-change/subscription-settlement.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { type Attached, isAttached, writeAttachment } from './addon-attachment.ts';
 
-export interface AttachAddonInput {
+export interface AttachAddonInput extends AddonAttachment {
   subscriptionId: string;
-  attachment: NewAttachment;
   at: string;
 }
 

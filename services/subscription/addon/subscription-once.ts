@@ -5,10 +5,10 @@ import { lockSubscriptions } from '../../charging/subscription-row.ts';
 import { type AttendedSubscription, one, readAgendas } from '../period/subscription-snapshot.ts';
 import { findChange, nothingMade } from '../plan-change/subscription-change.ts';
 
-/** A command of a caller, under the id its request made; commands that were sent before there were ids have none. */
+/** A command of a caller, under the id that its request made. */
 export interface IdentifiedCommand {
   subscriptionId: string;
-  changeId?: string;
+  changeId: string;
   at: string;
 }
 
@@ -25,7 +25,6 @@ export async function once(
   change: () => Promise<AttendedSubscription>,
 ): Promise<AttendedSubscription> {
   const { subscriptionId, changeId, at } = command;
-  if (changeId === undefined) return change();
   const row = (await lockSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);
   if (!row) throw missing('subscription', subscriptionId);
   if (await findChange(sql, scope.environmentId, changeId)) {

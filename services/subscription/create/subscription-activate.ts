@@ -5,6 +5,7 @@ import {
   type PaymentBehavior,
 } from '../../../billing/subscription/collection.ts';
 import { refuseInherited } from '../../../billing/subscription/hierarchy.ts';
+import type { Activation } from '../../../billing/subscription/subscription-command.ts';
 import { activateDraft, shiftedPart } from '../../../billing/subscription/subscription-draft.ts';
 import { updateText, writeRows } from '../../../db/rows/bulk.ts';
 import { instantText } from '../../../db/rows/columns.ts';
@@ -30,10 +31,9 @@ import { subscriptionEvent } from '../read/subscription-event.ts';
 import type { PaidOpening } from './paid-opening.ts';
 import { issueOpening } from './subscription-opening.ts';
 
-export interface ActivateInput {
+export interface ActivateInput extends Activation {
   subscriptionId: string;
   at: string;
-  startDate: string;
 }
 
 /**

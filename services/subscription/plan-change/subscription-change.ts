@@ -41,12 +41,6 @@ export interface ChangeOrder {
   looksAt?: Beside;
 }
 
-/** What is kept of a change under its id until it is carried out. */
-export interface ChangeContent<Input> {
-  previewDigest: string | null;
-  input: Input;
-}
-
 export type LineItemAction = 'created' | 'updated' | 'ended';
 
 /** What a change made, with the ids under which it can be read. */

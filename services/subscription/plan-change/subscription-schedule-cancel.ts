@@ -1,5 +1,6 @@
 import { refuse } from '../../../billing/refusal.ts';
 import { keepSubscription } from '../../../billing/subscription/subscription-cancel.ts';
+import type { ScheduleCancellation } from '../../../billing/subscription/subscription-command.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
@@ -31,7 +32,7 @@ interface ScheduleRow {
 export async function cancelSchedule(
   sql: Sql,
   scope: Scope,
-  input: { subscriptionId: string; scheduleId: string; at: string },
+  input: ScheduleCancellation & { subscriptionId: string; at: string },
 ): Promise<AttendedSubscription> {
   const before = (await lockSubscriptions(sql, scope.environmentId, [input.subscriptionId])).get(input.subscriptionId);
   const [schedule] = await sql.rows<ScheduleRow>(

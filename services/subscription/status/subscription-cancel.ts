@@ -1,10 +1,9 @@
-import type { ProrationBehavior } from '../../../billing/line/proration.ts';
 import { refuseChild, refuseInherited } from '../../../billing/subscription/hierarchy.ts';
 import {
   type Cancellation,
-  type CancelRequest,
   cancelSubscription as decideCancellation,
 } from '../../../billing/subscription/subscription-cancel.ts';
+import type { CancellationOrder } from '../../../billing/subscription/subscription-command.ts';
 import { earlier } from '../../../billing/time/calendar.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
@@ -36,12 +35,9 @@ import { skipStretch } from '../plan-change/subscription-stretch.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
 
-export interface CancelInput extends CancelRequest {
+export interface CancelInput extends CancellationOrder {
   subscriptionId: string;
   at: string;
-  invoicePolicy: 'skip' | 'generate_invoice';
-  prorationBehavior: ProrationBehavior;
-  reason: string;
 }
 
 /** Cancels a subscription now or schedules its end. spec: subscriptions-and-invoicing §2.12 */

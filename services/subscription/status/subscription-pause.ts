@@ -3,6 +3,7 @@ import { decimal } from '../../../billing/money/money.ts';
 import { refuseChild } from '../../../billing/subscription/hierarchy.ts';
 import { pauseSubscription as decidePause } from '../../../billing/subscription/pause.ts';
 import type { Period } from '../../../billing/subscription/subscription.ts';
+import type { PauseOrder } from '../../../billing/subscription/subscription-command.ts';
 import { wholeAdvancePeriodAt } from '../../../billing/time/whole-period.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
@@ -28,16 +29,10 @@ import { subscriptionEvent } from '../read/subscription-event.ts';
 import { readPauses } from './pause-read.ts';
 import { insertPause } from './pause-write.ts';
 
-export interface PauseInput {
+export interface PauseInput extends PauseOrder {
   subscriptionId: string;
   pauseId: string;
   at: string;
-  /** Null: the subscription's. */
-  prorationBehavior: 'create_prorations' | 'none' | null;
-  /** Kept, and nothing more: a pause lasts until it is resumed. */
-  pauseEnd: string | null;
-  reason: string;
-  metadata: Record<string, string>;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ResumeTerms } from '../../../billing/line/resume-charge.ts';
 import { refuseChild } from '../../../billing/subscription/hierarchy.ts';
 import { resumeSubscription as decideResume } from '../../../billing/subscription/pause.ts';
+import type { ResumeOrder } from '../../../billing/subscription/subscription-command.ts';
 import { wholePeriodAt } from '../../../billing/time/whole-period.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
@@ -14,13 +15,9 @@ import { skipStretch } from '../plan-change/subscription-stretch.ts';
 import { completePause } from './pause-write.ts';
 import { issueInterruption, writeTransition } from './subscription-pause.ts';
 
-export interface ResumeInput {
+export interface ResumeInput extends ResumeOrder {
   subscriptionId: string;
   at: string;
-  /** Null: the subscription's. */
-  prorationBehavior: 'create_prorations' | 'none' | null;
-  /** Added to the pause's. */
-  metadata: Record<string, string>;
 }
 
 /**

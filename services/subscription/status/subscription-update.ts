@@ -4,6 +4,7 @@ import {
   cancelSubscription as decideCancellation,
   keepSubscription,
 } from '../../../billing/subscription/subscription-cancel.ts';
+import type { SubscriptionUpdate } from '../../../billing/subscription/subscription-command.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import { badField, missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
@@ -23,18 +24,9 @@ import { cancelSchedule, pendingCancellation } from '../plan-change/subscription
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { cancelSubscription } from './subscription-cancel.ts';
 
-/** What a PUT asks for; absent members stay. spec: subscriptions-and-invoicing §1.4 */
-export interface UpdateInput {
+export interface UpdateInput extends SubscriptionUpdate {
   subscriptionId: string;
   at: string;
-  metadata?: Record<string, string>;
-  /** Null takes an end at a date back. */
-  cancelAt?: string | null;
-  cancelAtPeriodEnd?: boolean;
-  /** Empty: none. */
-  parentSubscriptionId?: string;
-  /** Only the present one is taken. */
-  subscriptionStatus?: string;
 }
 
 /**

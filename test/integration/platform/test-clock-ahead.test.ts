@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import type { CancellationOrder } from '../../../billing/subscription/subscription-command.ts';
+import { inSqlTransaction } from '../../../db/transaction.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
+import { keepCommand } from '../../../services/lifecycle/kept-command.ts';
+import type { KeptCommand } from '../../../workflows/lifecycle.messages.ts';
 import { cancelSubscription, subscriptionWorkflowId } from '../../../workflows/subscription/subscription.messages.ts';
 import {
   advanceTo,
@@ -12,7 +16,7 @@ import {
   testPlatform,
 } from '../../support/billing.ts';
 
-const { api, temporal } = await testPlatform();
+const { api, base, temporal } = await testPlatform();
 const { planId, eventName } = await monthlyPlan(api);
 const weekly = await monthlyPlan(api, { period: 'WEEKLY', fee: '7' });
 const frozenTime = '2026-01-30T12:00:00.000Z';
@@ -116,19 +120,18 @@ test('what is asked at an instant the clock has left behind happens as of the ti
   const { clockId, ids } = await customer({ plans: [planId] });
   const [id = ''] = ids;
   await advanceTo(api, clockId, '2026-02-27T20:00:00.000Z');
-  await temporal.client.workflow.getHandle(subscriptionWorkflowId(id)).executeUpdate(cancelSubscription, {
-    args: [
-      {
-        caller: { actor: 'test', requestId: 'test' },
-        at: frozenTime,
-        cancellationType: 'immediate',
-        cancelAt: null,
-        invoicePolicy: 'skip',
-        prorationBehavior: 'none',
-        reason: '',
-      },
-    ],
-  });
+  const content: CancellationOrder = {
+    cancellationType: 'immediate',
+    cancelAt: null,
+    invoicePolicy: 'skip',
+    prorationBehavior: 'none',
+    reason: '',
+  };
+  const kept = { id: 'late', objectType: 'subscription', objectId: id, command: cancelSubscription.name, content };
+  await inSqlTransaction(base.database, base.scope, (tx) => keepCommand(tx, tx.scope, kept));
+  const caller = { actor: 'test', requestId: 'test' };
+  const args: [KeptCommand] = [{ caller, at: frozenTime, commandId: kept.id }];
+  await temporal.client.workflow.getHandle(subscriptionWorkflowId(id)).executeUpdate(cancelSubscription, { args });
   const { subscription_status, cancelled_at } = await subscriptionOf(api, id);
   // The last thing that was due is the notice of the renewal, a day before the period ends.
   expect([subscription_status, cancelled_at]).toEqual(['cancelled', '2026-02-27T12:00:00.000Z']);

@@ -46,7 +46,7 @@ async function leftBehind(customerId: string): Promise<Record<string, number> | 
     `select (select count(*)::int from subscription where customer_id = $1) as subscriptions,
        (select count(*)::int from invoice where customer_id = $1) as invoices,
        (select count(*)::int from payment where customer_id = $1) as payments,
-       (select count(*)::int from subscription_command where content::jsonb ->> 'customerId' = $1) as commands,
+       (select count(*)::int from kept_command where content::jsonb ->> 'customerId' = $1) as commands,
        (select count(*)::int from opening_charge where customer_id = $1 and charge_status = 'open') as charges`,
     [customerId],
   );

@@ -1,0 +1,57 @@
+import { missing } from '../../db/rows/record.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+
+/** A command on an object that has a workflow: `id` is all that the workflow is told of it. */
+export interface KeptContent {
+  /** Made by the request: the same request makes the same id. */
+  id: string;
+  objectType: string;
+  objectId: string;
+  /** Name of the update that carries the command. */
+  command: string;
+  content: object;
+}
+
+/**
+ * Keeps the content of a command before the command is sent. The same request, which makes the same id, is kept once.
+ * design: architecture §3 Ids only
+ */
+export async function keepCommand(sql: Sql, scope: Scope, kept: KeptContent): Promise<void> {
+  await sql.send(
+    `insert into kept_command (id, tenant_id, environment_id, object_type, object_id, command, content, created_at, created_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (id) do nothing`,
+    [
+      kept.id,
+      scope.tenantId,
+      scope.environmentId,
+      kept.objectType,
+      kept.objectId,
+      kept.command,
+      JSON.stringify(kept.content),
+      new Date().toISOString(),
+      scope.actor,
+    ],
+    'kept-command-insert',
+  );
+}
+
+/** Content of the command `id` of the update `command`, in the order in which it was kept. Throws `not_found`. */
+export async function readCommand<Content extends object>(
+  sql: Sql,
+  scope: Scope,
+  { id, command }: { id: string; command: string },
+): Promise<Content> {
+  const [row] = await sql.rows<{ content: string }>(
+    'select content from kept_command where environment_id = $1 and id = $2 and command = $3',
+    [scope.environmentId, id, command],
+    'kept-command',
+  );
+  if (!row) throw missing('command', id);
+  return JSON.parse(row.content) as Content;
+}
+
+/** Forgets a command that was refused: it leaves nothing. */
+export async function dropCommand(sql: Sql, scope: Scope, id: string): Promise<void> {
+  await sql.send('delete from kept_command where environment_id = $1 and id = $2', [scope.environmentId, id]);
+}
