@@ -14,7 +14,13 @@ import {
 import { eventOfRaw } from '../../metering/raw-event.ts';
 import type { UnstorableEvent } from '../../metering/rejected-event.ts';
 import type { UsageStore } from '../../metering/usage-store.ts';
-import type { ReprocessStanding, ReprocessStart } from '../../workflows/usage/event-reprocess.messages.ts';
+import { readCommand } from '../../services/lifecycle/kept-command.ts';
+import {
+  type ReprocessOrder,
+  type ReprocessStanding,
+  type ReprocessStart,
+  reprocessWorkflowType,
+} from '../../workflows/usage/event-reprocess.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
@@ -61,13 +67,15 @@ export async function storeBatch(dependencies: Dependencies, start: ReprocessSta
   const { database, metering } = dependencies;
   const scope = workflowScope(start);
   const { standing } = start;
-  const { rows, readings, unknown } = await inSqlTransaction(database, scope, async (tx) => {
-    const query = { from: start.from, to: start.to, pendingOnly: start.pendingOnly, limit: start.batchSize };
-    const rows = await readRawEvents(tx, scope, { ...query, after: standing.after });
+  const { rows, readings, unknown, batchSize } = await inSqlTransaction(database, scope, async (tx) => {
+    const kept = { id: start.commandId, command: reprocessWorkflowType };
+    const { batchSize, ...order } = await readCommand<ReprocessOrder>(tx, scope, kept);
+    const { from, to, pendingOnly } = order;
+    const rows = await readRawEvents(tx, scope, { from, to, pendingOnly, limit: batchSize, after: standing.after });
     const mapping = await readRawEventMapping(tx, scope);
-    const readings = rows.map((row) => readingOf(row, mapping)).filter((reading) => isWanted(reading, start));
+    const readings = rows.map((row) => readingOf(row, mapping)).filter((reading) => isWanted(reading, order));
     const events = readings.flatMap(({ event }) => event ?? []);
-    return { rows, readings, unknown: await unknownEvents(tx, scope, events) };
+    return { rows, readings, unknown: await unknownEvents(tx, scope, events), batchSize };
   });
   const stored = readings
     .filter(({ event }) => event !== null && unknown.has(event))
@@ -92,7 +100,7 @@ export async function storeBatch(dependencies: Dependencies, start: ReprocessSta
     stored: standing.stored + stored.length - unstorable.length,
     known: standing.known + readings.length - unreadable - stored.length,
     unreadable: standing.unreadable + unreadable + unstorable.length,
-    isDone: rows.length < start.batchSize,
+    isDone: rows.length < batchSize,
   };
 }
 
@@ -108,8 +116,10 @@ function outcomeOf({ row, event, problem }: Reading, problems: ReadonlyMap<strin
   return { seq: row.seq, state: row.state, ...outcome };
 }
 
-/** What the filters ask for. An object from which no event can be read is met by none of them. */
-function isWanted({ event }: Reading, { externalCustomerIds, eventNames, eventIds }: ReprocessStart): boolean {
+type Filters = Pick<ReprocessOrder, 'externalCustomerIds' | 'eventNames' | 'eventIds'>;
+
+/** True for what the filters ask for. An object from which no event can be read is met by none of them. */
+function isWanted({ event }: Reading, { externalCustomerIds, eventNames, eventIds }: Filters): boolean {
   if (event === null) return externalCustomerIds === null && eventNames === null && eventIds === null;
   return (
     (externalCustomerIds?.includes(event.externalCustomerId) ?? true) &&

@@ -1,12 +1,15 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { newEventId, type PreparedEvent } from '../../metering/event.ts';
 import { keepRawEvents, type NewRawEvent, readRawEventMapping } from '../../metering/postgres/event/raw-event.ts';
 import { eventOfRaw } from '../../metering/raw-event.ts';
 import type { UnstorableEvent } from '../../metering/rejected-event.ts';
+import { dropCommand, keepCommand } from '../../services/lifecycle/kept-command.ts';
 import {
-  type ReprocessStart,
+  nothingReprocessed,
+  type ReprocessOrder,
   reprocessStartOptions,
   reprocessWorkflowId,
   reprocessWorkflowType,
@@ -16,7 +19,7 @@ import { startedWorkflow } from '../catalogue/price-sync.schema.ts';
 import { errorResponses } from '../errors.ts';
 import { eventBodyLimitBytes } from '../plugins/json-body.ts';
 import { countIngested, idempotencyKey } from './event.route.ts';
-import { rawEventsAccepted, rawEventsBody, reprocessBody, reprocessStart } from './raw-event.schema.ts';
+import { rawEventsAccepted, rawEventsBody, reprocessBody, reprocessOrder } from './raw-event.schema.ts';
 
 const tags = ['Events'];
 const startWithinMs = 10_000;
@@ -81,13 +84,11 @@ export async function rawEventRoutes(app: Api): Promise<void> {
       },
       config: { permission: 'event:write', idempotency: 'lifecycle' },
       handler: async (request) => {
-        const requestKey = request.newId('reprocess');
-        const at = new Date().toISOString();
-        const start = reprocessStart(request.scope, request.body, { requestKey, pendingOnly, at });
+        const order = reprocessOrder(request.body, { pendingOnly, at: new Date().toISOString() });
         return {
           message: 'Reprocessing of raw events started',
-          workflow_id: reprocessWorkflowId(start.environmentId),
-          run_id: await startReprocessing(request.temporal, start),
+          workflow_id: reprocessWorkflowId(request.scope.environmentId),
+          run_id: await startReprocessing(request, request.newId('reprocess'), order),
         };
       },
     });
@@ -105,8 +106,13 @@ function withProblems(kept: readonly NewRawEvent[], unstorable: readonly Unstora
 }
 
 /** The run that was started, or the one that the same request started before. Throws `already_exists` while another runs. */
-async function startReprocessing(temporal: Client, start: ReprocessStart): Promise<string> {
-  const workflowId = reprocessWorkflowId(start.environmentId);
+async function startReprocessing(request: FastifyRequest, commandId: string, content: ReprocessOrder): Promise<string> {
+  const { temporal, scope, transaction } = request;
+  const { tenantId, environmentId } = scope;
+  const workflowId = reprocessWorkflowId(environmentId);
+  const start = { tenantId, environmentId, commandId, standing: nothingReprocessed };
+  const kept = { objectType: 'environment', objectId: environmentId, command: reprocessWorkflowType, content };
+  await transaction((tx) => keepCommand(tx, tx.scope, { id: commandId, ...kept }));
   return temporal.withDeadline(Date.now() + startWithinMs, async () => {
     try {
       const run = await temporal.workflow.start(reprocessWorkflowType, reprocessStartOptions(start));
@@ -115,7 +121,8 @@ async function startReprocessing(temporal: Client, start: ReprocessStart): Promi
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
     const running = await temporal.workflow.getHandle(workflowId).describe();
-    if (running.memo?.requestKey === start.requestKey) return running.runId;
+    if (running.memo?.commandId === commandId) return running.runId;
+    await transaction((tx) => dropCommand(tx, tx.scope, commandId));
     throw refuse(
       'already_exists',
       `a reprocessing of raw events of this environment is running as ${workflowId}; wait until it has ended`,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { badField } from '../../db/rows/record.ts';
-import type { Scope } from '../../db/scope.ts';
-import { nothingReprocessed, type ReprocessStart } from '../../workflows/usage/event-reprocess.messages.ts';
+import type { ReprocessOrder } from '../../workflows/usage/event-reprocess.messages.ts';
 import { timestampInput } from '../scalars.schema.ts';
 import { jsonObject } from './event.schema.ts';
 
@@ -34,18 +33,14 @@ export const reprocessBody = z
   })
   .meta({ id: 'ReprocessRawEventsRequest' });
 
-/** The run that a request asks for. Throws `validation_error` for an end before the start. */
-export function reprocessStart(
-  scope: Scope,
+/** Reprocessing that a request orders. Throws `validation_error` for an end before the start. */
+export function reprocessOrder(
   body: z.output<typeof reprocessBody>,
-  request: { requestKey: string; pendingOnly: boolean; at: string },
-): ReprocessStart {
+  request: { pendingOnly: boolean; at: string },
+): ReprocessOrder {
   const to = body.end_date ?? request.at;
   if (to < body.start_date) throw badField('end_date', 'must not be before start_date');
   return {
-    tenantId: scope.tenantId,
-    environmentId: scope.environmentId,
-    requestKey: request.requestKey,
     from: body.start_date,
     to,
     pendingOnly: request.pendingOnly,
@@ -53,7 +48,6 @@ export function reprocessStart(
     eventNames: listOf(body.event_names),
     eventIds: listOf(body.event_ids),
     batchSize: body.batch_size ?? defaultBatch,
-    standing: nothingReprocessed,
   };
 }
 

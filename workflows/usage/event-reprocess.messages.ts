@@ -10,19 +10,24 @@ export function reprocessWorkflowId(environmentId: string): string {
   return `event-reprocess/${environmentId}`;
 }
 
-/** Which kept raw events are read again; null lists mean all. */
-export interface ReprocessStart {
-  tenantId: string;
-  environmentId: string;
-  /** Names the request that asked for it. */
-  requestKey: string;
+/** Content of the command that has raw events read again, as it is kept: ids of callers are names in a history. */
+export interface ReprocessOrder {
+  /** Instants of ingestion, the second excluded. */
   from: string;
   to: string;
   pendingOnly: boolean;
+  /** Null lists mean all. */
   externalCustomerIds: string[] | null;
   eventNames: string[] | null;
   eventIds: string[] | null;
   batchSize: number;
+}
+
+/** A reprocessing of raw events: `commandId` is the row of its `ReprocessOrder`, which its request made the id of. */
+export interface ReprocessStart {
+  tenantId: string;
+  environmentId: string;
+  commandId: string;
   /** Where an earlier run of the same work had come to. */
   standing: ReprocessStanding;
 }
@@ -57,8 +62,8 @@ export function reprocessStartOptions(start: ReprocessStart) {
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     workflowTaskTimeout,
-    staticSummary: `Raw events of environment ${start.environmentId}, ${start.from} to ${start.to}`,
-    memo: { requestKey: start.requestKey },
+    staticSummary: `Raw events of environment ${start.environmentId}`,
+    memo: { commandId: start.commandId },
     priority: { fairnessKey: start.tenantId.slice(0, 64) },
     typedSearchAttributes: [
       { key: tenantIdKey, value: start.tenantId },

@@ -3,11 +3,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { storeBatch } from '../../../../activities/usage/event-reprocess.ts';
 import { inSqlTransaction } from '../../../../db/transaction.ts';
 import { openPostgresUsageStore } from '../../../../metering/postgres/usage-store.ts';
+import { keepCommand } from '../../../../services/lifecycle/kept-command.ts';
 import {
   nothingReprocessed,
-  type ReprocessStart,
+  type ReprocessOrder,
   reprocessStartOptions,
   reprocessWorkflowId,
+  reprocessWorkflowType,
 } from '../../../../workflows/usage/event-reprocess.messages.ts';
 import { testPlatform } from '../../../support/billing.ts';
 import { newMeter, usageOf } from '../../../support/metering.ts';
@@ -157,10 +159,7 @@ describe('POST /events/raw/reprocess', () => {
     const meter = await newMeter(database, scope, { type: 'COUNT' }, { eventName: 'raw.twice' });
     await send(...[1, 2].map((n) => ({ kind: 'raw.twice', who: 'acme', time: january, n })));
     await map({ event_name: 'kind', external_customer_id: 'who' });
-    const start: ReprocessStart = {
-      tenantId: scope.tenantId,
-      environmentId: scope.environmentId,
-      requestKey: 'twice',
+    const content: ReprocessOrder = {
       from: everything.start_date,
       to: '2100-01-01T00:00:00Z',
       pendingOnly: true,
@@ -168,8 +167,11 @@ describe('POST /events/raw/reprocess', () => {
       eventNames: ['raw.twice'],
       eventIds: null,
       batchSize: 10_000,
-      standing: nothingReprocessed,
     };
+    const { tenantId, environmentId } = scope;
+    const kept = { objectType: 'environment', objectId: environmentId, command: reprocessWorkflowType, content };
+    await inSqlTransaction(database, scope, (tx) => keepCommand(tx, scope, { id: 'twice', ...kept }));
+    const start = { tenantId, environmentId, commandId: 'twice', standing: nothingReprocessed };
     await Promise.all([1, 2, 3].map(() => storeBatch({ database, metering: store }, start)));
     expect(await usageOf(database, store, scope, { meterId: meter.id })).toBe('2');
     const copies = await inSqlTransaction(database, scope, (tx) =>
@@ -183,14 +185,7 @@ describe('POST /events/raw/reprocess', () => {
     const options = reprocessStartOptions({
       tenantId: scope.tenantId,
       environmentId: scope.environmentId,
-      requestKey: 'held',
-      from: everything.start_date,
-      to: '2100-01-01T00:00:00Z',
-      pendingOnly: true,
-      externalCustomerIds: null,
-      eventNames: null,
-      eventIds: null,
-      batchSize: 1,
+      commandId: 'held',
       standing: nothingReprocessed,
     });
     // On a queue that no worker serves it runs until it is ended.
