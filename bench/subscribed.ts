@@ -1,3 +1,4 @@
+import { plainTerms } from '../billing/subscription/new-subscription.ts';
 import { newId } from '../db/id.ts';
 import { inSqlTransaction, inTransaction } from '../db/transaction.ts';
 import { usageReader } from '../metering/usage-reader.ts';
@@ -34,6 +35,7 @@ export async function subscribeDirectly(
 }
 
 const creation = {
+  ...plainTerms,
   currency: 'usd',
   billingPeriod: 'MONTHLY',
   billingPeriodCount: 1,

@@ -1,6 +1,6 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { refusalIn, refuse } from '../../billing/refusal.ts';
-import type { NewSubscription } from '../../billing/subscription/new-subscription.ts';
+import { type NewSubscription, plainTerms } from '../../billing/subscription/new-subscription.ts';
 import type { CreateSubscriptionAction } from '../../billing/subscription/onboarding.ts';
 import { customerNow } from '../../db/clock.ts';
 import { derivedId } from '../../db/id.ts';
@@ -17,7 +17,7 @@ import {
   onboardingTerms,
   onboardWallet,
 } from '../../services/customer/customer-onboarding.ts';
-import { keepCommand } from '../../services/lifecycle/kept-command.ts';
+import { keepCommand, readRefusal } from '../../services/lifecycle/kept-command.ts';
 import type { OnboardingStart, OnboardingSteps } from '../../workflows/customer/customer-onboarding.messages.ts';
 import type { KeptCommand, LifecycleStart } from '../../workflows/lifecycle.messages.ts';
 import { lifecycleStartOptions, lifecycleTaskQueue } from '../../workflows/start.messages.ts';
@@ -29,8 +29,14 @@ export type CustomerOnboardingActivities = ReturnType<typeof createCustomerOnboa
 
 type Step = OnboardingStart & { index: number };
 
+interface OnboardingDependencies {
+  database: Database;
+  temporal: Client;
+}
+
 /** The actions of onboardings; each may be done twice and does it once. spec: platform §10.2 */
-export function createCustomerOnboardingActivities({ database, temporal }: { database: Database; temporal: Client }) {
+export function createCustomerOnboardingActivities(dependencies: OnboardingDependencies) {
+  const { database } = dependencies;
   return {
     /** The kinds of the actions; none of an onboarding that has ended. */
     readOnboarding: (start: OnboardingStart): Promise<OnboardingSteps> =>
@@ -47,7 +53,7 @@ export function createCustomerOnboardingActivities({ database, temporal }: { dat
       const planned = await inTransaction(database, workflowScope(step), (tx) => planSubscription(tx, step));
       if (!planned) return;
       const { command, start } = planned;
-      await withHeartbeat(() => create(temporal, start, command));
+      await withHeartbeat(() => create(dependencies, start, command));
       await inSqlTransaction(database, workflowScope(step), async (tx) => {
         const row = await lockOnboarding(tx, tx.scope, step.onboardingId);
         if (row.results.length === step.index) await noteResult(tx, tx.scope, row, start.objectId);
@@ -62,7 +68,11 @@ export function createCustomerOnboardingActivities({ database, temporal }: { dat
 }
 
 /** A refusal of the other workflow ends this step as it was thrown there; what wraps it would be tried again for ever. */
-async function create(temporal: Client, start: LifecycleStart, command: KeptCommand): Promise<void> {
+async function create(
+  { database, temporal }: OnboardingDependencies,
+  start: LifecycleStart,
+  command: KeptCommand,
+): Promise<void> {
   try {
     await temporal.workflow.executeUpdateWithStart(createSubscription, {
       startWorkflowOperation: new WithStartWorkflowOperation(
@@ -73,7 +83,11 @@ async function create(temporal: Client, start: LifecycleStart, command: KeptComm
       updateId: start.objectId,
     });
   } catch (error) {
-    const refusal = refusalIn(error);
+    if (!refusalIn(error)) throw error;
+    const kept = await inSqlTransaction(database, workflowScope(start), (tx) =>
+      readRefusal(tx, tx.scope, command.commandId),
+    );
+    const refusal = kept ?? refusalIn(error);
     throw refusal ? refuse(refusal.code, refusal.message, refusal.details) : error;
   }
 }
@@ -125,9 +139,6 @@ function defaultsOf(
     includePriceIds: null,
     trialPeriodDays: null,
     gatewayPaymentMethodId: null,
-    taxRateOverrides: [],
-    coupons: [],
-    addons: [],
-    overrideEntitlements: [],
+    ...plainTerms,
   };
 }

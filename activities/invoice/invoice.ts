@@ -17,6 +17,7 @@ import { timerSpread } from '../../services/lifecycle/timer-spread.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
 import type { InvoiceSnapshot } from '../../workflows/invoice/invoice.messages.ts';
 import type { Caller, Command } from '../../workflows/lifecycle.messages.ts';
+import { keepingRefusals } from '../kept-refusal.ts';
 import { draftPayerPage, type PaymentPages } from '../payment/payer-page.ts';
 import { createInvoiceCommands } from './invoice-command.ts';
 import type { InvoiceReference } from './invoice-reference.ts';
@@ -54,7 +55,7 @@ export function createInvoiceActivities(dependencies: InvoiceActivityDependencie
           : null,
       ),
 
-    ...createInvoiceCommands({ inScope, readUsage, snapshot }),
+    ...keepingRefusals(database, createInvoiceCommands({ inScope, readUsage, snapshot })),
 
     /** A person finalizes: what is no draft is refused, a skipped one stays. spec: subscriptions-and-invoicing §2.15.1 */
     issueInvoice: (input: InvoiceReference & { command: Command }): Promise<InvoiceSnapshot> =>

@@ -19,6 +19,7 @@ import { contentOf } from '../command-content.ts';
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type GatewayAccess, openGateway } from '../integration/connected-gateway.ts';
+import { keepingRefusals } from '../kept-refusal.ts';
 import { askRefundAgain, askSettledRefund, unknownRefund } from './refund-gateway.ts';
 
 interface RefundReference {
@@ -66,18 +67,20 @@ export function createRefundActivities(access: GatewayAccess) {
         return snapshot(tx, input.refundId);
       }),
 
-    retryRefund: ({ command, ...self }: RefundReference & { command: KeptCommand }): Promise<RefundSnapshot> =>
-      inScope(
-        self,
-        async (tx) => {
-          const { refundId } = self;
-          const { target } = await contentOf(tx, messages.retryRefund, command);
-          const able = refundableGateways(gateways, providers?.adapters);
-          await retryRefund(tx, { refundId, target, at: command.at, refundableGateways: able });
-          return snapshot(tx, refundId);
-        },
-        command.caller,
-      ),
+    ...keepingRefusals(database, {
+      retryRefund: ({ command, ...self }: RefundReference & { command: KeptCommand }): Promise<RefundSnapshot> =>
+        inScope(
+          self,
+          async (tx) => {
+            const { refundId } = self;
+            const { target } = await contentOf(tx, messages.retryRefund, command);
+            const able = refundableGateways(gateways, providers?.adapters);
+            await retryRefund(tx, { refundId, target, at: command.at, refundableGateways: able });
+            return snapshot(tx, refundId);
+          },
+          command.caller,
+        ),
+    }),
 
     parkRefund: (input: RefundMoment & { step: string; reason: string }): Promise<RefundSnapshot> =>
       inScope(input, async (tx) => {

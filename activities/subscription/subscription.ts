@@ -24,6 +24,7 @@ import type { Caller } from '../../workflows/lifecycle.messages.ts';
 import type { SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import type { ConnectedProviders } from '../integration/connected-gateway.ts';
+import { keepingRefusals } from '../kept-refusal.ts';
 import { type DueCharge, dueChargesAtOnce, sendAtOnce, steppedAt } from '../payment/charge-at-once.ts';
 import { commanded } from './commanded.ts';
 import { createSubscriptionChanges } from './subscription-change.ts';
@@ -119,14 +120,16 @@ export function createSubscriptionActivities(dependencies: SubscriptionActivityD
     refreshSubscription: together('refreshSubscription', refreshStep),
 
     ...createSubscriptionCharges({ inScope, snapshot }),
-    ...createSubscriptionCommands({ inScope: commanded(inScope), readUsage, snapshot, decidesLater }),
-    ...createSubscriptionLife({ inScope: commanded(inScope), readUsage, snapshot, decidesLater }),
-    ...createSubscriptionChanges({
-      inRecordScope: commanded((owner, work, caller) =>
-        inTransaction(database, { ...workflowScope(owner), ...caller }, work),
-      ),
-      readUsage,
-      snapshot,
+    ...keepingRefusals(database, {
+      ...createSubscriptionCommands({ inScope: commanded(inScope), readUsage, snapshot, decidesLater }),
+      ...createSubscriptionLife({ inScope: commanded(inScope), readUsage, snapshot, decidesLater }),
+      ...createSubscriptionChanges({
+        inRecordScope: commanded((owner, work, caller) =>
+          inTransaction(database, { ...workflowScope(owner), ...caller }, work),
+        ),
+        readUsage,
+        snapshot,
+      }),
     }),
     ...createSubscriptionThreshold({ inScope, readUsage, snapshot }),
 

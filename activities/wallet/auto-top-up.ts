@@ -19,6 +19,7 @@ import type { AutoTopUpSnapshot } from '../../workflows/wallet/auto-top-up.messa
 import * as messages from '../../workflows/wallet/auto-top-up.messages.ts';
 import { contentOf } from '../command-content.ts';
 import { crashPoint } from '../crash-points.ts';
+import { keepingRefusals } from '../kept-refusal.ts';
 
 interface WalletReference {
   tenantId: string;
@@ -75,20 +76,22 @@ export function createAutoTopUpActivities(dependencies: {
         return { paymentId };
       }),
 
-    resumeAutoTopUp: ({ command, ...self }: WalletReference & { command: KeptCommand }): Promise<AutoTopUpSnapshot> =>
-      inScope(
-        self,
-        async (tx) => {
-          const { walletId } = self;
-          const { givesUp } = await contentOf(tx, messages.resume, command);
-          if (givesUp) {
-            const purchaseId = await giveUp(tx, tx.scope, walletId);
-            await failPurchase(tx, tx.scope, purchaseId, 'a person gave up the charge, whose gateway is silent');
-          } else await endPause(tx, tx.scope, walletId, command.at);
-          return refreshed(tx, walletId);
-        },
-        command.caller,
-      ),
+    ...keepingRefusals(database, {
+      resumeAutoTopUp: ({ command, ...self }: WalletReference & { command: KeptCommand }): Promise<AutoTopUpSnapshot> =>
+        inScope(
+          self,
+          async (tx) => {
+            const { walletId } = self;
+            const { givesUp } = await contentOf(tx, messages.resume, command);
+            if (givesUp) {
+              const purchaseId = await giveUp(tx, tx.scope, walletId);
+              await failPurchase(tx, tx.scope, purchaseId, 'a person gave up the charge, whose gateway is silent');
+            } else await endPause(tx, tx.scope, walletId, command.at);
+            return refreshed(tx, walletId);
+          },
+          command.caller,
+        ),
+    }),
 
     parkAutoTopUp: (input: WalletReference & { step: string; reason: string }): Promise<AutoTopUpSnapshot> =>
       inScope(input, async (tx) => {

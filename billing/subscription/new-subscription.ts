@@ -14,7 +14,7 @@ export interface NewAttachment {
   prorationBehavior: string | null;
   /** The text of a JSON object. */
   metadata: string;
-  /** By the add-on's price; absent in what was asked before there were any. */
+  /** By the add-on's price; absent: none. */
   lineItemCommitments?: Record<string, NewItemCommitment>;
   /** Prices of the add-on that this subscription pays otherwise. */
   overrideLineItems?: NewPriceOverride[];
@@ -90,7 +90,7 @@ export interface NewCreditGrant {
   expirationDuration: number | null;
   expirationDurationUnit: 'DAY' | 'WEEK' | 'MONTH' | 'YEAR' | null;
   priority: number | null;
-  /** Absent in commands that were sent before there was a choice: any open invoice. */
+  /** Absent: any open invoice. */
   pays?: GrantPays;
   startDate: string | null;
   endDate: string | null;
@@ -117,42 +117,63 @@ export interface NewSubscription {
   paymentTerms: string | null;
   prorationBehavior: string;
   explicitProration: boolean;
-  /** True for a draft, which begins when it is activated; absent in commands that were sent before there were drafts. */
-  draft?: boolean;
+  /** True for a draft, which begins when it is activated. */
+  draft: boolean;
   lineItemGrouping: string;
   timezone: string | null;
   includePriceIds: string[] | null;
   trialPeriodDays: number | null;
-  /** Ends of the trial as they were sent; absent in commands that were sent before they were read. */
-  trialStart?: string | null;
-  trialEnd?: string | null;
+  /** Ends of the trial as they were sent. */
+  trialStart: string | null;
+  trialEnd: string | null;
   gatewayPaymentMethodId: string | null;
-  /** Null: the plan's. Absent in commands that were sent before there were thresholds. */
-  autoInvoiceThreshold?: string | null;
-  /** None: copies of the invoiced customer's links. Absent in commands that were sent before there were taxes. */
-  taxRateOverrides?: NewTaxLink[];
-  coupons?: NewCouponLink[];
-  /** Absent in commands that were sent before there were commitments. */
-  commitment?: NewCommitment;
+  /** Null: the plan's. */
+  autoInvoiceThreshold: string | null;
+  /** None: copies of the invoiced customer's links. */
+  taxRateOverrides: NewTaxLink[];
+  coupons: NewCouponLink[];
+  commitment: NewCommitment;
   /** By the price of the plan. */
-  lineItemCommitments?: Record<string, NewItemCommitment>;
-  overrideLineItems?: NewPriceOverride[];
-  lineItems?: NewLineItem[];
-  /** The external id of another customer who is invoiced; null or absent: the subscriber. */
-  invoicingExternalId?: string | null;
-  /** Absent in commands that were sent before there were hierarchies. */
-  hierarchy?: NewHierarchy;
-  /** In place of the plan's grants; null or absent: those. */
-  creditGrants?: NewCreditGrant[] | null;
-  /** Absent in commands that were sent before there were add-ons. */
-  addons?: NewAttachment[];
-  /** Absent in commands that were sent before there were overrides. */
-  overrideEntitlements?: NewOverride[];
-  /** Absent in commands that were sent before there were phases. */
-  phases?: NewPhase[];
+  lineItemCommitments: Record<string, NewItemCommitment>;
+  overrideLineItems: NewPriceOverride[];
+  lineItems: NewLineItem[];
+  /** The external id of another customer who is invoiced; null: the subscriber. */
+  invoicingExternalId: string | null;
+  hierarchy: NewHierarchy;
+  /** In place of the plan's grants; null: those. */
+  creditGrants: NewCreditGrant[] | null;
+  addons: NewAttachment[];
+  overrideEntitlements: NewOverride[];
+  phases: NewPhase[];
   /** For a subscription that takes another one's place: what is left of that one's advance charges. spec: §2.9.2 */
   replaces?: { credit: string };
 }
+
+/** Terms of a subscription of which no more is known than its plan, its periods and how it is paid. */
+export const plainTerms = {
+  draft: false,
+  trialStart: null,
+  trialEnd: null,
+  autoInvoiceThreshold: null,
+  taxRateOverrides: [],
+  coupons: [],
+  commitment: { amount: null, duration: null, overageFactor: '1', trueUp: false },
+  lineItemCommitments: {},
+  overrideLineItems: [],
+  lineItems: [],
+  invoicingExternalId: null,
+  hierarchy: {
+    heirExternalIds: [],
+    parentSubscriptionId: null,
+    isInvoicedToParent: false,
+    groupedIds: [],
+    groupedChildren: [],
+  },
+  creditGrants: null,
+  addons: [],
+  overrideEntitlements: [],
+  phases: [],
+} satisfies Partial<NewSubscription>;
 
 /** The others a creation brings a subscription together with. spec: subscriptions-and-invoicing §1.2 inheritance, §2.13 */
 export interface NewHierarchy {

@@ -24,7 +24,7 @@ export interface NewLineItem {
   prorationBehavior: ProrationBehavior | null;
   /** The phase it belongs to; null or absent: none. */
   phaseId?: string | null;
-  /** Absent in what was asked before items could be committed when they are added. */
+  /** Null or absent: none. */
   commitment?: NewItemCommitment | null;
 }
 
@@ -33,7 +33,7 @@ export interface LineItemChange {
   lineItemId: string;
   /** Pricing members of the price. */
   terms: Record<string, unknown>;
-  /** Null: its commitment stays; orders of before have none. */
+  /** Null or absent: its commitment stays. */
   commitment?: CommitmentChange | null;
   metadata: Record<string, string> | null;
   /** Null: now. */

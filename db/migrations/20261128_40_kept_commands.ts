@@ -9,7 +9,7 @@ const rule = `current_setting('perennial.environment_id', true) in ("environment
 export class Migration20261128_40_kept_commands extends Migration {
   override up(): void {
     this.addSql(
-      `create table "kept_command" ("id" text not null, "tenant_id" text not null, "environment_id" text not null, "object_type" text not null, "object_id" text not null, "command" text not null, "content" text not null, "created_at" timestamptz not null, "created_by" text not null default '', primary key ("id"));`,
+      `create table "kept_command" ("id" text not null, "tenant_id" text not null, "environment_id" text not null, "object_type" text not null, "object_id" text not null, "command" text not null, "content" text not null, "refusal" text null, "created_at" timestamptz not null, "created_by" text not null default '', primary key ("id"));`,
     );
     this.addSql(
       `create index "kept_command_environment_id_object_id_index" on "kept_command" ("environment_id", "object_id");`,

@@ -1,3 +1,4 @@
+import type { RefusalCode, RefusalDetails } from '../../billing/refusal.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
@@ -49,6 +50,31 @@ export async function readCommand<Content extends object>(
   );
   if (!row) throw missing('command', id);
   return JSON.parse(row.content) as Content;
+}
+
+/** Reason for which a command was refused, as its caller is told it. */
+export interface KeptRefusal {
+  code: RefusalCode;
+  message: string;
+  details?: RefusalDetails | undefined;
+}
+
+/** Writes down why a command was refused, for its caller: a history is told the code only. Said again it is the same. */
+export async function keepRefusal(sql: Sql, scope: Scope, id: string, refusal: KeptRefusal): Promise<void> {
+  await sql.send('update kept_command set refusal = $3 where environment_id = $1 and id = $2', [
+    scope.environmentId,
+    id,
+    JSON.stringify(refusal),
+  ]);
+}
+
+/** Reason for which a command was refused; null where it was not, or where nothing is kept of it. */
+export async function readRefusal(sql: Sql, scope: Scope, id: string): Promise<KeptRefusal | null> {
+  const [row] = await sql.rows<{ refusal: string | null }>(
+    'select refusal from kept_command where environment_id = $1 and id = $2',
+    [scope.environmentId, id],
+  );
+  return row?.refusal ? (JSON.parse(row.refusal) as KeptRefusal) : null;
 }
 
 /** Forgets a command that was refused: it leaves nothing. */

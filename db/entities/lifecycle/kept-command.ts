@@ -18,6 +18,8 @@ const schema = defineEntity({
     command: p.text(),
     /** JSON, as text: it is compared with what was previewed, so its order is kept. */
     content: p.text(),
+    /** Refusal of the command as JSON, until its caller is told. */
+    refusal: p.text().nullable(),
     createdAt: instant(),
     createdBy: p.text().default(''),
   },

@@ -32,7 +32,7 @@ export function newRow(
   if (input.explicitProration && startDate < `${input.at.slice(0, 10)}T00:00:00.000Z`) {
     throw badField('start_date', 'must not lie before today (UTC) when proration_behavior create_prorations is sent');
   }
-  const terms = (input.phases ?? []).map(({ startDate: start, endDate: end }) => ({ start, end }));
+  const terms = input.phases.map(({ startDate: start, endDate: end }) => ({ start, end }));
   checkPhases(terms, { startDate, endDate: input.endDate });
   const timezone = timezoneOf(customer, input.timezone);
   const timeline = {
@@ -44,7 +44,7 @@ export function newRow(
     endDate: input.endDate,
   };
   const anchor = billingAnchor({ ...timeline, requestedAnchor: input.billingAnchor });
-  const asked = { days: input.trialPeriodDays, start: input.trialStart ?? null, end: input.trialEnd ?? null };
+  const asked = { days: input.trialPeriodDays, start: input.trialStart, end: input.trialEnd };
   const trialDays = askedTrialDays(asked, timeline, () => inheritedTrialDays(prices));
   const state: SubscriptionState = openSubscription(
     { ...timeline, billingAnchor: anchor, trialDays },
@@ -71,7 +71,7 @@ export function newRow(
     lineItemGrouping: input.lineItemGrouping as SubscriptionRow['lineItemGrouping'],
     gatewayPaymentMethodId: input.gatewayPaymentMethodId,
     ...commitmentOf(input),
-    autoInvoiceThreshold: input.autoInvoiceThreshold ?? null,
+    autoInvoiceThreshold: input.autoInvoiceThreshold,
     metadata: input.metadata,
     billingSequence: 0,
     renewalNoticedFor: null,
@@ -85,11 +85,11 @@ export function newRow(
 /** Throws `validation_error` for a duration that the billing period does not divide. spec: §1.2, §2.3.1 step 7 */
 function commitmentOf({ commitment, billingPeriod, billingPeriodCount }: NewSubscription) {
   const cadence = { billingPeriod: billingPeriod as BillingPeriod, billingPeriodCount };
-  checkDuration(cadence, commitment?.duration ?? null, 'commitment_duration');
+  checkDuration(cadence, commitment.duration, 'commitment_duration');
   return {
-    commitmentAmount: commitment?.amount ?? null,
-    commitmentDuration: commitment?.duration ?? null,
-    overageFactor: commitment?.overageFactor ?? '1',
-    enableTrueUp: commitment?.trueUp ?? false,
+    commitmentAmount: commitment.amount,
+    commitmentDuration: commitment.duration,
+    overageFactor: commitment.overageFactor,
+    enableTrueUp: commitment.trueUp,
   };
 }

@@ -89,7 +89,7 @@ async function createChildren(
   parent: SubscriptionRow,
   { hierarchy, draft, at }: NewSubscription,
 ): Promise<SubscriptionRow[]> {
-  const wanted = hierarchy?.groupedChildren ?? [];
+  const wanted = hierarchy.groupedChildren;
   const name = 'inheritance.grouped_invoicing_children_to_create';
   if (wanted.length > 0 && draft)
     throw badField(name, 'cannot be combined with subscription_status draft; group them later');
@@ -119,11 +119,11 @@ export async function writeSubscription(
 ): Promise<{ row: SubscriptionRow; planName: string }> {
   const { customer, plan, candidates, usagePrices } = await readSurroundings(sql, scope, input, group !== null);
   const ofParent = await payerOfParent(sql, scope, input.hierarchy);
-  const invoicingCustomerId = ofParent ?? (await readPayer(sql, scope, customer.id, input.invoicingExternalId ?? null));
+  const invoicingCustomerId = ofParent ?? (await readPayer(sql, scope, customer.id, input.invoicingExternalId));
   await checkPaymentMethod(sql, scope, invoicingCustomerId, input.gatewayPaymentMethodId);
   const cadence = { billingPeriod: input.billingPeriod as BillingPeriod, billingPeriodCount: input.billingPeriodCount };
   const prices = selectPrices(cadence, candidates, input.includePriceIds);
-  checkThreshold(input.autoInvoiceThreshold ?? null, prices, hierarchyOf(input.hierarchy).subscriptionType);
+  checkThreshold(input.autoInvoiceThreshold, prices, hierarchyOf(input.hierarchy).subscriptionType);
   const syncedPriceSequence = targetSequence(usagePrices);
   const row: SubscriptionRow = {
     ...newRow(scope, input, customer, prices),
@@ -136,18 +136,18 @@ export async function writeSubscription(
   await watchThreshold(sql, scope, row.autoInvoiceThreshold);
   const items = await newLineItems(sql, scope, row, { name: plan.name, prices }, input);
   await insertLineItems(sql, items);
-  const attached = await attachAll(sql, scope, row, input.addons ?? []);
-  if (items.length + attached + (input.phases?.[0]?.lineItems.length ?? 0) === 0) {
+  const attached = await attachAll(sql, scope, row, input.addons);
+  if (items.length + attached + (input.phases[0]?.lineItems.length ?? 0) === 0) {
     throw badField(
       'plan_id',
       `names a plan without a price in ${input.currency} for ${input.billingPeriod}; add one or choose another`,
     );
   }
-  await writeOverrides(sql, scope, { subscriptionId: row.id, planId: row.planId }, input.overrideEntitlements ?? []);
-  await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides ?? [], input.at);
-  await linkSubscriptionCoupons(sql, scope, row, input.coupons ?? [], input.at);
+  await writeOverrides(sql, scope, { subscriptionId: row.id, planId: row.planId }, input.overrideEntitlements);
+  await linkSubscriptionTaxes(sql, scope, row, input.taxRateOverrides, input.at);
+  await linkSubscriptionCoupons(sql, scope, row, input.coupons, input.at);
   const phased = await writePhases(sql, scope, row, { planName: plan.name, prices, items }, input);
-  await grantCredits(sql, scope, row, input.creditGrants ?? null);
+  await grantCredits(sql, scope, row, input.creditGrants);
   const created = input.draft ? 'subscription.draft.created' : 'subscription.created';
   await writeEvents(sql, scope, [subscriptionEvent(created, row, input.at), ...phased]);
   await writeAudit(sql, scope, [

@@ -17,13 +17,13 @@ const heirsField = 'inheritance.external_customer_ids_to_inherit_subscription';
 
 /** What a creation makes the subscription in a hierarchy. spec: subscriptions-and-invoicing §2.13 */
 export function hierarchyOf(
-  hierarchy: NewHierarchy | undefined,
+  hierarchy: NewHierarchy,
 ): Pick<SubscriptionRow, 'subscriptionType' | 'parentSubscriptionId' | 'inHierarchy'> {
-  const { heirExternalIds = [], groupedIds = [], groupedChildren = [] } = hierarchy ?? {};
+  const { heirExternalIds, groupedIds, groupedChildren, parentSubscriptionId } = hierarchy;
   const leads = heirExternalIds.length + groupedIds.length + groupedChildren.length > 0;
   return {
     subscriptionType: leads ? 'parent' : 'standalone',
-    parentSubscriptionId: hierarchy?.parentSubscriptionId ?? null,
+    parentSubscriptionId,
     inHierarchy: leads,
   };
 }
@@ -47,12 +47,8 @@ export async function refuseHeir(sql: Sql, scope: Scope, customerId: string): Pr
  * Who is invoiced for a subscription that names a parent: the parent's payer where the creation asks for that, else null. Throws
  * `not_found`, and `validation_error` for a parent that is not active. spec: subscriptions-and-invoicing §1.2 inheritance, §1.4
  */
-export async function payerOfParent(
-  sql: Sql,
-  scope: Scope,
-  hierarchy: NewHierarchy | undefined,
-): Promise<string | null> {
-  const id = hierarchy?.parentSubscriptionId;
+export async function payerOfParent(sql: Sql, scope: Scope, hierarchy: NewHierarchy): Promise<string | null> {
+  const id = hierarchy.parentSubscriptionId;
   if (!id) return null;
   const field = 'inheritance.parent_subscription_id';
   const [parent] = await sql.rows<{ payer: string; status: string }>(
@@ -76,7 +72,7 @@ export async function createFamily(
   { hierarchy, at }: NewSubscription,
   readUsage: UsageReader,
 ): Promise<void> {
-  const { heirExternalIds: externalIds = [], groupedIds: ids = [] } = hierarchy ?? {};
+  const { heirExternalIds: externalIds, groupedIds: ids } = hierarchy;
   const made = { at, parentField: 'inheritance', creating: true };
   if (externalIds.length > 0) await inheritSubscription(sql, scope, row, { ...made, externalIds, field: heirsField });
   if (ids.length === 0) return;

@@ -33,11 +33,11 @@ export async function newLineItems(
   input: Pick<NewSubscription, 'overrideLineItems' | 'lineItems' | 'lineItemCommitments'>,
   within = wholeSubscription,
 ): Promise<LineItemRecord[]> {
-  const overrides = input.overrideLineItems ?? [];
+  const overrides = input.overrideLineItems;
   const { prices, originals } = await overridden(sql, scope, row, plan.prices, overrides, within.path);
   const ofPlan = lineItemsOf(scope, row, plan.name, prices) as LineItemRecord[];
-  const wanted = committedBy(ofPlan, prices, originals, input.lineItemCommitments ?? {}, within);
-  for (const [index, extra] of (input.lineItems ?? []).entries()) {
+  const wanted = committedBy(ofPlan, prices, originals, input.lineItemCommitments, within);
+  for (const [index, extra] of input.lineItems.entries()) {
     const field = `${within.path}line_items[${index}]`;
     const item = await extraItem(sql, scope, row, extra, { noun: within.noun, path: `${field}.` });
     wanted.push({ item, commitment: extra.commitment, field });

@@ -65,7 +65,7 @@ async function itemsOfPhase(
 ): Promise<MadePhase> {
   const named = new Set(phase.overrideLineItems.map(({ priceId }) => priceId));
   const prices = base.prices.filter(({ id }) => named.has(id));
-  const commitments = Object.entries(input.lineItemCommitments ?? {}).filter(([id]) =>
+  const commitments = Object.entries(input.lineItemCommitments).filter(([id]) =>
     prices.some((price) => price.id === id),
   );
   const inPhase = { ...row, startDate: phase.startDate, endDate: phase.endDate ?? row.endDate };

@@ -1,5 +1,5 @@
 import { decimal } from '../../../billing/money/money.ts';
-import type { NewSubscription } from '../../../billing/subscription/new-subscription.ts';
+import { type NewSubscription, plainTerms } from '../../../billing/subscription/new-subscription.ts';
 import { changeTypeOf } from '../../../billing/subscription/plan-change.ts';
 import { creditMember } from '../../../billing/subscription/replacement.ts';
 import type { ReplacementOrder } from '../../../billing/subscription/subscription-change.ts';
@@ -237,6 +237,7 @@ function successorOf({ before, replaced, input, at }: Succession): NewSubscripti
     includePriceIds: null,
     trialPeriodDays: 0,
     gatewayPaymentMethodId: before.gatewayPaymentMethodId,
+    ...plainTerms,
     ...(amount === null ? {} : { commitment: { amount, duration, overageFactor, trueUp } }),
     replaces: { credit: replaced.credit },
   };

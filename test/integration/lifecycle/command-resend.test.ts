@@ -44,7 +44,7 @@ async function startFailing(): Promise<() => Promise<void>> {
 /** Reason for which Temporal takes no command of a wallet's workflow now; empty where it took one. */
 async function refusalOf(walletId: string): Promise<string> {
   const workflow = temporal.client.workflow.getHandle(autoTopUpWorkflowId(walletId));
-  const command = { caller: { actor: 'test', requestId: 'test' }, at: '2026-03-01T00:00:00.000Z', isForced: false };
+  const command = { caller: { actor: 'test', requestId: 'test' }, at: '2026-03-01T00:00:00.000Z' };
   try {
     await temporal.client.withDeadline(Date.now() + 2_000, () => workflow.executeUpdate(retryNow, { args: [command] }));
     return '';
