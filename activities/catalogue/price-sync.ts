@@ -125,6 +125,5 @@ function standingOf(run: PriceSyncRow): PriceSyncStanding {
     line_items_found_for_creation: run.lineItemsFoundForCreation,
     line_items_created: run.lineItemsCreated,
     line_items_terminated: run.lineItemsTerminated,
-    failures: run.failures,
   };
 }

@@ -256,12 +256,12 @@ function waitText(row: CheckoutState['row'], isActive: boolean): string {
     return `${row.checkout_status}, its link may still be payable and is watched`;
   if (!isActive) return row.failure_reason ? `${row.checkout_status}: ${row.failure_reason}` : row.checkout_status;
   if (row.completion_failed_at !== null)
-    return `paid, but not carried out since ${row.completion_failed_at}; tried again until a day has passed`;
+    return `paid, but not carried out since ${instantText(row.completion_failed_at)}; tried again until a day has passed`;
   if (row.link_state === 'none') {
     const isCharged = row.checkout_status === 'pending';
     const deed = isCharged ? 'say what became of the charge of the saved method' : 'open the payment page';
     return `waits for ${row.payment_provider} to ${deed}`;
   }
   const silence = row.asked_at !== null && row.asked_at !== row.answered_at ? ', which did not answer last' : '';
-  return `waits for its payer at ${row.payment_provider}${silence}, until ${row.expires_at}`;
+  return `waits for its payer at ${row.payment_provider}${silence}, until ${instantText(row.expires_at)}`;
 }

@@ -39,11 +39,14 @@ async function interruptedLife(stage: Stage): Promise<void> {
   const draft = await subscribed(stage, { subscription_status: 'draft' });
   await api('POST', `/subscriptions/${draft.id}/activate`, { start_date: '2026-01-20T00:00:00Z' });
   await until(stage, draft, '2026-02-10T00:00:00Z');
-  await api('POST', `/subscriptions/${draft.id}/pause`, {});
+  await api('POST', `/subscriptions/${draft.id}/pause`, { reason: personal.reason, metadata: { note: personal.note } });
   await until(stage, draft, '2026-03-01T00:00:00Z');
-  await api('POST', `/subscriptions/${draft.id}/resume`, {});
+  await api('POST', `/subscriptions/${draft.id}/resume`, { metadata: { note: personal.note } });
   await api('POST', `/subscriptions/${draft.id}/resume`, {}).catch(() => undefined);
-  await api('POST', `/subscriptions/${draft.id}/cancel`, { cancellation_type: 'end_of_period' });
+  await api('POST', `/subscriptions/${draft.id}/cancel`, {
+    cancellation_type: 'end_of_period',
+    reason: personal.reason,
+  });
   const schedule = { subscription_id: draft.id, schedule_type: 'cancellation' };
   await api('POST', '/subscriptions/schedules/cancel', schedule);
   await until(stage, draft, '2026-04-01T00:00:00Z');
@@ -59,10 +62,14 @@ async function itemsChanged(stage: Stage): Promise<void> {
     billing_period: 'MONTHLY',
     invoice_cadence: 'ADVANCE',
     currency: 'usd',
-    amount: '20',
-    display_name: 'Support',
+    amount: personal.amount,
+    display_name: personal.text,
   };
-  const item = await api('POST', `/subscriptions/${one.id}/lineitems`, { price, quantity: 3 });
+  const item = await api('POST', `/subscriptions/${one.id}/lineitems`, {
+    price,
+    quantity: 3,
+    metadata: { note: personal.note },
+  });
   await until(stage, one, '2026-01-25T00:00:00Z');
   const dearer = await api('PUT', `/subscriptions/lineitems/${item.id}`, { amount: '30' });
   await until(stage, one, '2026-01-28T00:00:00Z');
@@ -151,7 +158,7 @@ async function phased(stage: Stage): Promise<void> {
   const middle = '2026-02-01T00:00:00Z';
   const phases = [
     { start_date: start, end_date: middle },
-    { start_date: middle, end_date: '2026-02-20T00:00:00Z', metadata: { offer: 'spring' } },
+    { start_date: middle, end_date: '2026-02-20T00:00:00Z', metadata: { note: personal.note } },
   ];
   const one = await subscribed(stage, { start_date: start, phases });
   await until(stage, one, '2026-03-10T00:00:00Z');

@@ -6,7 +6,8 @@ export interface RecordedHistory {
   events: RecordedEvent[];
 }
 
-type RecordedEvent = Record<string, unknown> & { eventType: string };
+/** An event of a history; its attributes are under a key of their own. */
+export type RecordedEvent = Record<string, unknown> & { eventType: string };
 
 export const historiesDirectory = join(import.meta.dirname, 'histories');
 

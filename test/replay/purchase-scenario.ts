@@ -30,10 +30,13 @@ export async function creditsBought(stage: Stage): Promise<void> {
 }
 
 async function payPurchase({ platform: { api } }: Stage, card: SandboxBehaviour, count = 0) {
-  const customerId = await makeCustomer(api, { externalId: newExternalId(), card: sandboxCardNumber(card, count) });
+  const customerId = await makeCustomer(api, { externalId: newExternalId() });
   const { id: walletId } = await api('POST', '/wallets', { customer_id: customerId, currency: 'usd' });
   const topup = { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '100' };
   const { invoice_id } = await api<{ invoice_id: string }>('POST', `/wallets/${walletId}/top-up`, topup);
+  // A card that is there before would be charged by the invoice itself.
+  const method = { gateway: 'sandbox', card_number: sandboxCardNumber(card, count), set_default: true };
+  await api('POST', `/customers/${customerId}/payment-methods`, method);
   const { id: paymentId } = await api('POST', '/payments', {
     destination_type: 'INVOICE',
     destination_id: invoice_id,

@@ -9,16 +9,17 @@ import { cloneScenarios } from './clone-scenarios.ts';
 import { hierarchyScenarios } from './hierarchy-scenarios.ts';
 import { importScenario } from './import-scenario.ts';
 import { notificationsScenario } from './inbox-scenario.ts';
+import { invoicesByHand, invoicesMade } from './invoice-scenarios.ts';
 import { lifeScenarios } from './life-scenarios.ts';
 import { onboardingScenario } from './onboarding-scenario.ts';
 import { clockParked, invoiceParked, periodParked } from './parked-scenarios.ts';
 import { payerLinked, payerTookTime } from './payer-scenario.ts';
+import { personal } from './personal.ts';
 import { priceSyncParked, priceSyncStopped, pricesSynced } from './price-sync-scenarios.ts';
 import { creditsBought, walletPays } from './purchase-scenario.ts';
 import { refundedElsewhereScenario, refundNotified, refundScenario, refundTakenBack } from './refund-scenario.ts';
 import {
   daysAgo,
-  draftOf,
   eventName,
   inRealTime,
   invoiceWorkflowOf,
@@ -112,9 +113,9 @@ export const scenarios: Record<string, (stage: Stage) => Promise<void>> = {
     const { subscriptionId } = await inRealTime(stage, { card: 'succeeds' });
     const { api } = stage.platform;
     await until(async () => (await workflowOf(stage, subscriptionId).query('waitingFor')) || undefined);
-    await api('PUT', `/subscriptions/${subscriptionId}`, { metadata: { key: 'value' } });
+    await api('PUT', `/subscriptions/${subscriptionId}`, { metadata: { note: personal.note } });
     const cancelAt = new Date(Date.now() + 40 * 86_400_000).toISOString();
-    const onDate = { cancellation_type: 'scheduled_date', cancel_at: cancelAt };
+    const onDate = { cancellation_type: 'scheduled_date', cancel_at: cancelAt, reason: personal.reason };
     await api('POST', `/subscriptions/${subscriptionId}/cancel`, onDate);
     await api('POST', `/subscriptions/${subscriptionId}/cancel`, { cancellation_type: 'immediate' });
   },
@@ -194,7 +195,7 @@ function cancelled(cancellation: Record<string, unknown>): (stage: Stage) => Pro
     const { clockId, subscriptionId } = await onClock(stage, { card: 'succeeds' });
     const { api } = stage.platform;
     await advanceClock(api, clockId, '2026-02-01T00:00:00Z');
-    await api('POST', `/subscriptions/${subscriptionId}/cancel`, cancellation);
+    await api('POST', `/subscriptions/${subscriptionId}/cancel`, { ...cancellation, reason: personal.reason });
     await advanceClock(api, clockId, '2026-04-01T00:00:00Z');
   };
 }
@@ -216,54 +217,19 @@ async function addonAttached(stage: Stage): Promise<void> {
     start_date: start,
   });
   await advanceClock(api, clockId, '2026-02-01T00:00:00Z');
-  const attachment = { subscription_id: subscriptionId, addon_id: addon.id };
+  const attachment = { subscription_id: subscriptionId, addon_id: addon.id, metadata: { note: personal.note } };
   const { id } = await api('POST', '/subscriptions/addon', attachment);
   await api('POST', '/subscriptions/addon', attachment).catch(() => undefined);
-  await api('DELETE', '/subscriptions/addon', { addon_association_id: id });
+  await api('DELETE', '/subscriptions/addon', { addon_association_id: id, reason: personal.reason });
   await advanceClock(api, clockId, '2026-04-01T00:00:00Z');
-}
-
-/** One draft is finalized and paid, the next is voided. */
-async function invoicesByHand(stage: Stage, boundary: string): Promise<void> {
-  const { api } = stage.platform;
-  const { clockId, subscriptionId, customerId } = await onClock(stage, {});
-  await advanceClock(api, clockId, boundary);
-  const first = await draftOf(stage, subscriptionId);
-  await api('POST', `/invoices/${first}/finalize`);
-  const card = { gateway: 'sandbox', card_number: sandboxCardNumber('succeeds'), set_default: true };
-  await api('POST', `/customers/${customerId}/payment-methods`, card);
-  await api('POST', `/invoices/${first}/payment/attempt`);
-  await advanceClock(api, clockId, '2026-03-15T00:00:00Z');
-  await api('POST', `/invoices/${await draftOf(stage, subscriptionId)}/void`, {});
-}
-
-/** A one-off invoice that is edited and settled by hand, and a draft that is computed, issued and made again. */
-async function invoicesMade(stage: Stage): Promise<void> {
-  const { api } = stage.platform;
-  const { clockId, subscriptionId, customerId } = await onClock(stage, {});
-  const oneOff = { customer_id: customerId, currency: 'usd', subtotal: '40', total: '40', amount_due: '40' };
-  const { id } = await api('POST', '/invoices', oneOff);
-  const items = [{ display_name: 'More', amount: '2', quantity: '1' }];
-  await api('POST', `/invoices/${id}/modify/execute`, {
-    type: 'line_item',
-    line_item_params: { action: 'add', items },
-  });
-  const other = await api('POST', '/invoices', { ...oneOff, description: 'other' });
-  await api('PUT', `/invoices/${other.id}/payment`, { payment_status: 'SUCCEEDED' });
-  await advanceClock(api, clockId, '2026-02-15T00:00:00Z');
-  const draft = await draftOf(stage, subscriptionId);
-  await api('POST', `/invoices/${draft}/compute`);
-  await api('POST', `/invoices/${draft}/recalculate-v2?finalize=true`);
-  await api('POST', `/invoices/${draft}/recalculate`);
-  await advanceClock(api, clockId, '2026-02-15T03:00:00Z');
 }
 
 async function payerAsked(stage: Stage): Promise<void> {
   const { clockId, subscriptionId } = await onClock(stage, { card: 'requires_action' });
   const { api } = stage.platform;
-  await advanceClock(api, clockId, '2026-01-15T01:00:00Z');
+  await advanceClock(api, clockId, '2026-01-15T00:02:00Z');
   await payerAnswers(stage, await paymentOf(stage, subscriptionId), 'fail');
-  await advanceClock(api, clockId, '2026-01-20T00:00:00Z');
+  await advanceClock(api, clockId, '2026-01-16T00:05:00Z');
 }
 
 /** A card that is saved after the invoice and charged by request. */

@@ -50,7 +50,8 @@ export async function subscribed({ api }: BenchPlatform, planId: string, life: L
     ...(life.clockId ? { clockId: life.clockId } : {}),
     ...(life.card ? { card: sandboxCardNumber(life.card, life.count) } : {}),
   });
-  const body = { customer_id: customerId, plan_id: planId, ...life.subscription };
+  const metadata = { note: personal.note };
+  const body = { customer_id: customerId, plan_id: planId, metadata, ...life.subscription };
   const { id: subscriptionId } = await makeSubscription(api, body);
   return { externalId, customerId, subscriptionId };
 }

@@ -6,14 +6,22 @@ import { subscriptionWorkflowId } from '../../workflows/subscription/subscriptio
 import { reprocessWorkflowId } from '../../workflows/usage/event-reprocess.messages.ts';
 import { retentionScheduleId, retentionWorkflowType } from '../../workflows/usage/event-retention.messages.ts';
 import { meterBuildStartOptions, meterBuildWorkflowType } from '../../workflows/usage/meter-build.messages.ts';
+import { personal } from './personal.ts';
 import type { Stage } from './stage.ts';
 
 /** Raw events that could not be read are read again, once there is a mapping that knows their shape. */
 export async function rawEventsScenario({ platform }: Stage): Promise<void> {
   const { api, temporal, scope } = platform;
-  await api('POST', '/events/raw/bulk', { events: [{ what: 'call', who: 'nobody' }] });
+  await api('POST', '/events/raw/bulk', {
+    events: [{ what: personal.eventName, who: personal.externalId, id: personal.note }],
+  });
   await api('PUT', '/settings/raw_event_config', { value: { event_name: 'what', external_customer_id: 'who' } });
-  await api('POST', '/events/raw/reprocess/pending', { start_date: '2020-01-01T00:00:00Z' });
+  await api('POST', '/events/raw/reprocess/pending', {
+    start_date: '2020-01-01T00:00:00Z',
+    external_customer_ids: [personal.externalId],
+    event_names: [personal.eventName],
+    event_ids: [personal.note],
+  });
   await temporal.workflow.getHandle(reprocessWorkflowId(scope.environmentId)).result();
 }
 

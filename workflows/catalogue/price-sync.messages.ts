@@ -19,7 +19,7 @@ export interface PriceSyncStart {
   caller: { actor: string; requestId: string };
 }
 
-/** Where a run stands, and at its end what it did. `failures` are the first hundred of `subscriptions_failed`. */
+/** Where a run stands, and at its end what it did. Its row tells of the first hundred that failed, and why. */
 export interface PriceSyncStanding {
   sync_status: 'running' | 'completed' | 'cancelled' | 'interrupted';
   subscriptions_found: number;
@@ -28,7 +28,6 @@ export interface PriceSyncStanding {
   line_items_found_for_creation: number;
   line_items_created: number;
   line_items_terminated: number;
-  failures: { subscription_id: string; reason: string }[];
 }
 
 /** How far the run is; `blockedOn` says why it waits for `retry`. */

@@ -15,7 +15,7 @@ const subscriptions = 230;
 const base = await testDatabase();
 const temporal = await testTemporal();
 const { api } = await testApp(base, temporal);
-const { asOwner, begin, usagePrice } = priceSyncs(api, base.ownerUrl);
+const { asOwner, begin, latest, usagePrice } = priceSyncs(api, base.ownerUrl);
 const { startWorker, dieAt } = crashingWorkers(base, temporal);
 
 const plan = await monthlyPlan(api);
@@ -39,8 +39,8 @@ test('its successor ends the run, which did everything once and counts it once',
     sync_status: 'completed',
     subscriptions_synced: subscriptions,
     line_items_created: 3 * subscriptions,
-    failures: [],
   });
+  expect((await latest(plan.planId)).failures).toEqual([]);
   const items = await asOwner(
     `select price_id, count(*) as n, count(distinct subscription_id) as of from subscription_line_item
      where price_id = any($1) group by price_id`,
