@@ -34,7 +34,7 @@ interface Moment {
   commandId: string;
 }
 
-/** What people ask of invoices beside finalizing and collecting: each is one transaction. */
+/** Commands of people on invoices, beside finalizing and collecting: each is one transaction. */
 export function createInvoiceCommands({ inScope, readUsage, snapshot }: CommandTools) {
   /** Carries a command out in the caller's name and reads the invoice that it leaves. */
   const command =

@@ -15,13 +15,13 @@ export interface KeptContent {
 }
 
 /**
- * Keeps the content of a command before the command is sent. The same request, which makes the same id, is kept once.
+ * Keeps the content of a command before the command is sent. The same request, which makes the same id, is kept once, and is open again.
  * design: architecture §3 Ids only
  */
 export async function keepCommand(sql: Sql, scope: Scope, kept: KeptContent): Promise<void> {
   await sql.send(
     `insert into kept_command (id, tenant_id, environment_id, object_type, object_id, command, content, created_at, created_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (id) do nothing`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (id) do update set refusal = null`,
     [
       kept.id,
       scope.tenantId,

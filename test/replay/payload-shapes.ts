@@ -6,9 +6,9 @@ export const kinds = {
   word: /^[A-Za-z][\w ]*$|^$/,
   count: /^\d+$/,
   flag: /^(true|false)$/,
-  /** What we make of words, ids, counts and instants for operators; never an amount or an address. */
+  /** Line for operators, made of words, ids, counts and instants; never an amount or an address. */
   line: /^(?!.*(@|\d\.\d\d?(?!\d)))[\w .·:;,()/-]*$/,
-  /** What a gateway, the database or a check of the catalogue said, in words of theirs or ours. */
+  /** Words of a gateway, the database or a check of the catalogue; no amount, no address. */
   report: /^(?!.*(@|\d\.\d\d?(?!\d)))[^\n]*$/,
 } as const;
 
@@ -108,7 +108,7 @@ export const cloned: Keys = {
   ...under('plans', counted),
   'errors[].entity_type': 'word',
   'errors[].entity_id': 'id',
-  // Of the catalogue, which is nobody's; the result of the workflow tells it. spec: platform §9
+  // The catalogue is nobody's, and the result of the workflow tells it. spec: platform §9
   'errors[].message': 'report',
 };
 export const cloning: Keys = { ...cloned, clone_status: 'word', copying: 'word', behind: 'id' };

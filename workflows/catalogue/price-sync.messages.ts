@@ -19,7 +19,7 @@ export interface PriceSyncStart {
   caller: { actor: string; requestId: string };
 }
 
-/** Where a run stands, and at its end what it did. Its row tells of the first hundred that failed, and why. */
+/** Standing of a run, and at its end what it did. Its row tells of the first hundred that failed, and why. */
 export interface PriceSyncStanding {
   sync_status: 'running' | 'completed' | 'cancelled' | 'interrupted';
   subscriptions_found: number;
