@@ -80,9 +80,9 @@ import { Migration20261128_20_given_commitments } from './20261128_20_given_comm
 import { Migration20261128_29_taxed_credits } from './20261128_29_taxed_credits.ts';
 import { Migration20261128_30_wallet_credit_days } from './20261128_30_wallet_credit_days.ts';
 import { Migration20261128_31_method_tokens } from './20261128_31_method_tokens.ts';
+import { Migration20261128_40_kept_commands } from './20261128_40_kept_commands.ts';
 import { Migration20261128_40_webhook_endpoints } from './20261128_40_webhook_endpoints.ts';
 import { Migration20261128_41_webhook_delivery } from './20261128_41_webhook_delivery.ts';
-import { Migration20261128_40_kept_commands } from './20261128_40_kept_commands.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -167,8 +167,8 @@ export const migrations = [
   { name: '20261128_20_given_commitments', class: Migration20261128_20_given_commitments },
   { name: '20261128_29_taxed_credits', class: Migration20261128_29_taxed_credits },
   { name: '20261128_30_wallet_credit_days', class: Migration20261128_30_wallet_credit_days },
-  { name: '20261128_40_webhook_endpoints', class: Migration20261128_40_webhook_endpoints },
-  { name: '20261128_41_webhook_delivery', class: Migration20261128_41_webhook_delivery },
   { name: '20261128_31_method_tokens', class: Migration20261128_31_method_tokens },
   { name: '20261128_40_kept_commands', class: Migration20261128_40_kept_commands },
+  { name: '20261128_40_webhook_endpoints', class: Migration20261128_40_webhook_endpoints },
+  { name: '20261128_41_webhook_delivery', class: Migration20261128_41_webhook_delivery },
 ];
