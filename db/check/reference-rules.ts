@@ -232,7 +232,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'opening_charge.subscription_id',
   'outbox_event.transaction_id',
   'outbox_relay.system_id',
-  'outbox_sequence.entity_id',
+  ...['outbox_sequence', 'webhook_line', 'webhook_skip'].map((table) => `${table}.entity_id`),
   'payment.gateway_payment_id',
   'payment.gateway_tracking_id',
   'payment.provider_object_id',

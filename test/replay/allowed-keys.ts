@@ -22,6 +22,7 @@ import {
   refund,
   refunded,
   reprocess,
+  sharing,
   standing,
   subscription,
   synced,
@@ -114,9 +115,15 @@ const runs: Record<string, Keys> = {
   'end eventRetention': { '[].partition': 'id', '[].eventCount': 'count', '[].waitsFor': 'line' },
   'start usageFeed': { stepMs: 'count' },
   'end lifecycleWatch': watched,
+  'start webhookDelivery': sharing,
+  'start webhookEndpoint': { ...owner, endpointId: 'id' },
 };
 
 const steps: Record<string, Keys> = {
+  'activity deliverWebhooks': sharing,
+  'result deliverWebhooks': { endpoints: 'count' },
+  'activity lookAtEndpoint': { ...owner, endpointId: 'id' },
+  'result lookAtEndpoint': { 'sentences[]': 'report', lookAt: 'instant', isOver: 'flag' },
   'activity advanceClock': { ...owner, testClockId: 'id' },
   'activity openLink': { ...owner, ...command, sessionId: 'id' },
   'activity askLink': { ...owner, ...command, sessionId: 'id', occasion: 'word' },

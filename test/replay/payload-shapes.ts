@@ -139,3 +139,5 @@ export const watched: Keys = { until: 'instant', closed: 'count', restarted: 'co
 export const watch: Keys = { 'due[]': 'word', nextAt: 'instant' };
 export const passed: Keys = { passedOn: 'count', others: 'count', isMoreDue: 'flag', nextAt: 'instant' };
 export const clock: Keys = { frozenTime: 'instant', targetTime: 'instant' };
+/** Part of all webhook endpoints, and how long a step serves it. */
+export const sharing: Keys = { shard: 'count', shards: 'count', stepMs: 'count' };
