@@ -126,9 +126,10 @@ export async function refusalWorld() {
     ),
   );
 
-  /** Every row of the environment and of the usage engine, as digests. */
-  async function stored(): Promise<string> {
-    const digests = tables.map(
+  /** Every row of the environment and of the usage engine, as digests; those of one table may be left out. */
+  async function stored(except = ''): Promise<string> {
+    const compared = tables.filter(({ name }) => name !== except);
+    const digests = compared.map(
       ({ name }) => `(select md5(coalesce(string_agg(r::text, ';' order by r::text), '')) from ${name} r)`,
     );
     const [row] = await inSqlTransaction(database, scope, (sql) =>
@@ -141,7 +142,9 @@ export async function refusalWorld() {
   async function expectRefusal(
     ...[, , method, path, body, status, word, code = codes[status]]: Refused
   ): Promise<void> {
-    const before = await stored();
+    // A command that nobody answered may still be carried out, so its content stays.
+    const except = status === 503 ? 'public.kept_command' : '';
+    const before = await stored(except);
     const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
     const answer = await call(method, `/v1${path}`, { body, headers });
     expect(answer.body).toMatchObject({ code, http_status_code: status, success: false });
@@ -150,7 +153,7 @@ export async function refusalWorld() {
     // Of what does not exist, and of what is not built, the name says all.
     const names = status === 404 || status === 501 || answer.body.message.includes('was not found');
     if (!names) expect(answer.body.message).toMatch(remedy);
-    expect(await stored()).toBe(before);
+    expect(await stored(except)).toBe(before);
   }
 
   /** Ends what was put into tables by hand, so that the invariants hold at the end. */
