@@ -20,7 +20,7 @@ export function inPlainLetters(page: InvoicePage, letters: PlainLetters = 'unsha
   const plain = (text: string) =>
     text
       .toWellFormed()
-      .replaceAll(/[\u200e\u200f\u061c]/g, '')
+      .replaceAll(/[\u200e\u200f\u061c\u2066-\u2069]/g, '')
       .replace(letters === 'basic' ? notBasic : notPlain, '□');
   const plainText = (text: PageText): PageText => (text.isFixed ? text : { text: plain(text.text), rtl: false });
   return {

@@ -230,11 +230,9 @@ function totalsOf(source: PrintedInvoice, words: PaperWords, timezone: string): 
     ...taxes.map((tax): Total => {
       const { name, percentageValue } = tax.taxRate as unknown as TaxRateSnapshot;
       const included = tax.taxBehavior === 'inclusive' ? ` (${words.included})` : '';
-      return [
-        pageText(`${name} ${words.quantity(percentageValue)} % ${words.of} ${money(tax.taxableAmount)}${included}`),
-        money(tax.taxAmount),
-        false,
-      ];
+      const rate = words.apart(`${words.quantity(percentageValue)} %`);
+      const label = `${words.apart(name)} ${rate} ${words.of} ${words.apart(money(tax.taxableAmount))}${included}`;
+      return [pageText(label), money(tax.taxAmount), false];
     }),
     [fixedText(words.total), money(row.total), true],
     ...unlessZero(words.creditNotes, row.adjustmentAmount, '-'),

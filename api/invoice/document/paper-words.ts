@@ -11,6 +11,8 @@ export interface PaperWords extends PaperTexts {
   /** An amount with its currency; more digits than the currency has are kept, as those of a unit price. */
   money(amount: string, currency: string): string;
   quantity(plain: string): string;
+  /** A name, number or amount inside a text, kept together where the text runs from right to left. */
+  apart(text: string): string;
   day(instant: string, timezone: string): string;
   /** First and last day of a period, whose end does not belong to it; empty without one. */
   days(start: string | null | undefined, end: string | null | undefined, timezone: string): string;
@@ -26,6 +28,7 @@ export function paperWords(wanted: string | null | undefined): PaperWords {
     ...words,
     language,
     money: (amount, currency) => moneyIn(locale, amount, currency).replaceAll(directionMarks, ''),
+    apart: (text) => (language === 'ar' ? `\u2068${text}\u2069` : text),
     quantity: (plain) => numbers.format(plain as `${number}`),
     day: (instant, timezone) =>
       new Intl.DateTimeFormat(locale, { timeZone: timezone, dateStyle: 'long' }).format(new Date(instant)),

@@ -65,6 +65,13 @@ describe('the printed page of an invoice is a VAT invoice', () => {
     expect(totals(zeroRated)).toContainEqual(['Zero rate 0 % of €1,250.00', '€0.00']);
   });
 
+  it('keeps name, rate and amount of a tax together where the text runs from right to left', () => {
+    const arabic = printedInvoice(printed({ customer: speaking('ar') }));
+    expect(texts(arabic.totals.map(([label]) => label))).toContainEqual(
+      expect.stringMatching(/^\u2068VAT\u2069 \u206820 %\u2069 .+ \u2068[^\u2068]*1,250\.00[^\u2069]*\u2069$/),
+    );
+  });
+
   it('tells day and means of each payment, and of a paid one no day until which it was due', () => {
     const settled = printedInvoice(printed({ row: paid, payments: [byCard, byBank] }));
     expect(totals(settled).slice(-3)).toEqual([
