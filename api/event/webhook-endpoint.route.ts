@@ -64,7 +64,7 @@ export async function webhookEndpointRoutes(app: Api): Promise<void> {
     },
     config: { permission: 'webhook:read' },
     handler: async ({ query, transaction }) =>
-      transaction(async (tx) => viewList(await listEndpoints(tx, toListQuery(query)), viewEndpoint, 'echo')),
+      transaction(async (tx) => viewList(await listEndpoints(tx, toListQuery(query)), viewEndpoint, 'next')),
   });
 
   app.get('/webhooks/endpoints/:id', {
