@@ -157,7 +157,8 @@ async function close(client: PaddleClient, reference: GatewayReference): Promise
 }
 
 function stateOf(transaction: PaddleTransaction): LinkState {
-  const attempts = transaction.payments.toSorted((a, b) => a.created_at.localeCompare(b.created_at));
+  // Paddle tells the latest first; two of one instant keep their order too.
+  const attempts = transaction.payments.toReversed().toSorted((a, b) => a.created_at.localeCompare(b.created_at));
   return {
     status: statusOf(transaction, attempts),
     providerId: transaction.id,

@@ -1,23 +1,16 @@
-import type { CustomerEvent } from '../../services/platform/event-catalogue/customer-events.ts';
 import type { PhaseEvent } from '../../services/platform/event-catalogue/subscription-events.ts';
 import type { RejectionEvent } from '../../services/platform/event-catalogue/usage-events.ts';
 
 const occurredAt = '2026-01-31T00:00:00.000Z';
 
 /** An event that tests of the outbox write by themselves; its object may have any id. */
-export function toldPhase(id: string, name: PhaseEvent['name'] = 'subscription.phase.updated'): PhaseEvent {
-  const phase = { id, subscription_id: 'subs_1', start_date: occurredAt, end_date: null };
+export function toldPhase(
+  id: string,
+  name: PhaseEvent['name'] = 'subscription.phase.updated',
+  subscriptionId = 'subs_1',
+): PhaseEvent {
+  const phase = { id, subscription_id: subscriptionId, start_date: occurredAt, end_date: null };
   return { name, entityType: 'phase', entityId: id, payload: { phase }, occurredAt };
-}
-
-/** The event of a customer, told alike; `text` is the customer's name. */
-export function toldCustomer(id: string, name: CustomerEvent['name'] = 'customer.updated', text = ''): CustomerEvent {
-  const address = { address_line1: null, address_line2: null, address_city: null, address_state: null };
-  const customer = {
-    ...{ id, external_id: id, environment_id: 'env_1', name: text, email: null },
-    ...{ ...address, address_postal_code: null, address_country: null, timezone: 'UTC', metadata: {} },
-  };
-  return { name, entityType: 'customer', entityId: id, payload: { customer }, occurredAt };
 }
 
 /** A rejected usage event, told alike. */

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { inSqlTransaction } from '../../../db/transaction.ts';
-import type { CustomerEvent } from '../../../services/platform/event-catalogue/customer-events.ts';
+import type { PhaseEvent } from '../../../services/platform/event-catalogue/subscription-events.ts';
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import type { TestDatabase } from '../../support/database.ts';
-import { toldCustomer } from '../../support/told-event.ts';
+import { toldPhase } from '../../support/told-event.ts';
 
 /** A block of a stream of server-sent events, as its lines say. */
 export interface Block {
@@ -91,14 +91,14 @@ function blockOf(text: string): Block {
   return block;
 }
 
-/** Writes, in one transaction, an event of each of the objects named. */
+/** Writes, in one transaction, an event of each of the objects named; `text` makes its payload longer. */
 export function emitter({ database, scope }: Pick<TestDatabase, 'database' | 'scope'>) {
-  return (entityIds: readonly string[], name?: CustomerEvent['name'], text?: string): Promise<void> =>
+  return (entityIds: readonly string[], name?: PhaseEvent['name'], text?: string): Promise<void> =>
     inSqlTransaction(database, scope, (tx) =>
       writeEvents(
         tx,
         scope,
-        entityIds.map((id) => toldCustomer(id, name, text)),
+        entityIds.map((id) => toldPhase(id, name, text)),
       ),
     );
 }

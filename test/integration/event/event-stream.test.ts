@@ -23,11 +23,14 @@ test('events come in the order of the feed, with its cursor, type and bytes', as
   expect(reader.response.headers.get('content-type')).toBe('text/event-stream');
   expect(reader.response.headers.get('cache-control')).toBe('no-store');
   expect(reader.response.headers.get('x-request-id')).toBeTruthy();
-  await emit(['a', 'b', 'a'], 'customer.updated', 'Grüße\nan \u2028 alle');
-  await emit(['b'], 'customer.deleted');
+  await emit(['a', 'b', 'a'], 'subscription.phase.updated', 'Grüße\nan \u2028 alle');
+  await emit(['b'], 'subscription.phase.deleted');
   const events = await reader.events(4);
   expect(events.map(placeOf)).toEqual(['a 1', 'b 1', 'a 2', 'b 2']);
-  expect(events.map(({ event }) => event)).toEqual([...Array(3).fill('customer.updated'), 'customer.deleted']);
+  expect(events.map(({ event }) => event)).toEqual([
+    ...Array(3).fill('subscription.phase.updated'),
+    'subscription.phase.deleted',
+  ]);
   const feed = await app.inject({ url: `/v1/outbound-events?after=${reader.start}`, headers: { 'x-api-key': apiKey } });
   expect(`{"items":[${events.map(({ data }) => data).join(',')}],`).toBe(
     feed.body.slice(0, feed.body.indexOf('"next"')),
@@ -68,10 +71,10 @@ test('the whole feed is read from its beginning, and a position before the first
 });
 
 test('only the types that were asked for are sent, and the position moves on over the others', async () => {
-  const reader = await open('?types=customer.deleted,customer.created');
-  await emit(['typed'], 'customer.created');
+  const reader = await open('?types=subscription.phase.deleted,subscription.phase.created');
+  await emit(['typed'], 'subscription.phase.created');
   await emit(['typed']);
-  await emit(['typed'], 'customer.deleted');
+  await emit(['typed'], 'subscription.phase.deleted');
   expect((await reader.events(2)).map(placeOf)).toEqual(['typed 1', 'typed 3']);
   await emit(['typed']);
   let passed = await reader.block();
@@ -96,7 +99,9 @@ test('a client of another hand reads it', async () => {
   });
   const source = new EventSource(url, { node: { dispatcher } } as never);
   const seen: string[] = [];
-  source.addEventListener('customer.updated', (message) => seen.push(placeOf(message as unknown as { data: string })));
+  source.addEventListener('subscription.phase.updated', (message) =>
+    seen.push(placeOf(message as unknown as { data: string })),
+  );
   await once(source as never, 'open');
   await emit(['source']);
   await expect.poll(() => seen, { timeout: 30_000 }).toEqual(['source 1']);
@@ -197,7 +202,7 @@ test('a reader that takes nothing is cut off, goes on by its last id, and holds 
   const isCut = once(serverSide, 'close');
   // More than the buffers of a connection hold.
   const ids = Array.from({ length: 400 }, (_, index) => `heavy-${index}`);
-  await emit(ids, 'customer.updated', 'x'.repeat(50_000));
+  await emit(ids, 'subscription.phase.updated', 'x'.repeat(50_000));
   expect((await quick.events(400)).map(placeOf)).toEqual(ids.map((id) => `${id} 1`));
   await isCut;
   let text = '';

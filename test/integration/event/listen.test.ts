@@ -79,11 +79,11 @@ test('events are posted as webhooks are, signed with the secret it prints, a lin
 test('it begins at a position, keeps to the types asked for, and signs with a secret that was brought and is not shown', async () => {
   const to = await receiver();
   const from = await latest();
-  await emit(['begun'], 'customer.created');
-  await emit(['begun'], 'customer.updated');
-  await emit(['begun'], 'customer.deleted');
+  await emit(['begun'], 'subscription.phase.created');
+  await emit(['begun'], 'subscription.phase.updated');
+  await emit(['begun'], 'subscription.phase.deleted');
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-  const types = 'customer.created,customer.deleted';
+  const types = 'subscription.phase.created,subscription.phase.deleted';
   const listening = listen(['--forward-to', to.url, '--from', from, '--types', types, '--secret', secret]);
   await expect.poll(() => to.received.length, patient).toBe(2);
   expect(places(to.received)).toEqual(['begun 1', 'begun 3']);
@@ -108,7 +108,7 @@ test('the receiver of docs/outbound-events.md takes what is signed with its secr
   await emit(['shown']);
   const good = listen(['--forward-to', address, '--from', from], { PERENNIAL_LISTEN_SECRET: secret });
   await expect.poll(good.said, patient).toMatch(/shown 1 {2}sys_event_\w+ {2}204/);
-  expect(output).toMatch(/^sys_event_\w+ customer\.updated\n$/);
+  expect(output).toMatch(/^sys_event_\w+ subscription\.phase\.updated\n$/);
   expect(await end(good)).toBe(0);
   const other = listen(['--forward-to', address, '--from', from]);
   await expect.poll(other.said, patient).toMatch(/shown 1 {2}sys_event_\w+ {2}401/);
