@@ -167,7 +167,7 @@ export interface Config {
   providerUrls: ProviderUrls;
   timerSpreadMs: number;
   workflowBundle: string | null;
-  /** Where files of imports may come from, and where webhooks may go, beyond public https addresses. */
+  /** Addresses beyond public https ones that files of imports may come from, and that webhooks may go to. */
   outgoing: OutgoingPolicy;
   webhooks: OutgoingPolicy;
   eventRetentionDays: number | null;

@@ -58,7 +58,7 @@ export interface WorkerDependencies {
   pages?: PaymentPages;
   /** Where files of imports may come from; public https addresses alone when absent. */
   outgoing?: OutgoingPolicy;
-  /** How webhooks are sent; this process sends none when absent. */
+  /** Means to send webhooks; this process sends none when absent. */
   webhooks?: WebhookDependencies | undefined;
   /** Made once and given to every worker of a test run; made here when absent. */
   workflowBundle?: WorkflowBundleOption;

@@ -37,7 +37,7 @@ export interface AppDependencies {
   awsRoles?: AwsRoles;
   /** Where files of imports may come from; public https addresses alone when absent. */
   outgoing?: OutgoingPolicy;
-  /** Where webhooks may go; public https addresses alone when absent. */
+  /** Addresses webhooks may go to; public https ones alone when absent. */
   webhooks?: OutgoingPolicy;
   /** Bounds of event streams other than the usual ones. */
   eventStreams?: Partial<StreamLimits>;

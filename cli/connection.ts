@@ -6,7 +6,7 @@ export interface Connection {
   apiKey?: string;
 }
 
-/** What the caller can mend, told without a stack. */
+/** Problem that the caller can mend, told without a stack. */
 export class Problem extends Error {}
 
 /** No API answers at the address. */

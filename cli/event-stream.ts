@@ -135,7 +135,7 @@ async function* blocksIn(response: Response, silence: Silence): AsyncGenerator<B
   let text = '';
   silence.start();
   for await (const chunk of response.body ?? []) {
-    // Who takes the events may take long.
+    // The receiver may take long.
     silence.stop();
     text += decoder.decode(chunk, { stream: true });
     const parts = text.split(/\r?\n\r?\n/);

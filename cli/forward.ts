@@ -17,7 +17,7 @@ export interface Forwarded {
   tookMs: number;
 }
 
-/** What came before an event of an object here: the sequence of the last one, and how many failed in a row up to it. */
+/** Events before one of an object here: the sequence of the last one, and how many failed in a row up to it. */
 export interface Before {
   previous: number;
   skipped: number;

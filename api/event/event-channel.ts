@@ -60,7 +60,7 @@ const retryMs = 1_000;
 /** Readers that get a page at once; the others follow a millisecond later each time, so that requests between them are not held up. */
 const takersATurn = 5;
 const turnMs = 1;
-/** What was read last, for readers that are a little behind. */
+/** Page read last, for readers that are a little behind. */
 const keptPages = 16;
 const keptBytes = 2 * 1024 * 1024;
 
@@ -123,7 +123,7 @@ function openChannel(scope: Scope, { listener, read, warn }: World) {
 
   async function serve(cursor: string, place: Place): Promise<void> {
     const page = await pageBehind(cursor, place);
-    // Who comes from here on finds the page kept.
+    // Readers that come from here on find the page kept.
     if (places.get(cursor) === place) places.delete(cursor);
     if (!page) return;
     pages.keep(cursor, page);

@@ -142,7 +142,7 @@ async function hasRoom(out: ServerResponse, { queuedBytes, patienceMs }: StreamL
       out.off('drain', settle).off('close', settle);
       resolve(!out.destroyed && out.writableLength <= queuedBytes);
     };
-    // What arrived while this process was busy is looked at first.
+    // Events that arrived while this process was busy come first.
     const patience = setTimeout(() => setImmediate(settle), patienceMs);
     out.once('drain', settle).once('close', settle);
   });

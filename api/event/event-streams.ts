@@ -170,7 +170,7 @@ function readFrames(app: Api): ReadFrames {
     const page = needsBodies(found) ? await inTransaction(database, scope, (tx) => withBodies(tx, found)) : found;
     const frames: EventFrame[] = [];
     let [bytes, next] = [0, page.next];
-    // What does not fit is read again: pages are what every reader that is behind holds in memory.
+    // Longer pages are read again: every reader that is behind holds its page in memory.
     for (const event of page.events) {
       if (bytes > bytesOfPage) break;
       const frame = frameOf({ cursor: event.cursor, type: event.eventName, data: outboundEventText(event) });

@@ -89,7 +89,7 @@ export async function newEndpoint(
   };
 }
 
-/** What an update changes; null leaves a member as it is. Throws `validation_error` for URL and headers. spec: platform §17.4 */
+/** Members an update changes; null leaves one as it is. Throws `validation_error` for URL and headers. spec: platform §17.4 */
 export async function endpointChange(
   body: z.output<typeof updateEndpointBody>,
   policy: OutgoingPolicy,

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { type Noun, named, nounProblem, pluralOf } from './names.ts';
 
-/** What the caller can mend, told without a stack. */
+/** Problem that the caller can mend, told without a stack. */
 export class Problem extends Error {}
 
-/** What a generator is asked for. */
+/** Request to a generator. */
 export interface Request {
   /** Folder of the repository that is written to. */
   root: string;

@@ -18,7 +18,7 @@ const longestNoun = 27;
 /** Words in lower case, with one hyphen between two. */
 const nounPattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
-/** What is wrong with a noun as an argument; null where nothing is. */
+/** Fault of a noun as an argument; null without one. */
 export function nounProblem(noun: string): string | null {
   if (!nounPattern.test(noun)) return 'must be words in lower case with hyphens between them, such as usage-report';
   if (noun.length > longestNoun) return `is longer than ${longestNoun} characters, with which names of indexes fit`;

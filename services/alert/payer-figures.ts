@@ -9,7 +9,7 @@ import type { UsageReader } from '../usage-reader.ts';
 import { answersForUsage, balancesAfter, paidSubscriptions, type WalletBalance } from '../wallet/wallet-balance.ts';
 import { activeWallets, type MeasuredWallets, watchedWallets } from './wallet-alert-evaluate.ts';
 
-/** What the rules about a customer's usage want to know of it. */
+/** Figures of a customer's usage that rules read. */
 export interface WantedFigures {
   /** Balances of its wallets. */
   wallets: boolean;

@@ -69,7 +69,7 @@ export function createOutboxListener(database: Database): OutboxListener {
       lost();
       throw error;
     }
-    // What was committed while there was no connection.
+    // Events were committed while there was no connection.
     for (const follower of followers) follower(null);
     return { end: lost };
   }

@@ -108,7 +108,7 @@ async function missingEvents(ownerUrl: string, known: ReadonlySet<string>): Prom
   }
 }
 
-/** Of each object the events go up, each names the one before it, and none was given up. */
+/** Events of an object that do not go up, do not name the one before them, or say that one was given up. */
 function disordersOf(receipts: readonly Receipt[]): string[] {
   const last = new Map<string, number>();
   const problems: string[] = [];

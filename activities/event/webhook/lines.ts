@@ -125,7 +125,7 @@ export class Lines {
     this.#changed.add(line.entityId);
   }
 
-  /** What is to be written, which counts as written from here on. */
+  /** Changes to be written, which count as written from here on. */
   takeChanges(): Pick<Progress, 'lines' | 'freed' | 'skipped'> {
     const entityIds = [...this.#changed];
     const skipped = this.#skipped;

@@ -45,7 +45,7 @@ export class Pause {
     if (outcome.isUnreached) {
       this.#unreached.add(entityId);
       if (this.#unreached.size < unreachedObjects && !this.isProbing) return;
-      // Those under way when the pause began tell nothing new.
+      // Attempts under way when the pause began tell nothing new.
       if (this.holds(nowMs)) return;
       this.#put('unreachable', nowMs + this.#probePauseMs());
       this.#probes += 1;

@@ -18,7 +18,7 @@ export interface SenderOptions extends SendingOptions {
 
 /** Requests under way at one receiver. */
 const mostAtOnce = 8;
-/** Of them those for objects that wait, while others have events. */
+/** Requests among them for objects that wait, while others have events. */
 const mostRetrying = 4;
 const pageSize = 200;
 const catchUpSize = 50;
@@ -124,7 +124,7 @@ export class Sender {
       const isNeeded = (entityId: string) => this.#busy.has(entityId) || this.#backlog.has(entityId);
       const { page, before } = await this.#read(async (tx) => {
         const page = await dueEvents(tx, { endpointId, after: this.#backlog.scanned, limit: pageSize });
-        // Of an object that waits, the next event is not the one that was read here.
+        // The next event of an object that waits is not the one that was read here.
         const next = page.due.filter(({ entityId }) => !this.#lines.has(entityId));
         return { page, before: await beforeEvents(tx, endpointId, this.#past.unknown(next, isNeeded)) };
       });

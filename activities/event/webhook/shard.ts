@@ -19,7 +19,7 @@ import { type RetrySchedule, retrySchedule } from './schedule.ts';
 import { Sender } from './sender.ts';
 import type { OpenEndpoint } from './sending.ts';
 
-/** What sending of webhooks needs of the world. */
+/** Outside world that the sending of webhooks needs. */
 export interface WebhookDependencies {
   policy: OutgoingPolicy;
   secretKeys: readonly EnvelopeKey[];

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { instant } from '../../rows/columns.ts';
 
-/** How far an endpoint has come in the feed of its environment. design: people-and-events §B 16 */
+/** Place of an endpoint in the feed of its environment. design: people-and-events §B 16 */
 const schema = defineEntity({
   name: 'WebhookCursor',
   tableName: 'webhook_cursor',

@@ -15,7 +15,7 @@ const schema = defineEntity({
     /** Types it gets; empty for all but `event.rejected`. What held for an event is in `WebhookFilter`. */
     eventTypes: p.array(),
     enabled: p.boolean().default(true),
-    /** What becomes of an object's later events when one was tried for the last time: `skip` or `hold`. */
+    /** Rule for an object's later events when one was tried for the last time: `skip` or `hold`. */
     onExhausted: p.text().default('skip'),
     /** Names of the headers whose values are sealed. */
     headerNames: p.array(),

@@ -17,9 +17,9 @@ const schema = defineEntity({
     nextSequence: p.integer(),
     /** Attempts it has had. */
     attempts: p.integer(),
-    /** When it is tried again; null while it is held after the last attempt. */
+    /** Instant of the next attempt; null while the object is held after the last. */
     nextAt: instant().nullable(),
-    /** Why the last attempt failed, in words of a closed list. */
+    /** Failure of the last attempt, in words of a closed list. */
     failure: p.text(),
     failedSince: instant(),
   },

@@ -82,7 +82,7 @@ export class MoyasarBooks {
   readonly invoices = new Map<string, FakeInvoice>();
   readonly payments = new Map<string, FakePayment>();
   readonly tokens = new Map<string, FakeToken>();
-  /** What is known of a kept card beside what Moyasar shows: its behaviour, and where its payer goes on. */
+  /** Facts of a kept card that Moyasar does not show: its behaviour, and where its payer goes on. */
   readonly kept = new Map<string, { card: SandboxCard; callbackUrl: string }>();
   readonly events: FakeEvent[] = [];
   /** The card of each payment, with the times its behaviour still shows. */

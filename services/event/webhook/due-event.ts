@@ -64,13 +64,13 @@ export interface ObjectQuery {
   limit: number;
 }
 
-/** What came before an event of an object: the sequence of the last one that was due, and how many were skipped in a row up to it. */
+/** Events before one of an object: the sequence of the last one that was due, and how many were skipped in a row up to it. */
 export interface Before {
   previous: number;
   skipped: number;
 }
 
-/** What came before one event of each object: 0 and 0 where it is the first that the endpoint is due. design: people-and-events §A 4 */
+/** Events before one of each object: 0 and 0 where it is the first that the endpoint is due. design: people-and-events §A 4 */
 export async function beforeEvents(
   tx: ScopedSql,
   endpointId: string,

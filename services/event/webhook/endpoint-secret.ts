@@ -3,7 +3,7 @@ import { refuse } from '../../../billing/refusal.ts';
 import type { WebhookEndpoint } from '../../../db/entities/event/webhook-endpoint.ts';
 import { type EnvelopeKey, openSecret, sealSecret, UnknownEnvelopeKey } from '../../platform/sealed-secret.ts';
 
-/** What of an endpoint nobody but its receiver may see: the secret its events are signed with, and the values of its headers. */
+/** Secrets of an endpoint, for its receiver alone: the secret its events are signed with, and the values of its headers. */
 export interface EndpointSecrets {
   /** `whsec_` and the base64 of 24 to 64 bytes. */
   secret: string;

@@ -14,7 +14,7 @@ import { placeEvents } from '../outbox-relay.ts';
 import { type EndpointSecrets, newSigningSecret, openEndpoint, sealEndpoint } from './endpoint-secret.ts';
 import { isServed } from './lease.ts';
 
-/** What people say of an endpoint. */
+/** Members of an endpoint as people give them. */
 export interface EndpointInput {
   url: string;
   description: string;
@@ -33,7 +33,7 @@ export interface NewEndpoint extends EndpointInput {
   start: 'now' | 'beginning';
 }
 
-/** What changes; what is absent stays. The headers are a function of those there are. */
+/** Changes; an absent member stays. The headers are a function of those there are. */
 export type EndpointChange = Partial<Omit<EndpointInput, 'headers'>> & {
   headers?: (current: EndpointSecrets['headers']) => EndpointSecrets['headers'];
 };

@@ -64,7 +64,7 @@ export async function frozenBodies(
       new Date().toISOString(),
     ]);
   }
-  // Of two who made them at once, those of the first count.
+  // Two may have made them at once: those of the first count.
   return kept(tx, events);
 }
 

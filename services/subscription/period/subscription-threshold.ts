@@ -114,7 +114,7 @@ export async function thresholdRequests(
   return requests;
 }
 
-/** How much of a threshold the lines of its request leave, 0 where they reach it. */
+/** Rest of a threshold behind the lines of its request, 0 where they reach it. */
 export function restOfThreshold({ threshold }: ThresholdRequest, lines: readonly BilledLine[]): string {
   return decimalString(greatest(decimal(threshold).minus(costOf(lines)), zero));
 }

@@ -25,7 +25,7 @@ const today = '2026-12-01';
 const report = { root, area: 'usage', noun: 'usage-report' };
 const supply = { root, area: 'catalogue', noun: 'office-supply' };
 
-/** What generated sources import, and the settings of compiler and linter. */
+/** Imports of generated sources, and the settings of compiler and linter. */
 const isNeeded = (file: string) =>
   /^(activities|api|billing|db|integrations|lifecycles|metering|services|workflows)\/.*\.ts$/.test(file) ||
   /^[\w-]+\.(ts|json)$/.test(file);

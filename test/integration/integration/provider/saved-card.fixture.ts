@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Api } from '../../../support/app.ts';
 import { type Body, customerOf, invoiceOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
 
-/** What the tests of saved cards do at every provider. `currency` is that of invoices, `payer` what is known of a customer. */
+/** Steps of tests of saved cards at every provider. `currency` is that of invoices, `payer` what is known of a customer. */
 export function savedCardsAt(
   { api, provider }: { api: Api; provider: string },
   { currency = 'usd', payer = {} }: { currency?: string; payer?: object } = {},
