@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import { StartupProblem } from './processes.ts';
 
@@ -27,12 +28,25 @@ export async function onFreePorts<Name extends string, Server>(
   }
 }
 
-/** A loopback port nobody listens on: `preferred` when it is free, else one the system chooses. */
+/** Ports that systems do not give to outgoing connections of their own accord: those begin behind them. */
+const quiet = { first: 20_000, end: 32_768 };
+const quietTries = 20;
+
+/**
+ * A loopback port nobody listens on: `preferred` when it is free, else one that no connection takes between now and when it is listened
+ * on.
+ */
 export async function freePort(preferred = 0): Promise<number> {
-  return (await listenOnce(preferred)) ?? (await listenOnce(0)) ?? 0;
+  const own = preferred === 0 ? undefined : await listenOnce(preferred);
+  if (own !== undefined) return own;
+  for (let tries = 0; tries < quietTries; tries += 1) {
+    const port = await listenOnce(randomInt(quiet.first, quiet.end));
+    if (port !== undefined) return port;
+  }
+  return (await listenOnce(0)) ?? 0;
 }
 
-/** Whether a loopback port can be listened on. */
+/** True of a loopback port that can be listened on. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await listenOnce(port)) !== undefined;
 }
@@ -48,7 +62,7 @@ function listenOnce(port: number): Promise<number | undefined> {
   });
 }
 
-/** Whether something accepts connections on a port. */
+/** True where something accepts connections on a port. */
 export function accepts(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host });
