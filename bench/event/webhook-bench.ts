@@ -22,14 +22,14 @@ export interface Sink {
   close(): void;
 }
 
-/** Starts a receiver; one that `hangs` never answers. */
-export async function startSink({ hangs = false } = {}): Promise<Sink> {
+/** Starts a receiver. */
+export async function startSink(): Promise<Sink> {
   let heard: (headers: IncomingHttpHeaders) => void = () => undefined;
   let waiting: { left: number; resolve(): void } | null = null;
   const server = createServer((request, response) => {
     request.resume().once('end', () => {
       heard(request.headers);
-      if (!hangs) response.writeHead(204).end();
+      response.writeHead(204).end();
       if (waiting && --waiting.left === 0) waiting.resolve();
     });
   });
