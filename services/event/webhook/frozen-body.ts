@@ -1,21 +1,13 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Transaction } from '../../../db/transaction.ts';
+import { eventCatalogue } from '../../platform/event-catalogue/event-catalogue.ts';
 
 const pack = promisify(gzip);
 const unpack = promisify(gunzip);
 
-/** The events whose body is the whole invoice, which is not stored with them. spec: platform §17.2 */
-const wholeInvoiceEvents = new Set([
-  'invoice.update',
-  'invoice.update.finalized',
-  'invoice.update.payment',
-  'invoice.update.voided',
-  'invoice.payment.overdue',
-]);
-
-/** True for an event that is stored without what it shows. */
-export const isShownWhole = (eventName: string) => wholeInvoiceEvents.has(eventName);
+/** True for an event that is stored without what it shows, which is the whole invoice. spec: platform §17.2 */
+export const isShownWhole = (eventName: string) => eventCatalogue.get(eventName)?.family.isShownWhole ?? false;
 
 /** The wire forms of invoices by id, as they are now; one that cannot be read is left out. */
 export type RenderInvoices = (tx: Transaction, ids: readonly string[]) => Promise<ReadonlyMap<string, unknown>>;
@@ -24,7 +16,7 @@ export type RenderInvoices = (tx: Transaction, ids: readonly string[]) => Promis
 export interface ShownEvent {
   id: string;
   entityId: string;
-  /** Its type. */
+  /** Type of the event. */
   name: string;
 }
 
