@@ -97,7 +97,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const access = { database, gateways: dependencies.gateways, providers: dependencies.providers };
   const { pages = { signingKeys: [], url: '' } } = dependencies;
   const lifecycles = await lifecycleActivities({ ...access, readUsage, pages, timerSpreadMs });
-  /** Everything that asks a gateway: as a local step where that answers without a network, else on a queue of its own. */
+  /** Steps that ask a gateway: as a local step where that answers without a network, else on a queue of its own. */
   const asking = { ...lifecycles.asking, ...createOpeningActivities(access) };
   const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
   tellWallets(temporal, timerSpreadMs);

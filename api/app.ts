@@ -163,7 +163,7 @@ const resources = [
   walletRoutes,
 ];
 
-/** What all resources share, then the resources. */
+/** Shared hooks first, then the resources. */
 async function registerResources(v1: Api): Promise<void> {
   refuseUnknownMembers(v1);
   registerAuthentication(v1);

@@ -12,7 +12,7 @@ export interface StreamedEvent {
   payload: Record<string, unknown>;
 }
 
-/** One thing that a stream tells: the position it begins at, an event, or that events may be missing before `position`. */
+/** Message of a stream: the position it begins at, an event, or that events may be missing before `position`. */
 export type Told =
   | { kind: 'start'; position: string }
   | { kind: 'event'; event: StreamedEvent }

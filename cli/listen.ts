@@ -59,7 +59,7 @@ async function listen(flags: ListenFlags): Promise<void> {
 
 function tellStart(receiver: Receiver, { secret }: ListenFlags): void {
   console.log(`Ready. Events are posted to ${receiver.url}`);
-  // One that was given is known, and is not shown to whoever looks on.
+  // A given secret is known to the caller, and is not shown to whoever looks on.
   if (secret === undefined) console.log(`They are signed with ${receiver.secret}`);
 }
 

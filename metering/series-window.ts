@@ -6,7 +6,7 @@ export interface SeriesWindows {
 }
 
 export interface SeriesWindow {
-  /** Where the window begins by itself, also where the question's interval begins later. */
+  /** Beginning of the window by itself, also where the question's interval begins later. */
   readonly start: string;
   readonly from: string;
   readonly to: string;

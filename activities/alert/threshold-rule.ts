@@ -55,7 +55,7 @@ async function invoice(temporal: Client, scope: Scope, watched: WatchedSubscript
   );
   await told.catch((error: unknown) => {
     if (testClockId !== null || !(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
-    // One workflow that is slow is no outage, for which all customers of the call would be looked at again.
+    // A slow workflow is no outage; after an outage all customers of the call would be looked at again.
     throw new Error(`subscription ${subscriptionId} did not answer in ${commandTimeoutMs} ms`);
   });
 }

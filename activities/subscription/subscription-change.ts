@@ -37,7 +37,7 @@ interface ChangeDependencies {
 
 type Change = SubscriptionReference & { command: KeptCommand };
 
-/** What people change of a subscription: one transaction each, harmless to do twice by the id of the change. spec: §1.7–§1.9 */
+/** Changes of a subscription by people: one transaction each, harmless to do twice by the id of the change. spec: §1.7–§1.9 */
 export function createSubscriptionChanges({ inRecordScope, readUsage, snapshot }: ChangeDependencies) {
   const act = superseding(snapshot);
   const changing =

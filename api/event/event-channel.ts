@@ -25,13 +25,13 @@ export interface AwaitedPage {
   forget(): void;
 }
 
-/** One reader's part in the reading of an environment, until `leave`. */
+/** Part of a reader in the reading of an environment, until `leave`. */
 export interface EventChannel {
   next(cursor: string): AwaitedPage;
   leave(): void;
 }
 
-/** All environments that somebody reads in this process. */
+/** Environments that have readers in this process. */
 export interface EventChannels {
   join(owner: { tenantId: string; environmentId: string }): EventChannel;
   close(): void;

@@ -82,7 +82,7 @@ export function createEventStreams(app: Api, listener: OutboxListener): EventStr
       );
       if (isClosed) throw refuse('service_unavailable', 'The server ends; open the stream again.');
       if (reply.raw.destroyed) {
-        // Its `close` may have come before anybody listened.
+        // The event `close` may have come before anybody listened.
         readers.delete(reader);
         reply.hijack();
         return;

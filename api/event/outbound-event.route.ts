@@ -48,7 +48,7 @@ export async function outboundEventRoutes(app: Api): Promise<void> {
       headers: outboundEventStreamHeaders,
       response: { 200: eventStream, ...errorResponses },
     },
-    // Nobody can read a stream without its events.
+    // Reading a stream needs the right to its events.
     exposeHeadRoute: false,
     config: { permission: streamPermission },
     handler: async (request, reply) => {

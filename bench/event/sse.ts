@@ -10,7 +10,7 @@ const readers = 500;
 /** A key may have 20 streams. */
 const keys = readers / 20;
 const requests = 1_000;
-/** One request of so many changes something, and so is an event to every reader. */
+/** Number of requests of which one changes something, and so is an event to every reader. */
 const readsAChange = 5;
 const askEveryMs = 5;
 const patienceMs = 30_000;

@@ -11,10 +11,10 @@ export type StepKind =
   | 'billed_before'
   | 'sum';
 
-/** One step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
+/** Step of a line's amount in words. `kind` says which part of the derivation it tells, or what happened after. */
 export interface ExplanationStep {
   kind: StepKind | 'discount' | 'credit' | 'late_usage' | 'late_correction';
   sentence: string;
-  /** What the step adds, or what the amount is after it, in the currency of the line; absent where it is about no money. */
+  /** Amount that the step adds, or the amount after it, in the currency of the line; absent where it is about no money. */
   amount?: string;
 }

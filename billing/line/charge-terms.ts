@@ -3,11 +3,11 @@ import type { MeasuredGrant } from '../allowance/grant-usage.ts';
 import type { CommitmentTerms, TimeBucketTerms } from '../commitment/commitment-window.ts';
 import type { BillingPeriod, Interval } from '../time/calendar.ts';
 
-/** Where a charge period of an item lies in the commitment of the item. */
+/** Position of an item's charge period in the commitment of the item. */
 export interface PartOfCommitment {
-  /** Where the commitment period begins. */
+  /** Beginning of the commitment period. */
   start: string;
-  /** What is missing of the commitment is due with this charge period. */
+  /** The shortfall of the commitment is due with this charge period. */
   last: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface ItemCommitment extends CommitmentTerms {
   timeBuckets: TimeBucketTerms[];
 }
 
-/** What a line shows of its commitment, in wire spelling. interface: Commitment info */
+/** Commitment as a line shows it, in wire spelling. interface: Commitment info */
 export interface CommitmentInfo {
   type: 'amount' | 'quantity';
   amount: string | null;

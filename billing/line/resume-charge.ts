@@ -1,6 +1,6 @@
 import type { Interval } from '../time/calendar.ts';
 
-/** What a resume knows when it charges for the rest of the period. */
+/** Facts of a resume that charges for the rest of the period. */
 export interface ResumeTerms {
   behavior: 'create_prorations' | 'none';
   now: string;
@@ -14,10 +14,10 @@ export interface ResumeTerms {
 /** A charge period of an ADVANCE item of which a part lies ahead. */
 export interface ResumableCharge {
   lineItemId: string;
-  /** When the item came into force. */
+  /** Instant at which the item came into force. */
   itemStart: string;
   window: Interval;
-  /** Whether the item runs periods of its own, longer than the subscription's. */
+  /** True for an item with periods of its own, longer than the subscription's. */
   ownPeriods: boolean;
 }
 
@@ -33,7 +33,7 @@ export function chargesAtResume(terms: ResumeTerms, charge: ResumableCharge): bo
   return !paidBefore || wasGivenBack(terms, charge);
 }
 
-/** Whether the pause gave something back of a charge period. */
+/** True where the pause gave something back of a charge period. */
 export function wasGivenBack(terms: ResumeTerms, charge: ResumableCharge): boolean {
   return terms.credited.some((credit) => gaveBack(credit, charge));
 }

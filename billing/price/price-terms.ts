@@ -9,7 +9,7 @@ export interface TierTerms {
   flat_amount?: string | null;
 }
 
-/** What decides a price's cost, in wire spelling, decimals as strings. spec: catalogue-and-metering §4.1 */
+/** Members that decide a price's cost, in wire spelling, decimals as strings. spec: catalogue-and-metering §4.1 */
 export interface PriceTerms {
   billing_model: BillingModel;
   currency: string;
@@ -23,7 +23,7 @@ export interface PriceTerms {
   price_unit?: { id: string; code: string; rate: string } | null;
 }
 
-/** One term of the cost: amount = quantity × unit_amount + flat_amount. `quantity` counts packages for PACKAGE. */
+/** Term of the cost: amount = quantity × unit_amount + flat_amount. `quantity` counts packages for PACKAGE. */
 export interface CostStep {
   /** 1-based position of the tier walked, in ascending order; null where there are no tiers. */
   tier: number | null;

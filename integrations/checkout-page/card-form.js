@@ -54,7 +54,7 @@
   }
 
   form.addEventListener('submit', async (event) => {
-    // Nothing of this form goes to the page's server, and a failed card is no form that was sent.
+    // This form sends nothing to the page's server, and a failed card is no form that was sent.
     event.preventDefault();
     event.stopPropagation();
     if (button.disabled) return;

@@ -95,7 +95,7 @@ function chargeOf(payment: MoyasarPayment): GatewayCharge {
     const code = declineCodeOf(payment);
     return declined(told, code, declineClassOfMoyasar(code));
   }
-  // Somebody at the dashboard let the money go again.
+  // A person at the dashboard let the money go again.
   if (status === 'voided') return declined(told, status, 'never');
   const actionUrl = (status === 'initiated' && payment.source?.transaction_url) || null;
   if (actionUrl !== null && !isRecent(payment)) return declined(told, 'not_confirmed', 'authenticate');

@@ -4,7 +4,7 @@ import type { ResumeTerms } from '../../billing/line/resume-charge.ts';
 import type { ChargedItem } from './charged-item.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
-/** One invoice's worth of charges to compute: which subscription, which periods, why. */
+/** Charges to compute for an invoice: the subscription, the periods, the reason. */
 export interface ChargeRequest {
   /** Any key that names the request among the others of one call. */
   key: string;
@@ -23,6 +23,6 @@ export interface ChargeRequest {
   pauses?: boolean;
   /** With reason `resume`: what the pause gave back. */
   resume?: ResumeTerms;
-  /** What to charge in place of the subscription's own line items and allowances: another plan's, for a simulation. */
+  /** Charges in place of the subscription's own line items and allowances: another plan's, for a simulation. */
   terms?: PeriodTerms & { items: readonly ChargedItem[] };
 }

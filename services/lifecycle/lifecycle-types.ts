@@ -5,5 +5,5 @@ const listed = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).jo
 /** The object types with a lifecycle, for `in (…)`. */
 export const lifecycleTypesText = listed(lifecycleKindNames);
 
-/** Those of them that act behind everything else of their instant. */
+/** Kinds that act behind everything else of their instant. */
 export const lastTypesText = listed(kindsThat('actsLast'));

@@ -1,6 +1,6 @@
 import type { PaymentOutcome } from '../../billing/payment/payment.ts';
 
-/** What is known of a payment, and when on the customer's clock it became known. */
+/** Knowledge of a payment, and the instant on the customer's clock at which it came. */
 export interface OutcomeToRecord {
   paymentId: string;
   outcome: PaymentOutcome;

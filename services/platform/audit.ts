@@ -7,7 +7,7 @@ export interface AuditRecord {
   objectId: string;
   action: string;
   version?: number | null;
-  /** When it happened, on the clock of the object. */
+  /** Instant of what happened, on the clock of the object. */
   occurredAt: string;
   detail?: Record<string, unknown>;
   /** Request that asked for it, where several share a transaction; else that of the scope. */

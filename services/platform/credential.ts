@@ -6,7 +6,7 @@ import { systemScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import { publishableRole } from './roles.ts';
 
-/** Who a credential speaks for. `expiresAt` is checked at every use, because a credential may be remembered for a moment. */
+/** Owner of a credential. `expiresAt` is checked at every use, because a credential may be remembered for a moment. */
 export interface Credential {
   keyId: string;
   tenantId: string;

@@ -12,9 +12,9 @@ export interface AnalyticsItem extends AnalyticsAmounts {
   line: AnalyticsLine;
   currency: string;
   part: UsagePart;
-  /** What each point of the part costs, in their order. */
+  /** Costs of the points of the part, in their order. */
   pointAmounts: AnalyticsAmounts[];
-  /** What the commitment of the line made of its usage; null without one, and where something takes usage apart. */
+  /** Result of the line's commitment for its usage; null without one, and where something takes usage apart. */
   committed: LineAnalytics | null;
   group: Group | null;
   plan: Plan | null;

@@ -11,7 +11,7 @@ const eventTypes = [
   ...['payment.created', 'payment.pending', 'payment.success', 'payment.failed', 'payment.updated'],
   ...['subscription.created', 'subscription.updated', 'subscription.cancelled', 'invoice.update.finalized'],
 ];
-/** One first attempt in so many is not received. */
+/** Number of first attempts of which one is not received. */
 const refusedEvery = 60;
 const catchUpLimitMs = 120_000;
 const lookEveryMs = 500;

@@ -35,7 +35,7 @@ try {
       ...['run', `${apiUrl}/openapi.json`, '--url', apiUrl, '--header', `x-api-key: ${apiKey}`],
       ...['--phases', 'fuzzing', '--checks', 'not_a_server_error,status_code_conformance', '--continue-on-failure'],
       ...['--max-examples', String(examples), '--seed', String(seed), '--no-shrink', '--request-timeout', '30'],
-      // Its answer has no end.
+      // An answer of the stream has no end.
       ...['--exclude-operation-id', 'streamOutboundEvents'],
       ...['--rate-limit', '90/s', '--warnings', 'off', '--report', 'ndjson', '--report-ndjson-path', report],
     ],

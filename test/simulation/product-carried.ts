@@ -6,7 +6,7 @@ import type { SimulatedLine } from './life.ts';
 import type { ProductLife } from './product.ts';
 import { minor } from './product-line.ts';
 
-/** What changes left for the next invoice, as the rows of services/invoice/terms/carried-credit.ts keep it. */
+/** Amounts that changes left for the next invoice, as the rows of services/invoice/terms/carried-credit.ts keep it. */
 export class ProductCarried {
   private readonly life: ProductLife;
   private left = zero;

@@ -275,7 +275,7 @@ export class ProductLife {
     }
   }
 
-  /** What a change credited or charged, as the records of services/subscription/plan-change/proration.ts. */
+  /** Credits and charges of a change, as the records of services/subscription/plan-change/proration.ts. */
   record(change: ProratedChange, cause: string): void {
     for (const line of change.lines) {
       const item = line.subscriptionLineItemId as string;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** One import of a source file. */
+/** Import of a source file. */
 export interface Import {
   file: string;
   /** A package, or a path of this repository. */
@@ -25,7 +25,7 @@ export const files = repositoryFiles.filter((file) => file.endsWith('.ts'));
 /** Their text by path. */
 export const sources = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
 
-/** Those beside the folders. */
+/** Files beside the folders. */
 const rootFiles = new Set(files.filter((file) => !file.includes('/')));
 
 /** The first folder of a path. */

@@ -57,7 +57,7 @@ const rules: Record<string, FolderRule> = {
   web: { paths: [/^web\//], packages: [/^(?!@temporalio|@mikro-orm|pg$|fastify)/] },
 };
 
-// What single files and rooms may import beyond their folder's rule.
+// Imports of single files and rooms beyond their folder's rule.
 const exceptions: Record<string, RegExp[]> = {
   'billing/refusal.ts': [/^@temporalio\/common$/],
   'db/check/invoice-rules.ts': [/^services\/invoice\/document\//],

@@ -12,7 +12,7 @@ export const webhookShards = 8;
 export interface WebhookDeliveryStart {
   shard: number;
   shards: number;
-  /** How long a step serves before the next one begins. */
+  /** Time that a step serves before the next one begins. */
   stepMs: number;
 }
 
@@ -27,7 +27,7 @@ export function webhookDeliveryWorkflowId(shard: number): string {
   return `webhook-delivery/${shard}`;
 }
 
-/** How each worker starts a shard: the one that runs is used. */
+/** Start of a shard by a worker: a shard that runs already is used. */
 export function webhookDeliveryStartOptions(shard: number, shards = webhookShards) {
   return {
     workflowId: webhookDeliveryWorkflowId(shard),

@@ -5,7 +5,7 @@ import { lifecycleTaskQueue, workflowTaskTimeout } from '../start.messages.ts';
 
 export const webhookEndpointWorkflowType = 'webhookEndpoint';
 
-/** One for each endpoint that something is to be said about. */
+/** Id of the workflow of an endpoint. */
 export function webhookEndpointWorkflowId(endpointId: string): string {
   return `webhook-endpoint/${endpointId}`;
 }
@@ -16,11 +16,11 @@ export interface WebhookEndpointStart {
   endpointId: string;
 }
 
-/** What is to be said about an endpoint. Neither its address nor an event's content is in it. */
+/** Standing of an endpoint, without its address and without the content of events. */
 export interface WebhookEndpointStanding {
-  /** What it gets and what not, and why, in plain sentences. */
+  /** Plain sentences: the events it gets, those it does not get, and the reasons. */
   sentences: string[];
-  /** When to look again; null where nothing changes by itself. */
+  /** Instant of the next look; null where nothing changes by itself. */
   lookAt: string | null;
   /** True when there is nothing more to say: everything is received, or the endpoint is deleted. */
   isOver: boolean;

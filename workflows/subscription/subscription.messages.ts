@@ -17,7 +17,7 @@ import { type Command, defineCommand, type LifecycleSnapshot } from '../lifecycl
 export const { workflowType: subscriptionWorkflowType, workflowId: subscriptionWorkflowId } =
   lifecycleKinds.subscription;
 
-/** What the workflow knows of its subscription between two activities. */
+/** Facts of its subscription that the workflow keeps between two activities. */
 export interface SubscriptionSnapshot extends LifecycleSnapshot {
   currentPeriodStart: string;
   currentPeriodEnd: string;

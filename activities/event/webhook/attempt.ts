@@ -7,7 +7,7 @@ import type { FrozenBody } from '../../../services/event/webhook/frozen-body.ts'
 /** A whole attempt, from the look-up of the name to the status of the answer. spec: platform §17.5 Success */
 const deadlineMs = 15_000;
 
-/** One sending of one event to one receiver. */
+/** Attempt to send an event to a receiver. */
 export interface Attempt {
   url: string;
   secrets: EndpointSecrets;

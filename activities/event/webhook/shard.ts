@@ -112,7 +112,7 @@ export class ShardDelivery {
     }
   }
 
-  /** One look at a time, for everybody who wants one. */
+  /** A look at the endpoints, shared by all who ask while it lasts. */
   async #look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = null;
@@ -147,7 +147,7 @@ export class ShardDelivery {
   #serve(endpoint: LeasedEndpoint): void {
     const running = this.#running.get(endpoint.id);
     const known = running?.sender.endpoint;
-    // One that ends gives its endpoint back, which is leased anew then.
+    // A sender that ends gives its endpoint back, which is leased anew then.
     if (known && (known.revision === endpoint.revision || known.epoch !== endpoint.epoch)) return;
     let opened: OpenEndpoint;
     try {

@@ -1,4 +1,4 @@
-/** What may be exchanged with a provider, each in two directions. */
+/** Kinds of record that may be exchanged with a provider, each in two directions. */
 export const syncedEntities = [
   'customer',
   'deal',
@@ -27,7 +27,7 @@ export interface InvoiceSyncSettings {
   global_custom_fields: Record<string, unknown> | unknown[] | null;
 }
 
-/** Where exports of a connection go. A platform-managed one has the installation's bucket and a prefix of its own. */
+/** Destination of the exports of a connection. A platform-managed one has the installation's bucket and a prefix of its own. */
 export interface ExportBucket {
   bucket: string | null;
   region: string | null;
@@ -37,7 +37,7 @@ export interface ExportBucket {
   is_platform_managed: boolean;
 }
 
-/** What a connection exchanges, complete: whatever was not sent is off or null. spec: platform §13 `sync_config` */
+/** Exchanges of a connection, complete: members that were not sent are off or null. spec: platform §13 `sync_config` */
 export type SyncConfig = Record<SyncedEntity, SyncDirections> & {
   aws_marketplace: { region: string } | null;
   invoice_sync_settings: InvoiceSyncSettings | null;

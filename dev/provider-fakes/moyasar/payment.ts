@@ -43,7 +43,7 @@ export function chargeToken(
   const card = books.tokens.get(tokenId)?.status === 'active' ? books.kept.get(tokenId)?.card : undefined;
   if (!card) throw invalid('token', 'is invalid');
   const charged = addPayment(books, { ...payment, invoice_id: null }, card, books.tokens.get(tokenId)?.last_four ?? '');
-  // Nobody is there to confirm.
+  // The payer is not there to confirm.
   if (card.behaviour === 'needs_authentication')
     fail(books, charged, { code: '65', message: 'AUTHENTICATION REQUIRED' });
   else attempt(books, charged, card);

@@ -91,7 +91,7 @@ export async function findEndpoint(tx: Transaction, id: string): Promise<Webhook
 
 const endpointList: ListDefinition<WebhookEndpoint> = { entity: WebhookEndpoint, columns: { url: 'string' } };
 
-/** One page of endpoints. spec: platform §17.4 */
+/** Page of endpoints. spec: platform §17.4 */
 export function listEndpoints(tx: Transaction, query: ListQuery): Promise<ListPage<WebhookEndpoint>> {
   return listPage(tx, endpointList, query, {});
 }

@@ -83,7 +83,7 @@ const leaseText = `
 update webhook_cursor c set owner = $1, epoch = c.epoch + (c.owner is distinct from $1)::int, leased_until = now() + $4 * interval '1 ms'
 where ${ofShard} and (c.owner is null or c.leased_until < now() or (c.owner = $1 and $5) or $6) and ${mayBeSent}`;
 
-// One row at least, which brings the digest; the endpoints come with it where it is another one than was known.
+// At least one row comes, with the digest; the endpoints come with it where the digest is not the known one.
 const leasedText = `
 with mine as (
   select c.endpoint_id, c.epoch from webhook_cursor c

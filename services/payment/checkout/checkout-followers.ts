@@ -2,6 +2,6 @@
 export interface CheckoutFollowers {
   refundIds: string[];
   subscriptionId: string | null;
-  /** One that was final before its session. */
+  /** An invoice that was final before its session. */
   invoiceId: string | null;
 }

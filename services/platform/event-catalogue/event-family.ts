@@ -31,7 +31,7 @@ export type EventOf<Family> = Family extends {
       entityType: Entity;
       entityId: string;
       payload: z.input<Payload>;
-      /** When it happened, on the clock of the object. */
+      /** Instant of what happened, on the clock of the object. */
       occurredAt: string;
     }
   : never;

@@ -3,7 +3,7 @@ import type { Sql } from '../../../db/transaction.ts';
 import { readSubscriptions } from '../../charging/subscription-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
 
-/** What hangs on a subscription, and by which column it is named. */
+/** Tables that belong to a subscription, and the column that names it. */
 const parts = [
   ['subscription_line_item', 'subscription_id'],
   ['addon_association', 'entity_id'],

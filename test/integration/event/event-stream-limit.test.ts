@@ -90,7 +90,7 @@ test('an event is read once for all readers of an environment that stand at one 
   await emit(['shared']);
   const pages = new Set(await Promise.all(awaited));
   expect(pages.size).toBe(1);
-  // One that found nothing, one that found the event, and perhaps a few by the clock of a busy machine.
+  // A read that found nothing, a read that found the event, and perhaps a few by the clock of a busy machine.
   expect(reads).toBeLessThan(20);
   const before = reads;
   expect(await channels.join(scope).next(next).page).toBe([...pages][0]);
@@ -140,7 +140,7 @@ test('a reader goes on after a restart of the API, with no event missing and non
   await emit(['restart']);
   const last = await before.event();
   const left = before.rest();
-  // It ends by itself, though a reader is there.
+  // The reading ends by itself, though a reader is there.
   await old.close();
   expect((await left).at(-1)).toEqual({ comment: 'the server ends' });
   await emit(['restart']);

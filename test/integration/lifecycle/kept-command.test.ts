@@ -36,7 +36,7 @@ async function subscribed(): Promise<string> {
   return (await subscribe(api, { customer_id: customerId, plan_id: planId })).id;
 }
 
-/** All that Temporal knows of a workflow, its payloads decoded. */
+/** Description of a workflow by Temporal, its payloads decoded. */
 async function textsOf(workflowId: string): Promise<string> {
   const history = JSON.parse(historyToJSON(await temporal.client.workflow.getHandle(workflowId).fetchHistory()));
   return [JSON.stringify(history), ...payloadsOf(history)].join('\n');

@@ -40,7 +40,7 @@ beforeAll(() => {
 }, patient);
 
 const written: string[] = [];
-/** What a tool says of the copy, when it fails. */
+/** Complaints of a tool about the copy; empty when it has none. */
 function complaintsOf(tool: string, ...args: string[]): string {
   const command = join(root, 'node_modules/.bin', tool);
   const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { cwd: root, encoding: 'utf8' });
