@@ -4,6 +4,7 @@ import './validation-text.ts';
 import { databaseConnection, UnusableDatabaseUrl } from './database-url.ts';
 import type { ProviderUrls } from './integrations/connect.ts';
 import type { OutgoingPolicy } from './integrations/guarded-client.ts';
+import { providers, urlVariable } from './integrations/providers.ts';
 import { type TemporalSettings, temporalSettings, UnusableTemporalSettings } from './temporal-connection.ts';
 import { isTrustedProxy, trustedProxy } from './trust-proxy.ts';
 
@@ -15,6 +16,12 @@ const list = () =>
     .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
 /** Keys of one tenant whose whole shares it may use at once. */
 const tenantShare = 10;
+
+const payable = providers.filter(({ adapter }) => adapter !== undefined);
+/** Addresses asked instead of the providers' own: fakes that move no money. */
+const providerUrls = z.object(
+  Object.fromEntries(payable.map((provider) => [urlVariable(provider), z.url({ protocol: /^https?$/ }).optional()])),
+);
 
 const schema = z
   .object({
@@ -77,20 +84,6 @@ const schema = z
     AWS_MARKETPLACE_SECRET_ACCESS_KEY: z.string().optional(),
     /** Asked instead of the region's own endpoint of STS. */
     AWS_STS_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-    /** Asked instead of Chargebee: a fake that moves no money. */
-    CHARGEBEE_API_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** Asked instead of Moyasar: a fake that moves no money. */
-    MOYASAR_API_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** Asked instead of Nomod: a fake that moves no money. */
-    NOMOD_API_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** Asked instead of Paddle: a fake that moves no money. */
-    PADDLE_API_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** Asked instead of Razorpay: a fake that moves no money. */
-    RAZORPAY_API_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** Asked instead of Stripe: a fake that moves no money. */
-    STRIPE_API_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** Asked instead of Whop: a fake that moves no money. */
-    WHOP_API_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Address under which payers reach the API, for payment pages that workers open. */
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** The operator's portal, to which customers are sent with their session. */
@@ -209,9 +202,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
   const result = schema.safeParse(given);
-  const problems = result.success
-    ? [...urlProblems(result.data, given), ...temporalProblems(given)]
-    : result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const urls = providerUrls.safeParse(given);
+  const problems = [
+    ...[result, urls]
+      .flatMap(({ error }) => error?.issues ?? [])
+      .map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+    ...(result.success ? [...urlProblems(result.data, given), ...temporalProblems(given)] : []),
+  ];
   if (!result.success || problems.length > 0) {
     throw new UnusableConfiguration(`The configuration is not usable. ${problems.join('; ')}.`);
   }
@@ -239,15 +236,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     publicUrl: (values.PUBLIC_URL ?? `http://${values.HOST}:${values.PORT}`).replace(/\/+$/, ''),
     secretEncryptionKeys: values.SECRET_ENCRYPTION_KEYS,
     awsMarketplace: awsMarketplace(values),
-    providerUrls: {
-      chargebee: values.CHARGEBEE_API_URL,
-      moyasar: values.MOYASAR_API_URL,
-      nomod: values.NOMOD_API_URL,
-      paddle: values.PADDLE_API_URL,
-      razorpay: values.RAZORPAY_API_URL,
-      stripe: values.STRIPE_API_URL,
-      whop: values.WHOP_API_URL,
-    },
+    providerUrls: Object.fromEntries(payable.map((provider) => [provider.name, given[urlVariable(provider)]])),
     timerSpreadMs: values.TIMER_SPREAD_SECONDS * 1000,
     workflowBundle: values.WORKFLOW_BUNDLE ?? null,
     webhooks: { allowedHosts: values.WEBHOOK_ALLOWED_HOSTS, nat64Prefixes: nat64Prefixes(values) },

@@ -1,7 +1,7 @@
 import { readConfigOrExit } from '../config.ts';
 import { prepareNamespace } from './temporal-namespace.ts';
 
-/** Registers the namespace and the search attributes with the Temporal server of TEMPORAL_ADDRESS, beside db/migrate.ts. */
+/** Registers the namespace and the search attributes with the Temporal server of TEMPORAL_ADDRESS, beside dev/migrate.ts. */
 const { connection, namespace } = readConfigOrExit().temporal;
 try {
   await prepareNamespace(connection, namespace);

@@ -9,7 +9,7 @@ const repository = join(import.meta.dirname, '..');
 const lifecycleQueue = 'lifecycle';
 
 /** The worker as a service, which gives way to the API. docs: operations.md Cores */
-export const workerService = { name: 'worker', slug: 'worker', entry: 'activities/worker.ts', givesWay: true } as const;
+export const workerService = { name: 'worker', slug: 'worker', entry: 'worker.ts', givesWay: true } as const;
 
 export interface ServiceOptions {
   name: string;

@@ -1,37 +1,14 @@
-import { chargebeeAdapter } from './chargebee/adapter.ts';
-import { moyasarAdapter } from './moyasar/adapter.ts';
-import { nomodAdapter } from './nomod/adapter.ts';
-import { paddleAdapter } from './paddle/adapter.ts';
 import { type PaymentGateways, paymentGateways } from './payment-gateway.ts';
 import type { ProviderAdapters } from './provider-adapter.ts';
-import { razorpayAdapter } from './razorpay/adapter.ts';
+import { providers } from './providers.ts';
 import { openSandboxGateway } from './sandbox-gateway/gateway.ts';
-import { stripeAdapter } from './stripe/adapter.ts';
-import { whopAdapter } from './whop/adapter.ts';
 
-/** Addresses of providers other than their own: fakes. */
-export interface ProviderUrls {
-  chargebee?: string | undefined;
-  moyasar?: string | undefined;
-  nomod?: string | undefined;
-  paddle?: string | undefined;
-  razorpay?: string | undefined;
-  stripe?: string | undefined;
-  whop?: string | undefined;
-}
+/** Addresses of providers other than their own, by their names: fakes. */
+export type ProviderUrls = Readonly<Record<string, string | undefined>>;
 
 /** The providers that payments can be made through, by name. docs: providers.md */
 export function providerAdapters(urls: ProviderUrls = {}): ProviderAdapters {
-  const adapters = [
-    chargebeeAdapter(urls.chargebee),
-    moyasarAdapter(urls.moyasar),
-    nomodAdapter(urls.nomod),
-    paddleAdapter(urls.paddle),
-    razorpayAdapter(urls.razorpay),
-    stripeAdapter(urls.stripe),
-    whopAdapter(urls.whop),
-  ];
-  return new Map(adapters.map((adapter) => [adapter.name, adapter]));
+  return new Map(providers.flatMap(({ name, adapter }) => (adapter ? [[name, adapter(urls[name])] as const] : [])));
 }
 
 /**

@@ -43,6 +43,10 @@ export interface NotificationMarker {
 
 /** How notifications of a provider are verified and read. */
 export interface ProviderNotifications {
+  /** Words that say what proves its sender, as the reference tells them. */
+  readonly proof: string;
+  /** Headers that sign or name a notification, in lower case: they are kept beside it. None of them is a credential. */
+  readonly headers: readonly string[];
   /** Verifies who sent a notification, by one of the secrets. Only over the raw bytes, before anything of them is read. */
   verify(notification: RawNotification, secrets: readonly string[], nowMs: number): SignatureVerdict;
   /** Verifies by another secret of a connection that has no webhook secret; absent where nothing else verifies. spec: README decision 31 */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { billingModels } from '../../billing/price/price-terms.ts';
 import type { StoredTier } from '../../db/entities/catalogue/price.ts';
 import type { PriceChange } from '../../services/catalogue/price/price-change.ts';
 import type { NewPrice, SentPrice, SentUnitTerms, SomeTerms } from '../../services/catalogue/price/price-rules.ts';
@@ -52,7 +53,7 @@ const priceFields = {
   entity_type: z.union([z.literal(''), z.enum(ownerTypes, 'must be PLAN, ADDON, SUBSCRIPTION or COSTSHEET')]).nullish(),
   entity_id: z.string().max(255).nullish(),
   type: z.enum(['USAGE', 'FIXED']),
-  billing_model: z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED', 'PERCENTAGE']),
+  billing_model: z.enum(billingModels),
   billing_cadence: z.enum(['RECURRING', 'ONETIME']).nullish(),
   billing_period: z.enum(billingPeriods).nullish(),
   billing_period_count: z.int().min(1, 'must be at least 1').max(1000).nullish(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { currencySymbol } from '../../billing/money/money.ts';
+import { billingModels } from '../../billing/price/price-terms.ts';
 import type { Addon } from '../../db/entities/catalogue/addon.ts';
 import type { Group } from '../../db/entities/catalogue/group.ts';
 import type { Meter } from '../../db/entities/catalogue/meter.ts';
@@ -31,7 +32,7 @@ const priceShape = <T extends z.ZodType>(amount: T) => ({
   plan_id: z.string().nullable(),
   parent_price_id: z.string().nullable(),
   type: z.enum(['USAGE', 'FIXED']),
-  billing_model: z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED', 'PERCENTAGE']),
+  billing_model: z.enum(billingModels),
   billing_cadence: z.string(),
   billing_period: z.string(),
   billing_period_count: z.int(),

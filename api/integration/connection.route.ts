@@ -1,5 +1,6 @@
+import { providers } from '../../integrations/providers.ts';
 import {
-  capableConnections,
+  connectionsTo,
   deleteConnection,
   findConnection,
   listConnections,
@@ -25,6 +26,7 @@ import {
 import { saveConnectionChange, saveNewConnection } from './connection.ts';
 
 const tags = ['Connections'];
+const capableProviders = providers.flatMap(({ name, exchanges }) => (exchanges ? [name] : []));
 
 /** Connections to providers and what may be exchanged with them. Nothing is exchanged here. spec: platform §13 */
 export async function connectionRoutes(app: Api): Promise<void> {
@@ -120,6 +122,7 @@ export async function connectionRoutes(app: Api): Promise<void> {
       response: { 200: integrationConfig, ...errorResponses },
     },
     config: { permission: 'integration:read' },
-    handler: async ({ transaction }) => transaction(async (tx) => viewIntegrationConfig(await capableConnections(tx))),
+    handler: async ({ transaction }) =>
+      transaction(async (tx) => viewIntegrationConfig(await connectionsTo(tx, capableProviders))),
   });
 }

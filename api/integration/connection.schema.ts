@@ -4,8 +4,9 @@ import type { SyncConfig } from '../../db/entities/integration/sync-config.ts';
 import type { ListPage } from '../../db/list.ts';
 import { badField } from '../../db/rows/record.ts';
 import type { Scope } from '../../db/scope.ts';
+import { providerNamed, providerNames } from '../../integrations/providers.ts';
 import type { DecideChange, NewConnection } from '../../services/integration/connection.ts';
-import { capabilities, type Provider, providers, syncConfig } from '../../services/integration/connection-config.ts';
+import { syncConfig } from '../../services/integration/connection-config.ts';
 import type { ConnectionSecrets } from '../../services/integration/connection-secret.ts';
 import { listQuery, searchBody } from '../list.ts';
 import {
@@ -22,7 +23,7 @@ import { changedSecrets, readSecrets, secretsInput } from './connection-secret.s
 import { readSyncConfig, syncConfigInput, syncConfigOutput, viewSyncConfig } from './sync-config.schema.ts';
 
 const name = z.string().trim().min(1, 'must not be empty').max(255);
-export const providerType = z.enum(providers);
+export const providerType = z.enum(providerNames);
 const secretsNote =
   'What the provider is called with, flat or under the name of the provider. Kept encrypted; no answer ever shows it.';
 
@@ -149,7 +150,7 @@ function secretsAfter(
 }
 
 /** The platform's own bucket is written to with the platform's own credentials. */
-function isManaged(provider: Provider, config: SyncConfig): boolean {
+function isManaged(provider: string, config: SyncConfig): boolean {
   return provider === 's3' && (config.s3?.is_platform_managed ?? false);
 }
 
@@ -160,7 +161,7 @@ export function viewConnection(row: Connection): z.output<typeof connection> {
     created_at: wholeSeconds(record.created_at),
     updated_at: wholeSeconds(record.updated_at),
     name: row.name,
-    provider_type: row.providerType as Provider,
+    provider_type: row.providerType,
     metadata: row.metadata,
     sync_config: viewSyncConfig(row.syncConfig),
     health: viewHealth(row),
@@ -182,7 +183,7 @@ export function viewIntegrationConfig(rows: readonly Connection[]): z.output<typ
   return {
     integrations: rows.map((row) => ({
       provider: row.providerType,
-      base_config: viewSyncConfig(capabilities.get(row.providerType) ?? syncConfig()),
+      base_config: viewSyncConfig(syncConfig(providerNamed(row.providerType).exchanges)),
       current_config: viewSyncConfig(row.syncConfig),
     })),
   };

@@ -16,7 +16,7 @@ import {
   updateConnection,
 } from '../../services/integration/connection.ts';
 import type { ConnectionSecrets } from '../../services/integration/connection-secret.ts';
-import { isOtherKey, providerAccountOf } from './provider-account.ts';
+import { isOtherKey, providerAccountOf, toldModes } from './provider-account.ts';
 
 /**
  * Creates a connection. A role at AWS is assumed before, outside any transaction; what another connection forbids is told first.
@@ -37,7 +37,10 @@ export async function saveNewConnection<View>(
   }
   const keys = config.secretEncryptionKeys ?? [];
   const providerAccount = await providerAccountOf(request, input.providerType, input.secrets, field);
-  return request.transaction(async (tx) => view(await createConnection(tx, keys, id, { ...input, providerAccount })));
+  const modes = toldModes(input.providerType, input.secrets);
+  return request.transaction(async (tx) =>
+    view(await createConnection(tx, keys, id, { ...input, providerAccount, modes })),
+  );
 }
 
 /**
@@ -65,7 +68,7 @@ export async function saveConnectionChange<View>(
     if (role && JSON.stringify(role) !== JSON.stringify(checked)) {
       throw refuse('version_conflict', `connection ${id} was changed meanwhile; read it and send the change again`);
     }
-    return { ...decided, ...account };
+    return { ...decided, ...account, modes: toldModes(now.providerType, decided.secrets ?? null) };
   };
   return request.transaction(async (tx) => view(await updateConnection(tx, keys, id, decideAsChecked)));
 }

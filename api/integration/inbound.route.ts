@@ -1,3 +1,4 @@
+import { providers } from '../../integrations/providers.ts';
 import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { inboundAnswer, inboundParams } from './inbound.schema.ts';
@@ -7,16 +8,11 @@ import { providerInboxSignal } from './provider-inbox.ts';
 /** Largest notification. spec: platform §16 */
 const notificationLimitBytes = 1024 * 1024;
 
-/** Providers whose notifications are taken, and what people call them. */
-const notifying = [
-  ['chargebee', 'Chargebee'],
-  ['moyasar', 'Moyasar'],
-  ['nomod', 'Nomod'],
-  ['paddle', 'Paddle'],
-  ['razorpay', 'Razorpay'],
-  ['stripe', 'Stripe'],
-  ['whop', 'Whop'],
-] as const;
+/** Providers whose notifications are taken. */
+const notifying = providers.flatMap(({ name, title, adapter }) => {
+  const notifications = adapter?.().notifications;
+  return notifications ? [{ provider: name, title, proof: notifications.proof }] : [];
+});
 
 /**
  * Notifications of providers. No key and no tenant's state is looked at: who sent one is told by its signature over the bytes as they came,
@@ -37,13 +33,14 @@ export async function inboundRoutes(app: Api): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-  for (const [provider, name] of notifying) {
+  for (const { provider, title, proof } of notifying) {
     app.post(`/webhooks/${provider}/:tenant_id/:environment_id`, {
       bodyLimit: notificationLimitBytes,
       schema: {
-        operationId: `handle${name}Webhook`,
+        operationId: `handle${title}Webhook`,
         tags: ['Connections'],
-        summary: `Take a notification of ${name}, signed with the webhook secret of the connection`,
+        summary: `Take a notification of ${title}, signed with the webhook secret of the connection`,
+        description: `Takes no API key: ${proof}. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks ${title}. One that is nothing to us is stored and answered with 200 too, so that ${title} does not repeat it.`,
         security: [],
         params: inboundParams,
         response: { 200: inboundAnswer, ...errorResponses },

@@ -35,21 +35,8 @@ export interface InboundDependencies {
 /** Below this age connections are not looked up again; a signature that fits none of them looks anyway. */
 const rememberedMs = 500;
 const rememberedAddresses = 1_000;
-const keptHeaders = [
-  'content-type',
-  'user-agent',
-  'stripe-signature',
-  'paddle-signature',
-  'x-razorpay-signature',
-  'x-razorpay-event-id',
-  'svix-id',
-  'svix-timestamp',
-  'svix-signature',
-  'content-length',
-  'webhook-id',
-  'webhook-timestamp',
-  'webhook-signature',
-];
+/** Headers that are kept of every notification, beside those that its provider signs. */
+const keptHeaders = ['content-type', 'user-agent', 'content-length'];
 
 /** Takes notifications of providers: verified over their bytes, kept, and only then answered. */
 export interface Inbound {
@@ -171,7 +158,7 @@ function keptOf(
 ): NewNotification {
   const { provider, headers, body } = notification;
   const read = reader.read(notification);
-  const names = keptHeaders.filter((name) => headers[name] !== undefined);
+  const names = [...keptHeaders, ...reader.headers].filter((name) => headers[name] !== undefined);
   const isPassedOn = read !== null && reader.concerns(read.eventType);
   return {
     connectionId,

@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { badField } from '../../db/rows/record.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
-import { refuseToldMode } from '../../services/integration/connection-mode.ts';
+import { providerNamed } from '../../integrations/providers.ts';
+import { refuseOtherMode, type ToldMode } from '../../services/integration/connection-mode.ts';
 import type { ConnectionSecrets } from '../../services/integration/connection-secret.ts';
 
 /**
@@ -29,8 +30,9 @@ export async function providerAccountOf(
     );
   }
   if (account.mode) {
-    const key = { provider, member: `${field}.${account.mode.member}`, told: account.mode.told };
-    await inSqlTransaction(database, request.scope, (tx) => refuseToldMode(tx, request.scope, key));
+    const { member, told } = account.mode;
+    const modes = [{ member: `${field}.${member}`, told }];
+    await inSqlTransaction(database, request.scope, (tx) => refuseOtherMode(tx, request.scope, provider, modes));
   }
   return account.id;
 }
@@ -44,4 +46,13 @@ export function isOtherKey(before: ConnectionSecrets, after: ConnectionSecrets):
         .sort(),
     );
   return calling(before) !== calling(after);
+}
+
+/** The modes that the texts of secrets tell, each of which may say nothing. design: money-in-checkout §A12 */
+export function toldModes(provider: string, secrets: ConnectionSecrets | null): ToldMode[] {
+  return (providerNamed(provider).tellsMode ?? []).flatMap(({ member, test, live, kind }): ToldMode[] => {
+    const text = secrets?.[member] ?? '';
+    if (live.test(text)) return [{ member, told: 'live', kind }];
+    return test.test(text) ? [{ member, told: 'test', kind }] : [];
+  });
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Connection } from '../../db/entities/integration/connection.ts';
 import { badField } from '../../db/rows/record.ts';
+import { providerNames } from '../../integrations/providers.ts';
 import type { DecideChange } from '../../services/integration/connection.ts';
-import { type Provider, providers } from '../../services/integration/connection-config.ts';
 import { timestampOutput, wholeSeconds } from '../scalars.schema.ts';
 import { createConnectionBody, newConnection, providerType } from './connection.schema.ts';
 import { readSecrets } from './connection-secret.schema.ts';
@@ -44,18 +44,16 @@ export const linkedIntegrations = z
   .meta({ id: 'LinkedIntegrationsResponse' });
 
 /** The provider of path and body. Throws `validation_error` when they differ or there is no such provider. spec: platform §7 */
-export function agreedProvider(path: string, body: string): Provider {
-  if (!(providers as readonly string[]).includes(path)) {
-    throw badField('provider', `must be one of ${providers.join(', ')}`);
-  }
+export function agreedProvider(path: string, body: string): string {
+  if (!providerNames.includes(path)) throw badField('provider', `must be one of ${providerNames.join(', ')}`);
   if (body !== path) throw badField('provider', `must be ${path}, as in the path`);
-  return path as Provider;
+  return path;
 }
 
 type IntegrationBody = z.output<typeof createIntegrationBody>;
 
 /** The connection that credentials make: nothing is exchanged until its configuration says so. */
-export function newIntegration(provider: Provider, { name, credentials }: IntegrationBody, scope: Scope) {
+export function newIntegration(provider: string, { name, credentials }: IntegrationBody, scope: Scope) {
   if (provider === 'aws_marketplace') {
     throw badField('provider', 'needs a region too; create this connection with POST /connections');
   }
@@ -65,7 +63,7 @@ export function newIntegration(provider: Provider, { name, credentials }: Integr
 type Scope = Parameters<typeof newConnection>[1];
 
 /** New credentials for a connection there is: its name and all its secrets are replaced, what it exchanges stays. */
-export function replacedIntegration(provider: Provider, { name, credentials }: IntegrationBody): DecideChange {
+export function replacedIntegration(provider: string, { name, credentials }: IntegrationBody): DecideChange {
   const secrets = readSecrets(provider, credentials, 'credentials');
   return ({ syncConfig }) => {
     if (!syncConfig.s3?.is_platform_managed || provider !== 's3') return { name, secrets };
@@ -78,7 +76,7 @@ export function viewIntegration(row: Connection): z.output<typeof integrationSec
     id: row.id,
     name: row.name,
     type: 'integration',
-    provider: row.providerType as Provider,
+    provider: row.providerType,
     display_id: '***',
     roles: [],
     user_type: null,

@@ -7,10 +7,10 @@ import {
 } from '../../db/entities/integration/sync-config.ts';
 import { badField } from '../../db/rows/record.ts';
 import type { Scope } from '../../db/scope.ts';
-import { type Provider, syncConfig } from '../../services/integration/connection-config.ts';
+import { syncConfig } from '../../services/integration/connection-config.ts';
 import { billingPeriods } from '../catalogue/price-input.schema.ts';
 
-const accounting: ReadonlySet<Provider> = new Set(['quickbooks', 'zoho_books']);
+const accounting: ReadonlySet<string> = new Set(['quickbooks', 'zoho_books']);
 const maxCustomFields = 50;
 
 /** The direction in which an entity is never exchanged. spec: platform §13 `sync_config` */
@@ -121,7 +121,7 @@ export const syncConfigInput = z
  * spec: platform §13
  */
 export function readSyncConfig(
-  provider: Provider,
+  provider: string,
   sent: z.output<typeof syncConfigInput>,
   scope: Pick<Scope, 'tenantId' | 'environmentId'>,
 ): SyncConfig {
@@ -142,7 +142,7 @@ export function readSyncConfig(
 }
 
 function invoiceSettings(
-  provider: Provider,
+  provider: string,
   sent: z.output<typeof invoiceSettingsInput> | null | undefined,
 ): SyncConfig['invoice_sync_settings'] {
   if (!sent) return null;

@@ -42,20 +42,6 @@ export const platformOperations: Readonly<Record<string, string>> = {
   deleteWebhookEndpoint: 'Nothing more is sent there, and what waited for it is forgotten.',
   getWebhookEndpointSecret: 'What the receiver checks signatures with. Needs the right to change webhooks.',
 
-  handleChargebeeWebhook:
-    'Takes no API key: the user and password of the webhook, sent as HTTP Basic, say who sent it, and are not kept. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks Chargebee. One that is nothing to us is stored and answered with 200 too, so that Chargebee does not repeat it.',
-  handleMoyasarWebhook:
-    'Takes no API key: `secret_token` in the body says who sent it, and is not kept. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks Moyasar. One that is nothing to us is stored and answered with 200 too, so that Moyasar does not repeat it.',
-  handleNomodWebhook:
-    'Takes no API key: the signature of Svix over the bytes says who sent it, where the connection has a `webhook_secret`; where it has none, the header `X-API-KEY` with the key of the connection does. It is stored once, by the id in `svix-id`, and answered; after that the workflow of the session, payment or refund it is about asks Nomod. One that is nothing to us is stored and answered with 200 too, so that Nomod does not repeat it.',
-  handlePaddleWebhook:
-    'Takes no API key: the signature over the bytes says who sent it. It is stored once and answered; after that the workflow of the session, payment or refund it is about asks Paddle. One that is nothing to us is stored and answered with 200 too, so that Paddle does not repeat it.',
-  handleRazorpayWebhook:
-    'Takes no API key: the signature over the bytes says who sent it. It is stored once, by the id in `x-razorpay-event-id`, and answered; after that the workflow of the session, payment or refund it is about asks Razorpay. One that is nothing to us is stored and answered with 200 too, so that Razorpay does not repeat it.',
-  handleStripeWebhook:
-    'Takes no API key: the signature over the bytes says who sent it. It is stored once and answered; after that the workflow of the payment or refund it is about asks Stripe. One that is nothing to us is stored and answered with 200 too, so that Stripe does not repeat it.',
-  handleWhopWebhook:
-    'Takes no API key: the signature over id, time and bytes says who sent it. It is stored once, by `webhook-id`, and answered; after that the workflow of the session, payment or refund it is about asks Whop. One that is nothing to us is stored and answered with 200 too, so that Whop does not repeat it.',
   createConnection:
     'Secrets are encrypted with the key of the installation. One of a kind may be connected in an environment.',
   listConnections: 'Connections without their secrets.',

@@ -1,5 +1,6 @@
 import { decimal } from '../money/money.ts';
 import type { DerivedPart } from '../price/derivation.ts';
+import { modelOf } from '../price/price.ts';
 import type { CostStep, PriceTerms } from '../price/price-terms.ts';
 import type { ExplanationStep } from './explanation-step.ts';
 import type { ExplanationWords } from './explanation-text.ts';
@@ -73,26 +74,12 @@ function explainGreatestBucket(
 }
 
 function stepSentence(step: CostStep, price: PriceTerms, words: ExplanationWords): string {
+  const model = modelOf(price);
   const currency = currencyOf(price);
-  // What a percentage multiplies by is a rate, not money.
-  const unit = price.billing_model === 'PERCENTAGE' ? step.unit_amount : words.digits(step.unit_amount, currency);
+  const unit = model.unitIsRate ? step.unit_amount : words.digits(step.unit_amount, currency);
   const flat = step.flat_amount === '0' ? '' : ` + ${words.digits(step.flat_amount, currency)} flat`;
   const sum = `${words.quantity(step.quantity)} × ${unit}${flat} = ${words.money(step.amount, currency)}`;
-  switch (price.billing_model) {
-    case 'FLAT_FEE':
-      return `Flat fee: ${sum}.`;
-    case 'PACKAGE': {
-      const round = price.transform_quantity?.round === 'down' ? 'a started one not counted' : 'a started one whole';
-      return `Packages of ${price.transform_quantity?.divide_by ?? 1}, ${round}: ${sum}.`;
-    }
-    case 'PERCENTAGE':
-      return `${price.percentage_rate ?? '0'} percent: ${sum}.`;
-    case 'TIERED': {
-      const bound = step.up_to === null ? 'no upper limit' : `up to ${words.quantity(step.up_to)}`;
-      const tier = price.tier_mode === 'SLAB' ? 'Tier' : 'All of it in tier';
-      return `${tier} ${step.tier ?? 1} (${bound}): ${sum}.`;
-    }
-  }
+  return `${model.stepLabel(step, price, words.quantity)}: ${sum}.`;
 }
 
 /** The currency a price's own amounts are in: its custom one if it has one. */

@@ -1,8 +1,13 @@
-import { type Decimal, decimalString } from '../money/money.ts';
-import type { Pricer } from './price-terms.ts';
+import { type Decimal, decimalString, storedDecimal } from '../money/money.ts';
+import { type PriceModel, type Pricer, requiredMember } from './price-terms.ts';
 
 /** amount × quantity. spec: catalogue-and-metering §4.3 FLAT_FEE */
-export function flatCost(amount: Decimal): Pricer {
+export const flatFee: PriceModel = {
+  pricer: (terms) => flatCost(storedDecimal(requiredMember(terms, 'amount'))),
+  stepLabel: () => 'Flat fee',
+};
+
+function flatCost(amount: Decimal): Pricer {
   return (quantity) => {
     const cost = amount.times(quantity);
     return {

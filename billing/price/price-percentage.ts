@@ -1,8 +1,14 @@
-import { type Decimal, decimalString, hundred } from '../money/money.ts';
-import type { Pricer } from './price-terms.ts';
+import { type Decimal, decimalString, hundred, storedDecimal } from '../money/money.ts';
+import { type PriceModel, type Pricer, requiredMember } from './price-terms.ts';
 
 /** base × rate ÷ 100, the base being the quantity. spec: catalogue-and-metering §4.3 PERCENTAGE */
-export function percentageCost(rate: Decimal): Pricer {
+export const percentage: PriceModel = {
+  pricer: (terms) => percentageCost(storedDecimal(requiredMember(terms, 'percentage_rate'))),
+  stepLabel: (_step, terms) => `${terms.percentage_rate ?? '0'} percent`,
+  unitIsRate: true,
+};
+
+function percentageCost(rate: Decimal): Pricer {
   const share = rate.dividedBy(hundred);
   return (quantity) => {
     const cost = quantity.times(share);

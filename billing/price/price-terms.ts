@@ -1,6 +1,10 @@
 import type { Decimal } from '../money/money.ts';
+import { refuse } from '../refusal.ts';
 
-export type BillingModel = 'FLAT_FEE' | 'PACKAGE' | 'TIERED' | 'PERCENTAGE';
+/** The price models, as the wire spells them; each is a `PriceModel` in `price.ts`. */
+export const billingModels = ['FLAT_FEE', 'PACKAGE', 'TIERED', 'PERCENTAGE'] as const;
+
+export type BillingModel = (typeof billingModels)[number];
 
 /** A tier; `up_to` null is the open last one. Any order. */
 export interface TierTerms {
@@ -41,3 +45,25 @@ export interface CostOfQuantity {
 
 /** A price ready to be asked for many quantities (buckets). */
 export type Pricer = (quantity: Decimal) => CostOfQuantity;
+
+/** A way to price a quantity. */
+export interface PriceModel {
+  /** Reads the terms once. Throws `validation_error` where a member that the model needs is absent or has no meaning. */
+  pricer(terms: PriceTerms): Pricer;
+  /** The words in front of a step's sum where it is explained; `quantity` writes a quantity as people read it. */
+  stepLabel(step: CostStep, terms: PriceTerms, quantity: (digits: string) => string): string;
+  /** Set where a step's `unit_amount` is a rate, which is told without a currency. */
+  unitIsRate?: true;
+}
+
+/** A member that a price of the model cannot do without. Throws `validation_error` where it is absent. */
+export function requiredMember<Name extends keyof PriceTerms>(
+  terms: PriceTerms,
+  name: Name,
+): NonNullable<PriceTerms[Name]> {
+  const value = terms[name];
+  if (value !== null && value !== undefined) return value;
+  throw refuse('validation_error', `a ${terms.billing_model} price needs ${name}`, {
+    fields: { [name]: `required by billing_model ${terms.billing_model}` },
+  });
+}

@@ -1,6 +1,6 @@
 import { type Decimal, decimalString, least, storedDecimal, zero } from '../money/money.ts';
 import { refuse } from '../refusal.ts';
-import type { CostStep, Pricer, TierTerms } from './price-terms.ts';
+import { type CostStep, type PriceModel, type Pricer, requiredMember, type TierTerms } from './price-terms.ts';
 
 interface Tier {
   /** Inclusive; null is open. */
@@ -9,8 +9,20 @@ interface Tier {
   flatAmount: Decimal;
 }
 
+/** Tiers, each with an amount a unit and one for entering it. spec: catalogue-and-metering §4.3 TIERED */
+export const tiered: PriceModel = {
+  pricer(terms) {
+    const tiers = readTiers(requiredMember(terms, 'tiers'));
+    return terms.tier_mode === 'SLAB' ? slabCost(tiers) : volumeCost(tiers);
+  },
+  stepLabel({ tier, up_to: upTo }, { tier_mode: mode }, quantity) {
+    const bound = upTo === null ? 'no upper limit' : `up to ${quantity(upTo)}`;
+    return `${mode === 'SLAB' ? 'Tier' : 'All of it in tier'} ${tier ?? 1} (${bound})`;
+  },
+};
+
 /** Tiers in ascending order, the open one last, whatever the order given. spec: catalogue-and-metering §4.3 */
-export function readTiers(terms: readonly TierTerms[]): Tier[] {
+function readTiers(terms: readonly TierTerms[]): Tier[] {
   if (terms.length === 0)
     throw refuse('validation_error', 'tiers must hold at least one tier', { fields: { tiers: 'at least one' } });
   const tiers = terms.map((tier) => ({
@@ -25,7 +37,7 @@ export function readTiers(terms: readonly TierTerms[]): Tier[] {
  * All of the quantity at the first tier that reaches it; above every limit at the last tier.
  * spec: catalogue-and-metering §4.3 TIERED VOLUME
  */
-export function volumeCost(tiers: Tier[]): Pricer {
+function volumeCost(tiers: Tier[]): Pricer {
   return (quantity) => {
     const reached = tiers.findIndex((tier) => tier.upTo === null || quantity.lessThanOrEqualTo(tier.upTo));
     const position = reached === -1 ? tiers.length - 1 : reached;
@@ -38,7 +50,7 @@ export function volumeCost(tiers: Tier[]): Pricer {
  * Each tier prices the part of the quantity inside it and adds its flat amount only when that part is positive; the last tier
  * is open even when it has a limit. spec: catalogue-and-metering §4.3 TIERED SLAB
  */
-export function slabCost(tiers: Tier[]): Pricer {
+function slabCost(tiers: Tier[]): Pricer {
   return (quantity) => {
     const steps: CostStep[] = [];
     let cost = zero;

@@ -1,10 +1,25 @@
 import { type Decimal, decimal, decimalString, storedDecimal, zero } from '../money/money.ts';
 import { refuse } from '../refusal.ts';
-import { flatCost } from './price-flat.ts';
-import { packageCost } from './price-package.ts';
-import { percentageCost } from './price-percentage.ts';
-import type { CostOfQuantity, Pricer, PriceTerms } from './price-terms.ts';
-import { readTiers, slabCost, volumeCost } from './price-tiered.ts';
+import { flatFee } from './price-flat.ts';
+import { packages } from './price-package.ts';
+import { percentage } from './price-percentage.ts';
+import {
+  type BillingModel,
+  billingModels,
+  type CostOfQuantity,
+  type PriceModel,
+  type Pricer,
+  type PriceTerms,
+} from './price-terms.ts';
+import { tiered } from './price-tiered.ts';
+
+/** Every price model by its name. */
+const models: Readonly<Record<BillingModel, PriceModel>> = {
+  FLAT_FEE: flatFee,
+  PACKAGE: packages,
+  TIERED: tiered,
+  PERCENTAGE: percentage,
+};
 
 /** One value of a bucketed meter: what a bucket (and group) measured. */
 export interface BucketValue {
@@ -25,34 +40,20 @@ export interface BucketedCost {
  * member its model needs is refused. spec: catalogue-and-metering §4.3, §1.1 N3
  */
 export function pricerOf(terms: PriceTerms): Pricer {
-  const model = modelOf(terms);
+  const model = modelOf(terms).pricer(terms);
   return (given) => {
     const quantity = storedDecimal(given);
     return quantity.isZero() ? { cost: zero, steps: [] } : model(quantity);
   };
 }
 
-function modelOf(terms: PriceTerms): Pricer {
-  switch (terms.billing_model) {
-    case 'FLAT_FEE':
-      return flatCost(storedDecimal(required(terms.amount, 'amount', 'FLAT_FEE')));
-    case 'PACKAGE': {
-      const transform = required(terms.transform_quantity, 'transform_quantity', 'PACKAGE');
-      const amount = storedDecimal(required(terms.amount, 'amount', 'PACKAGE'));
-      return packageCost(amount, storedDecimal(transform.divide_by), transform.round ?? 'up');
-    }
-    case 'TIERED': {
-      const tiers = readTiers(required(terms.tiers, 'tiers', 'TIERED'));
-      return terms.tier_mode === 'SLAB' ? slabCost(tiers) : volumeCost(tiers);
-    }
-    case 'PERCENTAGE':
-      return percentageCost(storedDecimal(required(terms.percentage_rate, 'percentage_rate', 'PERCENTAGE')));
-    default:
-      throw refuse(
-        'validation_error',
-        `billing_model ${terms.billing_model} is not FLAT_FEE, PACKAGE, TIERED or PERCENTAGE`,
-      );
-  }
+/** The model of a price. Throws `validation_error` for a name that is none. */
+export function modelOf({ billing_model: name }: Pick<PriceTerms, 'billing_model'>): PriceModel {
+  if (Object.hasOwn(models, name)) return models[name];
+  throw refuse(
+    'validation_error',
+    `billing_model ${name} is not ${billingModels.slice(0, -1).join(', ')} or ${billingModels.at(-1)}`,
+  );
 }
 
 /**
@@ -104,13 +105,4 @@ export function defaultQuantity(
   }
   const minimum = minQuantity === null || minQuantity === undefined ? zero : storedDecimal(minQuantity);
   return minimum.isZero() ? '1' : decimalString(minimum);
-}
-
-function required<T>(value: T | null | undefined, name: string, model: string): T {
-  if (value === null || value === undefined) {
-    throw refuse('validation_error', `a ${model} price needs ${name}`, {
-      fields: { [name]: `required by billing_model ${model}` },
-    });
-  }
-  return value;
 }

@@ -1,5 +1,4 @@
-import { paperDigestText } from '../../services/invoice/document/document-paper.ts';
-import { documentDigestText } from '../../services/invoice/document/invoice-digest.ts';
+import { documentDigestText, paperDigestText } from '../rows/document-digest.ts';
 import type { InvariantRule } from './invariant.ts';
 
 const notEqual = (stored: string, computed: string) => `${stored} is distinct from ${computed}`;

@@ -23,6 +23,13 @@ export type FakeFault =
   | 'half'
   | 'hang';
 
+/** A fake as the server of a provider offers it: `dev/provider-fakes/<name>/server.ts` exports one as `fake`. */
+export interface OfferedFake {
+  start(): Promise<{ url: string; close(): Promise<void> }>;
+  /** Secrets that connect to it, in words. */
+  secrets: string;
+}
+
 /** A request as it came in; `pageUrl` is where the fake itself is reached. */
 export interface FakeRequest {
   method: string;

@@ -33,6 +33,8 @@ const ofRefunds = new Set([
  * spec: platform §16; design: money-in-checkout §C chargebee
  */
 export const chargebeeNotifications: ProviderNotifications = {
+  proof: 'the user and password of the webhook, sent as HTTP Basic, say who sent it, and are not kept',
+  headers: [],
   verify({ headers }, secrets) {
     const given = credentialsIn(headers.authorization);
     if (given === null) return 'missing';

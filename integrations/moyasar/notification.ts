@@ -11,6 +11,8 @@ const passedOn = /^payment_(paid|failed|faild|authorized|captured|refunded|voide
  * spec: platform §16; design: money-in-checkout §C moyasar
  */
 export const moyasarNotifications: ProviderNotifications = {
+  proof: '`secret_token` in the body says who sent it, and is not kept',
+  headers: [],
   verify({ body }, secrets) {
     const given = jsonObject(body)?.secret_token;
     if (typeof given !== 'string' || given === '') return 'missing';

@@ -12,6 +12,9 @@ const passedOn = /^(charge|checkout|refund)\./;
  * A connection without a webhook secret takes those that bring its API key along. spec: platform §16, README decision 31
  */
 export const nomodNotifications: ProviderNotifications = {
+  proof:
+    'the signature of Svix over the bytes says who sent it, where the connection has a `webhook_secret`; where it has none, the header `X-API-KEY` with the key of the connection does',
+  headers: ['svix-id', 'svix-timestamp', 'svix-signature'],
   verify: (notification, secrets, nowMs) => verifyStandardWebhook('svix', notification, secrets, nowMs),
   byKey: {
     member: 'api_key',

@@ -18,6 +18,8 @@ const passedOn = [
 
 /** Notifications of Paddle: an event whose `data` is the object as it was then. design: money-in-checkout §C paddle */
 export const paddleNotifications: ProviderNotifications = {
+  proof: 'the signature over the bytes says who sent it',
+  headers: ['paddle-signature'],
   verify: ({ headers, body }, secrets, nowMs) =>
     verifyPaddleSignature(headers['paddle-signature'], body, secrets, nowMs),
   read({ body }) {

@@ -19,6 +19,8 @@ const ofRefunds = /^refund\./;
 
 /** Notifications of Razorpay: an event with its objects as they were then, named in a header. design: money-in-checkout §C razorpay */
 export const razorpayNotifications: ProviderNotifications = {
+  proof: 'the signature over the bytes says who sent it',
+  headers: ['x-razorpay-signature', 'x-razorpay-event-id'],
   verify: ({ headers, body }, secrets) => verifyRazorpaySignature(headers['x-razorpay-signature'], body, secrets),
   read: readRazorpayEvent,
   concerns: (eventType) => passedOn.test(eventType),

@@ -12,6 +12,8 @@ const ofRefunds = /^(refund\.|charge\.(refunded|refund\.updated)$)/;
 
 /** Notifications of Stripe: an event whose `data.object` is the object as it was then. design: money-in-checkout §C stripe */
 export const stripeNotifications: ProviderNotifications = {
+  proof: 'the signature over the bytes says who sent it',
+  headers: ['stripe-signature'],
   verify({ headers, body }, secrets, nowMs) {
     const header = headers['stripe-signature'];
     return verifyStripeSignature(Array.isArray(header) ? header.join(',') : header, body, secrets, nowMs);

@@ -13,6 +13,8 @@ const ofRefunds = /^refund\./;
 
 /** Notifications of Whop: an event whose `data` is the object as it was then. design: money-in-checkout §C whop */
 export const whopNotifications: ProviderNotifications = {
+  proof: 'the signature over id, time and bytes says who sent it',
+  headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
   verify: (notification, secrets, nowMs) => verifyStandardWebhook('webhook', notification, secrets, nowMs),
   read({ headers, body }) {
     const event = jsonObject(body);

@@ -8,18 +8,19 @@ import type { Transaction } from '../../db/transaction.ts';
 import { flushUnique } from '../../db/unique.ts';
 import { adoptMethods, openThroughConnection, tookMoney } from '../payment/payment-connection.ts';
 import { writeAudit } from '../platform/audit.ts';
-import { capabilities, type Provider } from './connection-config.ts';
-import { refuseOtherMode } from './connection-mode.ts';
+import { refuseOtherMode, type ToldMode } from './connection-mode.ts';
 import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
 import { withFormerSecrets, withoutFormerSecrets } from './webhook-secret.ts';
 
 export interface NewConnection {
   name: string;
-  providerType: Provider;
+  providerType: string;
   /** Null for a connection that needs none. */
   secrets: ConnectionSecrets | null;
   /** The account that the secrets are of, where the provider says it. */
   providerAccount?: string | null;
+  /** The modes that the secrets tell. */
+  modes?: readonly ToldMode[];
   metadata: Record<string, string>;
   syncConfig: SyncConfig;
 }
@@ -29,7 +30,7 @@ export type ConnectionChange = Partial<Omit<NewConnection, 'providerType'>>;
 
 /** A connection as whoever decides about its change sees it. The secrets are opened only when they are asked for. */
 export interface CurrentConnection {
-  providerType: Provider;
+  providerType: string;
   syncConfig: SyncConfig;
   hasSecrets: boolean;
   secrets(): ConnectionSecrets;
@@ -50,8 +51,8 @@ export async function createConnection(
 ): Promise<Connection> {
   const known = await tx.em.findOne(Connection, { id, environmentId: tx.scope.environmentId });
   if (known) return known;
-  const { secrets, ...members } = input;
-  await refuseOtherMode(tx, tx.scope, input.providerType, secrets);
+  const { secrets, modes = [], ...members } = input;
+  await refuseOtherMode(tx, tx.scope, input.providerType, modes);
   const row = tx.em.create(Connection, { ...newRecord(tx, 'conn', id), ...members });
   putSecrets(keys, row, secrets);
   await flushUnique(tx, { connection_provider_unique: () => taken(input.providerType) });
@@ -62,7 +63,7 @@ export async function createConnection(
 }
 
 /** Throws `already_exists` when another connection than that of `id` is in the way. spec: platform §13 */
-export async function refuseTakenProvider(tx: Transaction, provider: Provider, id: string): Promise<void> {
+export async function refuseTakenProvider(tx: Transaction, provider: string, id: string): Promise<void> {
   if (provider === 's3') return;
   if ((await connectionsOf(tx, provider)).some((other) => other.id !== id)) throw taken(provider);
 }
@@ -102,11 +103,11 @@ export async function publishedConnectionId(tx: Transaction, provider: string): 
   return (await connectionsOf(tx, provider))[0]?.id ?? null;
 }
 
-/** The published connections to providers whose capabilities are known, the oldest first. spec: platform §13 GET /integrations/config */
-export async function capableConnections(tx: Transaction): Promise<Connection[]> {
+/** The published connections to some providers, the oldest first. spec: platform §13 GET /integrations/config */
+export async function connectionsTo(tx: Transaction, providers: readonly string[]): Promise<Connection[]> {
   return tx.em.find(
     Connection,
-    { environmentId: tx.scope.environmentId, status: 'published', ...anyOf('providerType', [...capabilities.keys()]) },
+    { environmentId: tx.scope.environmentId, status: 'published', ...anyOf('providerType', providers) },
     { orderBy: { createdAt: 'asc', id: 'asc' } },
   );
 }
@@ -149,10 +150,10 @@ export async function updateConnection(
   decide: DecideChange,
 ): Promise<Connection> {
   const row = await lockConnection(tx, id);
-  const { secrets, providerAccount, ...members } = decide(asCurrent(keys, row));
+  const { secrets, providerAccount, modes = [], ...members } = decide(asCurrent(keys, row));
   const changed = [...Object.keys(members), ...(secrets === undefined ? [] : ['secrets'])];
   if (secrets !== undefined) {
-    await refuseOtherMode(tx, tx.scope, row.providerType as Provider, secrets);
+    await refuseOtherMode(tx, tx.scope, row.providerType, modes);
     const isOtherAccount =
       providerAccount !== undefined && (providerAccount === null || providerAccount !== row.providerAccount);
     if (isOtherAccount) await refuseWhileOpen(tx, row, 'take the key of another account');
@@ -211,7 +212,7 @@ async function lockConnection(tx: Transaction, id: string): Promise<Connection> 
 
 function asCurrent(keys: EnvelopeKeys, row: Connection): CurrentConnection {
   return {
-    providerType: row.providerType as Provider,
+    providerType: row.providerType,
     syncConfig: row.syncConfig,
     hasSecrets: row.secretKeyId !== null,
     secrets: () => withoutFormerSecrets(openSecrets(keys, row) ?? {}),

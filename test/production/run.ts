@@ -150,7 +150,7 @@ async function run(): Promise<void> {
   const ownerUrl = postgres.url('perennial');
   record(
     'migrations run',
-    (await runNode('migrations', 'db/migrate.ts', { ...environment, DATABASE_OWNER_URL: ownerUrl })) === 0,
+    (await runNode('migrations', 'dev/migrate.ts', { ...environment, DATABASE_OWNER_URL: ownerUrl })) === 0,
   );
   record('the namespace is registered', (await runNode('namespace', 'dev/register.ts', environment)) === 0);
   const { apiKey } = await makeTenant(applicationUrl, 'Production test');

@@ -22,7 +22,7 @@ export function crashingWorkers(base: Pick<TestDatabase, 'applicationUrl'>, temp
     const worker = await startService({
       name: 'worker',
       slug: `worker-${workers.length}`,
-      entry: 'activities/worker.ts',
+      entry: 'worker.ts',
       directory,
       env: {
         ...process.env,

@@ -60,10 +60,6 @@ const rules: Record<string, FolderRule> = {
 // Imports of single files and rooms beyond their folder's rule.
 const exceptions: Record<string, RegExp[]> = {
   'billing/refusal.ts': [/^@temporalio\/common$/],
-  'db/check/invoice-rules.ts': [/^services\/invoice\/document\//],
-  'db/migrate.ts': [/^config\.ts$/, /^integrations\//],
-  // The wire form of an invoice, which webhooks show as the API does.
-  'activities/worker.ts': [/^(config|heap|temporal-connection)\.ts$/, /^api\/event\/outbound-event-payload\.ts$/],
   'api/invoice/document/document-token.ts': [/^jose$/],
   'api/customer/portal-token.ts': [/^jose$/],
   // The catalogue of outbound events says in zod what they carry, once: emitters take their types from it, the API its description.

@@ -5,6 +5,7 @@ import {
   type FakePage,
   type FakeRequest,
   LostAnswer,
+  type OfferedFake,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
@@ -49,6 +50,12 @@ export function startChargebeeFake(options: FakeOptions = {}): Promise<Chargebee
     options,
   );
 }
+
+/** The fake beside a running installation. */
+export const fake: OfferedFake = {
+  start: startChargebeeFake,
+  secrets: 'any site, webhook_username and webhook_password and any api_key that begins with test_',
+};
 
 function refused({ status, body }: ChargebeeRefusal): FakeAnswer {
   return { status, body };

@@ -4,6 +4,7 @@ import {
   type FakeOptions,
   type FakePage,
   type FakeRequest,
+  type OfferedFake,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
@@ -37,6 +38,12 @@ export function startMoyasarFake(options: FakeOptions = {}): Promise<MoyasarFake
     options,
   );
 }
+
+/** The fake beside a running installation. */
+export const fake: OfferedFake = {
+  start: startMoyasarFake,
+  secrets: 'a secret_key sk_test_NAME and its publishable_key pk_test_NAME',
+};
 
 function refused(status: number, type: string, message: string): FakeAnswer {
   return { status, body: { type, message, errors: null } };

@@ -5,6 +5,7 @@ import {
   type FakePage,
   type FakeRequest,
   LostAnswer,
+  type OfferedFake,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
@@ -34,6 +35,9 @@ export function startNomodFake(options: FakeOptions = {}): Promise<NomodFake> {
     options,
   );
 }
+
+/** The fake beside a running installation. */
+export const fake: OfferedFake = { start: startNomodFake, secrets: 'any key that begins with sk_test_' };
 
 function refused(status: number, code: string): FakeAnswer {
   return { status, body: { code, message: code } };

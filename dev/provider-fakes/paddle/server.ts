@@ -4,6 +4,7 @@ import {
   type FakeOptions,
   type FakePage,
   type FakeRequest,
+  type OfferedFake,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
@@ -36,6 +37,12 @@ export function startPaddleFake(options: FakeOptions = {}): Promise<PaddleFake> 
     options,
   );
 }
+
+/** The fake beside a running installation. */
+export const fake: OfferedFake = {
+  start: startPaddleFake,
+  secrets: 'any api_key that begins with pdl_sdbx_ and any client_side_token that begins with test_',
+};
 
 function refused(status: number, code: string): FakeAnswer {
   return { status, body: new PaddleRefusal(status, code).body };

@@ -4,6 +4,7 @@ import {
   type FakePage,
   type FakeRequest,
   LostAnswer,
+  type OfferedFake,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
@@ -45,6 +46,12 @@ export function startRazorpayFake(options: FakeOptions = {}): Promise<RazorpayFa
     options,
   );
 }
+
+/** The fake beside a running installation. */
+export const fake: OfferedFake = {
+  start: startRazorpayFake,
+  secrets: 'a key_id rzp_test_NAME and its secret_key secret_NAME',
+};
 
 function refused(status: number, description: string): FakeAnswer {
   return { status, body: { error: { code: 'BAD_REQUEST_ERROR', description } } };

@@ -4,6 +4,7 @@ import {
   type FakePage,
   type FakeRequest,
   LostAnswer,
+  type OfferedFake,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
@@ -36,6 +37,9 @@ export function startStripeFake(options: FakeOptions = {}): Promise<StripeFake> 
     options,
   );
 }
+
+/** The fake beside a running installation. */
+export const fake: OfferedFake = { start: startStripeFake, secrets: 'any key that begins with sk_test_' };
 
 function refused(status: number, message: string): FakeAnswer {
   return { status, body: { error: { type: 'invalid_request_error', message } } };

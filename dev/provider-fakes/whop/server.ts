@@ -6,6 +6,7 @@ import {
   type FakePage,
   type FakeRequest,
   LostAnswer,
+  type OfferedFake,
   type ProviderFake,
   startFake,
 } from '../shell.ts';
@@ -50,6 +51,9 @@ export function startWhopFake(options: FakeOptions = {}): Promise<WhopFake> {
     options,
   );
 }
+
+/** The fake beside a running installation. */
+export const fake: OfferedFake = { start: startWhopFake, secrets: 'an api_key apik_NAME and its company_id biz_NAME' };
 
 function refused(status: number, code: string): FakeAnswer {
   return { status, body: new WhopRefusal(status, code).body };

@@ -2,6 +2,7 @@ import type { Customer } from '../../../db/entities/customer/customer.ts';
 import type { Invoice } from '../../../db/entities/invoice/invoice.ts';
 import { anyOf } from '../../../db/rows/bulk.ts';
 import { instantText } from '../../../db/rows/columns.ts';
+import { paperDigestText } from '../../../db/rows/document-digest.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { type SettingValue, settingDefaults } from '../../platform/setting-defaults.ts';
@@ -42,9 +43,6 @@ const shown = (metadata: string, keys: string) =>
 
 /** Layout of documents that are issued now; pages of an earlier one stay as they are. */
 export const paperLayout = 2;
-
-/** SHA-256 of a paper `p` as the audit of a document without seal keeps it. */
-export const paperDigestText = `encode(sha256(convert_to(jsonb_build_array(p.seller, p.customer, p.texts)::text, 'UTF8')), 'hex')`;
 
 // Parties are kept in the order of their digests, so that two transactions that keep the same ones wait for each other in one order.
 const recordText = `

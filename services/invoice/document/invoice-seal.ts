@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { InvoiceConfig } from '../../../billing/invoice/invoice-config.ts';
 import { invoiceDateKey } from '../../../billing/invoice/invoice-number.ts';
 import { anyOf, insertText, writeRows } from '../../../db/rows/bulk.ts';
+import { documentDigestText } from '../../../db/rows/document-digest.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { documentDigestText } from './invoice-digest.ts';
 
 /** An invoice that was just issued or skipped; a skipped one is no document and gets no seal. */
 export interface IssuedDocument {

@@ -4,11 +4,11 @@ import { refuse } from '../../../billing/refusal.ts';
 import { Invoice } from '../../../db/entities/invoice/invoice.ts';
 import { InvoiceDocument } from '../../../db/entities/invoice/invoice-document.ts';
 import { InvoiceLineItem } from '../../../db/entities/invoice/invoice-line-item.ts';
+import { documentDigestText } from '../../../db/rows/document-digest.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { taxesOf } from '../read/invoice-read.ts';
 import { type PaperState, paperState } from './document-paper.ts';
-import { documentDigestText } from './invoice-digest.ts';
 import { chainedHash } from './invoice-seal.ts';
 
 /** What a verification found of one invoice. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toldModes } from '../../../api/integration/provider-account.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { refuseOtherMode, refusePlayedMoney } from '../../../services/integration/connection-mode.ts';
 import { testApi } from '../../support/api.ts';
@@ -48,7 +49,7 @@ describe('live keys where time is played with', () => {
     const refuses = (key: string) =>
       inTransaction(database, scope, async (tx) => {
         await tx.rows(production, [scope.environmentId]);
-        await refuseOtherMode(tx, scope, 'stripe', { secret_key: key });
+        await refuseOtherMode(tx, scope, 'stripe', toldModes('stripe', { secret_key: key }));
         // The environment of the file stays what it is.
         await tx.rows(production.replace("'production'", "'development'"), [scope.environmentId]);
       });
@@ -64,7 +65,7 @@ describe('live keys where time is played with', () => {
     const takes = (site: string) =>
       inTransaction(database, scope, async (tx) => {
         await tx.rows(`update environment set type = 'production' where id = $1`, [scope.environmentId]);
-        await refuseOtherMode(tx, scope, 'chargebee', { site, api_key: 'secret' });
+        await refuseOtherMode(tx, scope, 'chargebee', toldModes('chargebee', { site, api_key: 'secret' }));
         await tx.rows(`update environment set type = 'development' where id = $1`, [scope.environmentId]);
       });
     await expect(takes('acme-test')).rejects.toMatchObject({

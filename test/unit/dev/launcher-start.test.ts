@@ -77,7 +77,7 @@ async function failing(entry: string, env: NodeJS.ProcessEnv): Promise<{ code: n
   return { code, errors: errors.trim() };
 }
 
-test.each(['api/server.ts', 'activities/worker.ts'])(
+test.each(['api/server.ts', 'worker.ts'])(
   '%s refuses an environment that it cannot use with one sentence',
   { timeout: 120_000 },
   async (entry) => {
@@ -88,7 +88,7 @@ test.each(['api/server.ts', 'activities/worker.ts'])(
   },
 );
 
-test.each(['api/server.ts', 'activities/worker.ts'])(
+test.each(['api/server.ts', 'worker.ts'])(
   '%s says in one sentence that its database does not answer',
   { timeout: 120_000 },
   async (entry) => {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recordPapersOfIssued } from '../../../../db/migrations/20261125_30_document_papers.ts';
-import { documentDigestText } from '../../../../services/invoice/document/invoice-digest.ts';
+import { documentDigestText } from '../../../../db/rows/document-digest.ts';
 import { chainedHash } from '../../../../services/invoice/document/invoice-seal.ts';
 import { advanceTo, created, testPlatform } from '../../../support/billing.ts';
 import { type BilledCustomer, billedCustomer, countCalls, invoicesOf, type Wire } from '../invoice.fixture.ts';

@@ -1,20 +1,20 @@
-import '../heap.ts';
+import './heap.ts';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
-import { renderInvoices } from '../api/event/outbound-event-payload.ts';
-import { endWithoutDatabase, readConfigOrExit } from '../config.ts';
-import { openDatabase } from '../db/orm.ts';
-import { connectGateways } from '../integrations/connect.ts';
-import { openUsageStore } from '../metering/open-usage-store.ts';
-import { callInterceptors } from '../temporal-connection.ts';
-import { signalUsageWatch } from './alert/usage-watch.ts';
-import { scheduleLifecycleWatch } from './check/lifecycle-watch.ts';
-import { reconcile } from './check/reconcile.ts';
-import { startWebhookDelivery } from './event/webhook/delivery.ts';
-import { runtimeOptions, workerLogger } from './logging.ts';
-import { scheduleRetention } from './usage/event-retention.ts';
-import { startUsageFeed } from './usage/usage-feed.ts';
-import { createWorkers } from './workers.ts';
+import { signalUsageWatch } from './activities/alert/usage-watch.ts';
+import { scheduleLifecycleWatch } from './activities/check/lifecycle-watch.ts';
+import { reconcile } from './activities/check/reconcile.ts';
+import { startWebhookDelivery } from './activities/event/webhook/delivery.ts';
+import { runtimeOptions, workerLogger } from './activities/logging.ts';
+import { scheduleRetention } from './activities/usage/event-retention.ts';
+import { startUsageFeed } from './activities/usage/usage-feed.ts';
+import { createWorkers } from './activities/workers.ts';
+import { renderInvoices } from './api/event/outbound-event-payload.ts';
+import { endWithoutDatabase, readConfigOrExit } from './config.ts';
+import { openDatabase } from './db/orm.ts';
+import { connectGateways } from './integrations/connect.ts';
+import { openUsageStore } from './metering/open-usage-store.ts';
+import { callInterceptors } from './temporal-connection.ts';
 
 /** A worker process: runs workflows and activities until it is told to stop, then finishes what it has begun. */
 const config = readConfigOrExit();

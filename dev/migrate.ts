@@ -1,6 +1,6 @@
 import { readConfigOrExit } from '../config.ts';
+import { prepareDatabase } from '../db/prepare.ts';
 import { installSandboxGateway } from '../integrations/sandbox-gateway/store.ts';
-import { prepareDatabase } from './prepare.ts';
 
 /** Entry file of `npm run migrate`: prepares the database of DATABASE_URL with the role of DATABASE_OWNER_URL. */
 const config = readConfigOrExit();

@@ -1,4 +1,4 @@
-/** What may never change once a document is issued; texts that do not depend on how PostgreSQL pads or shows them. */
+/** Columns that may never change once a document is issued, as texts that do not depend on how PostgreSQL pads or shows them. */
 const invoiceFacts = [
   'i.id',
   'i.customer_id',
@@ -87,3 +87,6 @@ select i.id, encode(sha256(convert_to((jsonb_build_array(${invoiceFacts.join(', 
 ), '[]') || ${taxedFacts} || ${paperFacts})::text, 'UTF8')), 'hex') as digest
 from invoice i left join document_paper p on p.document_id = i.id and p.is_sealed where ${where}`;
 }
+
+/** SHA-256 of a paper `p` as the audit of a document without seal keeps it. */
+export const paperDigestText = `encode(sha256(convert_to(jsonb_build_array(p.seller, p.customer, p.texts)::text, 'UTF8')), 'hex')`;
