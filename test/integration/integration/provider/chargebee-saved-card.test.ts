@@ -3,32 +3,17 @@ import type { FakeTransaction } from '../../../../dev/provider-fakes/chargebee/b
 import { decideCharge } from '../../../../dev/provider-fakes/chargebee/charge.ts';
 import type { SandboxBehaviour } from '../../../../integrations/sandbox-gateway/card.ts';
 import { monthlyPlan } from '../../../support/billing.ts';
-import { type Body, customerOf, invoiceOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
+import { type Body, customerOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
 import { inboxOf } from '../provider-inbox.fixture.ts';
 import { chargebeeWorld } from './chargebee.fixture.ts';
+import { savedCardsAt } from './saved-card.fixture.ts';
 
 const world = await chargebeeWorld();
 const { api, base, becomes, books, fake, lastEvent, notify, pay, read, refundsBecome } = world;
 await world.connect();
 const { planId } = await monthlyPlan(api);
-const automatic = {
-  ...{ payment_provider: 'chargebee', success_url: 'https://shop.example/thanks' },
-  payment_provider_config: { collection_method: 'charge_automatically' },
-};
-
-const methodsOf = async (customerId: string): Promise<Body[]> =>
-  (await read(`/customers/${customerId}/payment-methods`)).items;
-const paymentsOf = async (invoiceId: string): Promise<Body[]> =>
-  (await read(`/payments?destination_id=${invoiceId}`)).items;
-
-/** A payer, and the session by which it saves a card on a page of Chargebee. */
-async function setUp() {
-  const { id } = await customerOf(api);
-  const intent = { provider: 'chargebee', set_default: true };
-  const { status, body } = await api<Body>('POST', `/payments/customers/${id}/setup/intent`, intent);
-  expect(status, JSON.stringify(body)).toBe(200);
-  return { id, session: (await readSession(api, body.checkout_session_id)) as Body };
-}
+const cards = savedCardsAt({ api, provider: 'chargebee' });
+const { automatic, collected, invoiceBecomes, methodsOf, paymentBecomes, paymentsOf, setUp } = cards;
 
 /** A payer whose card behaves so when it is charged. */
 async function cardholder(behaviour: SandboxBehaviour = 'succeeds', count = 0) {
@@ -41,17 +26,6 @@ async function cardholder(behaviour: SandboxBehaviour = 'succeeds', count = 0) {
   return { id, methodId: method.id as string, source };
 }
 
-/** A final invoice of 25, which is charged at its finalization. */
-async function collected(customerId: string): Promise<string> {
-  const { body } = await api<Body>('POST', '/invoices', invoiceOf(customerId, '25', { checkout: undefined }));
-  await api('POST', `/invoices/${body.id}/finalize`);
-  return body.id;
-}
-
-const invoiceBecomes = (id: string, payment_status: string) =>
-  expect.poll(() => read(`/invoices/${id}`), { timeout: 20_000 }).toMatchObject({ payment_status });
-const paymentBecomes = (invoiceId: string, expected: object) =>
-  expect.poll(() => paymentsOf(invoiceId), { timeout: 20_000 }).toMatchObject([expected]);
 /** The invoice at Chargebee of a payment of ours, and what it was paid by. */
 const chargeOf = ({ id }: Body) => {
   const invoice = [...books.invoices.values()].find(({ notes }) => notes?.[0]?.note.includes(id))!;
@@ -158,11 +132,7 @@ describe('a charge', () => {
     const { id } = await cardholder();
     const invoiceId = await collected(id);
     await invoiceBecomes(invoiceId, 'SUCCEEDED');
-    const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
-    await api('POST', '/creditnotes', {
-      ...{ invoice_id: invoiceId, reason: 'SERVICE_ISSUE', refund_target: 'BACK_TO_SOURCE' },
-      line_items: [{ invoice_line_item_id: line.id, amount: '10' }],
-    });
+    await world.credit(invoiceId, '10');
     const [payment] = await paymentsOf(invoiceId);
     const back = { refund_status: 'SUCCEEDED', refund_target: 'BACK_TO_SOURCE', amount: '10' };
     await refundsBecome(payment.id, [back]);
@@ -200,10 +170,7 @@ test('what was taken for a subscription that could not be made after all goes ba
 });
 
 test('finding B9: an order is charged to the kept card without a page, and a declined one opens it', async () => {
-  const orderBy = async (card: SandboxBehaviour) => {
-    const { id } = await cardholder(card);
-    return (await api<Body>('POST', '/invoices', invoiceOf(id, '25', { checkout: automatic }))).body.checkout_session;
-  };
+  const orderBy = async (card: SandboxBehaviour) => cards.orderBy((await cardholder(card)).id);
   expect(await orderBy('succeeds')).toMatchObject({ checkout_status: 'completed', payment_action: null });
   const declined = await orderBy('declines');
   expect(declined).toMatchObject({ checkout_status: 'pending', payment_action: { type: 'checkout_url' } });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { decidePayment } from '../../../../dev/provider-fakes/moyasar/payment.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
-import { type Body, customerOf, invoiceOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
+import { type Body, readSession } from '../../payment/checkout/checkout.fixture.ts';
 import { moyasarWorld } from './moyasar.fixture.ts';
 import { savedCardsAt } from './saved-card.fixture.ts';
 
@@ -10,7 +10,7 @@ const { api, app, becomes, books, fake, lastEvent, notify, read, refundsBecome }
 afterAll(() => world.close());
 await world.connect({ publishable_key: 'pk_test_cards' });
 const cards = savedCardsAt({ api, provider: 'moyasar' }, { currency: 'sar' });
-const { automatic, collected, invoiceBecomes, methodsOf, paymentBecomes, paymentsOf, setUp } = cards;
+const { collected, invoiceBecomes, methodsOf, paymentBecomes, paymentsOf, setUp } = cards;
 
 /** The page of a session as its payer's browser has it: its address, and what its form names to the script. */
 async function pageOf(session: Body) {
@@ -73,10 +73,7 @@ const chargesOf = ({ id }: Body) => [...books.payments.values()].filter(({ metad
 
 describe('a card', () => {
   test('goes from our page to Moyasar, its payer comes back to the shop, and an invoice is charged to it', async () => {
-    const { id } = await customerOf(api);
-    const intent = { provider: 'moyasar', set_default: true, success_url: 'https://shop.example/thanks' };
-    const { body } = await api<Body>('POST', `/payments/customers/${id}/setup/intent`, intent);
-    const session: Body = await readSession(api, body.checkout_session_id);
+    const { id, session } = await setUp({ success_url: 'https://shop.example/thanks' });
     const { page } = await pageOf(session);
     expect(page.headers['content-security-policy']).toContain(`connect-src 'self' ${fake.url};`);
     expect(page.body).not.toMatch(/<input[^>]+name="(?!form_token)/);
@@ -176,12 +173,7 @@ describe('a charge', () => {
 });
 
 describe('finding B9: an order', () => {
-  const orderBy = async (card: SandboxBehaviour) => {
-    const { id } = await cardholder(card);
-    const terms = invoiceOf(id, '25', { currency: 'sar', checkout: automatic });
-    const { body } = await api<Body>('POST', '/invoices', terms);
-    return body.checkout_session as Body;
-  };
+  const orderBy = async (card: SandboxBehaviour) => cards.orderBy((await cardholder(card)).id);
 
   test('is charged to the kept card, without a page, once', async () => {
     const session = await orderBy('succeeds');

@@ -3,31 +3,18 @@ import { decideToken, payRegistration } from '../../../../dev/provider-fakes/raz
 import { capture } from '../../../../dev/provider-fakes/razorpay/payment.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
 import { created } from '../../../support/billing.ts';
-import { type Body, customerOf, invoiceOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
+import { type Body, customerOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
 import { checkout, razorpayWorld } from './razorpay.fixture.ts';
+import { savedCardsAt } from './saved-card.fixture.ts';
 
 const world = await razorpayWorld('mandates');
 const { api, becomes, books, fake, lastEvent, notify, read } = world;
 afterAll(() => world.close());
 await world.connect();
-const automatic = { ...checkout, payment_provider_config: { collection_method: 'charge_automatically' } };
-
 const reachable = { email: 'payer@example.com', contact: '+919876543210' };
-const methodsOf = async (customerId: string): Promise<Body[]> =>
-  (await read(`/customers/${customerId}/payment-methods`)).items;
-const paymentsOf = async (invoiceId: string): Promise<Body[]> =>
-  (await read(`/payments?destination_id=${invoiceId}`)).items;
+const cards = savedCardsAt({ api, provider: 'razorpay' }, { currency: 'inr', payer: reachable });
+const { automatic, collected, invoiceBecomes, methodsOf, paymentBecomes, paymentsOf, setUp, setupOf } = cards;
 const idOf = (session: Body): string => session.provider_result.provider_session_id;
-const setupOf = (customerId: string) =>
-  api<Body>('POST', `/payments/customers/${customerId}/setup/intent`, { provider: 'razorpay', set_default: true });
-
-/** A payer, and the session by which it saves a card on a page of Razorpay. */
-async function setUp() {
-  const { id } = await customerOf(api, reachable);
-  const { status, body } = await setupOf(id);
-  expect(status, JSON.stringify(body)).toBe(200);
-  return { id, session: (await readSession(api, body.checkout_session_id)) as Body };
-}
 
 const save = (session: Body, card: SandboxBehaviour = 'succeeds') =>
   payRegistration(books, idOf(session), sandboxCardNumber(card));
@@ -43,18 +30,6 @@ async function cardholder(behaviour: SandboxBehaviour = 'succeeds', remaining = 
   return { id, methodId: method.id as string, token };
 }
 
-/** A final invoice in rupees, which is charged at its finalization. */
-async function collected(customerId: string, amount = '25'): Promise<string> {
-  const terms = invoiceOf(customerId, amount, { currency: 'inr', checkout: undefined });
-  const { body } = await api<Body>('POST', '/invoices', terms);
-  await api('POST', `/invoices/${body.id}/finalize`);
-  return body.id;
-}
-
-const invoiceBecomes = (id: string, payment_status: string) =>
-  expect.poll(() => read(`/invoices/${id}`), { timeout: 20_000 }).toMatchObject({ payment_status });
-const paymentBecomes = (invoiceId: string, expected: object) =>
-  expect.poll(() => paymentsOf(invoiceId), { timeout: 20_000 }).toMatchObject([expected]);
 /** Payments at Razorpay of one of ours. */
 const chargesOf = ({ id }: Body) =>
   [...books.payments.values()].filter(({ notes }) => !Array.isArray(notes) && notes.payment_id === id);
@@ -151,15 +126,7 @@ describe('a charge of a mandate', () => {
   });
 
   test('finding B9: pays an order without a page, and a refused one opens the page', async () => {
-    const orderOf = async (behaviour: SandboxBehaviour) => {
-      const { id } = await cardholder(behaviour);
-      const { body } = await api<Body>(
-        'POST',
-        '/invoices',
-        invoiceOf(id, '25', { currency: 'inr', checkout: automatic }),
-      );
-      return body.checkout_session;
-    };
+    const orderOf = async (behaviour: SandboxBehaviour) => cards.orderBy((await cardholder(behaviour)).id);
     await becomes(await orderOf('succeeds'), 'completed');
     const declined = await orderOf('declines');
     await expect

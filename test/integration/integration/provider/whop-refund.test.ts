@@ -1,12 +1,28 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { decide, refundPayment, settleRefund } from '../../../../dev/provider-fakes/whop/payment.ts';
 import type { SandboxBehaviour } from '../../../../integrations/sandbox-gateway/card.ts';
-import { type Body, readSession } from '../../payment/checkout/checkout.fixture.ts';
+import { gatewayNotified } from '../../../../workflows/payment/payment.messages.ts';
+import { refundWorkflowId } from '../../../../workflows/payment/refund.messages.ts';
+import { readSession } from '../../payment/checkout/checkout.fixture.ts';
 import { whopWorld } from './whop.fixture.ts';
 
 const world = await whopWorld('refunds');
-const { api, becomes, books, cancel, fake, idOf, lastEvent, notify, opened, pay, read, refundsBecome, returnedOf } =
-  world;
+const {
+  api,
+  becomes,
+  books,
+  cancel,
+  credit,
+  fake,
+  idOf,
+  lastEvent,
+  notify,
+  opened,
+  pay,
+  read,
+  refundsBecome,
+  returnedOf,
+} = world;
 afterAll(() => world.close());
 await world.connect();
 
@@ -19,16 +35,9 @@ async function paid(card: SandboxBehaviour = 'succeeds') {
   return { paymentId: session.checkout_payment_id, invoiceId: session.checkout_invoice_id, payment: payment! };
 }
 
-async function credit(invoiceId: string, amount: string) {
-  const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
-  const { status, body } = await api<Body>('POST', '/creditnotes', {
-    invoice_id: invoiceId,
-    reason: 'SERVICE_ISSUE',
-    refund_target: 'BACK_TO_SOURCE',
-    line_items: [{ invoice_line_item_id: line.id, amount }],
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
-}
+/** Whop has news of a refund, whatever they are: its workflow asks. */
+const told = (refundId: string) =>
+  world.temporal.client.workflow.getHandle(refundWorkflowId(refundId)).signal(gatewayNotified);
 
 describe('money that comes otherwise', () => {
   const back = { refund_status: 'SUCCEEDED', refund_target: 'BACK_TO_SOURCE', amount: '25' };
@@ -92,7 +101,10 @@ describe('refunds', () => {
     fake.failNext('refund', 'unreachable');
     const asked = fake.calls('list');
     await credit(invoiceId, '10');
-    // Asked about at least twice since.
+    await refundsBecome(paymentId, [{ refund_status: 'PROCESSING', amount: '10' }]);
+    const [{ id }] = (await read(`/refunds?payment_ids=${paymentId}`)).items;
+    // As time does, only sooner; asked about at least twice since.
+    for (let times = 0; times < 2; times += 1) await told(id);
     await expect.poll(() => fake.calls('list') - asked, { timeout: 20_000 }).toBeGreaterThan(4);
     expect(returnedOf(payment)).toEqual([]);
     await refundsBecome(paymentId, [{ refund_status: 'PROCESSING', amount: '10' }]);

@@ -3,33 +3,21 @@ import { removeMethod, saveOnPage } from '../../../../dev/provider-fakes/whop/ch
 import { decidePayment } from '../../../../dev/provider-fakes/whop/payment.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
 import { monthlyPlan } from '../../../support/billing.ts';
-import { type Body, customerOf, invoiceOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
-import { checkout, whopWorld } from './whop.fixture.ts';
+import { type Body, customerOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
+import { savedCardsAt } from './saved-card.fixture.ts';
+import { whopWorld } from './whop.fixture.ts';
 
 const world = await whopWorld('cards');
 const { api, becomes, books, fake, idOf, lastEvent, notify, pay, read } = world;
 afterAll(() => world.close());
 await world.connect();
 const { planId } = await monthlyPlan(api);
-const automatic = { ...checkout, payment_provider_config: { collection_method: 'charge_automatically' } };
-
-const methodsOf = async (customerId: string): Promise<Body[]> =>
-  (await read(`/customers/${customerId}/payment-methods`)).items;
-const paymentsOf = async (invoiceId: string): Promise<Body[]> =>
-  (await read(`/payments?destination_id=${invoiceId}`)).items;
-
-/** The session by which a customer saves a card on a page of Whop. */
-async function setUp(customerId: string): Promise<Body> {
-  const intent = { provider: 'whop', set_default: true, success_url: 'https://shop.example/thanks' };
-  const { status, body } = await api<Body>('POST', `/payments/customers/${customerId}/setup/intent`, intent);
-  expect(status, JSON.stringify(body)).toBe(200);
-  return readSession(api, body.checkout_session_id);
-}
+const cards = savedCardsAt({ api, provider: 'whop' });
+const { askedPaymentBecomes, automatic, collected, invoiceBecomes, methodsOf, paymentBecomes, paymentsOf } = cards;
 
 /** A customer whose card Whop keeps, saved on its page. */
 async function cardholder(card: SandboxBehaviour = 'succeeds', count = 0): Promise<{ id: string; methodId: string }> {
-  const { id } = await customerOf(api);
-  const session = await setUp(id);
+  const { id, session } = await cards.setUp();
   saveOnPage(books, idOf(session), sandboxCardNumber('succeeds'));
   const { payment_method, id: eventId } = lastEvent('setup_intent.succeeded').data as {
     payment_method: Body;
@@ -42,17 +30,6 @@ async function cardholder(card: SandboxBehaviour = 'succeeds', count = 0): Promi
   return { id, methodId: method.id };
 }
 
-/** A final invoice of 25 of a customer whose card is about to be charged. */
-async function collected(customerId: string): Promise<string> {
-  const { body } = await api<Body>('POST', '/invoices', invoiceOf(customerId, '25', { checkout: undefined }));
-  await api('POST', `/invoices/${body.id}/finalize`);
-  return body.id;
-}
-
-const invoiceBecomes = (id: string, payment_status: string) =>
-  expect.poll(() => read(`/invoices/${id}`), { timeout: 20_000 }).toMatchObject({ payment_status });
-const paymentBecomes = (invoiceId: string, expected: object) =>
-  expect.poll(() => paymentsOf(invoiceId), { timeout: 20_000 }).toMatchObject([expected]);
 /** Payments at Whop of one of ours. */
 const chargesOf = ({ id }: Body) => [...books.payments.values()].filter(({ metadata }) => metadata.payment_id === id);
 
@@ -72,8 +49,7 @@ describe('a card', () => {
   });
 
   test('that Whop tells of completes its session without anybody asking', async () => {
-    const { id } = await customerOf(api);
-    const session = await setUp(id);
+    const { session } = await cards.setUp();
     saveOnPage(books, idOf(session), sandboxCardNumber('succeeds'));
     const event = lastEvent('setup_intent.succeeded');
     expect((await notify(event)).status).toBe(200);
@@ -114,7 +90,7 @@ describe('a charge', () => {
   test('that is declined is told with its code, and nothing is taken', async () => {
     const { id } = await cardholder('declines_for_good');
     const invoiceId = await collected(id);
-    await paymentBecomes(invoiceId, { payment_status: 'FAILED', error_message: 'stolen_card' });
+    await askedPaymentBecomes(invoiceId, { payment_status: 'FAILED', error_message: 'stolen_card' });
     expect(await read(`/invoices/${invoiceId}`)).toMatchObject({ amount_paid: '0' });
   });
 
@@ -159,11 +135,7 @@ describe('a charge', () => {
     const invoiceId = await collected(id);
     await invoiceBecomes(invoiceId, 'SUCCEEDED');
     const [payment] = await paymentsOf(invoiceId);
-    const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
-    await api('POST', '/creditnotes', {
-      ...{ invoice_id: invoiceId, reason: 'SERVICE_ISSUE', refund_target: 'BACK_TO_SOURCE' },
-      line_items: [{ invoice_line_item_id: line.id, amount: '10' }],
-    });
+    await world.credit(invoiceId, '10');
     await world.refundsBecome(payment.id, [
       { refund_status: 'SUCCEEDED', refund_target: 'BACK_TO_SOURCE', amount: '10' },
     ]);
@@ -172,10 +144,7 @@ describe('a charge', () => {
 });
 
 describe('finding B9: an order', () => {
-  const orderBy = async (card: SandboxBehaviour) => {
-    const { id } = await cardholder(card);
-    return (await api<Body>('POST', '/invoices', invoiceOf(id, '25', { checkout: automatic }))).body.checkout_session;
-  };
+  const orderBy = async (card: SandboxBehaviour) => cards.orderBy((await cardholder(card)).id);
 
   test('is charged to the kept card, without a page, once', async () => {
     const session = await orderBy('succeeds');

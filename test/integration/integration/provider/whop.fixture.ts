@@ -49,6 +49,16 @@ export async function whopWorld(account: string) {
       return body.checkout_session;
     },
     pay: (session: Body, card: SandboxBehaviour = 'succeeds') => payPage(books, idOf(session), sandboxCardNumber(card)),
+    async credit(invoiceId: string, amount: string) {
+      const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
+      const { status, body } = await api<Body>('POST', '/creditnotes', {
+        invoice_id: invoiceId,
+        reason: 'SERVICE_ISSUE',
+        refund_target: 'BACK_TO_SOURCE',
+        line_items: [{ invoice_line_item_id: line.id, amount }],
+      });
+      expect(status, JSON.stringify(body)).toBe(201);
+    },
     cancel: ({ id }: Body) => api<Body>('POST', `/checkout/sessions/${id}/cancel`),
     becomes: (session: Body, checkout_status: string) =>
       expect.poll(() => readSession(api, session.id), { timeout: 20_000 }).toMatchObject({ checkout_status }),
