@@ -1,24 +1,17 @@
-import { randomInt } from 'node:crypto';
 import type { GatewayReference } from '../gateway-reference.ts';
 import {
   type ChargeRequest,
   type GatewayCharge,
   type GatewayLookUp,
   GatewayOutcomeUnknown,
-  GatewayTurnedAway,
   type TwoStepCharges,
 } from '../payment-gateway.ts';
+import { sendingNote } from '../sending-note.ts';
 import { amountOfRazorpay, razorpayAmount } from './amount.ts';
 import { objectOf, type RazorpayClient, reasonOf } from './client.ts';
 import { declineClassOfRazorpay } from './decline.ts';
 import { codeOf, instantOf, isCaptured, isUndecided, notesOf, paymentsOfOrder } from './payment.ts';
-import {
-  noteOf,
-  type RazorpayCollection,
-  type RazorpayCustomer,
-  type RazorpayOrder,
-  type RazorpayPayment,
-} from './shapes.ts';
+import type { RazorpayCollection, RazorpayCustomer, RazorpayOrder, RazorpayPayment } from './shapes.ts';
 
 /** Time within which a charge is sent for the first time. */
 const sentUntilMs = 23 * 3_600_000;
@@ -38,7 +31,7 @@ export function razorpayCharges(client: RazorpayClient, settledMs: number): TwoS
     prepare: (request) => prepare(client, request),
     confirm: async (request, providerId) => {
       const known = await read({ ...request, providerId });
-      return known.status === 'not_found' ? send(client, request, providerId) : known;
+      return known.status === 'not_found' ? send(client, request, { orderId: providerId, settledMs }) : known;
     },
     lookUp: read,
     // Razorpay takes no charge back that is under way.
@@ -61,13 +54,16 @@ async function prepare(client: RazorpayClient, request: ChargeRequest): Promise<
   return { providerId: objectOf(answer, 'prepare the charge').id };
 }
 
-async function send(client: RazorpayClient, request: ChargeRequest, orderId: string): Promise<GatewayCharge> {
+async function send(
+  client: RazorpayClient,
+  request: ChargeRequest,
+  { orderId, settledMs }: { orderId: string; settledMs: number },
+): Promise<GatewayCharge> {
   const { customerToken, amount, currency, token, intentToken } = request;
   const customer = await client.get<RazorpayCustomer>(`/customers/${customerToken}`);
   // A customer who is gone at Razorpay has no mandate any more.
   if (customer.error !== null) return refusedCharge(await readOrder(client, orderId), 'customer_gone');
-  const order = await noteSending(client, orderId);
-  const sent = client.post('/payments/create/recurring', {
+  const body = {
     email: customer.object.email,
     contact: customer.object.contact,
     amount: razorpayAmount(amount, currency),
@@ -78,17 +74,31 @@ async function send(client: RazorpayClient, request: ChargeRequest, orderId: str
     recurring: true,
     description: request.description,
     notes: notesOf(request.metadata, { perennial_token: token, perennial_intent: intentToken }),
-  });
-  const answer = await sent.catch(async (error: unknown) => {
-    if (error instanceof GatewayTurnedAway) await writeNote(client, orderId, null).catch(() => undefined);
-    throw error;
-  });
+  };
+  const note = noteAt(client, orderId, settledMs);
+  const { held: order, answer } = await note.sendOnce(() => client.post('/payments/create/recurring', body));
   const payment = await paymentOf(client, orderId);
   if (payment) return chargeOf(order, payment);
   if (answer.error === null) throw new GatewayOutcomeUnknown('razorpay took the charge and does not list it yet');
   const reason = reasonOf(answer.error);
-  await writeNote(client, orderId, `refused:${reason}`).catch(() => undefined);
+  await note.noteRefusal(reason);
   return refusedCharge(order, reason);
+}
+
+/** Note at the order of a charge. */
+function noteAt(client: RazorpayClient, orderId: string, settledMs: number) {
+  return sendingNote<RazorpayOrder>(
+    {
+      provider: 'razorpay',
+      longestNote: 255,
+      read: () => readOrder(client, orderId),
+      notesOf: ({ notes }) => (Array.isArray(notes) ? {} : ((notes ?? {}) as Record<string, unknown>)),
+      write: async (notes) => {
+        objectOf(await client.patch(`/orders/${orderId}`, { notes }), 'write down a charge');
+      },
+    },
+    settledMs,
+  );
 }
 
 async function lookUp(
@@ -100,13 +110,8 @@ async function lookUp(
   const order = await readOrder(client, providerId);
   const payment = await paymentOf(client, providerId);
   if (payment) return chargeOf(order, payment);
-  const [kind, ...rest] = (noteOf(order.notes, noteName) ?? '').split(':');
-  if (kind === 'refused') return refusedCharge(order, rest.join(':'));
-  if (kind === 'sent' && Date.now() - Number(rest[0]) < settledMs) {
-    throw new GatewayOutcomeUnknown(
-      'the charge was sent to razorpay, which does not list it; it may still arrive there',
-    );
-  }
+  const reason = noteAt(client, providerId, settledMs).refusalOf(order);
+  if (reason !== null) return refusedCharge(order, reason);
   return { status: 'not_found' };
 }
 
@@ -147,24 +152,6 @@ function askedOf({ amount, currency }: RazorpayOrder) {
   };
 }
 
-const noteName = 'perennial_charge';
-
 async function readOrder(client: RazorpayClient, id: string): Promise<RazorpayOrder> {
   return objectOf(await client.get<RazorpayOrder>(`/orders/${id}`), `show ${id}`);
-}
-
-/** Writes down that a charge is about to be sent, and reads it back: where it is being sent twice, one of the two goes no further. */
-async function noteSending(client: RazorpayClient, orderId: string): Promise<RazorpayOrder> {
-  const text = `sent:${Date.now()}:${randomInt(2 ** 47)}`;
-  await writeNote(client, orderId, text);
-  const order = await readOrder(client, orderId);
-  if (noteOf(order.notes, noteName) === text) return order;
-  throw new GatewayOutcomeUnknown('the charge is being sent to razorpay in the same moment');
-}
-
-async function writeNote(client: RazorpayClient, orderId: string, text: string | null): Promise<void> {
-  const { notes } = await readOrder(client, orderId);
-  const { [noteName]: _, ...others } = Array.isArray(notes) ? {} : ((notes ?? {}) as Record<string, unknown>);
-  const changed = { ...others, ...(text === null ? {} : { [noteName]: text.slice(0, 255) }) };
-  objectOf(await client.patch(`/orders/${orderId}`, { notes: changed }), 'write down a charge');
 }

@@ -1,13 +1,6 @@
-import { randomInt } from 'node:crypto';
 import type { DeclineClass, GatewayReference } from '../gateway-reference.ts';
-import {
-  type ChargeRequest,
-  type GatewayCharge,
-  type GatewayLookUp,
-  GatewayOutcomeUnknown,
-  GatewayTurnedAway,
-  type TwoStepCharges,
-} from '../payment-gateway.ts';
+import type { ChargeRequest, GatewayCharge, GatewayLookUp, TwoStepCharges } from '../payment-gateway.ts';
+import { sendingNote } from '../sending-note.ts';
 import { amountOfWhop } from './amount.ts';
 import { listAll, objectOf, type WhopClient } from './client.ts';
 import { declineOfWhop } from './decline.ts';
@@ -38,7 +31,7 @@ export function whopCharges(client: WhopClient, settledMs: number): TwoStepCharg
     },
     confirm: async (request, providerId) => {
       const known = await read({ ...request, providerId });
-      return known.status === 'not_found' ? send(client, request, providerId) : known;
+      return known.status === 'not_found' ? send(client, request, { planId: providerId, settledMs }) : known;
     },
     lookUp: read,
     // Whop takes no charge back that is under way.
@@ -46,8 +39,12 @@ export function whopCharges(client: WhopClient, settledMs: number): TwoStepCharg
   };
 }
 
-async function send(client: WhopClient, request: ChargeRequest, planId: string): Promise<GatewayCharge> {
-  const plan = await noteSending(client, planId);
+async function send(
+  client: WhopClient,
+  request: ChargeRequest,
+  { planId, settledMs }: { planId: string; settledMs: number },
+): Promise<GatewayCharge> {
+  const note = noteAt(client, planId, settledMs);
   const body = {
     company_id: client.companyId,
     member_id: request.customerToken,
@@ -55,16 +52,30 @@ async function send(client: WhopClient, request: ChargeRequest, planId: string):
     plan_id: planId,
     metadata: marksOf(request),
   };
-  const answer = await client.post<WhopPayment>('/payments', body, request.token).catch(async (error: unknown) => {
-    if (error instanceof GatewayTurnedAway) await writeNote(client, planId, null).catch(() => undefined);
-    throw error;
-  });
+  const { held: plan, answer } = await note.sendOnce(() => client.post<WhopPayment>('/payments', body, request.token));
   if (answer.refusal === null) return chargeOf(client, plan, answer.object);
   // A unit that an earlier sending took is why this one is refused.
   const arrived = await paymentOf(client, planId);
   if (arrived) return chargeOf(client, plan, arrived);
-  await writeNote(client, planId, `refused:${answer.status}:${answer.refusal}`).catch(() => undefined);
-  return refusedCharge(plan, answer.status, answer.refusal);
+  const reason = `${answer.status}:${answer.refusal}`;
+  await note.noteRefusal(reason);
+  return refusedCharge(plan, reason);
+}
+
+/** Note at the plan of a charge. */
+function noteAt(client: WhopClient, planId: string, settledMs: number) {
+  return sendingNote<WhopPlan>(
+    {
+      provider: 'whop',
+      longestNote: 500,
+      read: () => readPlan(client, planId),
+      notesOf: ({ metadata }) => metadata ?? {},
+      write: async (metadata) => {
+        objectOf(await client.patch(`/plans/${encodeURIComponent(planId)}`, { metadata }), 'write down a charge');
+      },
+    },
+    settledMs,
+  );
 }
 
 async function lookUp(client: WhopClient, reference: GatewayReference, settledMs: number): Promise<GatewayLookUp> {
@@ -73,11 +84,8 @@ async function lookUp(client: WhopClient, reference: GatewayReference, settledMs
   const plan = await readPlan(client, providerId);
   const payment = await paymentOf(client, providerId);
   if (payment) return chargeOf(client, plan, payment);
-  const note = noteOf(plan);
-  if (note?.kind === 'refused') return refusedCharge(plan, note.status, note.code);
-  if (note && Date.now() - note.sentAt < settledMs) {
-    throw new GatewayOutcomeUnknown('the charge was sent to whop, which does not list it; it may still arrive there');
-  }
+  const reason = noteAt(client, providerId, settledMs).refusalOf(plan);
+  if (reason !== null) return refusedCharge(plan, reason);
   return { status: 'not_found' };
 }
 
@@ -107,9 +115,14 @@ async function chargeOf(client: WhopClient, plan: WhopPlan, payment: WhopPayment
   return { ...charge, status: 'declined', declineReason: status, declineCode: status, declineClass: 'retry' };
 }
 
-/** A refusal to charge makes no payment; the plan's id stands for it. A member or method that is gone does not come back. */
-function refusedCharge(plan: WhopPlan, status: number, code: string): GatewayCharge {
-  const declineClass: DeclineClass = status === 404 ? 'never' : 'retry';
+/**
+ * A refusal to charge, `reason` its status and code, makes no payment; the plan's id stands for it. A member or method that is gone does not
+ * come back.
+ */
+function refusedCharge(plan: WhopPlan, reason: string): GatewayCharge {
+  const [status, ...rest] = reason.split(':');
+  const code = rest.join(':');
+  const declineClass: DeclineClass = status === '404' ? 'never' : 'retry';
   const decline = { declineReason: code, declineCode: code, declineClass };
   return { ...askedOf(plan), status: 'declined', gatewayPaymentId: plan.id, gatewayMetadata: {}, ...decline };
 }
@@ -121,29 +134,4 @@ function askedOf({ initial_price, currency }: WhopPlan) {
     declineReason: null,
     actionUrl: null,
   };
-}
-
-type Note = { kind: 'sent'; sentAt: number } | { kind: 'refused'; status: number; code: string };
-
-const noteName = 'perennial_charge';
-
-function noteOf({ metadata }: WhopPlan): Note | null {
-  const [kind, first = '', ...rest] = String(metadata?.[noteName] ?? '').split(':');
-  if (kind === 'sent') return { kind, sentAt: Number(first) };
-  return kind === 'refused' ? { kind, status: Number(first), code: rest.join(':') } : null;
-}
-
-/** Writes down that a charge is about to be sent, and reads it back: where it is being sent twice, one of the two goes no further. */
-async function noteSending(client: WhopClient, planId: string): Promise<WhopPlan> {
-  const text = `sent:${Date.now()}:${randomInt(2 ** 47)}`;
-  await writeNote(client, planId, text);
-  const plan = await readPlan(client, planId);
-  if (plan.metadata?.[noteName] === text) return plan;
-  throw new GatewayOutcomeUnknown('the charge is being sent to whop in the same moment');
-}
-
-async function writeNote(client: WhopClient, planId: string, text: string | null): Promise<void> {
-  const { [noteName]: _, ...others } = (await readPlan(client, planId)).metadata ?? {};
-  const metadata = { ...others, ...(text === null ? {} : { [noteName]: text.slice(0, 500) }) };
-  objectOf(await client.patch(`/plans/${encodeURIComponent(planId)}`, { metadata }), 'write down a charge');
 }
