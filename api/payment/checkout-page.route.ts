@@ -29,7 +29,7 @@ const params = z.object({ token: z.string().max(maxLength) });
 /** Anything else in the address of a page is passed over: mail programs add members of their own. */
 const querystring = z.object({
   lang: z.enum(checkoutLanguages).optional().catch(undefined),
-  problem: z.enum(['card_number', 'unreachable']).optional().catch(undefined),
+  problem: z.enum(['card_number', 'unreachable', 'unsaved']).optional().catch(undefined),
   returned: z.string().optional().catch(undefined),
 });
 const hidden = { schema: { hide: true, params, querystring } } as const;

@@ -132,6 +132,8 @@ export async function performForm(
     const attempt = await payer.payLink(page.intentToken, { cardNumber }).catch(ignoreRefusal);
     if (attempt === null) return 'card_number';
     if (attempt.status === 'requires_action') return null;
+    // A page in setup mode has no payment whose attempts would tell it.
+    if (attempt.status === 'declined' && page.paymentId === null) return 'unsaved';
   }
   await readCheckout(asker, page.id);
   return null;

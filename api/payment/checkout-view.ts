@@ -74,7 +74,8 @@ export function stateOf(
   };
   if (underWay) return { kind: 'confirm', ...open, cardLastFour: underWay.cardLastFour };
   const way = wayOf(page, occasion.pageWay);
-  return { kind: 'pay', ...open, way, problem: occasion.problem ?? page.declineClass, savesMethod: page.savesMethod };
+  const problem = occasion.problem ?? (page.isMethodDeclined ? 'unsaved' : page.declineClass);
+  return { kind: 'pay', ...open, way, problem, savesMethod: page.savesMethod };
 }
 
 /** The way to pay on a page. One without its provider's part leads nowhere, and says so. */

@@ -83,6 +83,7 @@ import { Migration20261128_31_method_tokens } from './20261128_31_method_tokens.
 import { Migration20261128_40_kept_commands } from './20261128_40_kept_commands.ts';
 import { Migration20261128_40_webhook_endpoints } from './20261128_40_webhook_endpoints.ts';
 import { Migration20261128_41_webhook_delivery } from './20261128_41_webhook_delivery.ts';
+import { Migration20261128_42_method_declined } from './20261128_42_method_declined.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -171,4 +172,5 @@ export const migrations = [
   { name: '20261128_40_kept_commands', class: Migration20261128_40_kept_commands },
   { name: '20261128_40_webhook_endpoints', class: Migration20261128_40_webhook_endpoints },
   { name: '20261128_41_webhook_delivery', class: Migration20261128_41_webhook_delivery },
+  { name: '20261128_42_method_declined', class: Migration20261128_42_method_declined },
 ];

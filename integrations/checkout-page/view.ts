@@ -95,8 +95,11 @@ interface OpenState {
   canCancel: boolean;
 }
 
-/** Result of the last attempt: a provider's decline class, a number that is no test card, or a provider that gave no answer. */
-export type CheckoutProblem = 'retry' | 'never' | 'authenticate' | 'card_number' | 'unreachable';
+/**
+ * Result of the last attempt: a provider's decline class, a card that was not saved because its bank refused it, a number that is no test card,
+ * or a provider that gave no answer.
+ */
+export type CheckoutProblem = 'retry' | 'never' | 'authenticate' | 'unsaved' | 'card_number' | 'unreachable';
 
 /**
  * The sandbox's own card form, the page of a real provider as an absolute https address, this page with the script of Paddle, which has

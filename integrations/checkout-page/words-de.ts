@@ -71,6 +71,8 @@ export const de: CheckoutWords = {
       'Diese Karte kann für diese Zahlung nicht verwendet werden. Es wurde nichts abgebucht. Bitte nehmen Sie eine andere Karte.',
     authenticate:
       'Die Zahlung wurde nicht bestätigt. Es wurde nichts abgebucht. Bitte versuchen Sie es noch einmal oder nehmen Sie eine andere Karte.',
+    unsaved:
+      'Ihre Bank hat diese Karte nicht angenommen; sie wurde nicht gespeichert. Es wurde nichts abgebucht. Bitte versuchen Sie es noch einmal oder nehmen Sie eine andere Karte.',
     card_number:
       'Das ist nicht die Nummer einer Testkarte. Bitte prüfen Sie sie oder wählen Sie eine Karte aus der Liste.',
     unreachable:

@@ -65,6 +65,8 @@ export const en = {
     retry: 'Your bank declined the payment. Nothing was charged. Please try again or use another card.',
     never: 'This card cannot be used for this payment. Nothing was charged. Please use another card.',
     authenticate: 'The payment was not confirmed. Nothing was charged. Please try again or use another card.',
+    unsaved:
+      'Your bank did not accept this card, so it was not saved. Nothing was charged. Please try again or use another card.',
     card_number: 'This is not the number of a test card. Please check it, or choose a card from the list.',
     unreachable: 'The payment service could not be reached. Nothing was charged. Please try again in a moment.',
   },

@@ -46,6 +46,8 @@ const schema = defineEntity({
     providerSessionId: p.text().nullable(),
     /** Provider's tokens of cards that a payer's browser had it keep on our page, the first first. */
     methodTokens: p.array().defaultRaw(`'{}'`),
+    /** A card that was to be saved was declined; declines of payments are attempts of those. */
+    methodDeclined: p.boolean().default(false),
     /** Address of the provider's page; null where the link is our own. */
     providerUrl: p.text().nullable(),
     providerExpiresAt: instant().nullable(),

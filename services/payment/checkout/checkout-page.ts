@@ -38,6 +38,8 @@ export interface CheckoutPage {
   isCompleting: boolean;
   /** Class of the last attempt, where that was declined. */
   declineClass: 'retry' | 'never' | 'authenticate' | null;
+  /** A card that was to be saved was declined, in setup mode. */
+  isMethodDeclined: boolean;
   /** Money that came late or twice, on its way back. */
   refund: { amount: string; currency: string; status: 'on_its_way' | 'sent' | 'stuck' } | null;
   /** Interval at which what is bought is billed anew. */
@@ -74,6 +76,7 @@ interface PageRow {
   ended_at: string | null;
   completion_failed_at: string | null;
   decline_class: CheckoutPage['declineClass'];
+  method_declined: boolean;
   refund: { amount: string; currency: string; refund_status: string; parked: boolean } | null;
   payable_invoice_id: string | null;
   billing_period: string | null;
@@ -84,6 +87,7 @@ const pageText = `
 select s.id, s.customer_id, c.name as customer_name, c.timezone, s.payment_provider, p.intent_token, s.action, s.checkout_status,
   s.checkout_invoice_id, s.failure_reason, s.amount, s.currency, coalesce(s.provider_config ->> 'save_method', '') = 'true' as saves_method,
   s.provider_url, s.provider_session_id, p.id as payment_id, s.success_url, s.failure_url, s.cancel_url, s.opened_at, s.expires_at, s.ended_at, s.completion_failed_at,
+  s.method_declined,
   (select coalesce(a.metadata ->> 'decline_class', 'retry') from payment_attempt a
    where a.environment_id = $1 and a.payment_id = p.id and a.payment_status = 'FAILED' order by a.attempt_number desc limit 1) as decline_class,
   (select jsonb_build_object('amount', r.amount::text, 'currency', r.currency, 'refund_status', r.refund_status, 'parked', exists(
@@ -127,6 +131,7 @@ export async function readCheckoutPage(tx: Transaction, sessionId: string): Prom
     now: await customerNow(tx, row.customer_id),
     isCompleting: row.completion_failed_at !== null,
     declineClass: row.decline_class,
+    isMethodDeclined: row.method_declined,
     refund: row.refund && viewRefund(row.refund),
     renewal:
       row.billing_period === null

@@ -144,8 +144,8 @@ async function waitOn(
   at: string,
 ): Promise<CheckoutFollowers> {
   const changed = await changeCheckout(tx, row, {
-    sets: 'asked_at = $4, answered_at = case when $5 then $4 else answered_at end',
-    values: [at, link !== null],
+    sets: `asked_at = $4, answered_at = case when $5 then $4 else answered_at end, method_declined = method_declined or $6`,
+    values: [at, link !== null, row.checkout_payment_id === null && Boolean(link?.declines.length)],
     at,
   });
   await writeAudit(tx, tx.scope, [checkoutAudit(changed!, 'asked', at, { link: link?.status ?? 'no answer' })]);

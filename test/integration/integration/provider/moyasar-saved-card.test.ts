@@ -92,12 +92,18 @@ describe('a card', () => {
     expect(chargesOf(payment!)).toMatchObject([{ id: payment!.gateway_payment_id, amount: 2500, status: 'paid' }]);
   });
 
-  test('that its bank refuses is not saved, and its payer may try another', async () => {
+  test('that its bank refuses is not saved, and its payer is told so and may try another', async () => {
     const { id, session } = await setUp();
     const page = await pageOf(session);
+    expect(page.page.body).not.toContain('did not accept this card');
     const first = await sendCard(page);
     await tell(page, first.id);
-    await verify(first.verification_url, 'fail');
+    const back = await app.inject({ url: await verify(first.verification_url, 'fail') });
+    expect(back.headers.location).toBe(`${page.address}?returned=1`);
+    const progress = await app.inject({ url: `${page.address}/progress` });
+    expect(progress.json()).toMatchObject({ state: 'pay' });
+    const again = await app.inject({ url: page.address });
+    expect(again.body).toContain('Your bank did not accept this card, so it was not saved. Nothing was charged.');
     expect(await readSession(api, session.id)).toMatchObject({ checkout_status: 'pending' });
     await save(session);
     await becomes(session, 'completed');

@@ -131,3 +131,17 @@ test('the pay button pressed twenty times at once is one charge', async () => {
   const { body } = await api<Body>('GET', `/payments?destination_id=${session.checkout_invoice_id}`);
   expect(body.items).toMatchObject([{ payment_status: 'SUCCEEDED', amount: '25' }]);
 });
+
+test('a card that its bank refuses to have saved is explained in a sentence, and another one is saved', async () => {
+  const { id } = await customerOf(api);
+  const { body } = await api<Body>('POST', `/payments/customers/${id}/setup/intent`, { provider: 'sandbox' });
+  const path = new URL(body.checkout_url).pathname;
+  const save = async (card: SandboxBehaviour) => {
+    const form_token = /name="form_token" value="([^"]+)"/.exec((await get(path)).body)?.[1] ?? '';
+    return post(`${path}/pay?lang=en`, { form_token, card_number: sandboxCardNumber(card) });
+  };
+  const { location } = await save('declines');
+  expect(readable((await get(location)).body)).toContain('did not accept this card, so it was not saved');
+  await save('succeeds');
+  expect(await readSession(api, body.checkout_session_id)).toMatchObject({ checkout_status: 'completed' });
+});

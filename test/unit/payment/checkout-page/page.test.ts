@@ -147,6 +147,7 @@ describe('what a payer sees', () => {
       ['pay, not confirmed', /not confirmed.*Nothing was charged/],
       ['pay, unreachable', /could not be reached.*Nothing was charged/],
       ['pay, no test card', /not the number of a test card/],
+      ['save a card, refused', /did not accept this card.*not saved.*Nothing was charged.*another card/],
     ] as const) {
       const { html } = pageOf(name);
       const document = documentOf(html);

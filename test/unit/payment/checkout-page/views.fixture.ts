@@ -104,6 +104,7 @@ export const views: Record<string, CheckoutPageView> = {
     },
   ),
   'save a card': pageView(pay, setup),
+  'save a card, refused': pageView({ ...pay, problem: 'unsaved' }, setup),
   confirm: pageView({ kind: 'confirm', ...open, cardLastFour: '0009' }),
   'confirm a card': pageView({ kind: 'confirm', ...open, cardLastFour: null }, setup),
   waiting: pageView({ kind: 'waiting', cause: 'payment', nextPollAfterMs: 2000 }),
