@@ -5,10 +5,17 @@ import { afterAll, expect } from 'vitest';
 import { hasEnded, poll, type RunningProgram } from '../../dev/processes.ts';
 import { startService } from '../../dev/services.ts';
 import type { TestDatabase } from './database.ts';
+import { testSecretKeys } from './secret-keys.ts';
 import { type TestTemporal, workflowBundle } from './temporal.ts';
 
-/** Worker processes of a test file, which die at crash points. Those that live are killed at its end. */
-export function crashingWorkers(base: Pick<TestDatabase, 'applicationUrl'>, temporal: TestTemporal) {
+const secretKeys = testSecretKeys.secretEncryptionKeys.map(({ id, key }) => `${id}:${key}`).join(',');
+
+/** Worker processes of a test file, which die at crash points. Those that live are killed at its end. `variables` adds to the environment of each. */
+export function crashingWorkers(
+  base: Pick<TestDatabase, 'applicationUrl'>,
+  temporal: TestTemporal,
+  variables: Record<string, string> = {},
+) {
   const directory = mkdtempSync(join(tmpdir(), 'crashing-workers-'));
   const workers: RunningProgram[] = [];
   afterAll(async () => {
@@ -31,6 +38,8 @@ export function crashingWorkers(base: Pick<TestDatabase, 'applicationUrl'>, temp
         TEMPORAL_NAMESPACE: temporal.namespace,
         WORKFLOW_BUNDLE: await workflowBundle(),
         PERENNIAL_CRASH_POINTS: crashPoint,
+        SECRET_ENCRYPTION_KEYS: secretKeys,
+        ...variables,
         ...env,
       },
       isReady: async () => true,
