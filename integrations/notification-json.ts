@@ -23,9 +23,19 @@ export function objectMember(value: unknown): Readonly<Record<string, unknown>> 
 
 /** The JSON object that the bytes of a notification are; null for other JSON, no JSON and no UTF-8. */
 export function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
+  return objectMember(jsonIn(body));
+}
+
+/** The JSON list that the bytes of a notification are; null likewise. */
+export function jsonList(body: Uint8Array): readonly unknown[] | null {
+  const list = jsonIn(body);
+  return Array.isArray(list) ? list : null;
+}
+
+function jsonIn(body: Uint8Array): unknown {
   try {
-    return objectMember(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    return null;
+    return undefined;
   }
 }

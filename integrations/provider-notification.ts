@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /**
  * Verdict on a notification: `clock` is signed rightly and too old or too new, which is told apart because it means that a clock is
  * wrong, here or there. design: money-in-checkout §B16
@@ -9,6 +11,13 @@ export interface RawNotification {
   /** By lower-case names; a header that came twice is joined by commas. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Uint8Array;
+  /** Address that its sender called, with its query; absent where nothing is signed with it. */
+  url?: string;
+}
+
+/** Name of a notification that has none of its own: the digest of its bytes, the same each time that it is sent. */
+export function digestOf(body: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(body).digest('hex')}`;
 }
 
 /**
@@ -53,7 +62,7 @@ export interface ProviderNotifications {
   readonly byKey?: {
     /** Name of the secret. */
     member: string;
-    verify(notification: RawNotification, key: string): SignatureVerdict;
+    verify(notification: RawNotification, key: string, nowMs: number): SignatureVerdict;
   };
   /** Reads a notification; null for bytes that are none. It throws nothing. */
   read(notification: RawNotification): ProviderNotification | null;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ProviderAdapter } from './provider-adapter.ts';
+import type { ProviderNotifications } from './provider-notification.ts';
 
 /** A member of a provider's secrets whose text tells whether money moves. */
 export interface ModeTelling {
@@ -30,6 +31,8 @@ export interface Provider {
   exchanges?: Readonly<Partial<Record<'customer' | 'invoice', Exchange>>>;
   /** Opens what payments are made through; absent where it takes none. `baseUrl` is another address than its own: that of a fake. */
   adapter?(baseUrl?: string): ProviderAdapter;
+  /** Notifications of one that takes no payments; absent where it sends none. spec: platform §16 */
+  notifications?: ProviderNotifications;
 }
 
 /** What is sent to a provider alone. */

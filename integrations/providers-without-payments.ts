@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { hubspotNotifications } from './hubspot/notification.ts';
 import { objectMember } from './notification-json.ts';
 import { inbound, outbound, type Provider } from './provider.ts';
 import { optionalSecret, requiredSecret, webhookSecret } from './provider-secret.ts';
+import { quickbooksNotifications } from './quickbooks/notification.ts';
+import { zohoBooksNotifications } from './zoho-books/notification.ts';
 
 const maxFileLength = 65_536;
 const client = () => ({ client_id: requiredSecret(), client_secret: requiredSecret() });
@@ -21,6 +24,7 @@ export const hubspot: Provider = {
   name: 'hubspot',
   title: 'HubSpot',
   secrets: z.object({ access_token: requiredSecret(), client_secret: requiredSecret(), app_id: optionalSecret() }),
+  notifications: hubspotNotifications,
   exchanges: { customer: inbound, invoice: outbound },
 };
 
@@ -42,6 +46,7 @@ export const quickbooks: Provider = {
         .transform((id) => id ?? '79'),
     })
     .superRefine(requireAuthorization),
+  notifications: quickbooksNotifications,
   exchanges: { customer: outbound, invoice: outbound },
 };
 
@@ -56,6 +61,7 @@ export const zohoBooks: Provider = {
     api_domain: optionalSecret().refine(isOfZoho, 'must be an address of Zoho, as https://www.zohoapis.eu'),
     ...webhookSecret(),
   }),
+  notifications: zohoBooksNotifications,
   exchanges: { invoice: outbound },
 };
 

@@ -3,6 +3,8 @@ import { moyasar } from './moyasar/provider.ts';
 import { nomod } from './nomod/provider.ts';
 import { paddle } from './paddle/provider.ts';
 import type { Provider } from './provider.ts';
+import type { ProviderAdapters } from './provider-adapter.ts';
+import type { ProviderNotifications } from './provider-notification.ts';
 import {
   awsMarketplace,
   azureMarketplace,
@@ -43,6 +45,11 @@ export function providerNamed(name: string): Provider {
   const found = providers.find((provider) => provider.name === name);
   if (!found) throw new Error(`there is no provider ${name}`);
   return found;
+}
+
+/** Notifications of a provider: those of its adapter, or its own where it takes no payments. spec: platform §16 */
+export function notificationsOf(name: string, adapters?: ProviderAdapters): ProviderNotifications | undefined {
+  return adapters?.get(name)?.notifications ?? providers.find((provider) => provider.name === name)?.notifications;
 }
 
 /** Variable of the configuration that holds another address of a provider than its own. */

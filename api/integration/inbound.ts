@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import { refusalIn, refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
 import type { Database } from '../../db/orm.ts';
 import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
-import type {
-  ProviderNotifications,
-  RawNotification,
-  SignatureVerdict,
+import {
+  digestOf,
+  type ProviderNotifications,
+  type RawNotification,
+  type SignatureVerdict,
 } from '../../integrations/provider-notification.ts';
 import type { EnvelopeKeys } from '../../services/integration/connection-secret.ts';
 import { connectionsNotifiedAt, type VerifyingConnection } from '../../services/integration/inbound-connection.ts';
@@ -116,7 +116,7 @@ function verdictOf(
   const secrets = connection.webhookSecrets(now);
   if (secrets.length > 0) return reader.verify(notification, secrets, now);
   const key = reader.byKey && connection.secret(reader.byKey.member);
-  return reader.byKey && key ? reader.byKey.verify(notification, key) : null;
+  return reader.byKey && key ? reader.byKey.verify(notification, key, now) : null;
 }
 
 const problems: Record<NonNullable<Verified['verdict']>, (provider: string, secret: string) => string> = {
@@ -163,7 +163,7 @@ function keptOf(
   return {
     connectionId,
     provider,
-    providerEventId: read?.eventId ?? `sha256:${createHash('sha256').update(body).digest('hex')}`,
+    providerEventId: read?.eventId ?? digestOf(body),
     eventType: read?.eventType ?? '',
     marker: read?.marker ?? null,
     providerIds: read?.objectIds ?? [],

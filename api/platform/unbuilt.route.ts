@@ -3,8 +3,8 @@ import { refuse } from '../../billing/refusal.ts';
 import type { Api } from '../api.ts';
 
 /**
- * Operations of the published interface that this release does not have, for callers with a key; those without one (signing in,
- * notifications of providers, the portal) are not found. test/unit/api/unbuilt-operations.test.ts compares them with the
+ * Operations of the published interface that this release does not have, for callers with a key; those without one (signing in
+ * and the portal) are not found. test/unit/api/unbuilt-operations.test.ts compares them with the
  * specification where it is at hand, and with what is built.
  */
 export const unbuiltOperations: readonly [

@@ -1,6 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { jsonObject, markerOf, nameIn, objectMember } from '../notification-json.ts';
-import type { ProviderNotification, ProviderNotifications, RawNotification } from '../provider-notification.ts';
+import {
+  digestOf,
+  type ProviderNotification,
+  type ProviderNotifications,
+  type RawNotification,
+} from '../provider-notification.ts';
 import { verifyStandardWebhook } from '../standard-webhook.ts';
 import { chargeNameOf } from './shapes.ts';
 
@@ -55,10 +60,7 @@ function readEvent(
   const chargeId = isCheckout ? null : ownId;
   const name = chargeId !== null && checkoutId !== null ? chargeNameOf(checkoutId, chargeId) : chargeId;
   return {
-    eventId:
-      nameIn(headers['svix-id']) ??
-      nameIn(event.eventId) ??
-      `sha256:${createHash('sha256').update(body).digest('hex')}`,
+    eventId: nameIn(headers['svix-id']) ?? nameIn(event.eventId) ?? digestOf(body),
     eventType,
     marker: markerOf(objectMember(object.metadata) ?? {}) ?? markerOf(objectMember(checkout?.metadata) ?? {}),
     objectIds: [name, checkoutId].filter((id) => id !== null),

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { jsonObject, markerOf, nameIn, objectMember } from '../notification-json.ts';
-import type {
-  ListedEvent,
-  ProviderNotification,
-  ProviderNotifications,
-  RawNotification,
+import {
+  digestOf,
+  type ListedEvent,
+  type ProviderNotification,
+  type ProviderNotifications,
+  type RawNotification,
 } from '../provider-notification.ts';
 import { listAll, type RazorpayClient } from './client.ts';
 import { slowestRefundMs } from './refund.ts';
@@ -40,7 +40,7 @@ function readRazorpayEvent({ headers, body }: RawNotification): ProviderNotifica
   const object = objectMember(objectMember(objectMember(event.payload)?.[about])?.entity) ?? {};
   const ids = [object.id, ...parents.map((parent) => object[parent])].map(nameIn);
   return {
-    eventId: nameIn(headers['x-razorpay-event-id']) ?? `sha256:${createHash('sha256').update(body).digest('hex')}`,
+    eventId: nameIn(headers['x-razorpay-event-id']) ?? digestOf(body),
     eventType,
     marker: markerOf(objectMember(object.notes) ?? {}),
     objectIds: [...new Set(ids.filter((id) => id !== null))],

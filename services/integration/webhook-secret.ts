@@ -43,9 +43,10 @@ export function webhookSecretsOf(secrets: ConnectionSecrets, nowMs: number): str
   return [secret, ...valid.map((each) => each.secret)];
 }
 
-/** Present secret of notifications, or the credentials that a provider calls with, as `user:password`. Null without either. */
-function presentOf({ webhook_secret, webhook_username, webhook_password }: ConnectionSecrets): string | null {
-  if (webhook_secret) return webhook_secret;
+/** Present secret or token of notifications, or the credentials that a provider calls with, as `user:password`. Null without any. */
+function presentOf(secrets: ConnectionSecrets): string | null {
+  const { webhook_secret, webhook_verifier_token, webhook_username, webhook_password } = secrets;
+  if (webhook_secret || webhook_verifier_token) return webhook_secret || webhook_verifier_token || null;
   return webhook_username && webhook_password ? `${webhook_username}:${webhook_password}` : null;
 }
 

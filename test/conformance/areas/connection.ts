@@ -74,6 +74,32 @@ export function connectionCalls({ client, api }: Conversation, scope: Scope): Re
       await expect(called).rejects.toMatchObject({ statusCode: 401 });
       await api('DELETE', `/connections/${body.id}`);
     },
+    async handleHubspotWebhook() {
+      const encrypted_secret_data = { access_token: 'pat_1', client_secret: 'app_1' };
+      const connection = { name: 'HubSpot', provider_type: 'hubspot', encrypted_secret_data };
+      const { body } = await api('POST', '/connections', connection);
+      // The client sends neither a body nor the time that is signed.
+      const { tenantId, environmentId } = scope;
+      const signature = createHmac('sha256', 'app_1').update('').digest('base64');
+      const called = client.webhooks.handleHubspotWebhook(tenantId, environmentId, signature);
+      await expect(called).rejects.toMatchObject({ statusCode: 401 });
+      await api('DELETE', `/connections/${body.id}`);
+    },
+    async handleQuickbooksWebhook() {
+      const app = { client_id: 'app_1', client_secret: 'secret_1', realm_id: '1', environment: 'sandbox' };
+      const encrypted_secret_data = {
+        ...{ ...app, access_token: 'access_1', refresh_token: 'refresh_1' },
+        webhook_verifier_token: 'token_1',
+      };
+      const connection = { name: 'QuickBooks', provider_type: 'quickbooks', encrypted_secret_data };
+      const { body } = await api('POST', '/connections', connection);
+      // The client sends no body, which is taken in and says nothing.
+      const { tenantId, environmentId } = scope;
+      const signature = createHmac('sha256', 'token_1').update('').digest('base64');
+      const answer = await client.webhooks.handleQuickbooksWebhook(tenantId, environmentId, signature);
+      expect(answer).toEqual({ status: 'success', message: 'stored' });
+      await api('DELETE', `/connections/${body.id}`);
+    },
     async deleteIntegration() {
       await client.integrations.deleteIntegration(connectionId);
       expect((await client.integrations.listLinkedIntegrations()).providers).toEqual([]);

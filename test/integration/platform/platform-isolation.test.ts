@@ -26,12 +26,15 @@ it('there are operations to look at', () => expect(operations.length).toBeGreate
 it('no operation is open but the notifications of providers, which are signed', () =>
   expect(documented.filter(({ isOpen }) => isOpen).map(({ path }) => path)).toEqual([
     '/v1/webhooks/chargebee/{tenant_id}/{environment_id}',
+    '/v1/webhooks/hubspot/{tenant_id}/{environment_id}',
     '/v1/webhooks/moyasar/{tenant_id}/{environment_id}',
     '/v1/webhooks/nomod/{tenant_id}/{environment_id}',
     '/v1/webhooks/paddle/{tenant_id}/{environment_id}',
+    '/v1/webhooks/quickbooks/{tenant_id}/{environment_id}',
     '/v1/webhooks/razorpay/{tenant_id}/{environment_id}',
     '/v1/webhooks/stripe/{tenant_id}/{environment_id}',
     '/v1/webhooks/whop/{tenant_id}/{environment_id}',
+    '/v1/webhooks/zoho_books/{tenant_id}/{environment_id}',
   ]));
 
 it.each(operations)('$method $path wants a credential', async ({ method, path }) => {

@@ -88,7 +88,7 @@ describe('the key of a connection that has no webhook secret', () => {
     ['came twice', ['sk_1', 'sk_1'], 'bad'],
   ])('%s', (_, header, verdict) => {
     const notification = { headers: { 'x-api-key': header }, body: Buffer.from('{}') };
-    expect(nomodNotifications.byKey!.verify(notification, 'sk_1')).toBe(verdict);
+    expect(nomodNotifications.byKey!.verify(notification, 'sk_1', now)).toBe(verdict);
     // Beside a webhook secret it says nothing.
     expect(nomodNotifications.verify(notification, [secret, 'sk_1'], now)).toBe('missing');
   });
