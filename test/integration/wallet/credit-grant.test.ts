@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inSqlTransaction } from '../../../db/transaction.ts';
+import { applyGrants } from '../../../services/wallet/credit-grant-apply.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, testPlatform } from '../../support/billing.ts';
 import type { Wire } from '../invoice/invoice.fixture.ts';
 
@@ -29,6 +30,18 @@ async function lots(customerId: string): Promise<Wire[]> {
       [customerId],
     ),
   );
+}
+/** Day and status of each period's application, the first one first. */
+async function statesOf(subscriptionId: string): Promise<string[][]> {
+  const { database, scope } = platform.base;
+  const rows = await inSqlTransaction(database, scope, (sql) =>
+    sql.rows<Record<'day' | 'status', string>>(
+      `select to_char(period_start at time zone 'UTC', 'YYYY-MM-DD') as day, application_status as status
+       from credit_grant_application where subscription_id = $1 order by period_start`,
+      [subscriptionId],
+    ),
+  );
+  return rows.map(({ day, status }) => [day, status]);
 }
 const upcoming = async (path: string) => (await api<Wire>('GET', `${path}/grants/upcoming`)).body;
 
@@ -110,7 +123,7 @@ describe('credit grants of a plan', () => {
     expect(await lots(on.customerId)).toMatchObject([{ credits: 7 }]);
   });
 
-  it('skip a period that begins in a pause, and end with the subscription', async () => {
+  it('grant-pause: skip a period that begins in a pause, and end with the subscription', async () => {
     const on = await offer([monthly]);
     const { id } = await subscribed(on);
     expect(await api('POST', `/subscriptions/${id}/pause`, {})).toMatchObject({ status: 200 });
@@ -143,6 +156,61 @@ describe('credit grants of a plan', () => {
     expect(after.credit_grants.map(({ name }: Wire) => name)).toEqual(['Monthly credits', 'Second']);
     const { body: kept } = await api<Wire>('PUT', `/plans/${on.planId}`, { name: 'Other name' });
     expect(kept.credit_grants).toHaveLength(2);
+  });
+});
+
+describe('credit grants that come late, or not at once', () => {
+  it('grant-catch-up: come in order for every period since the subscription began, without those that would have expired', async () => {
+    const on = await offer([
+      { ...monthly, expiration_type: 'DURATION', expiration_duration: 2, expiration_duration_unit: 'MONTH' },
+    ]);
+    const subscription = await subscribed(on, { start_date: '2025-08-15T00:00:00Z' });
+    const kept = (await lots(on.customerId)).map(({ expiry }) => new Date(expiry).toISOString().slice(0, 10));
+    expect(kept).toEqual(['2026-01-15', '2026-02-15', '2026-03-15']);
+    expect(await statesOf(subscription.id)).toEqual([
+      ...['08', '09', '10'].map((month) => [`2025-${month}-15`, 'skipped']),
+      ...['2025-11-15', '2025-12-15', '2026-01-15'].map((day) => [day, 'applied']),
+      ['2026-02-15', 'pending'],
+    ]);
+  });
+
+  it('grant-wallet-missing: open the wallet with the rates of the grant, and are tried again where one of other rates is in the way', async () => {
+    const on = await offer([{ ...monthly, conversion_rate: 2 }]);
+    await subscribed(on);
+    const wallets = async (customerId: string) => (await api<Wire>('GET', `/customers/${customerId}/wallets`)).body;
+    expect(await wallets(on.customerId)).toMatchObject([{ conversion_rate: '2', credit_balance: '100' }]);
+    const other = { planId: on.planId, ...(await clockedCustomer(api, { frozenTime: '2026-01-15T00:00:00Z' })) };
+    const own = await created<Wire>(api, '/wallets', { customer_id: other.customerId, currency: 'usd' });
+    const { id } = await subscribed(other);
+    expect((await upcoming(`/subscriptions/${id}`)).items).toMatchObject([
+      { application_status: 'failed', retry_count: 1, failure_reason: expect.stringContaining('other rates') },
+    ]);
+    expect((await api('POST', `/wallets/${own.id}/terminate`)).status).toBe(200);
+    await advanceTo(api, other.clockId, '2026-01-15T01:00:00Z');
+    expect(await lots(other.customerId)).toMatchObject([{ credits: 100 }]);
+    expect(await statesOf(id)).toEqual([
+      ['2026-01-15', 'applied'],
+      ['2026-02-15', 'pending'],
+    ]);
+  });
+
+  it('grant-double-tick: come once when the same period is granted twice at once', async () => {
+    const on = await offer([monthly]);
+    const { id: subscriptionId } = await subscribed(on);
+    const [{ id: ref }] = (await upcoming(`/subscriptions/${subscriptionId}`)).items;
+    const { database, scope } = platform.base;
+    const tick = () =>
+      inSqlTransaction(database, scope, (sql) =>
+        applyGrants(sql, scope, [{ subscriptionId, at: '2026-02-15T00:00:00.000Z', ref }]),
+      );
+    await Promise.all([tick(), tick(), tick()]);
+    await tick();
+    expect(await lots(on.customerId)).toHaveLength(2);
+    await advanceTo(api, on.clockId, '2026-02-20T00:00:00Z');
+    expect(await lots(on.customerId)).toHaveLength(2);
+    expect((await upcoming(`/subscriptions/${subscriptionId}`)).items).toMatchObject([
+      { scheduled_for: '2026-03-15T00:00:00.000Z' },
+    ]);
   });
 });
 

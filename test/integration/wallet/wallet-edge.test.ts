@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { clockedCustomer, created, testPlatform } from '../../support/billing.ts';
+import { advanceTo, clockedCustomer, created, monthlyPlan, testPlatform } from '../../support/billing.ts';
 import { billedCustomer, countCalls, firstDraft, invoicesOf, type Wire } from '../invoice/invoice.fixture.ts';
+import { invoiceOf } from '../payment/checkout/checkout.fixture.ts';
 
 // The edge cases of wallets-and-payments §4, each under its name there.
 
@@ -141,5 +142,73 @@ test('two-wallets-finalize: two invoices of one customer that are finalized toge
     drafts.map(async ({ id }) => (await read(`/invoices/${id}`)).total_prepaid_credits_applied),
   );
   expect(applied.toSorted()).toEqual(['2.5', '5.5']);
+  expect(await read(`/wallets/${walletId}`)).toMatchObject({ credit_balance: '0' });
+});
+
+test('rates-differ: credits cost by the one rate, are worth by the other, and a refund is worth what it refunds', async () => {
+  const { customerId } = await clockedCustomer(api, { frozenTime: '2026-03-01T00:00:00Z' });
+  const walletId = await walletOf({ conversion_rate: '0.5', topup_conversion_rate: '0.8' }, customerId);
+  const { body } = await topUp(walletId, bought('100'));
+  expect(await read(`/invoices/${body.invoice_id}`)).toMatchObject({ total: '80' });
+  await api('PUT', `/invoices/${body.invoice_id}/payment`, { payment_status: 'SUCCEEDED' });
+  expect(await read(`/wallets/${walletId}`)).toMatchObject({ credit_balance: '100', balance: '50' });
+  const { checkout: _none, ...terms } = invoiceOf(customerId, '10');
+  const { id } = await created(api, '/invoices', terms);
+  await api('PUT', `/invoices/${id}/payment`, { payment_status: 'SUCCEEDED' });
+  expect((await post(`/invoices/${id}/void`)).status).toBe(200);
+  expect(await read(`/wallets/${walletId}`)).toMatchObject({ credit_balance: '120', balance: '60' });
+});
+
+test('dust-wallet: less than a cent pays nothing, stays, and pays with what is added later', async () => {
+  const customer = await billedCustomer(platform);
+  const walletId = await walletOf({ initial_credits_to_load: '0.004' }, customer.customerId);
+  await countCalls(api, customer, 55, '2026-02-10T00:00:00Z');
+  const draft = await firstDraft(api, customer);
+  expect((await post(`/invoices/${draft.id}/finalize`)).status).toBe(200);
+  expect(await read(`/invoices/${draft.id}`)).toMatchObject({ total: '35.5', total_prepaid_credits_applied: '0' });
+  expect(await ledgerOf(walletId)).toMatchObject([{ type: 'credit', credits_available: '0.004' }]);
+  await topUp(walletId, free('5.499'));
+  await countCalls(api, customer, 60, '2026-03-10T00:00:00Z');
+  await advanceTo(api, customer.clockId, '2026-03-16T00:00:00Z');
+  const second = (await invoicesOf(api, customer.customerId)).at(-1);
+  expect(second).toMatchObject({ total: '30.5', total_prepaid_credits_applied: '5.5' });
+  expect(await read(`/wallets/${walletId}`)).toMatchObject({ credit_balance: '0.003' });
+});
+
+test('zero-decimal-currency: whole yen pay, and the fraction stays', async () => {
+  const { eventName, meterId } = await monthlyPlan(api);
+  const { id: plan_id } = await created(api, '/plans', { name: 'Calls in yen' });
+  await created(api, '/prices', {
+    ...{ plan_id, type: 'USAGE', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', invoice_cadence: 'ARREAR' },
+    ...{ currency: 'jpy', amount: '7', meter_id: meterId, start_date: '2020-01-01T00:00:00Z' },
+  });
+  const customer = { eventName, ...(await clockedCustomer(api, { frozenTime: '2026-01-15T00:00:00Z' })) };
+  const terms = { customer_id: customer.customerId, plan_id, currency: 'jpy', billing_period: 'MONTHLY' };
+  const { id: subscriptionId } = await created(api, '/subscriptions', terms);
+  const walletId = await walletOf({ currency: 'jpy', initial_credits_to_load: '100.75' }, customer.customerId);
+  await countCalls(api, { ...customer, subscriptionId }, 20, '2026-02-10T00:00:00Z');
+  const draft = await firstDraft(api, { ...customer, subscriptionId });
+  expect((await post(`/invoices/${draft.id}/finalize`)).status).toBe(200);
+  expect(await read(`/invoices/${draft.id}`)).toMatchObject({
+    ...{ subtotal: '140', total_prepaid_credits_applied: '100', total: '40' },
+  });
+  expect(await read(`/wallets/${walletId}`)).toMatchObject({ credit_balance: '0.75', balance: '0.75' });
+});
+
+test('expired-unswept-lot: credits that still show in the balance and may not be used pay nothing', async () => {
+  const customer = await billedCustomer(platform);
+  const walletId = await walletOf({}, customer.customerId);
+  await topUp(walletId, free('3'));
+  await topUp(walletId, free('100', { expiry_date_utc: '2026-02-14T20:00:00Z', priority: 1 }));
+  await countCalls(api, customer, 55, '2026-02-10T00:00:00Z');
+  const draft = await firstDraft(api, customer);
+  expect(await read(`/wallets/${walletId}/balance/real-time?expand=credits_available_breakdown`)).toMatchObject({
+    credit_balance: '103',
+    credits_available_breakdown: { free: '3', purchased: '0' },
+  });
+  expect((await post(`/invoices/${draft.id}/finalize`)).status).toBe(200);
+  expect(await read(`/invoices/${draft.id}`)).toMatchObject({ total_prepaid_credits_applied: '3', total: '32.5' });
+  expect(await read(`/wallets/${walletId}`)).toMatchObject({ credit_balance: '100' });
+  await advanceTo(api, customer.clockId, '2026-02-15T02:00:00Z');
   expect(await read(`/wallets/${walletId}`)).toMatchObject({ credit_balance: '0' });
 });
