@@ -79,6 +79,17 @@ test('finding 19: thresholds of a budget are ratios of it, and a percentage of o
   await call('DELETE', '/settings/entitlement_alert_config');
 });
 
+test('alert-first-ok: that is enough when it is first looked at is told to nobody', async () => {
+  const { id: customerId } = await created(api, '/customers', { external_id: randomUUID(), name: 'Content' });
+  const { id } = await wallet(customerId, { ...critical('10'), initial_credits_to_load: '150' });
+  await debit(id, '20');
+  await watched();
+  expect(await logged(id)).toEqual([]);
+  const names = ['credit_balance', 'ongoing_balance'].flatMap((what) => [`${what}.dropped`, `${what}.recovered`]);
+  expect(await told(id, ...names.map((name) => `wallet.${name}`))).toEqual([]);
+  expect((await call('GET', `/wallets/${id}`)).body.alert_state).toBe('ok');
+});
+
 test('finding 39: without a setting of its own a wallet has the default of the environment again', async () => {
   const { id: customerId } = await created(api, '/customers', { external_id: randomUUID(), name: 'Default' });
   const { id } = await wallet(customerId, critical('5'));
@@ -170,7 +181,7 @@ test('finding 48: a client that does not know the type of a threshold leaves a p
 
 // Last, for what they wait for keeps the watch from ending.
 describe('finding 16', () => {
-  test('a balance around a threshold alarms once: that it is calmer is believed when it has lasted a minute', async () => {
+  test('alert-flap: a balance around a threshold alarms once: that it is calmer is believed when it has lasted a minute', async () => {
     const { id, externalId, spend } = await inRealTime();
     const states = async () => (await logged(id, 'low_ongoing_balance')).map(([state]) => state);
     const calmer = async () =>

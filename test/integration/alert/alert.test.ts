@@ -213,7 +213,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('is spending, whose streams begin anew each period and recover once', async () => {
+  test('alert-period-roll: is spending, whose streams begin anew each period and recover once', async () => {
     await enable('subscription_alert_config');
     const on = await metered();
     const customer = await subscribed(on);
@@ -263,7 +263,7 @@ describe('usage', () => {
   });
 });
 
-test('finding 40: a balance without credits for a whole period has no percentage, and an alarm of it ends silently', async () => {
+test('alert-zero-base, finding 40: a balance without credits for a whole period has no percentage, and an alarm of it ends silently', async () => {
   const on = await metered();
   const customer = await subscribed(on);
   const { id } = await wallet(customer.customerId, {

@@ -77,7 +77,7 @@ describe('prepaid credits at finalization (wallets-and-payments §2.12)', () => 
     expect(await debitsOf(walletId)).toMatchObject([{ amount: '3.66', credits: '7.32' }]);
   });
 
-  it('use a lot that had not expired when the period ended', async () => {
+  it('take nothing of a lot that had expired when the period ended', async () => {
     const customer = await billedCustomer(platform);
     const expired = { expiryDate: '2026-02-14T00:00:00.000Z' } as NewWallet['firstCredit'];
     const walletId = await wallet(customer, '100', { firstCredit: expired });

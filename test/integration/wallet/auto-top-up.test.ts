@@ -102,6 +102,22 @@ test('finding 10: an invoice that nobody pays lapses after its days, and another
   expect((await attemptsOf(walletId)).map((each: Wire) => each.outcome)).toEqual([null, 'lapsed']);
 });
 
+test('auto-topup-unpaid: while an automatic invoice waits for its money there is no other, and paid it makes room for the next', async () => {
+  const { walletId, clockId } = await filled();
+  await debit(walletId, '85');
+  await becomes(walletId, { state: 'awaiting_payment' });
+  await debit(walletId, '10');
+  await advanceClock(api, clockId, later(24));
+  const [waiting, ...others] = await attemptsOf(walletId);
+  expect([waiting.outcome, others]).toEqual([null, []]);
+  const paid = await api('PUT', `/invoices/${waiting.invoice_id}/payment`, { payment_status: 'SUCCEEDED' });
+  expect(paid.status, JSON.stringify(paid.body)).toBe(200);
+  expect(await balanceOf(walletId)).toBe('55');
+  await debit(walletId, '50');
+  await advanceClock(api, clockId, later(26));
+  expect((await attemptsOf(walletId)).map((each: Wire) => each.outcome)).toEqual([null, 'succeeded']);
+});
+
 test('finding 3: losing the card blocks, and gives no credits', async () => {
   const { walletId, customerId } = await filled({ invoicing: false }, 'succeeds');
   const { items } = await read(`/customers/${customerId}/payment-methods`);

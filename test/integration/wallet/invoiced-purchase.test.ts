@@ -181,7 +181,7 @@ test('terminating a wallet fails its purchase and voids the invoice', async () =
   expect((await ledgerOf(walletId))[0].transaction_status).toBe('failed');
 });
 
-test('finding 4: a charge under way outlives its wallet, and its money goes back to the card', async () => {
+test('finding 4, paid-after-terminate: a charge under way outlives its wallet, and its money goes back to the card', async () => {
   const { walletId, invoiceId } = await purchase({}, 'answers_late');
   await api('POST', `/invoices/${invoiceId}/payment/attempt`);
   const payments = async () => (await read(`/payments?destination_id=${invoiceId}`)).items;

@@ -148,7 +148,7 @@ async function usedJanuary(options: { calls: number; card?: string }) {
 }
 
 describe('credits of the period that ends', () => {
-  test('pay its invoice though they expired with it, and what is left goes', async () => {
+  test('expiry-vs-finalization: pay its invoice though they expired with it, and what is left goes', async () => {
     const { walletId, lot, to, subscription } = await usedJanuary({ calls: 10 });
     await lot('25', '2026-02-01T00:00:00Z');
     await to('2026-02-01T05:00:00Z');
