@@ -1,22 +1,19 @@
 import { expect } from 'vitest';
-import { signalUsageWatch } from '../../../activities/alert/usage-watch.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
-import { usageWatchWorkflowId } from '../../../workflows/alert/usage-watch.messages.ts';
 import { created, type TestPlatform } from '../../support/billing.ts';
+import { usageWatch } from '../../support/usage-watch.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came over the wire
 type Wire = any;
 
 /** Makes and looks at what alerts are about. */
-export function alertFixture({ api, base, temporal }: TestPlatform) {
+export function alertFixture(platform: TestPlatform) {
+  const { api, base } = platform;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came over the wire
   const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => api<any>(method, path, body);
 
   /** Lets everything that moved be looked at. */
-  async function watched(): Promise<void> {
-    await signalUsageWatch(temporal.client, base.scope);
-    await temporal.client.workflow.getHandle(usageWatchWorkflowId(base.scope.environmentId)).result();
-  }
+  const watched = usageWatch(platform);
   const setting = (entity: object, config: object) =>
     created<Wire>(api, '/alerts/setting', { ...entity, config: { alert_enabled: true, ...config } });
   const enable = async (key: string, value: object = { alert_enabled: true }) => {

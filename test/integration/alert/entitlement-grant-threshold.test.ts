@@ -1,18 +1,14 @@
 import { expect, test } from 'vitest';
-import { signalUsageWatch } from '../../../activities/alert/usage-watch.ts';
-import { usageWatchWorkflowId } from '../../../workflows/alert/usage-watch.messages.ts';
 import { advanceTo, invoicesOf, testPlatform } from '../../support/billing.ts';
+import { usageWatch } from '../../support/usage-watch.ts';
 import { grantFixture, hours, type Metered, wholePeriod } from '../wallet/grant.fixture.ts';
 
-const { api, base, temporal } = await testPlatform();
-const { scope } = base;
+const platform = await testPlatform();
+const { api } = platform;
 const { metered, grant, subscribed, use, usageOf } = grantFixture(api);
 
 /** Lets everything that was sent be looked at. */
-async function watched(): Promise<void> {
-  await signalUsageWatch(temporal.client, scope);
-  await temporal.client.workflow.getHandle(usageWatchWorkflowId(scope.environmentId)).result();
-}
+const watched = usageWatch(platform);
 
 const billed = async (id: string) =>
   (await invoicesOf(api, id))

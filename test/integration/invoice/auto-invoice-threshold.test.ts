@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signalUsageWatch } from '../../../activities/alert/usage-watch.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
-import { usageWatchWorkflowId } from '../../../workflows/alert/usage-watch.messages.ts';
 import { invoiceThreshold, subscriptionWorkflowId } from '../../../workflows/subscription/subscription.messages.ts';
 import {
   advanceTo,
@@ -14,9 +12,10 @@ import {
   subscriptionOf,
   testPlatform,
 } from '../../support/billing.ts';
+import { usageWatch } from '../../support/usage-watch.ts';
 
-const { api, base, temporal } = await testPlatform();
-const { scope } = base;
+const platform = await testPlatform();
+const { api, temporal } = platform;
 const june = '2026-06-01T00:00:00.000Z';
 const july = '2026-07-01T00:00:00.000Z';
 
@@ -49,11 +48,8 @@ async function usagePlan(plan: Record<string, unknown> = {}, price: Record<strin
   return { planId, eventName };
 }
 
-/** What the watch did when everything that was sent had been looked at. */
-async function watched(): Promise<void> {
-  await signalUsageWatch(temporal.client, scope);
-  await temporal.client.workflow.getHandle(usageWatchWorkflowId(scope.environmentId)).result();
-}
+/** Lets everything that was sent be looked at. */
+const watched = usageWatch(platform);
 
 async function subscribed(plan: { planId: string }, members: Record<string, unknown> = {}) {
   const customer = await clockedCustomer(api, { frozenTime: june, card: sandboxCardNumber('succeeds') });
