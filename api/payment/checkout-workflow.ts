@@ -3,6 +3,7 @@ import { isAskedLately, isCheckoutActive } from '../../billing/payment/checkout.
 import { refusalIn, refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import type { CheckoutSession } from '../../db/entities/payment/checkout-session.ts';
+import { badField } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { linkedProviders } from '../../services/integration/connection.ts';
 import type { CheckoutRequest } from '../../services/payment/checkout/checkout-insert.ts';
@@ -73,14 +74,31 @@ export async function checkoutRequestOf(
   };
 }
 
+/** Names of the providers that open payment pages: those that need no connection, and those that are connected. */
+export async function pageProviders({ server, transaction }: Pick<SessionOpener, 'server' | 'transaction'>) {
+  const { gateways, providers } = server.dependencies;
+  const connected = await transaction(linkedProviders);
+  return {
+    builtIn: [...gateways.values()].filter((gateway) => gateway.links).map((gateway) => gateway.name),
+    connected: connected.filter((name) => providers?.get(name)?.links),
+  };
+}
+
+/**
+ * Provider of a page for which none is named: the only connected one, else the only one that needs no connection. Throws
+ * `validation_error` that names them where there are several.
+ */
+export async function onlyPageProvider(request: Pick<SessionOpener, 'server' | 'transaction'>): Promise<string> {
+  const { builtIn, connected } = await pageProviders(request);
+  const [only, ...others] = connected.length > 0 ? connected : builtIn;
+  if (only !== undefined && others.length === 0) return only;
+  throw badField('payment_provider', `is required; ${[...builtIn, ...connected].join(', ') || 'none'} can open a page`);
+}
+
 async function refuseUnable(request: Pick<SessionOpener, 'server' | 'transaction'>, provider: string): Promise<void> {
-  const { gateways, providers } = request.server.dependencies;
-  if (gateways.get(provider)?.links) return;
-  const connected = await request.transaction(linkedProviders);
-  const able = [
-    ...[...gateways.values()].filter((gateway) => gateway.links).map((gateway) => gateway.name),
-    ...connected.filter((name) => providers?.get(name)?.links),
-  ];
+  if (request.server.dependencies.gateways.get(provider)?.links) return;
+  const { builtIn, connected } = await pageProviders(request);
+  const able = [...builtIn, ...connected];
   if (able.includes(provider)) return;
   const problem = `${provider} is not connected or opens no payment pages; ${able.join(', ') || 'none'} can`;
   throw refuse('invalid_operation', `payment_provider ${problem}`, { fields: { payment_provider: problem } });

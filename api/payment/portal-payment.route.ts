@@ -4,7 +4,6 @@ import { decimalText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { portalInvoice } from '../../services/customer/portal.ts';
-import { linkedProviders } from '../../services/integration/connection.ts';
 import { findCheckout } from '../../services/payment/checkout/checkout-read.ts';
 import { chargeableMethod } from '../../services/payment/payment.ts';
 import { findPayment } from '../../services/payment/payment-list.ts';
@@ -31,7 +30,7 @@ import {
 } from '../wallet/portal-money.schema.ts';
 import { checkoutRead } from './checkout.schema.ts';
 import { openSetup } from './checkout-setup.ts';
-import { cancelAtWorkflow, pageUrlOf, readCheckout, runningSessionOf } from './checkout-workflow.ts';
+import { cancelAtWorkflow, pageProviders, pageUrlOf, readCheckout, runningSessionOf } from './checkout-workflow.ts';
 import { paymentMessage } from './payment.schema.ts';
 import { openInvoicePage } from './payment-link.ts';
 import { chargeSavedMethod } from './portal-charge.ts';
@@ -224,13 +223,9 @@ function setupRoutes(app: Api): void {
       response: { 200: portalIntegrations, ...errorResponses },
     },
     config: reading,
-    handler: async ({ transaction }) => {
-      const { gateways, providers } = app.dependencies;
-      const connected = await transaction(linkedProviders);
-      const able = [
-        ...[...gateways.values()].filter((gateway) => gateway.links).map((gateway) => gateway.name),
-        ...connected.filter((name) => providers?.get(name)?.links),
-      ];
+    handler: async (request) => {
+      const { builtIn, connected } = await pageProviders(request);
+      const able = [...builtIn, ...connected];
       const capabilities = [
         { type: 'payment_page', is_default: true },
         { type: 'saved_method', is_default: false },

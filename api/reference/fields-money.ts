@@ -121,6 +121,10 @@ export const moneyFields: Descriptions = {
   credits_to_add: 'Credits to add, as a decimal text; or say `amount`.',
   'topUpWallet.amount': 'Money to turn into credits, as a decimal text; or say `credits_to_add`.',
   'portalTopUpWallet.amount': 'Money to turn into credits, as a decimal text; or say `credits_to_add`.',
+  'portalTopUpWallet.checkout':
+    'Page on which the credits are paid; its members may also stand beside the amount. Without any of them the purchase waits for its invoice to be paid.',
+  'portalTopUpWallet.payment_provider':
+    'Provider whose payment page is opened; when absent the only one that is connected.',
   bonus_credits_to_add: 'Credits given on top, as a decimal text.',
   bonus_credits_expiry_date_utc: 'Instant at which those given on top expire; never when absent.',
   'topUpWallet.checkout': 'Opens a payment page: the credits come when it is paid.',

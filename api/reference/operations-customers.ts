@@ -144,7 +144,7 @@ export const customerOperations: Readonly<Record<string, string>> = {
   portalGetWallet: 'With what usage under way and unpaid invoices leave of it; ids of others are not found.',
   portalGetWalletTransactions: 'Newest first, by page: everything that came into the wallet and left it.',
   portalTopUpWallet:
-    'Answers as the top-up of an administrator: with the payment page that brings the credits, or, with `customer_not_present`, after the charge of the saved method was opened. While a page is open for the wallet, that one is answered again.',
+    'Answers as the top-up of an administrator: with the payment page that brings the credits, or, with `customer_not_present`, after the charge of the saved method was opened. While a page is open for the wallet, that one is answered again. A body that asks for no page buys with an invoice that waits for its payer.',
   portalUpdateAutoTopup:
     'Terms that are left out stay as they are. Needs a saved method that can be charged without its payer.',
   portalPayInvoice:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { refuse } from '../../billing/refusal.ts';
 import type { PaymentMethod } from '../../db/entities/payment/payment-method.ts';
+import { badField } from '../../db/rows/record.ts';
 import type { CheckoutInput } from '../payment/checkout.schema.ts';
 import { returnUrl } from '../payment/checkout.schema.ts';
 import { savedMethod, viewSavedMethod } from '../payment/saved-method.schema.ts';
@@ -25,33 +26,51 @@ const portalCheckoutShape = {
 
 const key = z.string().min(1).max(255);
 
-/** Body of a purchase in the portal: so many credits, or for so much money. spec: wallets-and-payments §1.8; README decision 37 */
+/** Members of a page as they may also stand beside the amount that is bought. spec: platform §11 */
+const besideShape = { ...portalCheckoutShape, payment_provider: provider.nullish() };
+type PageBeside = z.output<z.ZodObject<typeof besideShape>>;
+
+/**
+ * Body of a purchase in the portal: so many credits, or for so much money, with its page in `checkout` or beside them.
+ * spec: wallets-and-payments §1.8; platform §11; README decision 37
+ */
 export const portalTopupBody = z
   .object({
     credits_to_add: topupBody.shape.credits_to_add,
     amount: topupBody.shape.amount,
     idempotency_key: key.nullish(),
     description: z.string().max(10_000).nullish(),
-    checkout: z.object(portalCheckoutShape),
+    checkout: z.object(portalCheckoutShape).nullish(),
+    ...besideShape,
   })
   .meta({
     examples: [
       { credits_to_add: '50', checkout: { payment_provider: 'sandbox', success_url: 'https://shop.example/thanks' } },
+      { amount: '50', success_url: 'https://shop.example/thanks' },
     ],
   });
+
+/**
+ * Body of a purchase taken apart into the page that it asks for, null for a purchase that waits for its invoice to be paid, and the rest.
+ * Throws `validation_error` where a page is asked for in both places.
+ */
+export function takenApart(body: z.output<typeof portalTopupBody>) {
+  const { checkout, idempotency_key: key = null, credits_to_add, amount, description, ...page } = body;
+  const beside = Object.entries(page).filter(([, value]) => value != null);
+  const [twice] = checkout ? beside : [];
+  if (twice) throw badField(twice[0], 'belongs into checkout, which is there');
+  return { page: beside.length > 0 ? page : (checkout ?? null), key, bought: { credits_to_add, amount, description } };
+}
 
 /** spec: wallets-and-payments §1.8 POST /invoices/{id}/pay */
 export const portalPayBody = z
   .object({ ...portalCheckoutShape, idempotency_key: key.nullish() })
   .meta({ examples: [{ payment_provider: 'sandbox', success_url: 'https://shop.example/thanks' }] });
 
-type PortalCheckout = Pick<
-  z.output<typeof portalPayBody>,
-  'payment_provider' | 'customer_not_present' | 'use_saved_method' | 'success_url' | 'failure_url' | 'cancel_url'
->;
+type PortalCheckout = PageBeside & { payment_provider: string };
 
 /** Whether the saved method is to be charged, without a page. Throws `validation_error` where both names say different things. */
-export function isWithoutCustomer({ customer_not_present: flag, use_saved_method: alias }: PortalCheckout): boolean {
+export function isWithoutCustomer({ customer_not_present: flag, use_saved_method: alias }: PageBeside): boolean {
   if (flag != null && alias != null && flag !== alias) {
     throw refuse('validation_error', 'use_saved_method must be as customer_not_present, or absent', {
       fields: { use_saved_method: 'must be as customer_not_present, or absent' },

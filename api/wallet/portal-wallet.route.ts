@@ -16,10 +16,16 @@ import type { Api } from '../api.ts';
 import { portalPage } from '../customer/portal.schema.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery } from '../list.ts';
-import { runningSessionOf } from '../payment/checkout-workflow.ts';
+import { onlyPageProvider, runningSessionOf } from '../payment/checkout-workflow.ts';
 import { idParams } from '../scalars.schema.ts';
 import { walletWithStanding } from './auto-topup.route.ts';
-import { isWithoutCustomer, portalAutoTopupBody, portalCheckoutOf, portalTopupBody } from './portal-money.schema.ts';
+import {
+  isWithoutCustomer,
+  portalAutoTopupBody,
+  portalCheckoutOf,
+  portalTopupBody,
+  takenApart,
+} from './portal-money.schema.ts';
 import { viewWalletBalance, wallet, walletBalance, walletBalances as walletBalancesOutput } from './wallet.schema.ts';
 import { topupOf, walletChange } from './wallet-input.schema.ts';
 import { viewTransactions } from './wallet-read.route.ts';
@@ -103,7 +109,7 @@ function topupRoutes(app: Api): void {
     schema: {
       ...common,
       operationId: 'portalTopUpWallet',
-      summary: 'Buy credits: on a payment page, or from the saved method',
+      summary: 'Buy credits: on a payment page, from the saved method, or with an invoice that is paid later',
       params: idParams,
       body: portalTopupBody,
       response: { 200: toppedUp, ...errorResponses },
@@ -111,28 +117,29 @@ function topupRoutes(app: Api): void {
     config: writing,
     handler: async (request) => {
       const { portalCustomerId, params, body, transaction } = request;
-      const { checkout, idempotency_key: key = null, ...given } = body;
+      const { page, key, bought: given } = takenApart(body);
       const topup = topupOf(params.id, { ...given, transaction_reason: reason, idempotency_key: key }, null);
       const readUsage = usageReader(app.dependencies.metering);
       const hasMethod = await transaction(async (tx) => {
         const { topupConversionRate } = await ownWallet(tx, portalCustomerId, params.id);
-        const method = isWithoutCustomer(checkout) ? await chargeableMethod(tx, portalCustomerId, null) : null;
+        const method = page && isWithoutCustomer(page) ? await chargeableMethod(tx, portalCustomerId, null) : null;
         const { creditsToAdd, amount } = topup;
         const cost = creditsToAdd ? decimal(creditsToAdd).times(decimalText(topupConversionRate)) : decimal(amount!);
         return method !== null && isWithinMandate(method.maxAmount, cost);
       });
-      if (!hasMethod) {
-        const asked = { ...given, checkout: portalCheckoutOf(checkout, key) };
+      if (page && !hasMethod) {
+        const payment_provider = page.payment_provider ?? (await onlyPageProvider(request));
+        const asked = { ...given, checkout: portalCheckoutOf({ ...page, payment_provider }, key) };
         return topUpByCheckout(request, topup, asked, readUsage).catch((error: unknown) => {
           const open = runningSessionOf(error);
           if (open === null) throw error;
           return viewOpenTopup(request, params.id, open);
         });
       }
-      // Its charge is opened with the invoice, and sent by the invoice's workflow.
+      // Its charge is opened with the invoice, and sent by the invoice's workflow; without a page nothing is charged unasked.
       const bought = await transaction(async (tx) => {
         await refuseBesideAutomatic(tx, tx.scope, params.id);
-        return buyCredits(tx, topup, readUsage);
+        return buyCredits(tx, topup, readUsage, { byCustomer: true, waitsForPayer: page === null });
       });
       await followPurchase(request, bought);
       return transaction((tx) => viewTopup(tx, params.id, bought));

@@ -25,10 +25,20 @@ export interface InvoicedPurchase {
   invoiceWaits: boolean;
 }
 
+/** Terms of a purchase beside the wish of its buyer. */
+export interface PurchaseTerms {
+  /** An automatic top-up, and until when its invoice may be paid, null for one that is charged now; null for a purchase by hand. */
+  automatic?: { dueAt: string | null } | null;
+  /** True of a purchase that a customer began itself, whose invoice is paid by money alone. spec: wallets-and-payments §2.6 auto_complete */
+  byCustomer?: boolean;
+  /** True where nothing may be charged to a saved method for it. */
+  waitsForPayer?: boolean;
+}
+
 /**
  * Opens a purchase that its invoice pays: credits and bonus wait for the payment, the invoice is final at once. It bears no tax, for
  * what credits pay is taxed when they are used, unless the setting `wallet_topup_config.tax` says that they are taxed as they are bought. With the setting `auto_complete_purchased_credit_transaction` the credits come at
- * once and the invoice counts as paid; not so an `automatic` purchase, which nobody pays elsewhere. Throws what `topUpWallet` and
+ * once and the invoice counts as paid; not so an `automatic` purchase, which nobody pays elsewhere, nor one that a customer began. Throws what `topUpWallet` and
  * `createInvoice` throw, and `validation_error` for an amount below the smallest unit of its currency.
  * spec: wallets-and-payments §2.6; design: money-in-wallets findings 3, 6
  */
@@ -36,15 +46,15 @@ export async function buyCredits(
   tx: Transaction,
   request: TopupRequest,
   readUsage: UsageReader,
-  automatic: { dueAt: string | null } | null = null,
+  { automatic = null, byCustomer = false, waitsForPayer = false }: PurchaseTerms = {},
 ): Promise<InvoicedPurchase> {
   const config = await readSetting(tx, 'invoice_config');
-  const isPaid = config.auto_complete_purchased_credit_transaction === true && automatic === null;
+  const isPaid = config.auto_complete_purchased_credit_transaction === true && automatic === null && !byCustomer;
   const { entry, wallet } = await topUpWallet(tx, request, { isPending: !isPaid });
   const amount = decimal(entry.amount as string).toDecimalPlaces(currencyPrecision(wallet.currency));
   if (amount.isZero()) throw badField('credits_to_add', `costs less than the smallest amount of ${wallet.currency}`);
   const invoiceId = newId('inv');
-  const bill = { amount: decimalString(amount), isPaid, automatic };
+  const bill = { amount: decimalString(amount), isPaid, automatic, waitsForPayer };
   await billPurchase(tx, { ...bill, wallet, entry, invoiceId, checkoutSessionId: null }, readUsage);
   // A purchase by hand is collected by its invoice's workflow, an automatic one by its wallet's.
   const followed = automatic === null ? attendInvoice : refreshInvoiceAgenda;
@@ -61,8 +71,8 @@ export interface PurchaseToBill {
   /** Price of the credits, without tax that is added to it. */
   amount: string;
   isPaid: boolean;
-  /** An automatic top-up, and until when its invoice may be paid, null for one that is charged now; null for a purchase by hand. */
-  automatic: { dueAt: string | null } | null;
+  automatic: NonNullable<PurchaseTerms['automatic']> | null;
+  waitsForPayer?: boolean;
   /** The session that collects it; null for none. */
   checkoutSessionId: string | null;
 }
@@ -81,7 +91,7 @@ export async function billPurchase(tx: Transaction, bill: PurchaseToBill, readUs
 }
 
 function purchaseInvoice(
-  { wallet, entry, amount, isPaid, automatic }: PurchaseToBill,
+  { wallet, entry, amount, isPaid, automatic, waitsForPayer }: PurchaseToBill,
   taxes: PurchaseTaxes,
 ): NewInvoice {
   const { id: transactionId, creditAmount: credits } = entry;
@@ -107,7 +117,7 @@ function purchaseInvoice(
     invoiceNumber: null,
     staysDraft: false,
     paymentStatus: isPaid ? 'SUCCEEDED' : null,
-    collectionMethod: 'charge_automatically',
+    collectionMethod: waitsForPayer ? 'send_invoice' : 'charge_automatically',
     coupons: [],
     taxes: givenTaxes(taxes),
     totalPrepaidApplied: '0',

@@ -162,7 +162,7 @@ async function openPurchase(
 ): Promise<Opened> {
   if (config.invoicing) {
     const { transactionId, invoiceId } = await buyCredits(tx, request, readUsage, {
-      dueAt: method === null ? waitsUntil(facts) : null,
+      automatic: { dueAt: method === null ? waitsUntil(facts) : null },
     });
     if (method === null) return { transactionId, invoiceId, paymentId: null, isCompleted: false };
     const { idempotencyKey } = request;

@@ -82,6 +82,48 @@ test('finding 24: a customer buys so many credits, or credits for so much money,
   expect((await portal('GET', `/wallets/${wallet.id}`)).body).toMatchObject({ credit_balance: '25', balance: '12.5' });
 });
 
+test('decision 37: the page may be asked for beside the amount, at the only provider there is', async () => {
+  const { customer, portal } = await visitor();
+  const wallet = await walletOf(api, customer.id);
+  const buy = (body: object) => portal('POST', `/wallets/${wallet.id}/top-up`, { amount: '25', ...body });
+  const urls = { success_url: 'https://shop.example/thanks', cancel_url: 'https://shop.example/back' };
+  const twice = await buy({ ...urls, checkout: page });
+  expect(twice).toMatchObject({ status: 400, body: { message: expect.stringContaining('success_url') } });
+  expect((await buy({ success_url: 'javascript:alert(1)' })).status).toBe(400);
+  const { status, body } = await buy(urls);
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body.checkout_session).toMatchObject({ ...urls, payment_provider: 'sandbox', checkout_status: 'pending' });
+  await payAtSandbox(gateway, body.checkout_session);
+  const session = await portal('GET', `/checkout-sessions/${body.checkout_session.id}`);
+  expect(session.body).toMatchObject({ checkout_status: 'completed' });
+  expect((await portal('GET', `/wallets/${wallet.id}`)).body.credit_balance).toBe('25');
+  await saveCard(customer.id);
+  const charged = await buy({ customer_not_present: true });
+  expect(charged, JSON.stringify(charged.body)).toMatchObject({ status: 200, body: { checkout_session: null } });
+  await expect
+    .poll(async () => (await portal('GET', `/wallets/${wallet.id}`)).body.credit_balance, { timeout: 20_000 })
+    .toBe('50');
+});
+
+test('a customer who asks for no page buys with an invoice: no saved card is charged, and nothing is given for trust', async () => {
+  const { customer, portal } = await visitor();
+  const wallet = await walletOf(api, customer.id);
+  await saveCard(customer.id);
+  await api('PUT', '/settings/invoice_config', { value: { auto_complete_purchased_credit_transaction: true } });
+  const { status, body } = await portal('POST', `/wallets/${wallet.id}/top-up`, { credits_to_add: '25' });
+  await api('DELETE', '/settings/invoice_config');
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body).toMatchObject({ wallet_transaction: { transaction_status: 'pending' }, checkout_session: null });
+  const invoice = (await portal('GET', `/invoices/${body.invoice_id}`)).body;
+  expect(invoice).toMatchObject({ invoice_status: 'FINALIZED', amount_remaining: '25' });
+  expect((await api<Wire>('GET', `/payments?destination_id=${body.invoice_id}`)).body.items).toEqual([]);
+  const paid = await portal('POST', `/invoices/${body.invoice_id}/pay`, { ...page, customer_not_present: true });
+  expect(paid.status, JSON.stringify(paid.body)).toBe(200);
+  await expect
+    .poll(async () => (await portal('GET', `/wallets/${wallet.id}`)).body.credit_balance, { timeout: 20_000 })
+    .toBe('25');
+});
+
 test('a customer who is not present pays with the saved card, and on a page while there is none', async () => {
   const { customer, portal } = await visitor();
   const wallet = await walletOf(api, customer.id);
