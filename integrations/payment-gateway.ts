@@ -1,3 +1,4 @@
+import type { DisputeAtGateway } from '../billing/payment/dispute.ts';
 import type { RefundElsewhere } from '../billing/payment/refund.ts';
 import type { DeclineClass, GatewayReference, ResendRule } from './gateway-reference.ts';
 import type { PaymentLinks } from './payment-link.ts';
@@ -17,6 +18,8 @@ export interface PaymentGateway {
   readonly methods?: SavedMethods;
   /** Money back to where it came from. */
   readonly refunds?: Refunds;
+  /** Payments that the banks of their payers take back. */
+  readonly disputes?: Disputes;
   /** Only a gateway that moves no money has this. */
   readonly payer?: PlayedPayer;
 }
@@ -73,6 +76,11 @@ export interface Refunds {
   lookUp(request: RefundRequest): Promise<GatewayRefundLookUp>;
   /** Refunds of a charge that somebody made at the provider itself: those that carry no name of ours. design: money-in §5 */
   madeElsewhere?(charge: GatewayReference): Promise<RefundElsewhere[]>;
+}
+
+export interface Disputes {
+  /** Disputes of a captured charge, whatever became of them; an inquiry that took no money is none. design: money-in §5 */
+  ofCharge(charge: GatewayReference): Promise<DisputeAtGateway[]>;
 }
 
 /** In place of a payer, at a gateway that moves no money. False when nothing was waiting. */

@@ -1,6 +1,5 @@
 import { Context } from '@temporalio/activity';
 import { askedDailyUntil, type PaymentOutcome } from '../../billing/payment/payment.ts';
-import type { RefundElsewhere } from '../../billing/payment/refund.ts';
 import { later } from '../../billing/time/calendar.ts';
 import { coalesce } from '../../db/coalesce.ts';
 import { workflowScope } from '../../db/scope.ts';
@@ -19,6 +18,7 @@ import { type RecordedPayment, recordPaymentOutcomes } from '../../services/paym
 import { startProcessing } from '../../services/payment/payment-request.ts';
 import {
   capturedCharge,
+  type MoneyElsewhere,
   type RefundedPayment,
   recordRefundsElsewhere,
 } from '../../services/payment/refund/refund-elsewhere.ts';
@@ -97,15 +97,15 @@ export function createPaymentActivities(access: GatewayAccess) {
     },
 
     /**
-     * Asks for refunds of a captured charge that somebody made at the gateway itself, records each once and takes the credits back that it
-     * paid for; null where there are none. One external call, until it answers. Question and record are one step, so that no amount is in
-     * the history; a repetition finds what the first try recorded.
+     * Asks for disputes of a captured charge and for refunds that somebody made at the gateway itself, records each once and takes the credits
+     * back that money which left had paid for; null where there are none. Asks until it is answered. Question and record are one step, so
+     * that no amount is in the history; a repetition finds what the first try recorded.
      */
     recordRefundsElsewhere: async (input: PaymentMoment): Promise<RefundsHeardOf | null> => {
-      const { refunds, clockTime } = await askForRefunds(access, input);
-      if (refunds.length === 0) return null;
+      const { clockTime, ...money } = await askForReturns(access, input);
+      if (money.refunds.length === 0 && money.disputes.length === 0) return null;
       const at = clockTime === null ? input.at : later(input.at, clockTime);
-      const refunded = await inScope(input, (tx) => recordRefundsElsewhere(tx, { ...input, refunds, at }));
+      const refunded = await inScope(input, (tx) => recordRefundsElsewhere(tx, { ...input, ...money, at }));
       return { ...refunded, clockTime };
     },
 
@@ -172,20 +172,23 @@ export async function recordAnswers(tx: SqlTransaction, answers: readonly Paymen
 }
 
 /** Throws an outage where the gateway gives no answer, so that the question is repeated: nobody else asks. */
-async function askForRefunds(
+async function askForReturns(
   access: GatewayAccess,
   payment: PaymentReference,
-): Promise<{ refunds: RefundElsewhere[]; clockTime: string | null }> {
+): Promise<Required<MoneyElsewhere> & { clockTime: string | null }> {
   const { charge, clockTime } = await inSqlTransaction(access.database, workflowScope(payment), async (tx) => ({
     charge: await capturedCharge(tx, payment.paymentId),
     clockTime: await clockOfPayment(tx, payment.paymentId),
   }));
-  if (charge === null) return { refunds: [], clockTime };
+  if (charge === null) return { refunds: [], disputes: [], clockTime };
   const object = { kind: 'payment', id: payment.paymentId, provider: charge.gateway } as const;
   const { gateway } = await openGateway(access, payment, object);
   try {
-    const refunds = await withHeartbeat(async () => gateway?.refunds?.madeElsewhere?.(charge));
-    return { refunds: refunds ?? [], clockTime };
+    return await withHeartbeat(async () => ({
+      refunds: (await gateway?.refunds?.madeElsewhere?.(charge)) ?? [],
+      disputes: (await gateway?.disputes?.ofCharge(charge)) ?? [],
+      clockTime,
+    }));
   } catch (error) {
     throw Object.assign(new Error(reasonOf(error), { cause: error }), { code: 'ETIMEDOUT' });
   }

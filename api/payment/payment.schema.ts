@@ -113,6 +113,21 @@ const attempt = z
   })
   .meta({ id: 'PaymentAttempt' });
 
+const dispute = z
+  .object({
+    id: z.string(),
+    gateway_dispute_id: z.string(),
+    dispute_status: z.enum(['open', 'won', 'lost']),
+    amount: decimalOutput(),
+    currency: z.string(),
+    reason: z.string().nullable(),
+    opened_at: timestampOutput(),
+    evidence_due_at: timestampOutput().nullable(),
+    closed_at: timestampOutput().nullable(),
+    refund_id: z.string().nullable(),
+  })
+  .meta({ id: 'PaymentDispute' });
+
 export const payment = z
   .object({
     id: z.string(),
@@ -137,6 +152,7 @@ export const payment = z
     voided_at: timestampOutput().nullable(),
     error_message: z.string().nullable(),
     attempts: z.array(attempt),
+    disputes: z.array(dispute),
     invoice_number: z.string().nullable(),
     save_card_and_make_default: z.boolean(),
     tenant_id: z.string(),
@@ -152,7 +168,7 @@ export const payment = z
 export const paymentList = listOf(payment, 'ListPaymentsResponse');
 export const paymentMessage = z.object({ message: z.string() }).meta({ id: 'PaymentMessage' });
 
-export function viewPayment({ row, attempts, invoiceNumber }: PaymentWithAttempts): z.output<typeof payment> {
+export function viewPayment({ row, attempts, disputes, invoiceNumber }: PaymentWithAttempts): z.output<typeof payment> {
   return {
     id: row.id,
     idempotency_key: row.idempotencyKey,
@@ -176,6 +192,7 @@ export function viewPayment({ row, attempts, invoiceNumber }: PaymentWithAttempt
     voided_at: row.voidedAt ?? null,
     error_message: row.errorMessage ?? null,
     attempts: attempts.map(viewAttempt),
+    disputes: disputes.map(viewDispute),
     invoice_number: invoiceNumber,
     save_card_and_make_default: false,
     tenant_id: row.tenantId,
@@ -202,6 +219,21 @@ function viewAttempt(row: PaymentWithAttempts['attempts'][number]): z.output<typ
     created_by: row.createdBy,
     updated_at: row.updatedAt,
     updated_by: row.updatedBy,
+  };
+}
+
+function viewDispute(row: PaymentWithAttempts['disputes'][number]): z.output<typeof dispute> {
+  return {
+    id: row.id,
+    gateway_dispute_id: row.gatewayDisputeId,
+    dispute_status: row.disputeStatus as z.output<typeof dispute>['dispute_status'],
+    amount: row.amount,
+    currency: row.currency,
+    reason: row.reason ?? null,
+    opened_at: row.openedAt,
+    evidence_due_at: row.evidenceDueAt ?? null,
+    closed_at: row.closedAt ?? null,
+    refund_id: row.refundId ?? null,
   };
 }
 

@@ -27,6 +27,17 @@ export const moneyFields: Descriptions = {
   failed_at: 'When it failed; null where it did not.',
   refunded_at: 'When it was refunded; null where it was not.',
   'PaymentAttempt.payment_status': 'How the attempt ended.',
+  'Payment.disputes':
+    'Disputes by which the bank of the payer takes the money back, oldest first; those at Stripe are known.',
+  'PaymentDispute.amount': 'What the bank wants back.',
+  gateway_dispute_id: 'Id of the dispute at its provider.',
+  dispute_status: '`open` until the bank decides; `won`: the money stays; `lost`: it is gone.',
+  'PaymentDispute.reason':
+    'What the payer says, in the word of the provider, such as `fraudulent`; null where it has none.',
+  'PaymentDispute.opened_at': 'When it began.',
+  evidence_due_at: 'Until when the provider takes evidence; null where it takes none.',
+  closed_at: 'When the bank decided; null before.',
+  refund_id: 'Id of the refund that holds the money of a lost one; null otherwise.',
   'Refund.amount': 'What is to be paid back.',
   settled_amount: 'What has been paid back.',
   refund_status: '`PENDING`, `PROCESSING`, `SUCCEEDED`, `FAILED` or `CANCELLED`.',

@@ -19,6 +19,8 @@ export const paymentReferences: readonly Reference[] = [
   { table: 'refund', column: 'payment_id', target: 'payment' },
   { table: 'refund', column: 'invoice_id', target: 'invoice' },
   { table: 'refund', column: 'credit_note_id', target: 'credit_note' },
+  { table: 'dispute', column: 'payment_id', target: 'payment' },
+  { table: 'dispute', column: 'refund_id', target: 'refund' },
   { table: 'opening_charge', column: 'payment_method_id', target: 'payment_method' },
   { table: 'payment_attempt', column: 'payment_id', target: 'payment' },
 ];

@@ -233,6 +233,7 @@ export const otherIdColumns: ReadonlySet<string> = new Set([
   'outbox_event.transaction_id',
   'outbox_relay.system_id',
   ...['outbox_sequence', 'webhook_line', 'webhook_skip'].map((table) => `${table}.entity_id`),
+  'dispute.gateway_dispute_id',
   'payment.gateway_payment_id',
   'payment.gateway_tracking_id',
   'payment.provider_object_id',

@@ -2,7 +2,7 @@ import type { InvariantRule } from './invariant.ts';
 
 const live = `('PENDING', 'PROCESSING', 'SUCCEEDED')`;
 
-/** I6 of credit notes and refunds: what an invoice counts as credited and given back is what documents and rows say. */
+/** I6 and I22 of credit notes, refunds and disputes: what an invoice counts as credited and given back is what documents and rows say. */
 export const refundRules: readonly InvariantRule[] = [
   {
     id: 'I6',
@@ -82,5 +82,14 @@ export const refundRules: readonly InvariantRule[] = [
       ) sums
       where sums.done > p.amount or (sums.live > p.amount and not sums.is_made_elsewhere) or (p.payment_status = 'REFUNDED') <> (sums.done > 0 and sums.done = p.amount)
         or (p.payment_status = 'PARTIALLY_REFUNDED') <> (sums.done > 0 and sums.done < p.amount)`,
+  },
+  {
+    id: 'I22',
+    rule: 'a lost dispute has the refund of its amount, and no other dispute has one',
+    examines: 'select count(*) from dispute',
+    violations: `
+      select d.id as object, format('%s, with %s given back', d.dispute_status, coalesce(r.amount::text, 'nothing')) as problem
+      from dispute d left join refund r on r.id = d.refund_id and r.payment_id = d.payment_id and r.metadata->>'dispute_id' = d.id
+      where (d.dispute_status = 'lost') <> (r.id is not null) or r.amount <> d.amount or (d.closed_at is null) <> (d.dispute_status = 'open')`,
   },
 ];

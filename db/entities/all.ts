@@ -46,6 +46,7 @@ import { AgendaEntry } from './lifecycle/agenda-entry.ts';
 import { KeptCommand } from './lifecycle/kept-command.ts';
 import { ParkedObject } from './lifecycle/parked-object.ts';
 import { CheckoutSession } from './payment/checkout-session.ts';
+import { Dispute } from './payment/dispute.ts';
 import { Payment } from './payment/payment.ts';
 import { PaymentAttempt } from './payment/payment-attempt.ts';
 import { PaymentMethod } from './payment/payment-method.ts';
@@ -132,6 +133,7 @@ export const entities = [
   ParkedObject,
   Payment,
   PaymentAttempt,
+  Dispute,
   PaymentMethod,
   Plan,
   Price,

@@ -18,6 +18,16 @@ export interface StripeOptions {
 export type Parameters = { readonly [name: string]: ParameterValue };
 type ParameterValue = string | number | boolean | null | undefined | readonly ParameterValue[] | Parameters;
 
+/** A key that is not known, or that may not do what was asked (403). */
+export class StripeKeyRefused extends GatewayOutcomeUnknown {
+  readonly isForbidden: boolean;
+
+  constructor(status: 401 | 403) {
+    super(`stripe refuses the key of the connection (${status}): check that it is complete and not revoked`);
+    this.isForbidden = status === 403;
+  }
+}
+
 /** An error object of Stripe. The message is not among it: it may name what is nobody's business. */
 export interface StripeError {
   type: string;
@@ -76,9 +86,7 @@ export function stripeClient(options: StripeOptions): StripeClient {
 function answerOf<T>(status: number, body: Record<string, unknown>): StripeAnswer<T> {
   if (status >= 200 && status < 300) return { object: body as T, error: null };
   if (status === 401 || status === 403) {
-    throw new GatewayOutcomeUnknown(
-      `stripe refuses the key of the connection (${status}): check that it is complete and not revoked`,
-    );
+    throw new StripeKeyRefused(status);
   }
   const error = body.error as Record<string, unknown> | undefined;
   if (status < 400 || typeof error?.type !== 'string') {

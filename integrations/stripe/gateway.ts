@@ -1,7 +1,8 @@
-import type { PaymentGateway, Refunds, SavedMethods, TwoStepCharges } from '../payment-gateway.ts';
+import type { Disputes, PaymentGateway, Refunds, SavedMethods, TwoStepCharges } from '../payment-gateway.ts';
 import type { PaymentLinks } from '../payment-link.ts';
 import { stripeCharges } from './charge.ts';
 import { type StripeOptions, stripeClient } from './client.ts';
+import { stripeDisputes } from './dispute.ts';
 import { stripeLinks } from './link.ts';
 import { stripeRefunds } from './refund.ts';
 
@@ -10,6 +11,7 @@ export interface StripeGateway extends PaymentGateway {
   readonly links: PaymentLinks;
   readonly methods: SavedMethods;
   readonly refunds: Refunds;
+  readonly disputes: Disputes;
 }
 
 /**
@@ -24,5 +26,6 @@ export function openStripeGateway(options: StripeOptions): StripeGateway {
     links: stripeLinks(client),
     methods: {},
     refunds: stripeRefunds(client),
+    disputes: stripeDisputes(client),
   };
 }

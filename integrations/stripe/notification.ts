@@ -8,7 +8,7 @@ const parents = ['payment_intent', 'setup_intent', 'charge'] as const;
 /** Types of events that are passed on. Those of an intent that is merely made say nothing that its maker does not know. docs: providers.md */
 const passedOn =
   /^(checkout\.session\.|payment_intent\.(succeeded|payment_failed|processing|canceled|requires_action|amount_capturable_updated)$|setup_intent\.(succeeded|setup_failed)$|refund\.|charge\.(refunded|refund\.updated|dispute\.))/;
-const ofRefunds = /^(refund\.|charge\.(refunded|refund\.updated)$)/;
+const ofRefunds = /^(refund\.|charge\.(refunded$|refund\.updated$|dispute\.))/;
 
 /** Notifications of Stripe: an event whose `data.object` is the object as it was then. design: money-in-checkout §C stripe */
 export const stripeNotifications: ProviderNotifications = {
@@ -38,6 +38,7 @@ const listedTypes = [
   ),
   ...['succeeded', 'setup_failed'].map((type) => `setup_intent.${type}`),
   ...['created', 'updated', 'failed'].map((type) => `refund.${type}`),
+  ...['created', 'updated', 'closed'].map((type) => `charge.dispute.${type}`),
 ];
 
 /** Events of an account since an instant, of the types that are passed on: a list of Stripe's is by whole seconds. */

@@ -69,7 +69,8 @@ function isMadeElsewhere({ metadata }: StripeRefund): boolean {
   return metadata.perennial_token === undefined;
 }
 
-function chargeOf({ chargeProviderId }: GatewayReference): string {
+/** Id of the payment intent of a charge. Throws `GatewayOutcomeUnknown` before Stripe told it. */
+export function chargeOf({ chargeProviderId }: GatewayReference): string {
   if (chargeProviderId !== null) return chargeProviderId;
   throw new GatewayOutcomeUnknown('the payment has no id at stripe yet, by which it could be refunded');
 }

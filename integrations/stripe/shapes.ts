@@ -11,6 +11,16 @@ export interface StripeCharge {
   outcome: { reason: string | null } | null;
 }
 
+export interface StripeDispute {
+  id: string;
+  amount: number;
+  currency: string;
+  created: number;
+  status: string;
+  reason: string | null;
+  evidence_details: { due_by: number | null } | null;
+}
+
 export interface StripeIntentError {
   code?: string;
   decline_code?: string;

@@ -136,10 +136,10 @@ const paymentColumns = `${columns('payment', 'o.payment_gateway')},
   case when o.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED') then 'captured'
     when o.payment_status <> 'PROCESSING' then 'settled' when o.attended then 'told' else 'opened' end as standing,
   array_remove(array[o.gateway_payment_id, o.provider_object_id], null) as "providerIds"`;
-// One that succeeded may be taken back by a bank, days later.
+// One that succeeded may be taken back by a bank, days later; the money of a lost dispute is its payment's affair.
 const refundColumns = `${columns('refund', 'o.payment_gateway')},
   case when o.refund_destination = 'GATEWAY' and o.refund_status in ('PROCESSING', 'SUCCEEDED') then 'told' else 'settled' end as standing,
-  array_remove(array[o.gateway_refund_id], null) as "providerIds"`;
+  array_remove(array[case when not o.metadata ? 'dispute_id' then o.gateway_refund_id end], null) as "providerIds"`;
 const sessionText = `
 select ${columns('checkout_session', 'o.payment_provider')},
   case when o.checkout_status in ('initiated', 'pending') and o.link_state = 'none' then 'opened'

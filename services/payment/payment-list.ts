@@ -1,14 +1,16 @@
 import { Invoice } from '../../db/entities/invoice/invoice.ts';
+import { Dispute } from '../../db/entities/payment/dispute.ts';
 import { Payment } from '../../db/entities/payment/payment.ts';
 import { PaymentAttempt } from '../../db/entities/payment/payment-attempt.ts';
 import { type ListDefinition, type ListPage, type ListQuery, listPage } from '../../db/list.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 
-/** A payment as it is shown: with its attempts in order and its invoice's number. */
+/** A payment as it is shown: with its attempts in order, its disputes and its invoice's number. */
 export interface PaymentWithAttempts {
   row: Payment;
   attempts: PaymentAttempt[];
+  disputes: Dispute[];
   invoiceNumber: string | null;
 }
 
@@ -56,6 +58,11 @@ async function withAttempts(tx: Transaction, rows: readonly Payment[]): Promise<
     { environmentId, paymentId: { $in: rows.map((row) => row.id) } },
     { orderBy: { attemptNumber: 'asc' } },
   );
+  const disputes = await tx.em.find(
+    Dispute,
+    { environmentId, paymentId: { $in: rows.map((row) => row.id) } },
+    { orderBy: { openedAt: 'asc', id: 'asc' } },
+  );
   const invoices = await tx.em.find(
     Invoice,
     { environmentId, id: { $in: rows.map((row) => row.destinationId) } },
@@ -63,9 +70,11 @@ async function withAttempts(tx: Transaction, rows: readonly Payment[]): Promise<
   );
   const numbers = new Map(invoices.map((invoice) => [invoice.id, invoice.invoiceNumber ?? null]));
   const byPayment = Map.groupBy(attempts, (attempt) => attempt.paymentId);
+  const disputesOf = Map.groupBy(disputes, (dispute) => dispute.paymentId);
   return rows.map((row) => ({
     row,
     attempts: byPayment.get(row.id) ?? [],
+    disputes: disputesOf.get(row.id) ?? [],
     invoiceNumber: numbers.get(row.destinationId) ?? null,
   }));
 }

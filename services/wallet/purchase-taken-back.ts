@@ -4,7 +4,7 @@ import { creditValue } from '../../billing/wallet/wallet.ts';
 import { decimalText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
-import { pauseByRefund } from './auto-topup/auto-topup-end.ts';
+import { pauseByReturn } from './auto-topup/auto-topup-end.ts';
 import { enterDebitOf, type Ledger, type LedgerWallet } from './wallet-ledger.ts';
 import { writeLedger } from './wallet-ledger-write.ts';
 import { lockPurchases, type PurchaseRow } from './wallet-purchase.ts';
@@ -52,7 +52,7 @@ export async function takeBackPurchase(sql: Sql, scope: Scope, taken: TakenBack)
   const wallet = ledger.wallets.get(lot.wallet_id)!;
   enterTakenBack(ledger, wallet, wanted, taken);
   await writeLedger(ledger);
-  await pauseByRefund(sql, scope, { walletId: lot.wallet_id, key: taken.key, at: wallet.now });
+  await pauseByReturn(sql, scope, { walletId: lot.wallet_id, key: taken.key, at: wallet.now });
 }
 
 /** Money of a purchase that has left before, as the debits say that took its credits back. */

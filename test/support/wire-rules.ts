@@ -9,7 +9,7 @@ const enumerations = new Set(
   application_status behaviour billing_cadence billing_cycle billing_model billing_period billing_period_behaviour
   billing_period_unit bucket_size cadence cancellation_type change_action change_type checkout_status collection_method
   commitment_duration commitment_type compression condition credit_note_status credit_note_type data_type destination_type
-  direction discount_type duration encryption entity_type event_type expiration_duration_unit expiration_type
+  direction discount_type dispute_status duration encryption entity_type event_type expiration_duration_unit expiration_type
   failure_point_type feature_type file_type grant_duration_unit grant_measure interval invoice_cadence invoice_status
   invoice_type line_item_grouping measure normalize_fixed_to operator pause_mode pause_status payment_method_type
   payment_provider payment_status payment_terms period price_type price_unit_type proration_behavior reason_code

@@ -54,6 +54,13 @@ export interface FakeSession extends FakeObject {
   };
 }
 
+export interface FakeDispute extends FakeObject {
+  status: 'needs_response' | 'won' | 'lost' | 'warning_needs_response';
+  amount: number;
+  currency: string;
+  payment_intent: string;
+}
+
 export interface FakeRefund extends FakeObject {
   status: string;
   amount: number;
@@ -103,6 +110,7 @@ export class StripeBooks {
   readonly sessions = new Map<string, FakeSession>();
   readonly setups = new Map<string, FakeObject>();
   readonly refunds = new Map<string, FakeRefund>();
+  readonly disputes = new Map<string, FakeDispute>();
   readonly events = new Map<string, FakeEvent>();
   /** Answers by idempotency key. */
   readonly answers = new Map<string, { asked: string; status: number; body: unknown }>();
@@ -138,13 +146,15 @@ export class StripeBooks {
   }
 
   returned(): FakeReturn[] {
-    return [...this.refunds.values()]
-      .filter(({ status }) => status === 'succeeded')
-      .map(({ id, metadata, amount, currency, payment_intent }) => ({
+    const refunds = [...this.refunds.values()].filter(({ status }) => status === 'succeeded');
+    const lost = [...this.disputes.values()].filter(({ status }) => status === 'lost');
+    return [...refunds, ...lost.map((dispute) => ({ ...dispute, metadata: {} as FakeRefund['metadata'] }))].map(
+      ({ id, metadata, amount, currency, payment_intent }) => ({
         id,
         token: metadata.perennial_token ?? null,
         captureId: payment_intent,
         ...moneyInUnits(amount, currency, digitsByCurrency.get(currency)),
-      }));
+      }),
+    );
   }
 }

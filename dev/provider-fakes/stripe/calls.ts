@@ -70,6 +70,8 @@ export function callOf(books: StripeBooks, method: string, path: string, form: F
       return { kind: 'refund', answer: () => refundIntent(books, form) };
     case 'GET /v1/refunds':
       return reads(() => list(byIntent(books.refunds, form), form));
+    case 'GET /v1/disputes':
+      return reads(() => list(byIntent(books.disputes, form), form));
     case 'GET /v1/events':
       return { kind: 'events', answer: () => list(ofTypes(books, form), form) };
     default:
@@ -248,6 +250,8 @@ function refundIntent(books: StripeBooks, form: Form): FakeRefund {
   allow(form, ['payment_intent', 'amount', 'metadata.*']);
   const intent = found(books.intents, required(form, 'payment_intent'), 'payment_intent');
   if (intent.status !== 'succeeded') throw invalid('charge_not_refundable', 'payment_intent');
+  if (byIntent(books.disputes, form).some(({ status }) => status === 'needs_response'))
+    throw invalid('charge_disputed', null);
   const amount = Number(text(form, 'amount') ?? intent.amount_received);
   const given = [...books.refunds.values()].filter(
     ({ payment_intent, status }) => payment_intent === intent.id && status !== 'failed' && status !== 'canceled',

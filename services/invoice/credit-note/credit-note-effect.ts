@@ -9,6 +9,7 @@ import { refuse } from '../../../billing/refusal.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
+import { refuseDisputed } from '../../payment/refund/dispute.ts';
 import { openRefunds } from '../../payment/refund/refund-plan.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
@@ -110,7 +111,7 @@ export function nothingFollows(invoice: CreditedRow, at: string): InvoiceFollowU
 
 /**
  * What a finalized note does to its locked invoice: an adjustment lowers what is due, a refund is counted and its refunds are
- * planned, in one transaction. spec: subscriptions-and-invoicing §2.19, README decision 8
+ * planned, in one transaction. Throws `invalid_operation` for a refund of money that is disputed. spec: subscriptions-and-invoicing §2.19, README decision 8
  */
 export async function applyNote(
   tx: Transaction,
@@ -120,6 +121,7 @@ export async function applyNote(
   at: string,
 ): Promise<InvoiceFollowUp> {
   const type = note.creditNoteType as 'ADJUSTMENT' | 'REFUND';
+  if (type === 'REFUND') await refuseDisputed(tx, { invoiceId: invoice.id });
   const target = invoice.purchase_id === null ? processing.target : 'BACK_TO_SOURCE';
   const after = applyCreditNote(creditableOf(invoice), type, note.totalAmount);
   const invoiceWaits = await changeInvoice(tx, invoice, after, { at, action: 'credited', noteId: note.id });

@@ -10,6 +10,7 @@ import { replaceAgendas } from '../../lifecycle/agenda.ts';
 import { endLinksOf } from '../../payment/checkout/payment-link-end.ts';
 import { isPaymentInFlight } from '../../payment/payment.ts';
 import { returnToSource } from '../../payment/purchase-settlement.ts';
+import { refuseDisputed } from '../../payment/refund/dispute.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { takeBackPurchase } from '../../wallet/purchase-taken-back.ts';
@@ -45,7 +46,7 @@ interface VoidableRow {
 /**
  * Voids an invoice: it keeps its number, frees its period and is never collected. Money already paid and the credits
  * it took go to the customer's prepaid wallet. Coupons it redeemed can be redeemed again, unless a replacement takes them over
- * (`isReplaced`).
+ * (`isReplaced`). Throws `invalid_operation` while money that would go back is disputed.
  * spec: subscriptions-and-invoicing §2.15.7
  */
 export async function voidInvoice(
@@ -69,6 +70,7 @@ export async function voidInvoice(
     totalPrepaidCreditsApplied: decimalText(row.total_prepaid_credits_applied),
     refundedAmount: decimalText(row.refunded_amount),
   });
+  if (!decimal(plan.refundedMoney).isZero()) await refuseDisputed({ ...sql, scope }, { invoiceId: row.id });
   if (row.purchase_id === null) await giveBack(sql, scope, row, plan, input.at);
   else await undoPurchase(sql, scope, { ...row, purchase_id: row.purchase_id }, plan, input.at);
   await sql.rows(

@@ -7,6 +7,7 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { badField } from '../../../db/rows/record.ts';
 import { takeBackPurchase } from '../../wallet/purchase-taken-back.ts';
 import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from '../payment-row.ts';
+import { refuseDisputed } from './dispute.ts';
 import { openRefunds } from './refund-plan.ts';
 
 /** Money of a payment without an invoice that a person gives back. */
@@ -22,7 +23,7 @@ export interface PaymentRefund {
 /**
  * Plans the refund of a payment without an invoice, to the method it came from, and takes the credits it bought back with it: their lot,
  * then its bonus pro rata. Answers the refund, which waits to be sent. What an invoice was paid with is given back by a credit note.
- * Throws `not_found`; `invalid_operation` for a payment of an invoice, one that captured nothing, a gateway that gives no money back,
+ * Throws `not_found`; `invalid_operation` for a payment of an invoice, a disputed one, one that captured nothing, a gateway that gives no money back,
  * more than is left of the payment, and more than is left of the credits; `validation_error` for too many decimals.
  * spec: wallets-and-payments §2.21; own; design: money-in-wallets findings 5, 6
  */
@@ -35,6 +36,7 @@ export async function refundPayment(tx: PaymentTransaction, input: PaymentRefund
       { invoice_id: invoice.id },
     );
   }
+  await refuseDisputed(tx, { paymentId: payment.id });
   const gateway = payment.payment_gateway ?? '';
   if (!input.refundableGateways.includes(gateway)) {
     throw refuse('invalid_operation', `${gateway || 'no gateway'} gives no money back`, { payment_gateway: gateway });

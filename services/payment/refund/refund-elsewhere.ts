@@ -1,4 +1,5 @@
 import { type Decimal, decimal, decimalString, greatest, least, sum, zero } from '../../../billing/money/money.ts';
+import type { DisputeAtGateway } from '../../../billing/payment/dispute.ts';
 import { isPaymentCaptured } from '../../../billing/payment/payment.ts';
 import type { RefundElsewhere } from '../../../billing/payment/refund.ts';
 import { newId } from '../../../db/id.ts';
@@ -15,6 +16,7 @@ import {
   type PaymentWithInvoice,
 } from '../payment-row.ts';
 import { wireToken } from '../wire-token.ts';
+import { type DisputedMoney, recordDisputes, settleDispute } from './dispute.ts';
 import { type RefundRow, refundAudit, refundColumns, refundEvent } from './refund-row.ts';
 import { moveRefundedPayment } from './refund-settle.ts';
 
@@ -60,15 +62,21 @@ interface Named {
   created_at: string;
 }
 
+/** Money of a charge that left at its gateway without us. */
+export interface MoneyElsewhere {
+  refunds: readonly RefundElsewhere[];
+  disputes?: readonly DisputeAtGateway[];
+}
+
 /**
- * Records refunds that somebody made at the gateway itself: each becomes a row that is SUCCEEDED, counts on its invoice up to what is left
- * there, and takes back the credits that its money bought, below zero where they are spent. One that is recorded or not yet paid out changes
- * nothing. Refunds of ours that wait to be sent and have no room any more find out when they are sent. Throws `not_found`.
+ * Records disputes of a payment, and refunds that somebody made at the gateway itself or that a lost dispute took: each becomes a row that
+ * is SUCCEEDED, counts on its invoice up to what is left there, and takes back the credits that its money bought, below zero where they are
+ * spent. One that is recorded or not yet paid out changes nothing. Refunds of ours that wait to be sent and have no room any more find out when they are sent. Throws `not_found`.
  * design: money-in §5, money-in-wallets finding 5
  */
 export async function recordRefundsElsewhere(
   tx: PaymentTransaction,
-  { paymentId, refunds, at }: { paymentId: string; refunds: readonly RefundElsewhere[]; at: string },
+  { paymentId, refunds, disputes = [], at }: MoneyElsewhere & { paymentId: string; at: string },
 ): Promise<RefundedPayment> {
   const paid = await lockPaymentWithInvoice(tx, paymentId);
   const known = await tx.rows<KnownRefund>(
@@ -78,7 +86,8 @@ export async function recordRefundsElsewhere(
   );
   const isKnown = ({ gatewayRefundId }: RefundElsewhere) =>
     known.some((row) => row.gateway_refund_id === gatewayRefundId);
-  const news = refunds.filter((refund) => refund.status === 'succeeded' && !isKnown(refund));
+  const taken: (RefundElsewhere & Partial<DisputedMoney>)[] = await recordDisputes(tx, paid, disputes, at);
+  const news = [...refunds, ...taken].filter((refund) => refund.status === 'succeeded' && !isKnown(refund));
   const room = new Room(paid, known);
   for (const refund of news) await recordOne(tx, paid, refund, { room, at });
   if (news.length > 0) await moveRefundedPayment(tx, paymentId, at);
@@ -121,13 +130,14 @@ class Room {
 async function recordOne(
   tx: PaymentTransaction,
   { invoice, payment }: PaymentWithInvoice,
-  refund: RefundElsewhere,
+  refund: RefundElsewhere & Partial<DisputedMoney>,
   { room, at }: { room: Room; at: string },
 ): Promise<void> {
   const before = room.counted;
   const counted = room.count(refund.amount);
   const amount = decimalString(counted);
   const row = await insertRefund(tx, { invoice, payment }, refund, { at, counted: amount });
+  if (refund.disputeId) await settleDispute(tx, refund.disputeId, row.id);
   await writeEvents(tx, tx.scope, [refundEvent('refund.created', row, at), refundEvent('refund.succeeded', row, at)]);
   await writeAudit(tx, tx.scope, [
     refundAudit(row, 'created', at, {
@@ -149,7 +159,9 @@ async function recordOne(
     amount,
     paid: decimalText(invoice ? invoice.amount_paid : payment.amount),
     key: row.id,
-    description: `Refund ${row.id} of purchased credits, made at ${payment.payment_gateway}`,
+    description: refund.disputeId
+      ? `Purchased credits whose payment was charged back, dispute ${refund.disputeId}`
+      : `Refund ${row.id} of purchased credits, made at ${payment.payment_gateway}`,
     refusesBeyondLot: false,
   });
 }
@@ -167,10 +179,11 @@ function countedOf(invoice: PayableInvoiceRow, refundedAmount: string) {
 async function insertRefund(
   tx: PaymentTransaction,
   { invoice, payment }: PaymentWithInvoice,
-  refund: RefundElsewhere,
+  refund: RefundElsewhere & Partial<DisputedMoney>,
   { at, counted }: { at: string; counted: string },
 ): Promise<RefundRow> {
-  const metadata = { made_at: payment.payment_gateway ?? '', counted_amount: counted };
+  const ofDispute = refund.disputeId ? { dispute_id: refund.disputeId } : {};
+  const metadata = { made_at: payment.payment_gateway ?? '', counted_amount: counted, ...ofDispute };
   const [row] = await tx.rows<RefundRow & Record<string, unknown>>(insertText, [
     newId('refund'),
     payment.tenant_id,

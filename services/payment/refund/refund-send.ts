@@ -16,6 +16,8 @@ import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { PaymentTransaction } from '../payment-row.ts';
 import { markerOf, wireToken } from '../wire-token.ts';
+import { refuseDisputed } from './dispute.ts';
+import { hasRoom, noRoom } from './refund-room.ts';
 import {
   lockRefund,
   type RefundRow,
@@ -114,20 +116,9 @@ export async function sendDueRefund(tx: PaymentTransaction, refundId: string, at
   else await replaceByWallet(tx, row, at);
 }
 
-/** Whether its payment still holds the money of a refund, of which somebody may have given back some at the gateway meanwhile. */
-async function hasRoom(tx: PaymentTransaction, row: RefundRow): Promise<boolean> {
-  const [payment] = await tx.rows<{ has_room: boolean }>(
-    `select p.amount - coalesce((select sum(r.amount) from refund r where r.environment_id = p.environment_id and r.payment_id = p.id
-         and r.id <> $3 and r.refund_status in ('PENDING', 'PROCESSING', 'SUCCEEDED')), 0) >= $4::numeric as has_room
-     from payment p where p.environment_id = $1 and p.id = $2`,
-    [tx.scope.environmentId, row.payment_id, row.id, row.amount],
-  );
-  return payment?.has_room ?? true;
-}
-
 /** A refund whose money left its payment otherwise waits for a person, who may give it to the wallet. */
 async function parkWithoutRoom(tx: PaymentTransaction, row: RefundRow, at: string): Promise<void> {
-  const reason = noRoom(row);
+  const reason = await noRoom(tx, row);
   await failRefund(tx, row, { gatewayRefundId: null, reason }, at);
   await parkObject(tx, tx.scope, { objectType: 'refund', objectId: row.id, step: 'retryRefund', reason });
 }
@@ -143,9 +134,6 @@ async function detach(tx: PaymentTransaction, row: RefundRow, at: string): Promi
   await writeAudit(tx, tx.scope, [refundAudit(detached, 'detached', at, { payment_id: row.payment_id })]);
   return detached;
 }
-
-const noRoom = ({ payment_id }: RefundRow) =>
-  `payment ${payment_id} holds the money no longer: it was given back at the gateway itself`;
 
 /** True of a refund that gives back money that came late, twice or not as asked, which no wallet takes. design: money-in-checkout §A11 */
 async function isOfUnapplied(tx: PaymentTransaction, row: RefundRow): Promise<boolean> {
@@ -172,6 +160,7 @@ export async function retryRefund(
 ): Promise<void> {
   const row = await lockRefund(tx, input.refundId);
   assertRetryable({ refundStatus: row.refund_status, replacedBy: replacedBy(row) });
+  await refuseDisputed(tx, { paymentId: row.payment_id });
   const unparkText = `delete from parked_object where environment_id = $1 and object_type = 'refund' and object_id = $2`;
   if (input.target === 'PREPAID_WALLET') {
     if (await isOfUnapplied(tx, row)) {
@@ -194,9 +183,13 @@ export async function retryRefund(
     );
   }
   if (!(await hasRoom(tx, row))) {
-    throw refuse('invalid_operation', `refund_target BACK_TO_SOURCE: ${noRoom(row)}; PREPAID_WALLET is accepted`, {
-      fields: { refund_target: 'accepted is PREPAID_WALLET' },
-    });
+    throw refuse(
+      'invalid_operation',
+      `refund_target BACK_TO_SOURCE: ${await noRoom(tx, row)}; PREPAID_WALLET is accepted`,
+      {
+        fields: { refund_target: 'accepted is PREPAID_WALLET' },
+      },
+    );
   }
   await tx.rows(unparkText, [tx.scope.environmentId, row.id]);
   await handToGateway(tx, row, input.at);

@@ -25,7 +25,7 @@ export const paymentEvents = eventFamily({
   payload: z.strictObject({ payment }),
   events: {
     'payment.created': 'A payment was created.',
-    'payment.updated': 'A payment was changed, refunded or voided, or waits for its payer.',
+    'payment.updated': 'A payment was changed, refunded, disputed or voided, or waits for its payer.',
     'payment.pending': 'A payment was sent to its provider or waits for its answer.',
     'payment.failed': 'A payment failed.',
     'payment.success': 'A payment succeeded.',

@@ -219,25 +219,26 @@ export async function pauseByOperator(sql: Sql, scope: Scope, walletId: string, 
 }
 
 /**
- * Pauses the top-ups of a wallet whose purchase was refunded, in the transaction that takes its credits back: money that somebody gave back
- * is not charged again until a person resumes. `key` names the refund, note or void. Takes the place of a pause that a new card ends; does
+ * Pauses the top-ups of a wallet whose purchase was refunded, in the transaction that takes its credits back, or is disputed: money that
+ * somebody gave back or wants back is not charged again until a person resumes. `key` names the refund, note, void or dispute. Takes the place of a pause that a new card ends; does
  * nothing for a wallet that does not fill itself. design: money-in §1 Why it cannot run away, money-in-wallets finding 5
  */
-export async function pauseByRefund(
+export async function pauseByReturn(
   sql: Sql,
   scope: Scope,
-  { walletId, key, at }: { walletId: string; key: string; at: string },
+  { walletId, key, at, by = 'refund' }: { walletId: string; key: string; at: string; by?: 'refund' | 'dispute' },
 ): Promise<void> {
   if (!(await lockAutoTopup(sql, scope, walletId))) return;
   const [row] = await sql.rows(
-    `update wallet_auto_topup r set pause = 'refund', updated_at = $3, updated_by = $4
+    `update wallet_auto_topup r set pause = $6, updated_at = $3, updated_by = $4
      where r.environment_id = $1 and r.id = $2 and (r.pause is null or r.pause = any($5))
        and exists (select from wallet w where w.id = r.id and w.wallet_status <> 'closed' and (w.auto_topup ->> 'enabled')::boolean)
      returning r.id`,
-    [scope.environmentId, walletId, new Date().toISOString(), scope.actor, pausesOfCards],
+    [scope.environmentId, walletId, new Date().toISOString(), scope.actor, pausesOfCards, by],
   );
   if (!row) return;
-  const audit = { objectType: 'wallet', objectId: walletId, action: 'auto top-up paused by a refund', occurredAt: at };
+  const action = `auto top-up paused by a ${by}`;
+  const audit = { objectType: 'wallet', objectId: walletId, action, occurredAt: at };
   await writeAudit(sql, scope, [{ ...audit, detail: { key } }]);
   await followTopUp(sql, scope, walletId, 'paymentSettled');
 }

@@ -143,6 +143,13 @@ export const plantings: Planting[] = [
     names: 'invoiceId',
   },
   {
+    id: 'I22',
+    what: 'a payment that was charged back and still counts',
+    sql: `update dispute set dispute_status = 'lost', closed_at = now() where payment_id = '$1'`,
+    by: 'paymentId',
+    names: /lost, with nothing given back/,
+  },
+  {
     id: 'I6',
     what: 'a payment in another currency',
     sql: `update payment set currency = 'eur' where id = '$1'`,

@@ -18,6 +18,7 @@ import { advanceTo, clockedCustomer, created, monthlyPlan, testPlatform } from '
 import { violationsOf } from '../../support/invariants.ts';
 import { keptNotification } from '../integration/inbound-invariants.fixture.ts';
 import { invoiceOf, payAtSandbox } from '../payment/checkout/checkout.fixture.ts';
+import { disputePayment } from '../payment/dispute-invariants.fixture.ts';
 import { filledWallet } from '../wallet/auto-top-up-invariants.fixture.ts';
 import { plantings, type World } from './invariants.fixture.ts';
 
@@ -97,6 +98,7 @@ beforeAll(async () => {
     sessionId: gated.checkout_session.id,
     notificationId: await keptNotification(base, api),
   });
+  await disputePayment(base, world.paymentId);
 });
 
 function read<Row extends object>(text: string, values: unknown[] = []) {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { capture, refundInDashboard, returnRefund, settleRefund } from '../../../dev/provider-fakes/stripe/payment.ts';
+import { decideDispute, openDispute } from '../../../dev/provider-fakes/stripe/dispute.ts';
+import { capture, returnRefund, settleRefund } from '../../../dev/provider-fakes/stripe/payment.ts';
 import { startStripeFake } from '../../../dev/provider-fakes/stripe/server.ts';
 import { providerAdapters } from '../../../integrations/connect.ts';
 import { testApp } from '../../support/app.ts';
@@ -10,7 +11,6 @@ import { testTemporal } from '../../support/temporal.ts';
 import { startWorkers } from '../../support/worker.ts';
 import {
   connectStripe,
-  inboxOf,
   lastEvent,
   notify,
   payInvoice,
@@ -18,6 +18,7 @@ import {
   stripePayer,
 } from '../integration/provider-inbox.fixture.ts';
 import { fillingWallets } from '../wallet/auto-top-up.fixture.ts';
+import { moneyAtStripe } from './stripe-money.fixture.ts';
 
 const fake = await startStripeFake();
 const providers = providerAdapters({ stripe: fake.url });
@@ -37,50 +38,8 @@ const world: StripeWorld = { app, api, base, books, secretKey };
 await connectStripe(world);
 
 const filling = fillingWallets({ api });
-const read = async (path: string) => (await api<Wire>('GET', path)).body;
-const refundsOf = async (paymentId: string) => (await read(`/refunds?payment_id=${paymentId}`)).items as Wire[];
-const become = (path: string, expected: object) =>
-  expect.poll(() => read(path), { timeout: 20_000 }).toMatchObject(expected);
-const haveRefunds = (paymentId: string, expected: object[]) =>
-  expect.poll(() => refundsOf(paymentId), { timeout: 20_000 }).toMatchObject(expected);
-
-/** An invoice of 12.5 usd that a card paid at Stripe. */
-async function paidInvoice() {
-  const payer = await stripePayer(world, 'succeeds');
-  const { id: paymentId, intentId } = await payInvoice(world, payer);
-  await become(`/payments/${paymentId}`, { payment_status: 'SUCCEEDED' });
-  return { ...payer, paymentId, intentId };
-}
-
-/** Credits that a customer bought for 12.5 usd by invoice, paid by card at Stripe. */
-async function boughtCredits() {
-  const { customerId } = await stripePayer(world, 'succeeds');
-  const wallet = await created<Wire>(api, '/wallets', { customer_id: customerId, currency: 'usd' });
-  const { invoice_id: invoiceId } = await created<Wire>(api, `/wallets/${wallet.id}/top-up`, {
-    credits_to_add: '12.5',
-    transaction_reason: 'PURCHASED_CREDIT_INVOICED',
-    idempotency_key: `bought-${wallet.id}`,
-  });
-  await become(`/wallets/${wallet.id}`, { balance: '12.5' });
-  const [payment] = (await read(`/payments?destination_id=${invoiceId}`)).items;
-  return { walletId: wallet.id, invoiceId, paymentId: payment.id, intentId: payment.gateway_payment_id };
-}
-
-/** Gives money back in Stripe's dashboard, in cents, and has Stripe tell of it. */
-async function inDashboard(intentId: string, amount: number, status: 'succeeded' | 'pending' = 'succeeded') {
-  const refundId = refundInDashboard(books, intentId, amount, status);
-  const event = lastEvent(books, 'refund.created');
-  expect((await notify(world, event)).status).toBe(200);
-  return { refundId, event };
-}
-
-const settled = (eventId: string) =>
-  expect.poll(async () => (await inboxOf(world, eventId))?.outcome, { timeout: 20_000 }).not.toBeNull();
-
-async function debitsOf(walletId: string) {
-  const { items } = await read(`/wallets/${walletId}/transactions?type=debit`);
-  return items.map(({ credit_amount, reference_id }: Wire) => ({ credit_amount, reference_id }));
-}
+const { read, refundsOf, become, haveRefunds, paidInvoice, boughtCredits, inDashboard, settled, debitsOf, tellOf } =
+  moneyAtStripe(world);
 
 describe('refunds made in the provider’s dashboard', () => {
   test('one becomes a row, its payment and invoice follow, and told twice it is one', async () => {
@@ -230,5 +189,87 @@ describe('refunds made in the provider’s dashboard', () => {
     const { refundId } = await inDashboard(intentId, 500);
     await haveRefunds(paymentId, [{ gateway_refund_id: refundId }]);
     await become(`/payments/${paymentId}`, { payment_status: 'PARTIALLY_REFUNDED' });
+  });
+});
+
+describe('payments that the bank of their payer takes back', () => {
+  test('a top-up charged back with its credits still spendable: the wallet stops at once, and the credits leave with the money', async () => {
+    const { customerId } = await stripePayer(world, 'succeeds');
+    const walletId = await filling.walletOf(customerId, { invoicing: false });
+    await filling.debit(walletId, '85');
+    await filling.becomes(walletId, { state: 'cooling' });
+    const [{ payment_id: paymentId }] = await filling.attemptsOf(walletId);
+    const disputeId = openDispute(books, (await read(`/payments/${paymentId}`)).gateway_payment_id);
+    await tellOf('charge.dispute.created');
+    await filling.becomes(walletId, { state: 'paused', reason: 'dispute', until: null });
+    const open = { gateway_dispute_id: disputeId, dispute_status: 'open', amount: '50', reason: 'fraudulent' };
+    await become(`/payments/${paymentId}`, { payment_status: 'SUCCEEDED', disputes: [{ ...open, refund_id: null }] });
+    expect(await filling.balanceOf(walletId)).toBe('65');
+    await filling.debit(walletId, '60');
+
+    decideDispute(books, disputeId, 'lost');
+    await tellOf('charge.dispute.closed');
+    await become(`/payments/${paymentId}`, { payment_status: 'REFUNDED', disputes: [{ dispute_status: 'lost' }] });
+    const [refund] = await refundsOf(paymentId);
+    const { disputes } = await read(`/payments/${paymentId}`);
+    expect(refund).toMatchObject({ id: disputes[0].refund_id, amount: '50', gateway_refund_id: disputeId });
+    expect(await debitsOf(walletId)).toContainEqual({ credit_amount: '50', reference_id: refund.id });
+    expect(await filling.balanceOf(walletId)).toBe('-45');
+    expect(await filling.attemptsOf(walletId)).toHaveLength(1);
+    expect(await filling.standingOf(walletId)).toMatchObject({ state: 'paused', reason: 'dispute' });
+  });
+
+  test('a refund beside a chargeback: it is refused while the bank decides, and after the bank took the money', async () => {
+    const { walletId, invoiceId, paymentId, intentId } = await boughtCredits();
+    const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
+    const line_items = [{ invoice_line_item_id: line.id, amount: '2.5' }];
+    const note = (refund_target: string) =>
+      api<Wire>('POST', '/creditnotes', { invoice_id: invoiceId, reason: 'UNSATISFACTORY', line_items, refund_target });
+    const refused = { status: 400, body: { code: 'invalid_operation' } };
+    const disputeId = openDispute(books, intentId);
+    await tellOf('charge.dispute.created');
+    await become(`/payments/${paymentId}`, { disputes: [{ dispute_status: 'open' }] });
+    const answers = [await note('BACK_TO_SOURCE'), await note('PREPAID_WALLET')];
+    for (const answer of [...answers, await api<Wire>('POST', `/invoices/${invoiceId}/void`)]) {
+      expect(answer).toMatchObject(refused);
+      expect(answer.body.message).toContain('is disputed');
+    }
+    decideDispute(books, disputeId, 'lost');
+    await tellOf('charge.dispute.closed');
+    await become(`/invoices/${invoiceId}`, { payment_status: 'REFUNDED', refunded_amount: '12.5' });
+    for (const answer of [await note('BACK_TO_SOURCE'), await note('PREPAID_WALLET')]) expect(answer.status).toBe(400);
+    await tellOf('charge.dispute.created');
+    await temporal.client.workflow.getHandle(`payment/${paymentId}`).result();
+    expect(await refundsOf(paymentId)).toHaveLength(1);
+    expect(await filling.balanceOf(walletId)).toBe('0');
+  });
+
+  test('a dispute that is won leaves the money, which can be given back again, and an inquiry is none', async () => {
+    const { id: clockId } = await created<Wire>(api, '/test-clocks', { frozen_time: '2026-01-15T00:00:00Z' });
+    const { methodId, customerId } = await stripePayer(world, 'refund_fails_times', { testClockId: clockId, times: 1 });
+    const { id: paymentId } = await created<Wire>(api, '/payments', {
+      ...{ destination_type: 'CUSTOMER', destination_id: customerId, payment_method_type: 'CARD' },
+      ...{ payment_method_id: methodId, amount: '12.5', currency: 'usd' },
+    });
+    await become(`/payments/${paymentId}`, { payment_status: 'SUCCEEDED' });
+    const { gateway_payment_id: intentId } = await read(`/payments/${paymentId}`);
+    openDispute(books, intentId, { status: 'warning_needs_response' });
+    await settled((await tellOf('charge.dispute.created')).id);
+    const { id } = await created<Wire>(api, `/payments/${paymentId}/refund`, { amount: '10' });
+    await become(`/refunds/${id}`, { refund_status: 'FAILED', attempt: 1 });
+    const disputeId = openDispute(books, intentId);
+    await tellOf('charge.dispute.created');
+    await become(`/payments/${paymentId}`, { disputes: [{ gateway_dispute_id: disputeId, dispute_status: 'open' }] });
+    const retry = (refund_target: string) => api<Wire>('POST', `/refunds/${id}/retry`, { refund_target });
+    for (const target of ['BACK_TO_SOURCE', 'PREPAID_WALLET']) {
+      expect(await retry(target)).toMatchObject({ status: 400, body: { code: 'invalid_operation' } });
+    }
+    await advanceClock(api, clockId, '2026-01-15T01:00:00Z');
+    await become(`/refunds/${id}`, { refund_status: 'FAILED', failure_reason: expect.stringContaining('is disputed') });
+    decideDispute(books, disputeId, 'won');
+    await tellOf('charge.dispute.closed');
+    await become(`/payments/${paymentId}`, { payment_status: 'SUCCEEDED', disputes: [{ dispute_status: 'won' }] });
+    expect((await retry('BACK_TO_SOURCE')).status).toBe(200);
+    await become(`/refunds/${id}`, { refund_status: 'SUCCEEDED' });
   });
 });

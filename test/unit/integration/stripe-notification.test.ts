@@ -132,4 +132,13 @@ describe('a notification of Stripe', () => {
   ])('of type %s is passed on: %s', (type, concerns) => {
     expect(stripeNotifications.concerns(type)).toBe(concerns);
   });
+
+  test.each([
+    ['refund.created', true],
+    ['charge.refunded', true],
+    ['charge.dispute.closed', true],
+    ['payment_intent.succeeded', false],
+  ])('of type %s tells of money that goes back: %s', (type, tells) => {
+    expect(stripeNotifications.tellsOfRefund(type)).toBe(tells);
+  });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type DisputeStatus, isDisputeMove } from '../../../../billing/payment/dispute.ts';
 import {
   assertRetryable,
   combinedRefundStatus,
@@ -130,5 +131,14 @@ describe('refunds', () => {
       'REQUESTED_BY_CUSTOMER',
       'OTHER',
     ]);
+  });
+});
+
+describe('a dispute', () => {
+  it('is decided once, and lost for good', () => {
+    const statuses: DisputeStatus[] = ['open', 'won', 'lost'];
+    const moves = statuses.flatMap((from) => statuses.map((to) => [from, to] as const));
+    const taken = moves.filter(([from, to]) => isDisputeMove(from, to)).map((move) => move.join(' '));
+    expect(taken).toEqual(['open won', 'open lost', 'won lost']);
   });
 });
