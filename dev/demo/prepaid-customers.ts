@@ -10,14 +10,22 @@ export interface BoughtTokens {
 
 const hourMs = 3_600_000;
 const firstDay = Date.parse('2026-01-01T00:00:00Z');
-const usesInMonth = 8;
+/** Days from the first of January on of which some are days of use, and how many those are. */
+const wholeMonth = { from: 0, days: 30, uses: 8 };
+/**
+ * Use of a team whose card wants its payer. It begins late: its gateway is asked some fifteen times about every charge that waits for a day,
+ * each time at another instant, at which the clock would have to stop all month.
+ */
+const lastDays = { from: 26, days: 4, uses: 3 };
 
 /** So many customers, each with a card and its use of tokens in January: the same ones in every run. */
 export function prepaidCustomers(count: number): BoughtTokens[] {
   return Array.from({ length: count }, (_, index) => {
     const random = randomNumbers(index + 1);
+    const card = cardOf(index);
+    const { from, days: length, uses: used } = card === 'wants its payer' ? lastDays : wholeMonth;
     const days = new Set<number>();
-    while (days.size < usesInMonth) days.add(Math.floor(random() * 30));
+    while (days.size < used) days.add(from + Math.floor(random() * length));
     const uses = [...days]
       .sort((a, b) => a - b)
       .map((day) => ({
@@ -25,7 +33,7 @@ export function prepaidCustomers(count: number): BoughtTokens[] {
         // 4 to 24 dollars' worth.
         tokens: 200_000 + 500 * Math.floor(random() * 2_000),
       }));
-    return { name: `team-${String(index + 1).padStart(3, '0')}`, card: cardOf(index), uses };
+    return { name: `team-${String(index + 1).padStart(3, '0')}`, card, uses };
   });
 }
 
