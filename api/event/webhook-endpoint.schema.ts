@@ -5,7 +5,7 @@ import { AddressRefused, checkedName, checkedUrl, type OutgoingPolicy } from '..
 import type { EndpointChange, NewEndpoint } from '../../services/event/webhook/endpoint.ts';
 import { webhookEventTypes } from '../../services/event/webhook/event-type.ts';
 import { listOf, listQuery } from '../list.ts';
-import { recordOutput, viewRecord } from '../scalars.schema.ts';
+import { recordOutput, timestampOutput, viewRecord } from '../scalars.schema.ts';
 
 const maxUrlLength = 2_048;
 const mostHeaders = 20;
@@ -45,6 +45,11 @@ export const updateEndpointBody = z
     enabled: z.boolean().nullish(),
     headers: headers.nullish(),
     on_exhausted: onExhausted.nullish(),
+    resume_from: z.enum(['now']).nullish(),
+  })
+  .refine(({ enabled, resume_from }) => !resume_from || enabled, {
+    path: ['resume_from'],
+    message: 'needs enabled with true',
   })
   .meta({ examples: [{ enabled: false }] });
 
@@ -54,6 +59,10 @@ const endpointMembers = {
   description: z.string(),
   event_types: z.array(z.string()),
   enabled: z.boolean(),
+  disabled_reason: z.enum(['requested', 'gone', 'failing']).nullable(),
+  disabled_at: timestampOutput().nullable(),
+  disabled_answer: z.string().nullable(),
+  disabled_failures: z.int().nullable(),
   headers: z.record(z.string(), z.string()),
   on_exhausted: onExhausted,
 };
@@ -94,7 +103,7 @@ export async function endpointChange(
   body: z.output<typeof updateEndpointBody>,
   policy: OutgoingPolicy,
 ): Promise<EndpointChange> {
-  const { url: address, description, event_types, enabled, headers: sent, on_exhausted } = body;
+  const { url: address, description, event_types, enabled, headers: sent, on_exhausted, resume_from } = body;
   return {
     ...(typeof address === 'string' ? { url: await safeUrl(address, policy) } : {}),
     ...(typeof description === 'string' ? { description } : {}),
@@ -102,6 +111,7 @@ export async function endpointChange(
     ...(typeof enabled === 'boolean' ? { enabled } : {}),
     ...(on_exhausted ? { onExhausted: on_exhausted } : {}),
     ...(sent ? { headers: (current) => readHeaders(sent, current) } : {}),
+    ...(resume_from ? { resumeFrom: resume_from } : {}),
   };
 }
 
@@ -148,6 +158,10 @@ export function viewEndpoint(row: WebhookEndpoint): z.output<typeof webhookEndpo
     description: row.description,
     event_types: row.eventTypes,
     enabled: row.enabled,
+    disabled_reason: (row.disabledReason ?? null) as z.output<typeof webhookEndpoint>['disabled_reason'],
+    disabled_at: row.disabledAt ?? null,
+    disabled_answer: row.disabledAnswer ?? null,
+    disabled_failures: row.disabledFailures ?? null,
     headers: Object.fromEntries(row.headerNames.map((name) => [name, mask])),
     on_exhausted: row.onExhausted as z.output<typeof onExhausted>,
   };

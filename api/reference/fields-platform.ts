@@ -7,6 +7,14 @@ export const platformFields: Descriptions = {
   'WebhookEndpoint.description': 'Your own words about the endpoint.',
   'WebhookEndpoint.event_types': 'Types that are sent; an empty list for all of them but `event.rejected`.',
   'WebhookEndpoint.enabled': 'With false nothing is sent; later the endpoint goes on where it stopped.',
+  'WebhookEndpoint.disabled_reason':
+    'Reason why nothing is sent: `requested` by somebody, `gone` after an answer of 410, `failing` after five days without a receipt; null while the endpoint is enabled.',
+  'WebhookEndpoint.disabled_at': 'Instant from which nothing is sent; null while the endpoint is enabled.',
+  'WebhookEndpoint.disabled_answer': 'Last answer of the receiver before; null where somebody disabled the endpoint.',
+  'WebhookEndpoint.disabled_failures':
+    'Attempts that failed in a row before; null where somebody disabled the endpoint.',
+  'updateWebhookEndpoint.resume_from':
+    'With `now`, beside `enabled` with true, nothing is sent of what lies before now; the next event of each object says how much that is.',
   'WebhookEndpoint.headers':
     'Headers that every request to the receiver has, by name. Values are kept encrypted and shown as `•••`, which leaves a value as it is when it is sent.',
   'WebhookEndpoint.on_exhausted':

@@ -85,6 +85,7 @@ import { Migration20261128_40_webhook_endpoints } from './20261128_40_webhook_en
 import { Migration20261128_41_webhook_delivery } from './20261128_41_webhook_delivery.ts';
 import { Migration20261128_42_method_declined } from './20261128_42_method_declined.ts';
 import { Migration20261128_42_disputes } from './20261128_42_disputes.ts';
+import { Migration20261128_42_webhook_disabling } from './20261128_42_webhook_disabling.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -175,4 +176,5 @@ export const migrations = [
   { name: '20261128_41_webhook_delivery', class: Migration20261128_41_webhook_delivery },
   { name: '20261128_42_method_declined', class: Migration20261128_42_method_declined },
   { name: '20261128_42_disputes', class: Migration20261128_42_disputes },
+  { name: '20261128_42_webhook_disabling', class: Migration20261128_42_webhook_disabling },
 ];

@@ -7,6 +7,11 @@ import type { FrozenBody } from '../../../services/event/webhook/frozen-body.ts'
 /** A whole attempt, from the look-up of the name to the status of the answer. spec: platform §17.5 Success */
 const deadlineMs = 15_000;
 
+/** Statuses whose `retry-after` is heeded. spec: platform §17.5 Retry schedule */
+const mayAsk = new Set([429, 502, 503, 504]);
+/** Statuses by which a receiver speaks of all events and not of one. design: people-and-events §B 20 */
+const asksForAll = new Set([429, 503]);
+
 /** Attempt to send an event to a receiver. */
 export interface Attempt {
   url: string;
@@ -23,8 +28,10 @@ export interface Attempt {
 export interface AttemptOutcome {
   /** Null when the event was received, else the reason in words of a closed list that hold no address. */
   failure: string | null;
-  /** Milliseconds for which the receiver asked to get nothing at all; null where it did not ask. */
+  /** Milliseconds for which the receiver asked not to get the event again; null where it did not ask. */
   waitMs: number | null;
+  /** Milliseconds for which it asked to get nothing at all; null where it did not ask. */
+  pauseMs: number | null;
   /** True where nobody answered. */
   isUnreached: boolean;
 }
@@ -42,15 +49,16 @@ export async function attemptEvent(
     const { url, content, nowMs } = attempt;
     const answer = await client.post({ url, headers: headersOf(attempt), body: content.body, deadlineMs, signal });
     const { status, retryAfter } = answer;
-    const mayAsk = status === 429 || status === 503;
+    const waitMs = mayAsk.has(status) && retryAfter !== null ? retryAfterMs(retryAfter, nowMs) : null;
     return {
       failure: status >= 200 && status < 300 ? null : `answered ${status}`,
-      waitMs: mayAsk && retryAfter !== null ? retryAfterMs(retryAfter, nowMs) : null,
+      waitMs,
+      pauseMs: asksForAll.has(status) ? waitMs : null,
       isUnreached: false,
     };
   } catch (error) {
     if (!(error instanceof CallFailed) || error.failure === 'call ended') throw error;
-    return { failure: error.failure, waitMs: null, isUnreached: true };
+    return { failure: error.failure, waitMs: null, pauseMs: null, isUnreached: true };
   }
 }
 

@@ -53,8 +53,8 @@ export class Pause {
     }
     this.#unreached.clear();
     this.#probes = 0;
-    if (outcome.waitMs !== null) {
-      const untilMs = nowMs + outcome.waitMs;
+    if (outcome.pauseMs !== null) {
+      const untilMs = nowMs + outcome.pauseMs;
       if (this.#pause?.reason !== 'asked' || untilMs > this.#untilMs) this.#put('asked', untilMs);
     } else if (this.isProbing) this.end();
   }

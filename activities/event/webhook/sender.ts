@@ -1,15 +1,16 @@
 import { workflowScope } from '../../../db/scope.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
 import { beforeEvents, type DueEvent, dueEvents, dueEventsOf } from '../../../services/event/webhook/due-event.ts';
-import { saveProgress, type WaitingLine, waitingLines } from '../../../services/event/webhook/progress.ts';
-import { crashPoint } from '../../crash-points.ts';
+import { type WaitingLine, waitingLines } from '../../../services/event/webhook/progress.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { Backlog } from './backlog.ts';
 import { Lines } from './lines.ts';
 import { Past } from './past.ts';
 import { Pause } from './pause.ts';
+import { Reception } from './reception.ts';
 import { lineAfter } from './schedule.ts';
 import { type OpenEndpoint, Sending, type SendingOptions, settled } from './sending.ts';
+import { WrittenState } from './written-state.ts';
 
 export interface SenderOptions extends SendingOptions {
   /** Told after an attempt failed, and after an object or the endpoint does not wait any more. */
@@ -37,12 +38,13 @@ export class Sender {
   readonly #lines = new Lines();
   readonly #past = new Past();
   readonly #pause: Pause;
+  readonly #reception: Reception;
   readonly #backlog: Backlog;
   /** Objects with a request under way. */
   readonly #busy = new Set<string>();
   readonly #aborting = new AbortController();
   readonly #sending: Sending;
-  #written: bigint;
+  readonly #written: WrittenState;
   #hasNews = true;
   #retrying = 0;
   #isEnding = false;
@@ -53,10 +55,12 @@ export class Sender {
     this.#endpoint = endpoint;
     this.#options = options;
     this.#pause = new Pause(options.schedule, endpoint.pause);
-    this.#written = BigInt(endpoint.position);
-    this.#backlog = new Backlog(this.#written);
-    const state = { lines: this.#lines, past: this.#past, pause: this.#pause };
-    this.#sending = new Sending(options, state, this.#aborting.signal);
+    this.#reception = new Reception(endpoint.reception);
+    this.#backlog = new Backlog(BigInt(endpoint.position));
+    const state = { lines: this.#lines, pause: this.#pause, reception: this.#reception };
+    this.#written = new WrittenState(options.database, { ...state, backlog: this.#backlog });
+    const current = () => this.#endpoint;
+    this.#sending = new Sending(options, { ...state, past: this.#past, current }, this.#aborting.signal);
   }
 
   get endpoint(): OpenEndpoint {
@@ -73,6 +77,7 @@ export class Sender {
   change(endpoint: OpenEndpoint): void {
     if (endpoint.url !== this.#endpoint.url) {
       this.#pause.end();
+      this.#reception.restart();
       this.#lines.retryAll();
     }
     if (endpoint.onExhausted === 'skip') this.#lines.retryHeld();
@@ -98,9 +103,9 @@ export class Sender {
       await this.#readOn();
       const nowMs = Date.now();
       this.#dispatch(nowMs);
-      const writeMs = this.#isChanged() ? Math.max(0, writtenMs + writeEveryMs - performance.now()) : Infinity;
+      const writeMs = this.#written.isChanged ? Math.max(0, writtenMs + writeEveryMs - performance.now()) : Infinity;
       await this.#rest(Math.min(writeMs, this.#msUntilDue(nowMs)));
-      if (this.#isChanged() && performance.now() - writtenMs >= writeEveryMs) {
+      if (this.#written.isChanged && performance.now() - writtenMs >= writeEveryMs) {
         await this.#write();
         writtenMs = performance.now();
       }
@@ -137,7 +142,7 @@ export class Sender {
   /** Starts requests for objects that have none under way, those that waited longest first. */
   #dispatch(nowMs: number): void {
     this.#pause.passIfOver(nowMs);
-    if (this.#pause.holds(nowMs)) return;
+    if (this.#pause.holds(nowMs) || this.#reception.reason !== null) return;
     if (this.#pause.isProbing) this.#probe(nowMs);
     else this.#dispatchAll(nowMs);
   }
@@ -260,22 +265,10 @@ export class Sender {
     this.#options.onStanding();
   }
 
-  #isChanged(): boolean {
-    return this.#backlog.settled !== this.#written || this.#lines.isChanged || this.#pause.isChanged;
-  }
-
   async #write(): Promise<void> {
-    if (!this.#isChanged()) return;
-    const position = this.#backlog.settled;
-    const { id: endpointId, epoch } = this.#endpoint;
-    const changes = { ...this.#lines.takeChanges(), pause: this.#pause.take() };
-    const isMine = await this.#read(async (tx) => {
-      const isSaved = await saveProgress(tx, { endpointId, epoch, position, ...changes });
-      crashPoint('webhook.beforeCommit');
-      return isSaved;
-    });
-    this.#written = position;
-    if (!isMine) this.end({ abort: true });
+    if (await this.#written.write(this.#endpoint)) return;
+    this.end({ abort: true });
+    this.#options.onStanding();
   }
 
   #read<T>(work: Parameters<typeof inSqlTransaction<T>>[2]): Promise<T> {

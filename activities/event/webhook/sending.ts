@@ -10,6 +10,7 @@ import { contentOf } from './content.ts';
 import type { Lines } from './lines.ts';
 import type { Past } from './past.ts';
 import type { Pause } from './pause.ts';
+import type { Reception } from './reception.ts';
 import { type RetrySchedule, staleAfterMs } from './schedule.ts';
 
 /** An endpoint with its secrets opened. */
@@ -29,10 +30,13 @@ interface SendingState {
   lines: Lines;
   past: Past;
   pause: Pause;
+  reception: Reception;
+  /** The endpoint as it is now: it may have changed since a sending began. */
+  current(): OpenEndpoint;
 }
 
 /** Outcome of an event that needs no attempt. */
-export const settled: AttemptOutcome = { failure: null, waitMs: null, isUnreached: false };
+export const settled: AttemptOutcome = { failure: null, waitMs: null, pauseMs: null, isUnreached: false };
 
 /** Sends single events of one endpoint, and notes of each what came of it. */
 export class Sending {
@@ -47,34 +51,42 @@ export class Sending {
   }
 
   /**
-   * Makes attempt `number` of an event, counted from 1, and answers how it ended; an event that is too old is settled without one. Null
-   * when the sender has to end. Throws when the request was broken off. design: people-and-events §A 3, 6, 7
+   * Makes attempt `number` of an event, counted from 1, and answers how it ended; an event that is too old, or that the endpoint was to
+   * resume behind, is settled without one. Null when nothing may be sent now. Throws when the request was broken off.
+   * design: people-and-events §A 3, 6, 7, B 19
    */
   async send(endpoint: OpenEndpoint, event: DueEvent, number: number): Promise<AttemptOutcome | null> {
+    if (event.place <= BigInt(endpoint.droppedPosition)) {
+      this.skip(event, 'dropped');
+      return settled;
+    }
     const isAskedFor = event.place <= BigInt(endpoint.createdPosition);
     if (number === 1 && !isAskedFor && Date.now() - Date.parse(event.createdAt) > staleAfterMs) {
       this.skip(event, 'stale');
       return settled;
     }
     const content = await contentOf(this.#options, endpoint, event);
-    if (content === null) return { failure: 'its object cannot be read', waitMs: null, isUnreached: false };
-    if (!(await this.#options.permit())) return null;
-    const { lines, past, pause } = this.#state;
-    const { url, secrets } = endpoint;
+    if (content === null) return { ...settled, failure: 'its object cannot be read' };
+    const { lines, past, pause, reception, current } = this.#state;
+    if (!(await this.#options.permit()) || reception.reason !== null) return null;
+    const { url, secrets } = current();
     const before = past.before(event.entityId);
     crashPoint('webhook.beforeEffect');
     const attempt = { url, secrets, event, content, before, number, nowMs: Date.now() };
     const outcome = await attemptEvent(this.#options.client, attempt, this.#signal);
     crashPoint('webhook.afterEffect');
+    if (outcome.failure === null) past.received(event);
+    // The answer of an address that the endpoint has left says nothing of the present one.
+    if (current().url !== url) return { ...outcome, waitMs: null, pauseMs: null };
     const wasProbing = pause.isProbing;
     pause.learn(event.entityId, outcome, Date.now());
+    reception.learn(outcome.failure, Date.now());
     if (wasProbing && !pause.isProbing) lines.retryUnreached();
-    if (outcome.failure === null) past.received(event);
     return outcome;
   }
 
   /** Notes that the endpoint does not get an event by itself; the next one of the object says so. */
-  skip({ id: eventId, entityId, sequence }: DueEvent, reason: 'failed' | 'stale'): void {
+  skip({ id: eventId, entityId, sequence }: DueEvent, reason: 'failed' | 'stale' | 'dropped'): void {
     const consecutive = this.#state.past.skipped({ entityId, sequence });
     this.#state.lines.skip({ entityId, sequence, eventId, reason, consecutive });
   }

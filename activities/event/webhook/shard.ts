@@ -138,8 +138,10 @@ export class ShardDelivery {
     this.#lookedAt = beganAt;
     if (endpoints === null) return;
     this.#digest = digest;
-    const mine = new Set(endpoints.map(({ id }) => id));
-    for (const [id, { sender }] of this.#running) if (!mine.has(id)) sender.end({ abort: true });
+    const mine = new Map(endpoints.map(({ id, epoch }) => [id, epoch]));
+    for (const [id, { sender }] of this.#running) {
+      if (mine.get(id) !== sender.endpoint.epoch) sender.end({ abort: true });
+    }
     if (this.#isEnding) return;
     for (const endpoint of endpoints) this.#serve(endpoint);
   }

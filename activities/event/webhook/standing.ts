@@ -31,8 +31,7 @@ export function sayStanding(standing: EndpointStanding | null, now: string): Web
   const { pauseReason, pausedUntil } = standing;
   const sentences: string[] = [];
   if (isOwnerArchived) sentences.push('Its environment is archived: nothing is sent.');
-  else if (!isEnabled)
-    sentences.push('It is disabled: nothing is sent until it is enabled; then it goes on where it stopped.');
+  else if (!isEnabled) sentences.push(...sayDisabled(standing));
   else if (!isServed) sentences.push('No worker serves it at present; one that runs takes it up within a minute.');
   const isSent = isEnabled && !isOwnerArchived;
   if (isSent && pauseReason === 'asked') sentences.push(`It asked to wait: nothing is sent until ${pausedUntil}.`);
@@ -58,4 +57,16 @@ export function sayStanding(standing: EndpointStanding | null, now: string): Web
     lookAt: changesByItself ? (nextAt !== null && nextAt > earliest ? nextAt : earliest) : null,
     isOver,
   };
+}
+
+/** Sentences about an endpoint that is disabled: the reason, and the way back. design: people-and-events §B 19 */
+function sayDisabled({ disabledReason, disabledAt, disabledAnswer, disabledFailures }: EndpointStanding): string[] {
+  const reason = {
+    gone: ', because its receiver answered 410: it wants nothing more',
+    failing: `, because nothing was received for five days: ${disabledFailures} attempts failed in a row, the last with "${disabledAnswer}"`,
+  }[disabledReason ?? ''];
+  return [
+    `It was disabled at ${disabledAt}${reason ?? ''}.`,
+    'Nothing is sent until it is enabled; then it goes on where it stopped.',
+  ];
 }

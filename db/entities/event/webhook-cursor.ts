@@ -21,6 +21,17 @@ const schema = defineEntity({
     pauseReason: p.text().nullable(),
     /** End of the pause, or the instant at which one event is tried. */
     pausedUntil: instant().nullable(),
+    /** Last receipt, and the last attempt that failed with its failure in words of a closed list. */
+    receivedAt: instant().nullable(),
+    failedAt: instant().nullable(),
+    failure: p.text().nullable(),
+    /** Last receipt since the endpoint was made, moved or enabled, else the first attempt that failed. */
+    silentSince: instant().nullable(),
+    /** First of the attempts that failed since then, and their number. */
+    failingSince: instant().nullable(),
+    failures: p.integer().default(0),
+    /** Place up to which no event is sent, because the endpoint was to resume behind it; 0 for none. */
+    droppedPosition: p.bigint('string'),
   },
   indexes: [{ properties: ['environmentId'] }],
 });

@@ -12,7 +12,7 @@ const schema = defineEntity({
     tenantId: p.text(),
     environmentId: p.text(),
     eventId: p.text(),
-    /** `failed` after the last attempt; `stale` where none had reached it within 48 hours. */
+    /** `failed` after the last attempt; `stale` where none had reached it within 48 hours; `dropped` where the endpoint resumed behind it. */
     reason: p.text(),
     /** Number of events of the object that were skipped in a row, with this one. */
     consecutive: p.integer(),

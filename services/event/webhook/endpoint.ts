@@ -11,6 +11,7 @@ import type { Transaction } from '../../../db/transaction.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import type { EnvelopeKey } from '../../platform/sealed-secret.ts';
 import { placeEvents } from '../outbox-relay.ts';
+import { disabledMembers, resumeEndpoint } from './enabling.ts';
 import { type EndpointSecrets, newSigningSecret, openEndpoint, sealEndpoint } from './endpoint-secret.ts';
 import { isServed } from './lease.ts';
 
@@ -36,6 +37,8 @@ export interface NewEndpoint extends EndpointInput {
 /** Changes; an absent member stays. The headers are a function of those there are. */
 export type EndpointChange = Partial<Omit<EndpointInput, 'headers'>> & {
   headers?: (current: EndpointSecrets['headers']) => EndpointSecrets['headers'];
+  /** With `enabled`: place from which it gets events; absent for the one where it stopped. */
+  resumeFrom?: 'now';
 };
 
 /** A worker begins no request later than this after its last look at the endpoint. design: people-and-events §B 21 */
@@ -66,6 +69,7 @@ export async function createEndpoint(
   const row = tx.em.create(WebhookEndpoint, {
     ...newRecord(tx, 'wep'),
     ...members,
+    ...disabledMembers(members.enabled, null),
     headerNames: Object.keys(headers).sort(),
     secretKeyId: null,
     secretNonce: null,
@@ -75,7 +79,7 @@ export async function createEndpoint(
   const end = await placeEvents(tx);
   const position = start === 'now' ? end : '0';
   const owner = { endpointId: row.id, tenantId, environmentId };
-  tx.em.create(WebhookCursor, { ...owner, position, createdPosition: end });
+  tx.em.create(WebhookCursor, { ...owner, position, createdPosition: end, droppedPosition: '0' });
   tx.em.create(WebhookFilter, { ...owner, fromPosition: position, eventTypes: row.eventTypes });
   await tx.em.flush();
   await audit(tx, row, 'created');
@@ -98,14 +102,14 @@ export function listEndpoints(tx: Transaction, query: ListQuery): Promise<ListPa
 
 /**
  * Changes an endpoint. Other types hold for what comes behind the present end of the feed; another URL and other headers for the next
- * attempt. Secrets that are under an older key are sealed anew. Throws `not_found`.
- * spec: platform §17.4; design: people-and-events §A 4, B 21
+ * attempt; one that is enabled again goes on where it stopped, or behind the present end of the feed. Secrets that are under an older key are
+ * sealed anew. Throws `not_found`. spec: platform §17.4; design: people-and-events §A 4, B 19, 21
  */
 export async function updateEndpoint(
   tx: Transaction,
   keys: readonly EnvelopeKey[],
   id: string,
-  { headers, ...members }: EndpointChange,
+  { headers, resumeFrom, ...members }: EndpointChange,
 ): Promise<WebhookEndpoint> {
   const row = await lockEndpoint(tx, id);
   const changed: string[] = Object.keys(members);
@@ -117,7 +121,10 @@ export async function updateEndpoint(
     if (headers) changed.push('headers');
   }
   if (members.eventTypes) await putFilter(tx, row, members.eventTypes);
-  Object.assign(row, members);
+  const { enabled } = members;
+  if (enabled && (!row.enabled || resumeFrom)) await resumeEndpoint(tx, id, resumeFrom === 'now');
+  if (resumeFrom) changed.push('resumeFrom');
+  Object.assign(row, members, enabled === undefined ? {} : disabledMembers(enabled, row));
   if (changed.length > 0) {
     touch(tx, row);
     await tx.em.flush();

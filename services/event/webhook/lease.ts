@@ -1,7 +1,7 @@
 import type { WebhookEndpoint } from '../../../db/entities/event/webhook-endpoint.ts';
 import { instantText } from '../../../db/rows/columns.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import type { EndpointPause } from './progress.ts';
+import type { EndpointPause, EndpointReception } from './progress.ts';
 
 /** Endpoints are shared out by a hash of their ids. */
 export interface Shard {
@@ -19,7 +19,10 @@ export type LeasedEndpoint = Pick<
   revision: string;
   position: string;
   createdPosition: string;
+  /** Place up to which nothing is sent. */
+  droppedPosition: string;
   pause: EndpointPause | null;
+  reception: EndpointReception;
 };
 
 /** Endpoints of one sender as they are, or null where they are what the sender knows. */
@@ -58,15 +61,25 @@ export async function releaseEndpoint(sql: Sql, { id, epoch }: { id: string; epo
   ]);
 }
 
-type LeasedRow = Omit<LeasedEndpoint, 'pause'> & {
-  digest: string;
-  pauseReason: EndpointPause['reason'] | null;
-  pausedUntil: string | null;
-};
+type LeasedRow = Omit<LeasedEndpoint, 'pause' | 'reception'> &
+  EndpointReception & {
+    digest: string;
+    pauseReason: EndpointPause['reason'] | null;
+    pausedUntil: string | null;
+  };
 
 function leasedEndpoint({ digest: _, pauseReason, pausedUntil, ...row }: LeasedRow): LeasedEndpoint {
   const isPaused = pauseReason !== null && pausedUntil !== null;
-  return { ...row, pause: isPaused ? { reason: pauseReason, until: instantText(pausedUntil) } : null };
+  const { receivedAt, failedAt, failure, silentSince, failingSince, failures, ...endpoint } = row;
+  const reception = {
+    receivedAt: receivedAt && instantText(receivedAt),
+    failedAt: failedAt && instantText(failedAt),
+    failure,
+    silentSince: silentSince && instantText(silentSince),
+    failingSince: failingSince && instantText(failingSince),
+    failures,
+  };
+  return { ...endpoint, reception, pause: isPaused ? { reason: pauseReason, until: instantText(pausedUntil) } : null };
 }
 
 /** SQL that is true while a cursor `c` has a sender. */
@@ -94,6 +107,8 @@ digest as (
 select d.digest, e.id, e.tenant_id as "tenantId", e.environment_id as "environmentId", e.url, e.on_exhausted as "onExhausted",
   e.secret_key_id as "secretKeyId", e.secret_nonce as "secretNonce", e.secret_ciphertext as "secretCiphertext",
   m.epoch, e.updated_at::text as revision, c.position::text as position, c.created_position::text as "createdPosition",
-  c.pause_reason as "pauseReason", c.paused_until as "pausedUntil"
+  c.dropped_position::text as "droppedPosition", c.pause_reason as "pauseReason", c.paused_until as "pausedUntil",
+  c.received_at as "receivedAt", c.failed_at as "failedAt", c.failure, c.silent_since as "silentSince",
+  c.failing_since as "failingSince", c.failures
 from digest d left join (mine m join webhook_endpoint e on e.id = m.endpoint_id join webhook_cursor c on c.endpoint_id = m.endpoint_id)
   on d.digest <> $4`;

@@ -17,7 +17,7 @@ export interface SkippedEvent {
   entityId: string;
   sequence: number;
   eventId: string;
-  reason: 'failed' | 'stale';
+  reason: 'failed' | 'stale' | 'dropped';
   consecutive: number;
 }
 
@@ -25,6 +25,20 @@ export interface SkippedEvent {
 export interface EndpointPause {
   reason: 'asked' | 'unreachable';
   until: string;
+}
+
+/** Answers of a receiver lately. Instants are real. design: people-and-events §B 19 */
+export interface EndpointReception {
+  /** Last receipt; null before the first. */
+  receivedAt: string | null;
+  /** Last attempt that failed, and its failure in words of a closed list. */
+  failedAt: string | null;
+  failure: string | null;
+  /** Last receipt since the endpoint was made, moved or enabled, else the first attempt that failed; null before both. */
+  silentSince: string | null;
+  /** First of the attempts that failed since then, and their number. */
+  failingSince: string | null;
+  failures: number;
 }
 
 /** Work of an endpoint's sender since it last wrote. */
@@ -37,6 +51,7 @@ export interface Progress {
   freed: readonly string[];
   skipped: readonly SkippedEvent[];
   pause: EndpointPause | null;
+  reception: EndpointReception;
 }
 
 /**
@@ -44,12 +59,17 @@ export interface Progress {
  * by now. design: people-and-events §A 6, B 27
  */
 export async function saveProgress(tx: ScopedSql, progress: Progress): Promise<boolean> {
-  const { endpointId, epoch, position, lines, freed, skipped, pause } = progress;
+  const { endpointId, epoch, position, lines, freed, skipped, pause, reception } = progress;
   const { tenantId, environmentId } = tx.scope;
   const [held] = await tx.rows(
-    `update webhook_cursor set position = $3, pause_reason = $4, paused_until = $5
+    `update webhook_cursor set position = $3, pause_reason = $4, paused_until = $5,
+       received_at = $6, failed_at = $7, failure = $8, silent_since = $9, failing_since = $10, failures = $11
      where endpoint_id = $1 and epoch = $2 returning endpoint_id`,
-    [endpointId, epoch, String(position), pause?.reason ?? null, pause?.until ?? null],
+    [
+      ...[endpointId, epoch, String(position), pause?.reason ?? null, pause?.until ?? null],
+      ...[reception.receivedAt, reception.failedAt, reception.failure],
+      ...[reception.silentSince, reception.failingSince, reception.failures],
+    ],
     'webhook-progress',
   );
   if (!held) return false;

@@ -5,6 +5,11 @@ import { isServed } from './lease.ts';
 /** Standing of an endpoint. */
 export interface EndpointStanding {
   isEnabled: boolean;
+  /** Reason, instant, last answer and number of failed attempts with which it was disabled; null while it is enabled. */
+  disabledReason: string | null;
+  disabledAt: string | null;
+  disabledAnswer: string | null;
+  disabledFailures: number | null;
   /** True when its environment or tenant is archived. */
   isOwnerArchived: boolean;
   /** True while a worker serves it. */
@@ -29,6 +34,7 @@ export async function endpointStanding(tx: ScopedSql, endpointId: string): Promi
   if (!row) return null;
   return {
     ...row,
+    disabledAt: row.disabledAt && instantText(row.disabledAt),
     nextAt: row.nextAt && instantText(row.nextAt),
     failedSince: row.failedSince && instantText(row.failedSince),
     pausedUntil: row.pausedUntil && instantText(row.pausedUntil),
@@ -36,7 +42,8 @@ export async function endpointStanding(tx: ScopedSql, endpointId: string): Promi
 }
 
 const standingText = `
-select e.enabled as "isEnabled",
+select e.enabled as "isEnabled", e.disabled_reason as "disabledReason", e.disabled_at as "disabledAt",
+  e.disabled_answer as "disabledAnswer", e.disabled_failures as "disabledFailures",
   not exists (select from environment v join tenant t on t.id = v.tenant_id and t.status = 'published'
     where v.id = e.environment_id and v.status = 'published') as "isOwnerArchived",
   coalesce(${isServed}, false) as "isServed",

@@ -183,6 +183,7 @@ describe('what is refused changes nothing', () => {
     [{ headers: { 'x-a': '1', 'X-A': '2' } }, 'headers.x-a must be sent once'],
     [{ headers: { 'x-new': '•••' } }, 'headers.x-new has no value yet'],
     [{ rate_limit: 5 }, 'rate_limit'],
+    [{ resume_from: 'now' }, 'resume_from'],
   ])('%j', async (member, message) => {
     const { body: made } = await create({ headers: { 'x-kept': 'value' } });
     const before = await digest();
