@@ -7,7 +7,6 @@ import {
   listEndpoints,
   updateEndpoint,
 } from '../../services/event/webhook/endpoint.ts';
-import { openEndpoint } from '../../services/event/webhook/endpoint-secret.ts';
 import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
@@ -18,7 +17,6 @@ import {
   endpointChange,
   endpointList,
   endpointListQuery,
-  endpointSecret,
   newEndpoint,
   updateEndpointBody,
   viewEndpoint,
@@ -114,19 +112,5 @@ export async function webhookEndpointRoutes(app: Api): Promise<void> {
       // By then every worker has seen it: no request to it begins after the answer.
       if (isServed) await delay(fenceMs);
     },
-  });
-
-  app.get('/webhooks/endpoints/:id/secret', {
-    schema: {
-      operationId: 'getWebhookEndpointSecret',
-      tags,
-      summary: 'Show the signing secret of a webhook endpoint',
-      params: idParams,
-      response: { 200: endpointSecret, ...errorResponses, ...notBuiltResponse },
-    },
-    // Whoever reads the secret can sign as we do: to read events is not enough.
-    config: { permission: 'webhook:write', carriesCredential: true },
-    handler: async ({ params, transaction }) =>
-      transaction(async (tx) => ({ secret: openEndpoint(keys, await findEndpoint(tx, params.id)).secret })),
   });
 }

@@ -6,6 +6,7 @@ import type { EndpointChange, NewEndpoint } from '../../services/event/webhook/e
 import { webhookEventTypes } from '../../services/event/webhook/event-type.ts';
 import { listOf, listQuery } from '../list.ts';
 import { recordOutput, timestampOutput, viewRecord } from '../scalars.schema.ts';
+import { ownSecret } from './webhook-secret.schema.ts';
 
 const maxUrlLength = 2_048;
 const mostHeaders = 20;
@@ -20,7 +21,6 @@ const eventTypes = z
   .transform((types) => [...new Set(types)].sort());
 const headers = z.record(z.string(), z.string());
 const onExhausted = z.enum(['skip', 'hold']);
-const secret = z.string().refine(isSecret, 'must be whsec_ and the base64 of 24 to 64 bytes');
 
 export const createEndpointBody = z
   .object({
@@ -30,7 +30,7 @@ export const createEndpointBody = z
     enabled: z.boolean().nullish(),
     headers: headers.nullish(),
     on_exhausted: onExhausted.nullish(),
-    secret: secret.nullish(),
+    secret: ownSecret.nullish(),
     start: z.enum(['now', 'beginning']).nullish(),
   })
   .meta({
@@ -71,15 +71,8 @@ export const webhookEndpoint = z.object(endpointMembers).meta({ id: 'WebhookEndp
 export const createdEndpoint = z
   .object({ ...endpointMembers, secret: z.string() })
   .meta({ id: 'CreateWebhookEndpointResponse' });
-export const endpointSecret = z.object({ secret: z.string() }).meta({ id: 'WebhookEndpointSecret' });
 export const endpointListQuery = listQuery({});
 export const endpointList = listOf(webhookEndpoint, 'ListWebhookEndpointsResponse');
-
-function isSecret(text: string): boolean {
-  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1] ?? '';
-  const bytes = Buffer.from(encoded, 'base64');
-  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
-}
 
 /** A new endpoint as it was sent. Throws `validation_error` for its URL and headers. spec: platform §17.4 */
 export async function newEndpoint(

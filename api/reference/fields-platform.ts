@@ -21,6 +21,11 @@ export const platformFields: Descriptions = {
     'What happens after the last attempt of an event failed: with `skip` the next event of its object is sent, with `hold` the object waits.',
   'WebhookEndpoint.secret':
     'Signing secret of the endpoint: `whsec_` and base64 of 24 to 64 bytes. Made for you where you bring none.',
+  'WebhookEndpoint.secrets': 'Secrets that sign, the present one first and then those it replaced.',
+  'WebhookEndpoint.expires_at':
+    'Instant from which a secret that was replaced signs no more; null for the present secret.',
+  'rotateWebhookEndpointSecret.expire_old_now':
+    'With true, former secrets sign no request that begins after the answer.',
   'createWebhookEndpoint.start':
     'First events that are sent: with `now` those from now on, with `beginning` all there are.',
   'Customer.name': 'Name of the customer, as it stands on invoices.',

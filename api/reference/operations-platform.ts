@@ -40,7 +40,10 @@ export const platformOperations: Readonly<Record<string, string>> = {
   updateWebhookEndpoint:
     'Members that are left out stay. Other types hold for events that come about from now on, another address and other headers for the next attempt.',
   deleteWebhookEndpoint: 'Nothing more is sent there, and what waited for it is forgotten.',
-  getWebhookEndpointSecret: 'What the receiver checks signatures with. Needs the right to change webhooks.',
+  getWebhookEndpointSecret:
+    'What the receiver checks signatures with, and former secrets that sign beside it until they expire. Needs the right to change webhooks.',
+  rotateWebhookEndpointSecret:
+    'The secret that signed until now signs beside the new one for 24 hours; with `expire_old_now` it signs nothing that begins after the answer. Three secrets sign at most.',
 
   createConnection:
     'Secrets are encrypted with the key of the installation. One of a kind may be connected in an environment.',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { CallFailed, type GuardedClient } from '../../../integrations/guarded-client.ts';
 import type { Before, DueEvent } from '../../../services/event/webhook/due-event.ts';
-import type { EndpointSecrets } from '../../../services/event/webhook/endpoint-secret.ts';
+import { type EndpointSecrets, signingSecrets } from '../../../services/event/webhook/endpoint-secret.ts';
 import type { FrozenBody } from '../../../services/event/webhook/frozen-body.ts';
 
 /** A whole attempt, from the look-up of the name to the status of the answer. spec: platform §17.5 Success */
@@ -80,19 +80,9 @@ export function retryAfterMs(header: string, nowMs: number): number | null {
  * receiver sees the order and gaps of an object. The latter are not signed. design: people-and-events §A 4, B 13, 14
  */
 export function headersOf({ secrets, event, content, before, number, nowMs }: Attempt): Record<string, string> {
-  const timestamp = String(Math.floor(nowMs / 1000));
-  const signature = signatureOf(secrets.secret, `${event.id}.${timestamp}.`, content.body);
   const isNewer = content.stateSequence > event.sequence;
   return {
-    ...secrets.headers,
-    'content-type': 'application/json',
-    'user-agent': 'Perennial-Webhooks',
-    'webhook-id': event.id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': signature,
-    'svix-id': event.id,
-    'svix-timestamp': timestamp,
-    'svix-signature': signature,
+    ...signedHeaders({ id: event.id, body: content.body, secrets, nowMs }),
     'webhook-object': event.entityId,
     'webhook-sequence': String(event.sequence),
     'webhook-previous': String(before.previous),
@@ -100,6 +90,35 @@ export function headersOf({ secrets, event, content, before, number, nowMs }: At
     'webhook-attempt': String(number),
     'webhook-occurred-at': event.occurredAt,
     ...(isNewer ? { 'webhook-state-sequence': String(content.stateSequence) } : {}),
+  };
+}
+
+/**
+ * Headers of a request whatever it sends: the endpoint's own, and id, time and signatures by Standard Webhooks and under the names of Svix.
+ * Each secret that signs has a signature, separated by spaces, that of the present one first. spec: platform §17.5 Signature
+ */
+export function signedHeaders(request: {
+  id: string;
+  body: Uint8Array;
+  secrets: EndpointSecrets;
+  nowMs: number;
+}): Record<string, string> {
+  const { id, body, secrets, nowMs } = request;
+  const timestamp = String(Math.floor(nowMs / 1000));
+  const signatures = signingSecrets(secrets, nowMs).map(({ secret }) =>
+    signatureOf(secret, `${id}.${timestamp}.`, body),
+  );
+  const signature = signatures.join(' ');
+  return {
+    ...secrets.headers,
+    'content-type': 'application/json',
+    'user-agent': 'Perennial-Webhooks',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signature,
+    'svix-id': id,
+    'svix-timestamp': timestamp,
+    'svix-signature': signature,
   };
 }
 

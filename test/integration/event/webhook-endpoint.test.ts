@@ -142,12 +142,13 @@ describe('secrets', () => {
     expect((await call('GET', `${path}/${body.id}`, { apiKey: reader })).status).toBe(200);
     for (const [method, more] of [
       ['GET', '/secret'],
+      ['POST', '/secret/rotate'],
       ['PUT', ''],
       ['DELETE', ''],
     ] as const) {
       const answer = await call(method, `${path}/${body.id}${more}`, {
         apiKey: reader,
-        ...(method === 'PUT' && { body: {} }),
+        ...((method === 'PUT' || method === 'POST') && { body: {} }),
       });
       expect([method, answer.status, answer.body.code]).toEqual([method, 403, 'permission_denied']);
     }

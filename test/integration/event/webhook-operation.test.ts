@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { verifyStandardWebhook } from '../../../integrations/standard-webhook.ts';
+import { expectNoGap, expectSigned, type Received, receiver, until, webhookWorld } from './webhook.fixture.ts';
+
+const world = await webhookWorld();
+const { api, emit, endpoint, rows, work } = world;
+await work();
+
+const remove = (id: string) => api('DELETE', `/webhooks/endpoints/${id}`);
+type Secrets = { secret: string; secrets: { secret: string; expires_at: string | null }[] } & Record<string, unknown>;
+const secretsOf = (id: string) => api<Secrets>('GET', `/webhooks/endpoints/${id}/secret`);
+const rotate = (id: string, body: object = {}) => api<Secrets>('POST', `/webhooks/endpoints/${id}/secret/rotate`, body);
+const isSignedBy = ({ headers, body }: Received, secret: string) =>
+  verifyStandardWebhook('webhook', { headers, body: Buffer.from(body) } as never, [secret], Date.now()) === 'valid';
+
+/** Commits events of eight objects again and again until it is told to stop. */
+function flood(): { stop(): Promise<number> } {
+  let isOver = false;
+  let rounds = 0;
+  const done = (async () => {
+    for (; !isOver; rounds += 1) await emit(Array.from({ length: 8 }, (_, n) => `flood-${n}`));
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await done;
+      return rounds * 8;
+    },
+  };
+}
+
+describe('a secret', () => {
+  test('that is rotated signs beside the new one, and both are shown to who may change webhooks', async () => {
+    const to = await receiver();
+    const { id, secret } = await endpoint(to.url, { headers: { 'x-kept': 'value' } });
+    const own = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+    const { status, body } = await rotate(id, { secret: own });
+    expect([status, body]).toEqual([
+      200,
+      {
+        secret: own,
+        secrets: [
+          { secret: own, expires_at: null },
+          { secret, expires_at: expect.any(String) },
+        ],
+      },
+    ]);
+    expect((await secretsOf(id)).body).toEqual(body);
+    await api('PUT', `/webhooks/endpoints/${id}`, { description: 'changed', headers: { 'x-kept': '•••' } });
+    await emit(['rotated']);
+    await until(() => to.received.length).toBe(1);
+    for (const each of [own, secret]) expectSigned(to.received[0]!, each);
+    expect(to.received[0]?.headers).toMatchObject({ 'x-kept': 'value' });
+
+    expect((await rotate(id, { secret })).body.message).toContain('does not sign yet');
+    const third = (await rotate(id)).body.secret;
+    const refused = await rotate(id);
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
+    expect(refused.body.message).toContain('3 secrets sign at present');
+    const { body: kept } = await secretsOf(id);
+    expect(kept.secrets.map((each) => each.secret)).toEqual([third, own, secret]);
+    const { body: last } = await rotate(id, { expire_old_now: true });
+    expect(last.secrets).toEqual([{ secret: last.secret, expires_at: null }]);
+    expect(
+      await rows(`select detail from audit_entry where object_id = $1 and action = 'secret rotated' order by id`, [id]),
+    ).toEqual([false, false, true].map((expire_old_now) => ({ detail: { expire_old_now } })));
+    await remove(id);
+  });
+
+  test('that leaked signs no request that begins after the answer, and no event is lost by it', async () => {
+    const to = await receiver();
+    const { id, secret } = await endpoint(to.url);
+    const events = flood();
+    await until(() => to.received.length).toBeGreaterThan(100);
+    const { body } = await rotate(id, { expire_old_now: true });
+    const count = to.received.length;
+    await until(() => to.received.length).toBeGreaterThan(count + 50);
+    const sent = await events.stop();
+    await until(() => to.received.length).toBeGreaterThanOrEqual(sent);
+    expect(to.received.slice(count + 8).filter((each) => isSignedBy(each, secret))).toEqual([]);
+    for (const each of to.received) expect(isSignedBy(each, secret) || isSignedBy(each, body.secret)).toBe(true);
+    expectNoGap(to.received);
+    await remove(id);
+  });
+});
