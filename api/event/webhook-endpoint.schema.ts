@@ -21,6 +21,8 @@ const eventTypes = z
   .transform((types) => [...new Set(types)].sort());
 const headers = z.record(z.string(), z.string());
 const onExhausted = z.enum(['skip', 'hold']);
+/** Requests per second; 0 for no limit. spec: platform §17.4 */
+const rateLimit = z.int().min(0).max(1_000);
 
 export const createEndpointBody = z
   .object({
@@ -30,6 +32,7 @@ export const createEndpointBody = z
     enabled: z.boolean().nullish(),
     headers: headers.nullish(),
     on_exhausted: onExhausted.nullish(),
+    rate_limit: rateLimit.nullish(),
     secret: ownSecret.nullish(),
     start: z.enum(['now', 'beginning']).nullish(),
   })
@@ -45,6 +48,7 @@ export const updateEndpointBody = z
     enabled: z.boolean().nullish(),
     headers: headers.nullish(),
     on_exhausted: onExhausted.nullish(),
+    rate_limit: rateLimit.nullish(),
     resume_from: z.enum(['now']).nullish(),
   })
   .refine(({ enabled, resume_from }) => !resume_from || enabled, {
@@ -65,6 +69,7 @@ const endpointMembers = {
   disabled_failures: z.int().nullable(),
   headers: z.record(z.string(), z.string()),
   on_exhausted: onExhausted,
+  rate_limit: z.int().nullable(),
 };
 export const webhookEndpoint = z.object(endpointMembers).meta({ id: 'WebhookEndpoint' });
 /** The one answer with the secret besides that of its own operation. */
@@ -86,6 +91,7 @@ export async function newEndpoint(
     enabled: body.enabled ?? true,
     headers: readHeaders(body.headers ?? {}, {}),
     onExhausted: body.on_exhausted ?? 'skip',
+    rateLimit: body.rate_limit || null,
     secret: body.secret ?? null,
     start: body.start ?? 'now',
   };
@@ -96,13 +102,23 @@ export async function endpointChange(
   body: z.output<typeof updateEndpointBody>,
   policy: OutgoingPolicy,
 ): Promise<EndpointChange> {
-  const { url: address, description, event_types, enabled, headers: sent, on_exhausted, resume_from } = body;
+  const {
+    url: address,
+    description,
+    event_types,
+    enabled,
+    headers: sent,
+    on_exhausted,
+    rate_limit,
+    resume_from,
+  } = body;
   return {
     ...(typeof address === 'string' ? { url: await safeUrl(address, policy) } : {}),
     ...(typeof description === 'string' ? { description } : {}),
     ...(event_types ? { eventTypes: event_types } : {}),
     ...(typeof enabled === 'boolean' ? { enabled } : {}),
     ...(on_exhausted ? { onExhausted: on_exhausted } : {}),
+    ...(typeof rate_limit === 'number' ? { rateLimit: rate_limit || null } : {}),
     ...(sent ? { headers: (current) => readHeaders(sent, current) } : {}),
     ...(resume_from ? { resumeFrom: resume_from } : {}),
   };
@@ -157,5 +173,6 @@ export function viewEndpoint(row: WebhookEndpoint): z.output<typeof webhookEndpo
     disabled_failures: row.disabledFailures ?? null,
     headers: Object.fromEntries(row.headerNames.map((name) => [name, mask])),
     on_exhausted: row.onExhausted as z.output<typeof onExhausted>,
+    rate_limit: row.rateLimit ?? null,
   };
 }

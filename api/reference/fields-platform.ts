@@ -19,6 +19,7 @@ export const platformFields: Descriptions = {
     'Headers that every request to the receiver has, by name. Values are kept encrypted and shown as `•••`, which leaves a value as it is when it is sent.',
   'WebhookEndpoint.on_exhausted':
     'What happens after the last attempt of an event failed: with `skip` the next event of its object is sent, with `hold` the object waits.',
+  'WebhookEndpoint.rate_limit': 'Requests that begin within a second at most; null, or 0 in a request, for no limit.',
   'WebhookEndpoint.secret':
     'Signing secret of the endpoint: `whsec_` and base64 of 24 to 64 bytes. Made for you where you bring none.',
   'WebhookEndpoint.secrets': 'Secrets that sign, the present one first and then those it replaced.',

@@ -62,7 +62,8 @@ export async function startSending(platform: BenchPlatform): Promise<() => Promi
 
 /** Registers a receiver of everything from now on, and answers its secret. */
 export async function register({ database, scope }: BenchPlatform, url: string): Promise<string> {
-  const input = { url, description: '', eventTypes: [], enabled: true, onExhausted: 'skip' as const, headers: {} };
+  const usual = { description: '', eventTypes: [], enabled: true, onExhausted: 'skip' as const, rateLimit: null };
+  const input = { ...usual, url, headers: {} };
   const { secret } = await inTransaction(database, scope, (tx) =>
     createEndpoint(tx, benchSecretKeys, { ...input, secret: null, start: 'now' }),
   );

@@ -86,6 +86,7 @@ import { Migration20261128_41_webhook_delivery } from './20261128_41_webhook_del
 import { Migration20261128_42_method_declined } from './20261128_42_method_declined.ts';
 import { Migration20261128_42_disputes } from './20261128_42_disputes.ts';
 import { Migration20261128_42_webhook_disabling } from './20261128_42_webhook_disabling.ts';
+import { Migration20261128_43_webhook_rate_limit } from './20261128_43_webhook_rate_limit.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -177,4 +178,5 @@ export const migrations = [
   { name: '20261128_42_method_declined', class: Migration20261128_42_method_declined },
   { name: '20261128_42_disputes', class: Migration20261128_42_disputes },
   { name: '20261128_42_webhook_disabling', class: Migration20261128_42_webhook_disabling },
+  { name: '20261128_43_webhook_rate_limit', class: Migration20261128_43_webhook_rate_limit },
 ];

@@ -50,6 +50,7 @@ export async function endpointStands({ platform: { database, scope, temporal } }
       eventTypes: [],
       enabled: false,
       onExhausted: 'skip',
+      rateLimit: null,
       headers: {},
       secret: null,
       start: 'now',

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../db/orm.ts';
 import type { GuardedClient } from '../../../integrations/guarded-client.ts';
 import type { DueEvent } from '../../../services/event/webhook/due-event.ts';
@@ -10,6 +11,7 @@ import { contentOf } from './content.ts';
 import type { Lines } from './lines.ts';
 import type { Past } from './past.ts';
 import type { Pause } from './pause.ts';
+import { Rate } from './rate.ts';
 import type { Reception } from './reception.ts';
 import { type RetrySchedule, staleAfterMs } from './schedule.ts';
 
@@ -43,6 +45,7 @@ export class Sending {
   readonly #options: SendingOptions;
   readonly #state: SendingState;
   readonly #signal: AbortSignal;
+  readonly #rate = new Rate();
 
   constructor(options: SendingOptions, state: SendingState, signal: AbortSignal) {
     this.#options = options;
@@ -67,12 +70,13 @@ export class Sending {
     }
     const content = await contentOf(this.#options, endpoint, event);
     if (content === null) return { ...settled, failure: 'its object cannot be read' };
+    const nowMs = await this.#begin();
+    if (nowMs === null) return null;
     const { lines, past, pause, reception, current } = this.#state;
-    if (!(await this.#options.permit()) || reception.reason !== null) return null;
     const { url, secrets } = current();
     const before = past.before(event.entityId);
     crashPoint('webhook.beforeEffect');
-    const attempt = { url, secrets, event, content, before, number, nowMs: Date.now() };
+    const attempt = { url, secrets, event, content, before, number, nowMs };
     const outcome = await attemptEvent(this.#options.client, attempt, this.#signal);
     crashPoint('webhook.afterEffect');
     if (outcome.failure === null) past.received(event);
@@ -83,6 +87,18 @@ export class Sending {
     reception.learn(outcome.failure, Date.now());
     if (wasProbing && !pause.isProbing) lines.retryUnreached();
     return outcome;
+  }
+
+  /** Waits until a request may begin, and answers that instant in milliseconds; null when nothing may be sent now. */
+  async #begin(): Promise<number | null> {
+    const { pause, reception, current } = this.#state;
+    for (;;) {
+      if (!(await this.#options.permit()) || reception.reason !== null) return null;
+      const waitMs = this.#rate.take(current().rateLimit, performance.now());
+      if (waitMs === 0) return Date.now();
+      await delay(Math.ceil(waitMs), undefined, { signal: this.#signal });
+      if (pause.holds(Date.now())) return null;
+    }
   }
 
   /** Notes that the endpoint does not get an event by itself; the next one of the object says so. */

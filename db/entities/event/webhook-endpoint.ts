@@ -21,6 +21,8 @@ const schema = defineEntity({
     /** Last answer and number of failed attempts in a row; null where a person disabled it. */
     disabledAnswer: p.text().nullable(),
     disabledFailures: p.integer().nullable(),
+    /** Requests that begin within a second at most; null for no limit. */
+    rateLimit: p.integer().nullable(),
     /** Rule for an object's later events when one was tried for the last time: `skip` or `hold`. */
     onExhausted: p.text().default('skip'),
     /** Names of the headers whose values are sealed. */

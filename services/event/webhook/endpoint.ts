@@ -32,6 +32,8 @@ export interface EndpointInput {
   eventTypes: string[];
   enabled: boolean;
   onExhausted: 'skip' | 'hold';
+  /** Requests that begin within a second at most; null for no limit. */
+  rateLimit: number | null;
   /** Values by name, in lower case. */
   headers: Record<string, string>;
 }

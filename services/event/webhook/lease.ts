@@ -19,6 +19,7 @@ export type LeasedEndpoint = Pick<
   revision: string;
   position: string;
   createdPosition: string;
+  rateLimit: number | null;
   /** Place up to which nothing is sent. */
   droppedPosition: string;
   pause: EndpointPause | null;
@@ -105,7 +106,7 @@ digest as (
   select count(*) || ':' || coalesce(sum(hashtextextended(concat_ws(' ', e.id, m.epoch, e.updated_at), 0)), 0) as digest
   from mine m join webhook_endpoint e on e.id = m.endpoint_id)
 select d.digest, e.id, e.tenant_id as "tenantId", e.environment_id as "environmentId", e.url, e.on_exhausted as "onExhausted",
-  e.secret_key_id as "secretKeyId", e.secret_nonce as "secretNonce", e.secret_ciphertext as "secretCiphertext",
+  e.rate_limit as "rateLimit", e.secret_key_id as "secretKeyId", e.secret_nonce as "secretNonce", e.secret_ciphertext as "secretCiphertext",
   m.epoch, e.updated_at::text as revision, c.position::text as position, c.created_position::text as "createdPosition",
   c.dropped_position::text as "droppedPosition", c.pause_reason as "pauseReason", c.paused_until as "pausedUntil",
   c.received_at as "receivedAt", c.failed_at as "failedAt", c.failure, c.silent_since as "silentSince",

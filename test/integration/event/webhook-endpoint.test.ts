@@ -27,6 +27,7 @@ describe('an endpoint', () => {
       enabled: true,
       headers: {},
       on_exhausted: 'skip',
+      rate_limit: null,
       status: 'published',
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
@@ -183,7 +184,9 @@ describe('what is refused changes nothing', () => {
     [{ headers: { 'x-a': '' } }, 'headers.x-a must be 1 to 4096 visible characters'],
     [{ headers: { 'x-a': '1', 'X-A': '2' } }, 'headers.x-a must be sent once'],
     [{ headers: { 'x-new': '•••' } }, 'headers.x-new has no value yet'],
-    [{ rate_limit: 5 }, 'rate_limit'],
+    [{ rate_limit: -1 }, 'rate_limit'],
+    [{ rate_limit: 1.5 }, 'rate_limit'],
+    [{ rate_limit: 1_001 }, 'rate_limit'],
     [{ resume_from: 'now' }, 'resume_from'],
   ])('%j', async (member, message) => {
     const { body: made } = await create({ headers: { 'x-kept': 'value' } });

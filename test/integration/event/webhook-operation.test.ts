@@ -83,3 +83,18 @@ describe('a secret', () => {
     await remove(id);
   });
 });
+
+test('an endpoint with a rate limit has no more requests begin within a second, and gets everything in order', async () => {
+  const to = await receiver();
+  const { id } = await endpoint(to.url, { rate_limit: 6 });
+  await emit(Array.from({ length: 15 }, (_, n) => `paced-${n % 4}`));
+  await until(() => to.received.length).toBe(15);
+  expectNoGap(to.received);
+  const perSecond = Map.groupBy(to.received, ({ headers }) => headers['webhook-timestamp']);
+  for (const requests of perSecond.values()) expect(requests.length).toBeLessThanOrEqual(6);
+  const { body } = await api('PUT', `/webhooks/endpoints/${id}`, { rate_limit: 0 });
+  expect(body.rate_limit).toBeNull();
+  await emit(Array.from({ length: 60 }, () => 'unpaced'));
+  await until(() => to.received.length).toBe(75);
+  await remove(id);
+});
