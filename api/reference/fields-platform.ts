@@ -27,6 +27,8 @@ export const platformFields: Descriptions = {
     'Instant from which a secret that was replaced signs no more; null for the present secret.',
   'rotateWebhookEndpointSecret.expire_old_now':
     'With true, former secrets sign no request that begins after the answer.',
+  'testWebhookEndpoint.event_type': 'Type whose example is sent.',
+  'TestWebhookEndpointResponse.delivery_id': 'Id that the receiver gets as `webhook-id`.',
   'createWebhookEndpoint.start':
     'First events that are sent: with `now` those from now on, with `beginning` all there are.',
   'Customer.name': 'Name of the customer, as it stands on invoices.',

@@ -7,7 +7,7 @@ export const webhookReferences: readonly Reference[] = [
     column: 'event_id',
     target: 'outbox_event',
   })),
-  ...['webhook_cursor', 'webhook_filter', 'webhook_line', 'webhook_skip'].map((table) => ({
+  ...['webhook_cursor', 'webhook_filter', 'webhook_line', 'webhook_skip', 'webhook_test'].map((table) => ({
     table,
     column: 'endpoint_id',
     target: 'webhook_endpoint',

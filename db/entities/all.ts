@@ -23,6 +23,7 @@ import { WebhookEndpoint } from './event/webhook-endpoint.ts';
 import { WebhookFilter } from './event/webhook-filter.ts';
 import { WebhookLine } from './event/webhook-line.ts';
 import { WebhookSkip } from './event/webhook-skip.ts';
+import { WebhookTest } from './event/webhook-test.ts';
 import { Connection } from './integration/connection.ts';
 import { InboundEvent } from './integration/inbound-event.ts';
 import { IntegrationMapping } from './integration/integration-mapping.ts';
@@ -164,4 +165,5 @@ export const entities = [
   WebhookFilter,
   WebhookLine,
   WebhookSkip,
+  WebhookTest,
 ];

@@ -87,6 +87,7 @@ import { Migration20261128_42_method_declined } from './20261128_42_method_decli
 import { Migration20261128_42_disputes } from './20261128_42_disputes.ts';
 import { Migration20261128_42_webhook_disabling } from './20261128_42_webhook_disabling.ts';
 import { Migration20261128_43_webhook_rate_limit } from './20261128_43_webhook_rate_limit.ts';
+import { Migration20261128_44_webhook_tests } from './20261128_44_webhook_tests.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -179,4 +180,5 @@ export const migrations = [
   { name: '20261128_42_disputes', class: Migration20261128_42_disputes },
   { name: '20261128_42_webhook_disabling', class: Migration20261128_42_webhook_disabling },
   { name: '20261128_43_webhook_rate_limit', class: Migration20261128_43_webhook_rate_limit },
+  { name: '20261128_44_webhook_tests', class: Migration20261128_44_webhook_tests },
 ];

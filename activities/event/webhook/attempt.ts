@@ -5,7 +5,7 @@ import { type EndpointSecrets, signingSecrets } from '../../../services/event/we
 import type { FrozenBody } from '../../../services/event/webhook/frozen-body.ts';
 
 /** A whole attempt, from the look-up of the name to the status of the answer. spec: platform §17.5 Success */
-const deadlineMs = 15_000;
+export const deadlineMs = 15_000;
 
 /** Statuses whose `retry-after` is heeded. spec: platform §17.5 Retry schedule */
 const mayAsk = new Set([429, 502, 503, 504]);

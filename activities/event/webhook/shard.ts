@@ -18,6 +18,7 @@ import type { EnvelopeKey } from '../../../services/platform/sealed-secret.ts';
 import { type RetrySchedule, retrySchedule } from './schedule.ts';
 import { Sender } from './sender.ts';
 import type { OpenEndpoint } from './sending.ts';
+import { TestEvents } from './test-events.ts';
 
 /** Outside world that the sending of webhooks needs. */
 export interface WebhookDependencies {
@@ -57,6 +58,7 @@ export class ShardDelivery {
   readonly #options: ShardOptions;
   readonly #owner = randomUUID();
   readonly #running = new Map<string, Running>();
+  readonly #tests: TestEvents;
   #looking: Promise<void> | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #digest = '';
@@ -70,6 +72,7 @@ export class ShardDelivery {
   constructor(shard: Shard, options: ShardOptions) {
     this.#shard = shard;
     this.#options = options;
+    this.#tests = new TestEvents(shard, options);
   }
 
   /** Number of endpoints that were served when the end came. */
@@ -83,6 +86,7 @@ export class ShardDelivery {
     this.#isEnding = true;
     this.#isAborting ||= abort;
     for (const { sender } of this.#running.values()) sender.end({ abort });
+    this.#tests.end({ abort });
     this.#wake.resolve();
   }
 
@@ -102,7 +106,7 @@ export class ShardDelivery {
     } finally {
       forget();
       this.end({ abort: this.#isAborting });
-      await Promise.all([...this.#running.values()].map(({ done }) => done));
+      await Promise.all([this.#tests.done(), ...[...this.#running.values()].map(({ done }) => done)]);
     }
   }
 
@@ -127,7 +131,7 @@ export class ShardDelivery {
     const all = this.#renewedAt === Number.NEGATIVE_INFINITY;
     const prolong = beganAt - this.#renewedAt >= renewEveryMs;
     const [owner, shard] = [this.#owner, this.#shard];
-    const { digest, endpoints } = await inSqlTransaction(database, systemScope, async (tx) => {
+    const { digest, endpoints, hasTests } = await inSqlTransaction(database, systemScope, async (tx) => {
       await leaseEndpoints(tx, { owner, shard, leaseMs, all, prolong });
       return leasedEndpoints(tx, owner, shard, this.#digest);
     });
@@ -136,6 +140,7 @@ export class ShardDelivery {
       this.#leasedUntil = beganAt + leaseMs;
     }
     this.#lookedAt = beganAt;
+    if (hasTests) this.#tests.take();
     if (endpoints === null) return;
     this.#digest = digest;
     const mine = new Map(endpoints.map(({ id, epoch }) => [id, epoch]));

@@ -6,6 +6,7 @@ import { WebhookEndpoint } from '../../../db/entities/event/webhook-endpoint.ts'
 import { WebhookFilter } from '../../../db/entities/event/webhook-filter.ts';
 import { WebhookLine } from '../../../db/entities/event/webhook-line.ts';
 import { WebhookSkip } from '../../../db/entities/event/webhook-skip.ts';
+import { WebhookTest } from '../../../db/entities/event/webhook-test.ts';
 import { type ListDefinition, type ListPage, type ListQuery, listPage } from '../../../db/list.ts';
 import { missing, newRecord, touch } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
@@ -22,7 +23,7 @@ import {
   sealEndpoint,
   signingSecrets,
 } from './endpoint-secret.ts';
-import { isServed } from './lease.ts';
+import { isServed, isTestTaken } from './lease.ts';
 
 /** Members of an endpoint as people give them. */
 export interface EndpointInput {
@@ -166,6 +167,7 @@ export async function deleteEndpoint(tx: Transaction, id: string): Promise<{ isS
   await tx.em.nativeDelete(WebhookFilter, { endpointId: id });
   await tx.em.nativeDelete(WebhookLine, { endpointId: id });
   await tx.em.nativeDelete(WebhookSkip, { endpointId: id });
+  await tx.em.nativeDelete(WebhookTest, { endpointId: id });
   await tx.em.flush();
   await audit(tx, row, 'deleted');
   return { isServed: served };
@@ -194,11 +196,16 @@ export async function rotateSecret(
 }
 
 async function hasSender(tx: Transaction, endpointId: string): Promise<boolean> {
-  const served = await tx.rows(`select from webhook_cursor c where c.endpoint_id = $1 and ${isServed}`, [endpointId]);
+  const served = await tx.rows(
+    `select from webhook_cursor c where c.endpoint_id = $1 and ${isServed}
+     union all select from webhook_test w where w.endpoint_id = $1 and ${isTestTaken}`,
+    [endpointId],
+  );
   return served.length > 0;
 }
 
-async function lockEndpoint(tx: Transaction, id: string): Promise<WebhookEndpoint> {
+/** A published endpoint of this environment, which nobody else changes until the transaction ends. Throws `not_found`. */
+export async function lockEndpoint(tx: Transaction, id: string): Promise<WebhookEndpoint> {
   const where = { id, environmentId: tx.scope.environmentId, status: 'published' };
   const row = await tx.em.findOne(WebhookEndpoint, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (!row) throw missing('webhook endpoint', id);

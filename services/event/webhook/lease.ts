@@ -31,6 +31,8 @@ export interface Leased {
   /** Sum over the endpoints and their changes: equal sums, equal endpoints. */
   digest: string;
   endpoints: LeasedEndpoint[] | null;
+  /** True while test events wait for endpoints of the shard. */
+  hasTests: boolean;
 }
 
 /**
@@ -49,9 +51,9 @@ export async function leaseEndpoints(
 /** The endpoints that `owner` is the sender of and may go on sending to; `known` is the digest of the last look. */
 export async function leasedEndpoints(sql: Sql, owner: string, shard: Shard, known: string): Promise<Leased> {
   const rows = await sql.rows<LeasedRow>(leasedText, [owner, shard.shard, shard.shards, known], 'webhook-leased');
-  const digest = rows[0]?.digest ?? '';
-  if (digest === known) return { digest, endpoints: null };
-  return { digest, endpoints: rows.filter(({ id }) => id !== null).map(leasedEndpoint) };
+  const { digest = '', hasTests = false } = rows[0] ?? {};
+  if (digest === known) return { digest, endpoints: null, hasTests };
+  return { digest, endpoints: rows.filter(({ id }) => id !== null).map(leasedEndpoint), hasTests };
 }
 
 /** Lets others have an endpoint at once. */
@@ -65,11 +67,12 @@ export async function releaseEndpoint(sql: Sql, { id, epoch }: { id: string; epo
 type LeasedRow = Omit<LeasedEndpoint, 'pause' | 'reception'> &
   EndpointReception & {
     digest: string;
+    hasTests: boolean;
     pauseReason: EndpointPause['reason'] | null;
     pausedUntil: string | null;
   };
 
-function leasedEndpoint({ digest: _, pauseReason, pausedUntil, ...row }: LeasedRow): LeasedEndpoint {
+function leasedEndpoint({ digest: _, hasTests: __, pauseReason, pausedUntil, ...row }: LeasedRow): LeasedEndpoint {
   const isPaused = pauseReason !== null && pausedUntil !== null;
   const { receivedAt, failedAt, failure, silentSince, failingSince, failures, ...endpoint } = row;
   const reception = {
@@ -86,16 +89,34 @@ function leasedEndpoint({ digest: _, pauseReason, pausedUntil, ...row }: LeasedR
 /** SQL that is true while a cursor `c` has a sender. */
 export const isServed = 'c.leased_until > now()';
 
-const ofShard = `mod(abs(hashtext(c.endpoint_id)::bigint), $3) = $2`;
-const mayBeSent = `exists (
+/** SQL that is true while a worker is sending a test event `w`, and while one waits for a worker. */
+export const isTestTaken = 'w.sent_at is null and w.taken_until > now()';
+export const isTestFree = 'w.sent_at is null and (w.taken_until is null or w.taken_until < now())';
+
+/** SQL of the instant so many milliseconds from now, by the database's clock. */
+export const fromNow = (milliseconds: string) => `now() + ${milliseconds} * interval '1 ms'`;
+
+/** SQL that is true where the endpoint of this id belongs to the shard; the other two give its number and that of all. */
+export const shardOf = (endpointId: string, shard: string, shards: string) =>
+  `mod(abs(hashtext(${endpointId})::bigint), ${shards}) = ${shard}`;
+
+/** SQL that is true where neither the endpoint of this id nor its environment or tenant is archived, and `also` holds for it as `e`. */
+export const isPublished = (endpointId: string, also = 'true') => `exists (
   select from webhook_endpoint e
   join environment v on v.id = e.environment_id and v.status = 'published'
   join tenant t on t.id = e.tenant_id and t.status = 'published'
-  where e.id = c.endpoint_id and e.status = 'published' and e.enabled)`;
+  where e.id = ${endpointId} and e.status = 'published' and ${also})`;
+
+const ofShard = shardOf('c.endpoint_id', '$2', '$3');
+const mayBeSent = isPublished('c.endpoint_id', 'e.enabled');
 
 const leaseText = `
-update webhook_cursor c set owner = $1, epoch = c.epoch + (c.owner is distinct from $1)::int, leased_until = now() + $4 * interval '1 ms'
+update webhook_cursor c set owner = $1, epoch = c.epoch + (c.owner is distinct from $1)::int, leased_until = ${fromNow('$4')}
 where ${ofShard} and (c.owner is null or c.leased_until < now() or (c.owner = $1 and $5) or $6) and ${mayBeSent}`;
+
+const hasTests = `exists (
+  select from webhook_test w where ${isTestFree}
+    and ${shardOf('w.endpoint_id', '$2', '$3')} and ${isPublished('w.endpoint_id')})`;
 
 // At least one row comes, with the digest; the endpoints come with it where the digest is not the known one.
 const leasedText = `
@@ -105,7 +126,7 @@ with mine as (
 digest as (
   select count(*) || ':' || coalesce(sum(hashtextextended(concat_ws(' ', e.id, m.epoch, e.updated_at), 0)), 0) as digest
   from mine m join webhook_endpoint e on e.id = m.endpoint_id)
-select d.digest, e.id, e.tenant_id as "tenantId", e.environment_id as "environmentId", e.url, e.on_exhausted as "onExhausted",
+select d.digest, ${hasTests} as "hasTests", e.id, e.tenant_id as "tenantId", e.environment_id as "environmentId", e.url, e.on_exhausted as "onExhausted",
   e.rate_limit as "rateLimit", e.secret_key_id as "secretKeyId", e.secret_nonce as "secretNonce", e.secret_ciphertext as "secretCiphertext",
   m.epoch, e.updated_at::text as revision, c.position::text as position, c.created_position::text as "createdPosition",
   c.dropped_position::text as "droppedPosition", c.pause_reason as "pauseReason", c.paused_until as "pausedUntil",

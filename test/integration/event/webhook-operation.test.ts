@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { verifyStandardWebhook } from '../../../integrations/standard-webhook.ts';
-import { expectNoGap, expectSigned, type Received, receiver, until, webhookWorld } from './webhook.fixture.ts';
+import { expectNoGap, expectSigned, type Received, receiver, status, until, webhookWorld } from './webhook.fixture.ts';
 
 const world = await webhookWorld();
 const { api, emit, endpoint, rows, work } = world;
-await work();
+const workers = await work();
 
 const remove = (id: string) => api('DELETE', `/webhooks/endpoints/${id}`);
+const ask = (id: string, event_type: string) => api('POST', `/webhooks/endpoints/${id}/test`, { event_type });
 type Secrets = { secret: string; secrets: { secret: string; expires_at: string | null }[] } & Record<string, unknown>;
 const secretsOf = (id: string) => api<Secrets>('GET', `/webhooks/endpoints/${id}/secret`);
 const rotate = (id: string, body: object = {}) => api<Secrets>('POST', `/webhooks/endpoints/${id}/secret/rotate`, body);
@@ -84,6 +85,59 @@ describe('a secret', () => {
   });
 });
 
+describe('a test event', () => {
+  const headersOfObjects = ({ headers }: Received) =>
+    Object.keys(headers).filter((name) => /^webhook-(?!id$|timestamp$|signature$)/.test(name));
+
+  test('is an example that is sent signed and without an object, also to a disabled endpoint', async () => {
+    const to = await receiver();
+    const { id, secret } = await endpoint(to.url, { enabled: false, headers: { 'x-kept': 'value' } });
+    const answer = await ask(id, 'invoice.update.finalized');
+    expect([answer.status, answer.body]).toEqual([202, { delivery_id: expect.stringMatching(/^test_/) }]);
+    await until(() => to.received.length).toBe(1);
+    const [test] = to.received;
+    expectSigned(test!, secret);
+    expect([test?.id, test?.headers['x-kept'], headersOfObjects(test!)]).toEqual([
+      answer.body.delivery_id,
+      'value',
+      [],
+    ]);
+    expect(JSON.parse(test!.body)).toMatchObject({
+      event_type: 'invoice.update.finalized',
+      invoice: { id: expect.any(String) },
+    });
+    await remove(id);
+  });
+
+  test('changes nothing of what the endpoint gets, however it is answered', async () => {
+    const to = await receiver(({ id }, response) => void response.writeHead(id.startsWith('test_') ? 410 : 200).end());
+    const { id } = await endpoint(to.url);
+    await ask(id, 'customer.created');
+    await until(() => rows('select failure from webhook_test where endpoint_id = $1', [id])).toEqual([
+      { failure: 'answered 410' },
+    ]);
+    await emit(['after-test', 'after-test']);
+    await until(() => to.firstOf('after-test').length).toBe(2);
+    expectNoGap(to.firstOf('after-test'));
+    expect((await api('GET', `/webhooks/endpoints/${id}`)).body.enabled).toBe(true);
+    expect(to.received.filter((each) => each.id.startsWith('test_'))).toHaveLength(1);
+    await remove(id);
+  });
+
+  test('of a type that is never sent, of no type, or of no endpoint is refused', async () => {
+    const { id } = await endpoint('http://127.0.0.1:9/hook', { enabled: false });
+    for (const type of ['event.unmatched', 'payment.sucess', '']) {
+      const { status, body } = await ask(id, type);
+      expect([status, body.code]).toEqual([400, 'validation_error']);
+      expect(body.message).toContain('event_type');
+    }
+    expect(await rows('select from webhook_test where endpoint_id = $1', [id])).toEqual([]);
+    expect((await ask('wep_unknown', 'customer.created')).status).toBe(404);
+    await remove(id);
+    expect((await ask(id, 'customer.created')).status).toBe(404);
+  });
+});
+
 test('an endpoint with a rate limit has no more requests begin within a second, and gets everything in order', async () => {
   const to = await receiver();
   const { id } = await endpoint(to.url, { rate_limit: 6 });
@@ -97,4 +151,23 @@ test('an endpoint with a rate limit has no more requests begin within a second, 
   await emit(Array.from({ length: 60 }, () => 'unpaced'));
   await until(() => to.received.length).toBe(75);
   await remove(id);
+});
+
+test('a test event is sent by another worker when the first one ends in the middle, and ten wait at most', async () => {
+  await workers.stop();
+  const to = await receiver(() => undefined);
+  const { id } = await endpoint(to.url, { enabled: false });
+  const answers: Awaited<ReturnType<typeof ask>>[] = [];
+  for (let n = 0; n < 11; n += 1) answers.push(await ask(id, 'customer.created'));
+  expect(answers.map((each) => each.status)).toEqual([...Array(10).fill(202), 400]);
+  expect(answers[10]?.body.message).toContain('10 test events wait');
+  const first = await work();
+  await until(() => to.received.length).toBe(8);
+  await first.stop();
+  to.answer(status(200));
+  const second = await work();
+  await until(() => new Set(to.received.map((each) => each.id)).size).toBe(10);
+  await until(() => rows('select from webhook_test where endpoint_id = $1 and sent_at is null', [id])).toEqual([]);
+  await remove(id);
+  await second.stop();
 });
