@@ -7,6 +7,7 @@ import {
   listEndpoints,
   updateEndpoint,
 } from '../../services/event/webhook/endpoint.ts';
+import { endpointStatistics } from '../../services/event/webhook/statistics.ts';
 import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';
@@ -23,6 +24,7 @@ import {
   webhookEndpoint,
 } from './webhook-endpoint.schema.ts';
 import { endpointTold } from './webhook-endpoint.ts';
+import { viewStatistics, watchedEndpoint } from './webhook-statistics.schema.ts';
 
 const tags = ['Outbound events'];
 
@@ -71,11 +73,14 @@ export async function webhookEndpointRoutes(app: Api): Promise<void> {
       tags,
       summary: 'Get a webhook endpoint',
       params: idParams,
-      response: { 200: webhookEndpoint, ...errorResponses },
+      response: { 200: watchedEndpoint, ...errorResponses },
     },
     config: { permission: 'webhook:read' },
     handler: async ({ params, transaction }) =>
-      transaction(async (tx) => viewEndpoint(await findEndpoint(tx, params.id))),
+      transaction(async (tx) => {
+        const row = await findEndpoint(tx, params.id);
+        return { ...viewEndpoint(row), statistics: viewStatistics(await endpointStatistics(tx, row.id)) };
+      }),
   });
 
   app.put('/webhooks/endpoints/:id', {

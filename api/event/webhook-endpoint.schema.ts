@@ -4,8 +4,16 @@ import { badField } from '../../db/rows/record.ts';
 import { AddressRefused, checkedName, checkedUrl, type OutgoingPolicy } from '../../integrations/guarded-client.ts';
 import type { EndpointChange, NewEndpoint } from '../../services/event/webhook/endpoint.ts';
 import { webhookEventTypes } from '../../services/event/webhook/event-type.ts';
+import type { EndpointStart } from '../../services/event/webhook/start-position.ts';
 import { listOf, listQuery } from '../list.ts';
-import { recordOutput, timestampOutput, viewRecord } from '../scalars.schema.ts';
+import {
+  metadataInput,
+  metadataOutput,
+  recordOutput,
+  timestampInput,
+  timestampOutput,
+  viewRecord,
+} from '../scalars.schema.ts';
 import { ownSecret } from './webhook-secret.schema.ts';
 
 const maxUrlLength = 2_048;
@@ -21,6 +29,13 @@ const eventTypes = z
   .transform((types) => [...new Set(types)].sort());
 const headers = z.record(z.string(), z.string());
 const onExhausted = z.enum(['skip', 'hold']);
+const instant = timestampInput();
+const start = z
+  .custom<string>((value) => value === 'now' || value === 'beginning' || instant.safeParse(value).success, {
+    message: 'must be now, beginning or an RFC 3339 timestamp with an offset, such as 2026-01-31T00:00:00Z',
+  })
+  .meta({ type: 'string', examples: ['now', 'beginning', '2026-01-31T00:00:00Z'] });
+const longestPastMs = 30 * 24 * 3_600_000;
 /** Requests per second; 0 for no limit. spec: platform §17.4 */
 const rateLimit = z.int().min(0).max(1_000);
 
@@ -33,8 +48,9 @@ export const createEndpointBody = z
     headers: headers.nullish(),
     on_exhausted: onExhausted.nullish(),
     rate_limit: rateLimit.nullish(),
+    metadata: metadataInput().nullish(),
     secret: ownSecret.nullish(),
-    start: z.enum(['now', 'beginning']).nullish(),
+    start: start.nullish(),
   })
   .meta({
     examples: [{ url: 'https://example.com/webhooks', event_types: ['invoice.update.finalized', 'payment.success'] }],
@@ -49,6 +65,7 @@ export const updateEndpointBody = z
     headers: headers.nullish(),
     on_exhausted: onExhausted.nullish(),
     rate_limit: rateLimit.nullish(),
+    metadata: metadataInput().nullish(),
     resume_from: z.enum(['now']).nullish(),
   })
   .refine(({ enabled, resume_from }) => !resume_from || enabled, {
@@ -70,6 +87,7 @@ const endpointMembers = {
   headers: z.record(z.string(), z.string()),
   on_exhausted: onExhausted,
   rate_limit: z.int().nullable(),
+  metadata: metadataOutput(),
 };
 export const webhookEndpoint = z.object(endpointMembers).meta({ id: 'WebhookEndpoint' });
 /** The one answer with the secret besides that of its own operation. */
@@ -93,7 +111,8 @@ export async function newEndpoint(
     onExhausted: body.on_exhausted ?? 'skip',
     rateLimit: body.rate_limit || null,
     secret: body.secret ?? null,
-    start: body.start ?? 'now',
+    start: readStart(body.start ?? 'now'),
+    metadata: body.metadata ?? {},
   };
 }
 
@@ -110,6 +129,7 @@ export async function endpointChange(
     headers: sent,
     on_exhausted,
     rate_limit,
+    metadata,
     resume_from,
   } = body;
   return {
@@ -120,8 +140,19 @@ export async function endpointChange(
     ...(on_exhausted ? { onExhausted: on_exhausted } : {}),
     ...(typeof rate_limit === 'number' ? { rateLimit: rate_limit || null } : {}),
     ...(sent ? { headers: (current) => readHeaders(sent, current) } : {}),
+    ...(metadata ? { metadata } : {}),
     ...(resume_from ? { resumeFrom: resume_from } : {}),
   };
+}
+
+/** First events of a new endpoint; an instant is of the last 30 days of real time. design: people-and-events §B 14, 15 */
+function readStart(start: string): EndpointStart {
+  if (start === 'now' || start === 'beginning') return start;
+  const from = instant.parse(start);
+  const agoMs = Date.now() - Date.parse(from);
+  if (agoMs < 0) throw badField('start', 'must not be later than now');
+  if (agoMs > longestPastMs) throw badField('start', 'must be 30 days ago at most; beginning gives all there is');
+  return { from };
 }
 
 /** The URL as it was written, which may be asked now. spec: platform §17.5 URL safety */
@@ -174,5 +205,6 @@ export function viewEndpoint(row: WebhookEndpoint): z.output<typeof webhookEndpo
     headers: Object.fromEntries(row.headerNames.map((name) => [name, mask])),
     on_exhausted: row.onExhausted as z.output<typeof onExhausted>,
     rate_limit: row.rateLimit ?? null,
+    metadata: row.metadata,
   };
 }

@@ -36,7 +36,8 @@ export const platformOperations: Readonly<Record<string, string>> = {
   createWebhookEndpoint:
     'Events that come about from now on are sent there by POST, signed, in order for each object. The answer is the one that shows the secret without being asked for it.',
   listWebhookEndpoints: 'Endpoints of the environment, 20 at most; values of their headers are masked.',
-  getWebhookEndpoint: 'The endpoint, without its secret and with values of its headers masked.',
+  getWebhookEndpoint:
+    'The endpoint, without its secret and with values of its headers masked, and how its delivery goes.',
   updateWebhookEndpoint:
     'Members that are left out stay. Other types hold for events that come about from now on, another address and other headers for the next attempt.',
   deleteWebhookEndpoint: 'Nothing more is sent there, and what waited for it is forgotten.',

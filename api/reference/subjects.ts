@@ -20,6 +20,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
   updateWebhookEndpoint: endpoint,
   CreateWebhookEndpointResponse: endpoint,
   WebhookEndpointSecret: endpoint,
+  GetWebhookEndpointResponse: endpoint,
   rotateWebhookEndpointSecret: endpoint,
   PlanRecord: plan,
   PlanWithNumbers: plan,

@@ -63,7 +63,7 @@ export async function startSending(platform: BenchPlatform): Promise<() => Promi
 /** Registers a receiver of everything from now on, and answers its secret. */
 export async function register({ database, scope }: BenchPlatform, url: string): Promise<string> {
   const usual = { description: '', eventTypes: [], enabled: true, onExhausted: 'skip' as const, rateLimit: null };
-  const input = { ...usual, url, headers: {} };
+  const input = { ...usual, url, headers: {}, metadata: {} };
   const { secret } = await inTransaction(database, scope, (tx) =>
     createEndpoint(tx, benchSecretKeys, { ...input, secret: null, start: 'now' }),
   );

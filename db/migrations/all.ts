@@ -88,6 +88,7 @@ import { Migration20261128_42_disputes } from './20261128_42_disputes.ts';
 import { Migration20261128_42_webhook_disabling } from './20261128_42_webhook_disabling.ts';
 import { Migration20261128_43_webhook_rate_limit } from './20261128_43_webhook_rate_limit.ts';
 import { Migration20261128_44_webhook_tests } from './20261128_44_webhook_tests.ts';
+import { Migration20261128_45_webhook_metadata } from './20261128_45_webhook_metadata.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -181,4 +182,5 @@ export const migrations = [
   { name: '20261128_42_webhook_disabling', class: Migration20261128_42_webhook_disabling },
   { name: '20261128_43_webhook_rate_limit', class: Migration20261128_43_webhook_rate_limit },
   { name: '20261128_44_webhook_tests', class: Migration20261128_44_webhook_tests },
+  { name: '20261128_45_webhook_metadata', class: Migration20261128_45_webhook_metadata },
 ];

@@ -52,6 +52,7 @@ export async function endpointStands({ platform: { database, scope, temporal } }
       onExhausted: 'skip',
       rateLimit: null,
       headers: {},
+      metadata: {},
       secret: null,
       start: 'now',
     }),

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, recordColumns } from '../../rows/columns.ts';
+import { instant, metadata, recordColumns } from '../../rows/columns.ts';
 
 /**
  * A receiver of outbound events. Its signing secret and the values of its headers are sealed in the three last columns, which are
@@ -27,6 +27,7 @@ const schema = defineEntity({
     onExhausted: p.text().default('skip'),
     /** Names of the headers whose values are sealed. */
     headerNames: p.array(),
+    metadata: metadata(),
     secretKeyId: p.text().nullable(),
     secretNonce: p.blob().nullable(),
     secretCiphertext: p.blob().nullable(),

@@ -114,8 +114,8 @@ function dueEvent(row: DueRow): DueEvent {
   };
 }
 
-/** True for an event of `e` and `f` whose type the endpoint $1 had asked for at its place; before its start it had for none. */
-const isDue = (e: string, f: string) => `(
+/** SQL that is true for an event of `e` and `f` whose type the endpoint $1 had asked for at its place; before its start it had for none. */
+export const isDue = (e: string, f: string) => `(
   select case when cardinality(w.event_types) = 0 then ${e}.event_name <> 'event.rejected' else ${e}.event_name = any(w.event_types) end
   from webhook_filter w where w.endpoint_id = $1 and w.from_position < ${f}.feed_position order by w.from_position desc limit 1)`;
 

@@ -24,6 +24,7 @@ import {
   signingSecrets,
 } from './endpoint-secret.ts';
 import { isServed, isTestTaken } from './lease.ts';
+import { type EndpointStart, startPosition } from './start-position.ts';
 
 /** Members of an endpoint as people give them. */
 export interface EndpointInput {
@@ -37,13 +38,13 @@ export interface EndpointInput {
   rateLimit: number | null;
   /** Values by name, in lower case. */
   headers: Record<string, string>;
+  metadata: Record<string, string>;
 }
 
 export interface NewEndpoint extends EndpointInput {
   /** Secret of the receiver's own; made here when it is null. */
   secret: string | null;
-  /** First events it gets: those from now on, or all the feed has. */
-  start: 'now' | 'beginning';
+  start: EndpointStart;
 }
 
 /** Changes; an absent member stays. The headers are a function of those there are. */
@@ -60,7 +61,7 @@ export const fenceMs = 1_000;
 export const mostEndpoints = 20;
 
 /**
- * Makes an endpoint, which gets what commits behind the present end of the feed, or all of it. Answers its secret too, which is shown
+ * Makes an endpoint, which gets what commits behind the present end of the feed, all of it, or what was created since an instant. Answers its secret too, which is shown
  * once. Throws `invalid_operation` for more than 20, and `not_implemented` without a key to seal its secrets with.
  * spec: platform §17.4; design: people-and-events §B 15
  */
@@ -88,8 +89,7 @@ export async function createEndpoint(
     secretCiphertext: null,
   });
   sealEndpoint(keys, row, { secret, headers });
-  const end = await placeEvents(tx);
-  const position = start === 'now' ? end : '0';
+  const { position, end } = await startPosition(tx, start);
   const owner = { endpointId: row.id, tenantId, environmentId };
   tx.em.create(WebhookCursor, { ...owner, position, createdPosition: end, droppedPosition: '0' });
   tx.em.create(WebhookFilter, { ...owner, fromPosition: position, eventTypes: row.eventTypes });

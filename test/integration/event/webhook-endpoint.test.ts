@@ -28,12 +28,20 @@ describe('an endpoint', () => {
       headers: {},
       on_exhausted: 'skip',
       rate_limit: null,
+      metadata: {},
       status: 'published',
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
     expect(headers['cache-control']).toBe('no-store');
     const { secret, ...shown } = body;
-    expect((await call('GET', `${path}/${body.id}`)).body).toEqual(shown);
+    const statistics = {
+      oldest_undelivered_at: null,
+      last_received_at: null,
+      last_failed_at: null,
+      last_failure: null,
+      last_test: null,
+    };
+    expect((await call('GET', `${path}/${body.id}`)).body).toEqual({ ...shown, statistics });
     const { body: list } = await call('GET', path);
     expect(list.items).toContainEqual(shown);
     expect(JSON.stringify(list)).not.toContain('whsec_');
@@ -49,7 +57,8 @@ describe('an endpoint', () => {
   test('is changed member by member, and each change is in the audit', async () => {
     const { body: made } = await create({ event_types: ['payment.success', 'customer.created', 'payment.success'] });
     expect(made.event_types).toEqual(['customer.created', 'payment.success']);
-    const change = { url: 'https://hooks.test:8443/b', description: 'Books', enabled: false, on_exhausted: 'hold' };
+    const more = { on_exhausted: 'hold', rate_limit: 5, metadata: { team: 'books' } };
+    const change = { url: 'https://hooks.test:8443/b', description: 'Books', enabled: false, ...more };
     const { status, body } = await call('PUT', `${path}/${made.id}`, { body: change });
     expect([status, body]).toEqual([200, expect.objectContaining({ ...change, event_types: made.event_types })]);
     await call('PUT', `${path}/${made.id}`, { body: { event_types: [], description: null } });
@@ -58,7 +67,10 @@ describe('an endpoint', () => {
     const audit = await rows(`select action, detail from audit_entry where object_id = $1 order by id`, [made.id]);
     expect(audit).toEqual([
       { action: 'created', detail: {} },
-      { action: 'updated', detail: { changed: ['description', 'enabled', 'on_exhausted', 'url'] } },
+      {
+        action: 'updated',
+        detail: { changed: ['description', 'enabled', 'metadata', 'on_exhausted', 'rate_limit', 'url'] },
+      },
       { action: 'updated', detail: { changed: ['event_types'] } },
     ]);
   });
@@ -188,6 +200,8 @@ describe('what is refused changes nothing', () => {
     [{ rate_limit: 1.5 }, 'rate_limit'],
     [{ rate_limit: 1_001 }, 'rate_limit'],
     [{ resume_from: 'now' }, 'resume_from'],
+    [{ metadata: { '': 'x' } }, 'metadata'],
+    [{ metadata: { team: 5 } }, 'metadata'],
   ])('%j', async (member, message) => {
     const { body: made } = await create({ headers: { 'x-kept': 'value' } });
     const before = await digest();
@@ -211,6 +225,32 @@ describe('what is refused changes nothing', () => {
     expect([status, body.code]).toEqual([400, 'validation_error']);
     expect(body.message).toContain('base64 of 24 to 64 bytes');
     expect(await digest()).toEqual(before);
+  });
+
+  test.each([
+    ['yesterday', 'start must be now, beginning or an RFC 3339 timestamp'],
+    ['2026-01-31', 'start must be now, beginning or an RFC 3339 timestamp'],
+    [new Date(Date.now() + 60_000).toISOString(), 'start must not be later than now'],
+    [new Date(Date.now() - 31 * 86_400_000).toISOString(), 'start must be 30 days ago at most'],
+  ])('a start at %s', async (start, message) => {
+    const before = await digest();
+    const { status, body } = await create({ start });
+    expect([status, body.code]).toEqual([400, 'validation_error']);
+    expect(body.message).toContain(message);
+    expect(await digest()).toEqual(before);
+  });
+
+  test.each([
+    [{ secret: 'short' }, 'base64 of 24 to 64 bytes'],
+    [{ expire_old_now: 'yes' }, 'expire_old_now'],
+    [{ expires: 'now' }, 'expires'],
+  ])('a rotation by %j', async (change, message) => {
+    const { body: made } = await create();
+    const { status, body } = await call('POST', `${path}/${made.id}/secret/rotate`, { body: change });
+    expect([status, body.code]).toEqual([400, 'validation_error']);
+    expect(body.message).toContain(message);
+    expect(await secretOf(made.id)).toBe(made.secret);
+    await call('DELETE', `${path}/${made.id}`);
   });
 
   test('a host that is not known, and none of what was refused is told of another tenant', async () => {

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { systemScope, workflowScope } from '../../../db/scope.ts';
+import { inSqlTransaction } from '../../../db/transaction.ts';
 import { verifyStandardWebhook } from '../../../integrations/standard-webhook.ts';
+import { writeEvents } from '../../../services/platform/outbox.ts';
+import { createSandbox } from '../../../services/platform/tenant.ts';
+import { toldPhase } from '../../support/told-event.ts';
 import { expectNoGap, expectSigned, type Received, receiver, status, until, webhookWorld } from './webhook.fixture.ts';
 
 const world = await webhookWorld();
@@ -151,6 +156,97 @@ test('an endpoint with a rate limit has no more requests begin within a second, 
   await emit(Array.from({ length: 60 }, () => 'unpaced'));
   await until(() => to.received.length).toBe(75);
   await remove(id);
+});
+
+test('the statistics of an endpoint tell how its receiver answered and how old its oldest event is', async () => {
+  const to = await receiver(status(500));
+  const { id } = await endpoint(to.url, { on_exhausted: 'hold' });
+  const statistics = async () =>
+    (await api<{ statistics: Record<string, unknown> }>('GET', `/webhooks/endpoints/${id}`)).body.statistics;
+  await emit(['counted', 'counted']);
+  await until(statistics).toMatchObject({
+    last_received_at: null,
+    last_failed_at: expect.any(String),
+    last_failure: 'answered 500',
+  });
+  const [first] = await rows<{ created_at: string }>(
+    `select created_at from outbox_event where entity_id = 'counted' and sequence = 1`,
+  );
+  expect(Date.parse(String((await statistics()).oldest_undelivered_at))).toBe(Date.parse(first?.created_at ?? ''));
+  await api('PUT', `/webhooks/endpoints/${id}`, { enabled: false });
+  to.answer(status(200));
+  const { body } = await api('POST', `/webhooks/endpoints/${id}/test`, { event_type: 'customer.created' });
+  const sent = { event_type: 'customer.created', sent_at: expect.any(String), failure: null };
+  await until(statistics).toMatchObject({ last_test: { delivery_id: body.delivery_id, ...sent } });
+  await api('PUT', `/webhooks/endpoints/${id}`, { enabled: true, resume_from: 'now' });
+  await emit(['counted']);
+  await until(statistics).toMatchObject({ oldest_undelivered_at: null, last_received_at: expect.any(String) });
+  await remove(id);
+});
+
+describe('a tenant', () => {
+  const { database } = world.base;
+  const change = (text: string, id: string) => inSqlTransaction(database, systemScope, (tx) => tx.rows(text, [id]));
+
+  /** Another tenant with an endpoint, and how its events come about. */
+  async function other(url: string) {
+    const sandbox = await createSandbox(database, { tenantName: 'Other' });
+    const scope = workflowScope(sandbox);
+    const headers = { 'x-api-key': sandbox.apiKey };
+    const { body } = await api('POST', '/webhooks/endpoints', { url }, headers);
+    const path = `/webhooks/endpoints/${body.id}`;
+    return {
+      scope,
+      call: (method: 'POST' | 'PUT' | 'GET' | 'DELETE', more: string, sent?: object) =>
+        api(method, `${path}${more}`, sent, headers),
+      emit: (object: string) => inSqlTransaction(database, scope, (tx) => writeEvents(tx, scope, [toldPhase(object)])),
+      cursor: () =>
+        inSqlTransaction(database, scope, (tx) =>
+          tx.rows('select owner is not null as is_served from webhook_cursor where endpoint_id = $1', [body.id]),
+        ),
+    };
+  }
+
+  test('that is suspended has its events sent, and can neither change nor test its endpoints', async () => {
+    const to = await receiver();
+    const { scope, call, emit: emitTheirs } = await other(to.url);
+    await change(`update tenant set state = 'suspended' where id = $1`, scope.tenantId);
+    await until(async () => (await call('PUT', '', { description: 'changed' })).status).toBe(403);
+    expect((await call('POST', '/test', { event_type: 'customer.created' })).status).toBe(403);
+    expect((await call('POST', '/secret/rotate', {})).status).toBe(403);
+    expect((await call('GET', '')).status).toBe(200);
+    await emitTheirs('suspended');
+    await until(() => to.received.map(({ object }) => object)).toEqual(['suspended']);
+    await change(`update tenant set state = 'active' where id = $1`, scope.tenantId);
+    await until(async () => (await call('DELETE', '')).status).toBe(204);
+  });
+
+  test.each([
+    ['environment', 'environmentId'],
+    ['tenant', 'tenantId'],
+  ] as const)(
+    'whose %s is archived gets nothing, and goes on at its place should it come back',
+    async (table, member) => {
+      const [to, beside] = [await receiver(), await receiver()];
+      const { scope, call, emit: emitTheirs, cursor } = await other(to.url);
+      const { id } = await endpoint(beside.url);
+      await emitTheirs('archived');
+      await until(() => to.received.length).toBe(1);
+      await change(`update ${table} set status = 'archived' where id = $1`, scope[member]);
+      await until(cursor).toEqual([{ is_served: false }]);
+      await emitTheirs('archived');
+      await emit(['beside']);
+      await until(() => beside.received.length).toBe(1);
+      expect(to.received).toHaveLength(1);
+      await change(`update ${table} set status = 'published' where id = $1`, scope[member]);
+      await until(() => to.received.map(({ sequence, previous }) => [sequence, previous])).toEqual([
+        [1, 0],
+        [2, 1],
+      ]);
+      await remove(id);
+      await until(async () => (await call('DELETE', '')).status).toBe(204);
+    },
+  );
 });
 
 test('a test event is sent by another worker when the first one ends in the middle, and ten wait at most', async () => {

@@ -4,7 +4,7 @@ import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.t
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import { created } from '../../support/billing.ts';
 import { toldPhase } from '../../support/told-event.ts';
-import { expectNoGap, firstReceipts, receiver, status, until, webhookWorld } from './webhook.fixture.ts';
+import { expectNoGap, firstReceipts, type Received, receiver, status, until, webhookWorld } from './webhook.fixture.ts';
 
 const world = await webhookWorld([20, 20, 20, 20, 20]);
 const { api, base, emit, endpoint, rows, work } = world;
@@ -123,5 +123,57 @@ test('an invoice has one body for every receiver, attempt and reader, also when 
   expect(feed.items.find(({ id }) => id === shown.id)?.payload).toEqual(JSON.parse(shown.body));
   await api('DELETE', `/webhooks/endpoints/${one.id}`);
   await api('DELETE', `/webhooks/endpoints/${two.id}`);
+  await workers.stop();
+});
+
+test('an endpoint that moves while it is sent to gets everything, in order, at one address or the other', async () => {
+  const workers = await work();
+  const all: Received[] = [];
+  const note = (received: Received) => void all.push(received);
+  const hanging: (() => void)[] = [];
+  const old = await receiver((received, response) => {
+    note(received);
+    hanging.push(() => void response.writeHead(410).end());
+  });
+  const next = await receiver((received, response) => {
+    note(received);
+    response.end();
+  });
+  const { id } = await endpoint(old.url);
+  await emit(['moving-1', 'moving-2', 'moving-1']);
+  await until(() => hanging.length).toBe(2);
+  await api('PUT', `/webhooks/endpoints/${id}`, { url: next.url });
+  await emit(['moving-3']);
+  await until(() => next.received.length).toBe(1);
+  for (const answer of hanging) answer();
+  await until(() => next.received.length).toBe(4);
+  expectNoGap(all);
+  expect((await api('GET', `/webhooks/endpoints/${id}`)).body).toMatchObject({ enabled: true, disabled_reason: null });
+  await api('DELETE', `/webhooks/endpoints/${id}`);
+  await workers.stop();
+});
+
+test('an endpoint that starts at an instant gets what was created since, each object beginning anew', async () => {
+  const workers = await work();
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  await emit(['since-1', 'since-2', 'since-1', 'since-2', 'since-1']);
+  await rows('update outbox_event set created_at = $1', [daysAgo(20)]);
+  const ages = { 'since-1': [9, 8, 4], 'since-2': [8, 3] };
+  for (const [object, days] of Object.entries(ages)) {
+    for (const [index, age] of days.entries()) {
+      await rows('update outbox_event set created_at = $3 where entity_id = $1 and sequence = $2', [
+        object,
+        index + 1,
+        daysAgo(age),
+      ]);
+    }
+  }
+  const to = await receiver();
+  const { id } = await endpoint(to.url, { start: daysAgo(5) });
+  await until(() => to.received.map(({ object, sequence, previous }) => [object, sequence, previous]).sort()).toEqual([
+    ['since-1', 3, 0],
+    ['since-2', 2, 0],
+  ]);
+  await api('DELETE', `/webhooks/endpoints/${id}`);
   await workers.stop();
 });

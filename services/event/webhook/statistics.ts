@@ -1,0 +1,57 @@
+import { instantText } from '../../../db/rows/columns.ts';
+import type { ScopedSql } from '../../../db/transaction.ts';
+import { placeEvents } from '../outbox-relay.ts';
+import { isDue } from './due-event.ts';
+
+/** Figures of an endpoint's delivery. Instants are real. design: people-and-events §D */
+export interface EndpointStatistics {
+  /** Creation of the oldest event that the endpoint is due and that was neither received nor given up. */
+  oldestUndeliveredAt: string | null;
+  lastReceivedAt: string | null;
+  lastFailedAt: string | null;
+  /** Failure of the last attempt that failed, in words of a closed list. */
+  lastFailure: string | null;
+  /** Last test event that was asked for. */
+  lastTest: { id: string; eventType: string; sentAt: string | null; failure: string | null } | null;
+}
+
+/** Figures of an endpoint of this environment that is not deleted. spec: platform §17.4; design: people-and-events §D */
+export async function endpointStatistics(tx: ScopedSql, endpointId: string): Promise<EndpointStatistics> {
+  await placeEvents(tx);
+  const [row] = await tx.rows<StatisticsRow>(statisticsText, [endpointId, tx.scope.environmentId]);
+  if (!row) throw new Error(`webhook endpoint ${endpointId} has no place in the feed`);
+  return {
+    oldestUndeliveredAt: row.oldestUndeliveredAt && instantText(row.oldestUndeliveredAt),
+    lastReceivedAt: row.lastReceivedAt && instantText(row.lastReceivedAt),
+    lastFailedAt: row.lastFailedAt && instantText(row.lastFailedAt),
+    lastFailure: row.lastFailure,
+    lastTest:
+      row.testId === null
+        ? null
+        : {
+            id: row.testId,
+            eventType: row.testType,
+            sentAt: row.testSentAt && instantText(row.testSentAt),
+            failure: row.testFailure,
+          },
+  };
+}
+
+type StatisticsRow = Omit<EndpointStatistics, 'lastTest'> &
+  ({ testId: string; testType: string; testSentAt: string | null; testFailure: string | null } | { testId: null });
+
+const statisticsText = `
+select c.received_at as "lastReceivedAt", c.failed_at as "lastFailedAt", c.failure as "lastFailure",
+  least(
+    (select min(e.created_at) from webhook_line l
+     join outbox_event e on e.environment_id = $2 and e.entity_id = l.entity_id and e.sequence = l.next_sequence
+     where l.endpoint_id = $1),
+    (select e.created_at from outbox_feed f join outbox_event e on e.id = f.event_id
+     where f.environment_id = $2 and f.feed_position > greatest(c.position, c.dropped_position) and ${isDue('e', 'f')}
+     order by f.feed_position limit 1)) as "oldestUndeliveredAt",
+  t.id as "testId", t.event_type as "testType", t.sent_at as "testSentAt", t.failure as "testFailure"
+from webhook_cursor c
+left join lateral (
+  select t.id, t.event_type, t.sent_at, t.failure from webhook_test t where t.endpoint_id = $1
+  order by t.created_at desc, t.id desc limit 1) t on true
+where c.environment_id = $2 and c.endpoint_id = $1`;
