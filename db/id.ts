@@ -27,6 +27,11 @@ export function newId(prefix: string): string {
   return `${prefix}_${nextUlid()}`;
 }
 
+/** Lower bound of the ids that `newId` makes from an instant on, in milliseconds: a text that sorts before all of them. */
+export function firstIdAt(prefix: string, atMs: number): string {
+  return `${prefix}_${encodeTime(atMs, 10)}`;
+}
+
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**

@@ -130,6 +130,8 @@ export interface GuardedAnswer {
   status: number;
   /** The header `retry-after` as it was sent; null without one. */
   retryAfter: string | null;
+  /** Beginning of the body, 4 KiB at most. */
+  beginning: Uint8Array;
 }
 
 /** A client for one receiver: connections of its own, which are kept open between calls. */
@@ -187,9 +189,9 @@ export function createGuardedClient(policy: OutgoingPolicy): GuardedClient {
         const { href } = checkedUrl(url, policy);
         const { signal } = ending;
         const answer = await request(href, { dispatcher: agent, method: 'POST', headers, body, signal });
-        await readRest(answer.body);
+        const beginning = await readRest(answer.body);
         const { 'retry-after': retryAfter } = answer.headers;
-        return { status: answer.statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null };
+        return { status: answer.statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null, beginning };
       } catch (error) {
         throw failureOf(error, ending.signal);
       } finally {
@@ -201,12 +203,17 @@ export function createGuardedClient(policy: OutgoingPolicy): GuardedClient {
   };
 }
 
-/** Reads the end of an answer, so that its connection can be used again; closes the connection of one that is long or slow. */
-async function readRest(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<void> {
+/**
+ * Reads the end of an answer, so that its connection can be used again; closes the connection of one that is long or slow. Answers what was
+ * read of it, 4 KiB at most.
+ */
+async function readRest(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<Uint8Array> {
   const slow = setTimeout(() => body.destroy(), restOfAnswerMs);
+  const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body) {
+      chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > mostAnswerBytes) break;
     }
@@ -215,6 +222,7 @@ async function readRest(body: AsyncIterable<Buffer> & { destroy(): unknown }): P
   } finally {
     clearTimeout(slow);
   }
+  return Buffer.concat(chunks).subarray(0, mostAnswerBytes);
 }
 
 function failureOf(error: unknown, { aborted, reason }: AbortSignal): CallFailed {

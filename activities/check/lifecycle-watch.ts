@@ -8,6 +8,7 @@ import {
 import type { Database } from '../../db/orm.ts';
 import { systemScope, workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
+import { forgetDeliveries } from '../../services/event/webhook/delivery.ts';
 import { eraseDeletedSecrets } from '../../services/integration/connection-secret.ts';
 import { type LiveObject, liveAmong, restartIsAudited } from '../../services/lifecycle/live-object.ts';
 import { writeAudit } from '../../services/platform/audit.ts';
@@ -56,7 +57,8 @@ export function createLifecycleWatchActivities(dependencies: {
   return {
     /**
      * Asks Temporal which lifecycles were closed from outside since `since`, and starts those again, as `reconcile` does, whose rows
-     * still wait for something, tells again where a signal or a notification may have been lost, reads the events of providers once an hour, and erases secrets that were kept long enough.
+     * still wait for something, tells again where a signal or a notification may have been lost, reads the events of providers once an hour, and erases
+     * secrets and forgets attempts to deliver webhooks that were kept long enough.
      * Doing it again changes nothing: one that runs is left alone.
      */
     async restartClosed({ since }: { since: string | null }): Promise<LifecycleWatchResult> {
@@ -71,10 +73,21 @@ export function createLifecycleWatchActivities(dependencies: {
         await tendProviderInboxes(dependencies.database, dependencies.temporal);
         await readProviderEvents(dependencies.database, dependencies.temporal, dependencies.providers);
         await inSqlTransaction(dependencies.database, systemScope, (tx) => eraseDeletedSecrets(tx, until));
+        await forgetOldDeliveries(dependencies.database, until);
         return { until, ...found, told: await tellLate(dependencies) };
       });
     },
   };
+}
+
+/** Most steps of a look by which attempts to deliver webhooks are forgotten; the next look goes on. */
+const mostForgetting = 100;
+
+async function forgetOldDeliveries(database: Database, now: string): Promise<void> {
+  for (let step = 0; step < mostForgetting; step += 1) {
+    const forgotten = await inSqlTransaction(database, systemScope, (tx) => forgetDeliveries(tx, now));
+    if (forgotten === 0) return;
+  }
 }
 
 /** Pages of those closed since `from`, the last end of each object alone. */

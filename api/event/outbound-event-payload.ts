@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/transaction.ts';
-import type { FeedPage } from '../../services/event/outbound-event.ts';
+import type { FeedEvent, FeedPage } from '../../services/event/outbound-event.ts';
 import { frozenBodies, isShownWhole, type RenderInvoices } from '../../services/event/webhook/frozen-body.ts';
 import { findInvoices } from '../../services/invoice/read/invoice-read.ts';
 import { viewInvoice } from '../invoice/invoice.schema.ts';
@@ -34,4 +34,15 @@ export async function withBodies(tx: Transaction, page: FeedPage): Promise<FeedP
       return frozen ? { ...event, payload: parseJson(frozen.body.toString('utf8')) as Record<string, unknown> } : event;
     }),
   };
+}
+
+/** The body of one event as receivers get it, byte for byte, and what it says. design: people-and-events §A 7 */
+export async function shownBody(
+  tx: Transaction,
+  { id, entityId, eventName, payload: stored }: Pick<FeedEvent, 'id' | 'entityId' | 'eventName'> & { payload: string },
+): Promise<{ body: string; payload: Record<string, unknown> }> {
+  const isWhole = isShownWhole(eventName);
+  const bodies = isWhole ? await frozenBodies(tx, renderInvoices, [{ id, entityId, name: eventName }]) : new Map();
+  const body: string = bodies.get(id)?.body.toString('utf8') ?? stored;
+  return { body, payload: parseJson(body) as Record<string, unknown> };
 }

@@ -7,12 +7,16 @@ import { createOutboundEventFeed } from './outbound-event-feed.ts';
 import { needsBodies, withBodies } from './outbound-event-payload.ts';
 import { eventStream, outboundEventStreamHeaders, outboundEventStreamQuery } from './outbound-event-stream.schema.ts';
 import { webhookEndpointRoutes } from './webhook-endpoint.route.ts';
+import { webhookEventRoutes } from './webhook-event.route.ts';
+import { webhookReplayRoutes } from './webhook-replay.route.ts';
 import { webhookSecretRoutes } from './webhook-secret.route.ts';
 import { webhookTestRoutes } from './webhook-test.route.ts';
 
 /** The feed of outbound events, from any position, with long polling, and the endpoints they are sent to. spec: platform §17; design: architecture §5 */
 export async function outboundEventRoutes(app: Api): Promise<void> {
   await app.register(webhookEndpointRoutes);
+  await app.register(webhookEventRoutes);
+  await app.register(webhookReplayRoutes);
   await app.register(webhookSecretRoutes);
   await app.register(webhookTestRoutes);
   const listener = createOutboxListener(app.dependencies.database);

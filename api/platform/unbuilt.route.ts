@@ -32,8 +32,6 @@ export const unbuiltOperations: readonly [
   ['POST', '/usage-records/search', 'queryUsageRecords'],
   ['POST', '/users/chat/verify', 'createSupportChatToken'],
   ['PUT', '/users/{id}/roles', 'updateUserRoles'],
-  ['GET', '/webhooks/dashboard', 'getDashboardURL'],
-  ['POST', '/webhooks/retry', 'retryOutboundWebhook'],
   ['POST', '/workflows/batch', 'getWorkflowsBatch'],
   ['POST', '/workflows/search', 'queryWorkflow'],
   ['GET', '/workflows/{workflow_id}/{run_id}', 'getWorkflowDetails'],

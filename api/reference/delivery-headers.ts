@@ -72,6 +72,13 @@ export const deliveryHeaders: readonly DeliveryHeader[] = [
     example: '2026-01-31T00:00:00.000Z',
   },
   {
+    name: 'webhook-replay',
+    text: 'Only where the event is sent because somebody asked for it again: `true`. It may come after later ones.',
+    schema: text,
+    example: 'true',
+    isOptional: true,
+  },
+  {
     name: 'webhook-state-sequence',
     text: 'Only where the body shows the object as it was after later events: the number of the last of them.',
     schema: count(1),

@@ -47,6 +47,20 @@ export const platformOperations: Readonly<Record<string, string>> = {
     'The secret that signed until now signs beside the new one for 24 hours; with `expire_old_now` it signs nothing that begins after the answer. Three secrets sign at most.',
   testWebhookEndpoint:
     'An example of the type is sent within about a second, signed, with an id that begins with `test_` and without the headers of an object; also to a disabled endpoint. It is tried once, and changes nothing of what the endpoint gets.',
+  listWebhookEvents:
+    'All outbound events, the newest first, each with its standing at every endpoint. With `delivered=false` only those that an endpoint was due and has not got.',
+  getWebhookEvent:
+    'With `body`, the bytes that every receiver gets, and its standing at every endpoint: delivered, or why not, and when the next attempt is.',
+  startWebhookReplay:
+    'Beside what is sent by itself, in order for each object and with the header `webhook-replay: true`. Events need not have been due, unless `only_failed` is true; `count` is how many there are up to now. One at a time for each endpoint.',
+  getWebhookReplay: 'With how many events were received, and how many were not after three attempts.',
+  cancelWebhookReplay:
+    'What was sent stays sent. After the answer no request of it begins; one that is under way may still arrive.',
+  retryOutboundWebhook:
+    'However old it is and however often it was tried. `message` names the endpoints; refused where no endpoint was due it and has not got it.',
+  getDashboardURL: 'For programs that ask it: there is no dashboard of another service.',
+  listWebhookDeliveries:
+    'Attempts of the last 30 days, the first one first. Of an answer that was no receipt the beginning is kept, without your secrets.',
 
   createConnection:
     'Secrets are encrypted with the key of the installation. One of a kind may be connected in an environment.',

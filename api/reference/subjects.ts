@@ -20,6 +20,8 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
   updateWebhookEndpoint: endpoint,
   CreateWebhookEndpointResponse: endpoint,
   WebhookEndpointSecret: endpoint,
+  ShownWebhookEvent: ['WebhookEvent'],
+  startWebhookReplay: ['WebhookReplay'],
   GetWebhookEndpointResponse: endpoint,
   rotateWebhookEndpointSecret: endpoint,
   PlanRecord: plan,

@@ -2,14 +2,19 @@ import type { Reference } from './reference.ts';
 
 /** Ids that the places of events and their receivers hold. */
 export const webhookReferences: readonly Reference[] = [
-  ...['outbox_feed', 'outbox_body', 'webhook_skip'].map((table) => ({
+  ...['outbox_feed', 'outbox_body', 'webhook_skip', 'webhook_delivery'].map((table) => ({
     table,
     column: 'event_id',
     target: 'outbox_event',
   })),
-  ...['webhook_cursor', 'webhook_filter', 'webhook_line', 'webhook_skip', 'webhook_test'].map((table) => ({
-    table,
-    column: 'endpoint_id',
-    target: 'webhook_endpoint',
-  })),
+  ...[
+    'webhook_cursor',
+    'webhook_filter',
+    'webhook_line',
+    'webhook_skip',
+    'webhook_test',
+    'webhook_delivery',
+    'webhook_replay',
+  ].map((table) => ({ table, column: 'endpoint_id', target: 'webhook_endpoint' })),
+  { table: 'webhook_replay', column: 'event_id', target: 'outbox_event', where: `t.event_id <> ''` },
 ];

@@ -19,9 +19,11 @@ import { OutboxFeed } from './event/outbox-feed.ts';
 import { OutboxRelay } from './event/outbox-relay.ts';
 import { OutboxSequence } from './event/outbox-sequence.ts';
 import { WebhookCursor } from './event/webhook-cursor.ts';
+import { WebhookDelivery } from './event/webhook-delivery.ts';
 import { WebhookEndpoint } from './event/webhook-endpoint.ts';
 import { WebhookFilter } from './event/webhook-filter.ts';
 import { WebhookLine } from './event/webhook-line.ts';
+import { WebhookReplay } from './event/webhook-replay.ts';
 import { WebhookSkip } from './event/webhook-skip.ts';
 import { WebhookTest } from './event/webhook-test.ts';
 import { Connection } from './integration/connection.ts';
@@ -161,9 +163,11 @@ export const entities = [
   WalletCreditDay,
   WalletTransaction,
   WebhookCursor,
+  WebhookDelivery,
   WebhookEndpoint,
   WebhookFilter,
   WebhookLine,
+  WebhookReplay,
   WebhookSkip,
   WebhookTest,
 ];

@@ -89,6 +89,9 @@ import { Migration20261128_42_webhook_disabling } from './20261128_42_webhook_di
 import { Migration20261128_43_webhook_rate_limit } from './20261128_43_webhook_rate_limit.ts';
 import { Migration20261128_44_webhook_tests } from './20261128_44_webhook_tests.ts';
 import { Migration20261128_45_webhook_metadata } from './20261128_45_webhook_metadata.ts';
+import { Migration20261128_50_webhook_deliveries } from './20261128_50_webhook_deliveries.ts';
+import { Migration20261128_51_event_times } from './20261128_51_event_times.ts';
+import { Migration20261128_52_webhook_replays } from './20261128_52_webhook_replays.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -179,6 +182,9 @@ export const migrations = [
   { name: '20261128_41_webhook_delivery', class: Migration20261128_41_webhook_delivery },
   { name: '20261128_42_method_declined', class: Migration20261128_42_method_declined },
   { name: '20261128_42_disputes', class: Migration20261128_42_disputes },
+  { name: '20261128_50_webhook_deliveries', class: Migration20261128_50_webhook_deliveries },
+  { name: '20261128_51_event_times', class: Migration20261128_51_event_times },
+  { name: '20261128_52_webhook_replays', class: Migration20261128_52_webhook_replays },
   { name: '20261128_42_webhook_disabling', class: Migration20261128_42_webhook_disabling },
   { name: '20261128_43_webhook_rate_limit', class: Migration20261128_43_webhook_rate_limit },
   { name: '20261128_44_webhook_tests', class: Migration20261128_44_webhook_tests },

@@ -3,6 +3,7 @@ import { CallFailed, type GuardedClient } from '../../../integrations/guarded-cl
 import type { Before, DueEvent } from '../../../services/event/webhook/due-event.ts';
 import { type EndpointSecrets, signingSecrets } from '../../../services/event/webhook/endpoint-secret.ts';
 import type { FrozenBody } from '../../../services/event/webhook/frozen-body.ts';
+import { excerptOf } from './excerpt.ts';
 
 /** A whole attempt, from the look-up of the name to the status of the answer. spec: platform §17.5 Success */
 export const deadlineMs = 15_000;
@@ -22,6 +23,8 @@ export interface Attempt {
   /** Counted from 1. */
   number: number;
   nowMs: number;
+  /** True where the event is sent because somebody asked for it again. */
+  isReplay?: true;
 }
 
 /** End of an attempt. */
@@ -34,6 +37,8 @@ export interface AttemptOutcome {
   pauseMs: number | null;
   /** True where nobody answered. */
   isUnreached: boolean;
+  /** Null where there was none. */
+  answer: { statusCode: number; excerpt: string } | null;
 }
 
 /**
@@ -46,20 +51,31 @@ export async function attemptEvent(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   try {
-    const { url, content, nowMs } = attempt;
-    const answer = await client.post({ url, headers: headersOf(attempt), body: content.body, deadlineMs, signal });
+    const { url, secrets, content, nowMs } = attempt;
+    const headers = headersOf(attempt);
+    const answer = await client.post({ url, headers, body: content.body, deadlineMs, signal });
     const { status, retryAfter } = answer;
     const waitMs = mayAsk.has(status) && retryAfter !== null ? retryAfterMs(retryAfter, nowMs) : null;
+    const isReceived = status >= 200 && status < 300;
+    const excerpt = isReceived ? '' : excerptOf(answer.beginning, secretsOf(secrets, headers, nowMs));
     return {
-      failure: status >= 200 && status < 300 ? null : `answered ${status}`,
+      failure: isReceived ? null : `answered ${status}`,
       waitMs,
       pauseMs: asksForAll.has(status) ? waitMs : null,
       isUnreached: false,
+      answer: { statusCode: status, excerpt },
     };
   } catch (error) {
     if (!(error instanceof CallFailed) || error.failure === 'call ended') throw error;
-    return { failure: error.failure, waitMs: null, pauseMs: null, isUnreached: true };
+    return { failure: error.failure, waitMs: null, pauseMs: null, isUnreached: true, answer: null };
   }
+}
+
+/** Texts of an attempt that a receiver may repeat and nobody may read: the secrets of the endpoint, and the signatures. */
+function secretsOf(secrets: EndpointSecrets, headers: Record<string, string>, nowMs: number): string[] {
+  const signing = signingSecrets(secrets, nowMs).flatMap(({ secret }) => [secret, secret.slice('whsec_'.length)]);
+  const signatures = (headers['webhook-signature'] ?? '').split(' ').map((signature) => signature.slice('v1,'.length));
+  return [...signing, ...Object.values(secrets.headers), ...signatures];
 }
 
 const longestWaitMs = 24 * 3_600_000;
@@ -79,7 +95,15 @@ export function retryAfterMs(header: string, nowMs: number): number | null {
  * Headers of an attempt: the endpoint's own, id, time and signature by Standard Webhooks and under the names of Svix, and those by which a
  * receiver sees the order and gaps of an object. The latter are not signed. design: people-and-events §A 4, B 13, 14
  */
-export function headersOf({ secrets, event, content, before, number, nowMs }: Attempt): Record<string, string> {
+export function headersOf({
+  secrets,
+  event,
+  content,
+  before,
+  number,
+  nowMs,
+  isReplay,
+}: Attempt): Record<string, string> {
   const isNewer = content.stateSequence > event.sequence;
   return {
     ...signedHeaders({ id: event.id, body: content.body, secrets, nowMs }),
@@ -89,6 +113,7 @@ export function headersOf({ secrets, event, content, before, number, nowMs }: At
     'webhook-skipped': String(before.skipped),
     'webhook-attempt': String(number),
     'webhook-occurred-at': event.occurredAt,
+    ...(isReplay ? { 'webhook-replay': 'true' } : {}),
     ...(isNewer ? { 'webhook-state-sequence': String(content.stateSequence) } : {}),
   };
 }

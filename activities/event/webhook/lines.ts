@@ -1,4 +1,5 @@
 import type { Progress, SkippedEvent, WaitingLine } from '../../../services/event/webhook/progress.ts';
+import type { AttemptLog } from './attempt-log.ts';
 
 interface Line extends WaitingLine {
   /** Time of the next attempt as a number; infinite while the line is held. */
@@ -12,6 +13,12 @@ export class Lines {
   readonly #lines = new Map<string, Line>();
   readonly #changed = new Set<string>();
   #skipped: SkippedEvent[] = [];
+  /** Attempts, of which the lines say when the next one is. */
+  readonly log: AttemptLog;
+
+  constructor(log: AttemptLog) {
+    this.log = log;
+  }
 
   get size(): number {
     return this.#lines.size;
@@ -19,7 +26,7 @@ export class Lines {
 
   /** True while something is to be written. */
   get isChanged(): boolean {
-    return this.#changed.size > 0 || this.#skipped.length > 0;
+    return this.#changed.size > 0 || this.#skipped.length > 0 || this.log.isChanged;
   }
 
   /** Takes in what a sender before left; events of these objects may have been read by it. */
@@ -44,12 +51,14 @@ export class Lines {
     const isPassedOver = passedOver || (known?.passedOver ?? false);
     this.#lines.set(line.entityId, { ...line, nextMs: timeOf(line), passedOver: isPassedOver });
     this.#changed.add(line.entityId);
+    this.log.decide(line.entityId, line.nextAt);
   }
 
   /** Leaves a line as it was, after an attempt before its time. */
-  keep({ entityId }: WaitingLine): void {
+  keep({ entityId, nextAt }: WaitingLine): void {
     const line = this.#lines.get(entityId);
     if (line) line.passedOver = true;
+    this.log.decide(entityId, nextAt);
   }
 
   /** The event the object waited for is settled; those from `nextSequence` on have had no attempt. */
@@ -126,7 +135,7 @@ export class Lines {
   }
 
   /** Changes to be written, which count as written from here on. */
-  takeChanges(): Pick<Progress, 'lines' | 'freed' | 'skipped'> {
+  takeChanges(): Pick<Progress, 'lines' | 'freed' | 'skipped' | 'deliveries'> {
     const entityIds = [...this.#changed];
     const skipped = this.#skipped;
     this.#changed.clear();
@@ -135,6 +144,7 @@ export class Lines {
       lines: entityIds.flatMap((entityId) => this.#lines.get(entityId) ?? []),
       freed: entityIds.filter((entityId) => !this.#lines.has(entityId)),
       skipped,
+      deliveries: this.log.take(),
     };
   }
 }

@@ -6,16 +6,11 @@ import type { AttemptOutcome } from './attempt.ts';
 import { Backlog } from './backlog.ts';
 import { Lines } from './lines.ts';
 import { Past } from './past.ts';
-import { Pause } from './pause.ts';
+import type { Pause } from './pause.ts';
 import { Reception } from './reception.ts';
 import { lineAfter } from './schedule.ts';
-import { type OpenEndpoint, Sending, type SendingOptions, settled } from './sending.ts';
+import { type OpenEndpoint, type SenderOptions, Sending, settled } from './sending.ts';
 import { WrittenState } from './written-state.ts';
-
-export interface SenderOptions extends SendingOptions {
-  /** Told after an attempt failed, and after an object or the endpoint does not wait any more. */
-  onStanding(): void;
-}
 
 /** Requests under way at one receiver. */
 const mostAtOnce = 8;
@@ -35,7 +30,7 @@ const writeEveryMs = 50;
 export class Sender {
   #endpoint: OpenEndpoint;
   readonly #options: SenderOptions;
-  readonly #lines = new Lines();
+  readonly #lines: Lines;
   readonly #past = new Past();
   readonly #pause: Pause;
   readonly #reception: Reception;
@@ -54,7 +49,8 @@ export class Sender {
   constructor(endpoint: OpenEndpoint, options: SenderOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
-    this.#pause = new Pause(options.schedule, endpoint.pause);
+    this.#pause = options.pause;
+    this.#lines = new Lines(options.log);
     this.#reception = new Reception(endpoint.reception);
     this.#backlog = new Backlog(BigInt(endpoint.position));
     const state = { lines: this.#lines, pause: this.#pause, reception: this.#reception };

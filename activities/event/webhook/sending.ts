@@ -7,11 +7,12 @@ import type { RenderInvoices } from '../../../services/event/webhook/frozen-body
 import type { LeasedEndpoint } from '../../../services/event/webhook/lease.ts';
 import { crashPoint } from '../../crash-points.ts';
 import { type AttemptOutcome, attemptEvent } from './attempt.ts';
+import type { AttemptLog } from './attempt-log.ts';
 import { contentOf } from './content.ts';
 import type { Lines } from './lines.ts';
 import type { Past } from './past.ts';
 import type { Pause } from './pause.ts';
-import { Rate } from './rate.ts';
+import type { Rate } from './rate.ts';
 import type { Reception } from './reception.ts';
 import { type RetrySchedule, staleAfterMs } from './schedule.ts';
 
@@ -23,8 +24,17 @@ export interface SendingOptions {
   client: GuardedClient;
   renderInvoices: RenderInvoices;
   schedule: RetrySchedule;
+  /** Pace of all requests to the endpoint. */
+  rate: Rate;
   /** Resolves true when an attempt may start now, which is false for ever once the sender has to end. */
   permit(): Promise<boolean>;
+}
+
+export interface SenderOptions extends SendingOptions {
+  pause: Pause;
+  log: AttemptLog;
+  /** Told after an attempt failed, and after an object or the endpoint does not wait any more. */
+  onStanding(): void;
 }
 
 /** State of an endpoint that each sending changes. */
@@ -38,14 +48,22 @@ interface SendingState {
 }
 
 /** Outcome of an event that needs no attempt. */
-export const settled: AttemptOutcome = { failure: null, waitMs: null, pauseMs: null, isUnreached: false };
+export const settled: AttemptOutcome = {
+  failure: null,
+  waitMs: null,
+  pauseMs: null,
+  isUnreached: false,
+  answer: null,
+};
+
+/** Outcome of an event whose bytes cannot be made. */
+export const unreadable: AttemptOutcome = { ...settled, failure: 'its object cannot be read' };
 
 /** Sends single events of one endpoint, and notes of each what came of it. */
 export class Sending {
   readonly #options: SendingOptions;
   readonly #state: SendingState;
   readonly #signal: AbortSignal;
-  readonly #rate = new Rate();
 
   constructor(options: SendingOptions, state: SendingState, signal: AbortSignal) {
     this.#options = options;
@@ -68,17 +86,21 @@ export class Sending {
       this.skip(event, 'stale');
       return settled;
     }
+    const { lines, past, pause, reception, current } = this.#state;
     const content = await contentOf(this.#options, endpoint, event);
-    if (content === null) return { ...settled, failure: 'its object cannot be read' };
+    if (content === null) {
+      lines.log.note(event, number, unreadable, { startedMs: Date.now(), durationMs: 0 });
+      return unreadable;
+    }
     const nowMs = await this.#begin();
     if (nowMs === null) return null;
-    const { lines, past, pause, reception, current } = this.#state;
     const { url, secrets } = current();
     const before = past.before(event.entityId);
     crashPoint('webhook.beforeEffect');
     const attempt = { url, secrets, event, content, before, number, nowMs };
     const outcome = await attemptEvent(this.#options.client, attempt, this.#signal);
     crashPoint('webhook.afterEffect');
+    lines.log.note(event, number, outcome, { startedMs: nowMs, durationMs: Date.now() - nowMs });
     if (outcome.failure === null) past.received(event);
     // The answer of an address that the endpoint has left says nothing of the present one.
     if (current().url !== url) return { ...outcome, waitMs: null, pauseMs: null };
@@ -94,7 +116,7 @@ export class Sending {
     const { pause, reception, current } = this.#state;
     for (;;) {
       if (!(await this.#options.permit()) || reception.reason !== null) return null;
-      const waitMs = this.#rate.take(current().rateLimit, performance.now());
+      const waitMs = this.#options.rate.take(current().rateLimit, performance.now());
       if (waitMs === 0) return Date.now();
       await delay(Math.ceil(waitMs), undefined, { signal: this.#signal });
       if (pause.holds(Date.now())) return null;

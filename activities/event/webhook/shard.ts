@@ -15,6 +15,10 @@ import {
   type Shard,
 } from '../../../services/event/webhook/lease.ts';
 import type { EnvelopeKey } from '../../../services/platform/sealed-secret.ts';
+import { AttemptLog } from './attempt-log.ts';
+import { Pause } from './pause.ts';
+import { Rate } from './rate.ts';
+import { ReplayLane } from './replay-lane.ts';
 import { type RetrySchedule, retrySchedule } from './schedule.ts';
 import { Sender } from './sender.ts';
 import type { OpenEndpoint } from './sending.ts';
@@ -45,6 +49,7 @@ const lookEveryMs = 500;
 
 interface Running {
   sender: Sender;
+  lane: ReplayLane;
   done: Promise<void>;
 }
 
@@ -85,7 +90,7 @@ export class ShardDelivery {
     if (!this.#isEnding) this.#served = this.#running.size;
     this.#isEnding = true;
     this.#isAborting ||= abort;
-    for (const { sender } of this.#running.values()) sender.end({ abort });
+    for (const running of this.#running.values()) endRunning(running, { abort });
     this.#tests.end({ abort });
     this.#wake.resolve();
   }
@@ -144,8 +149,8 @@ export class ShardDelivery {
     if (endpoints === null) return;
     this.#digest = digest;
     const mine = new Map(endpoints.map(({ id, epoch }) => [id, epoch]));
-    for (const [id, { sender }] of this.#running) {
-      if (mine.get(id) !== sender.endpoint.epoch) sender.end({ abort: true });
+    for (const [id, running] of this.#running) {
+      if (mine.get(id) !== running.sender.endpoint.epoch) endRunning(running, { abort: true });
     }
     if (this.#isEnding) return;
     for (const endpoint of endpoints) this.#serve(endpoint);
@@ -163,34 +168,39 @@ export class ShardDelivery {
       this.#options.warn(error, endpoint.id);
       return;
     }
-    if (running) running.sender.change(opened);
-    else this.#begin(opened);
+    if (running) {
+      running.sender.change(opened);
+      running.lane.change(opened);
+    } else this.#begin(opened);
   }
 
   #begin(endpoint: OpenEndpoint): void {
-    const { database, policy, renderInvoices, schedule = retrySchedule, onStanding, warn } = this.#options;
-    const client = createGuardedClient(policy);
-    const sender: Sender = new Sender(endpoint, {
-      database,
-      client,
-      renderInvoices,
-      schedule,
-      permit: () => this.#permit(endpoint.id),
-      onStanding: () => onStanding(endpoint),
-    });
-    const done = sender
+    const { database, policy, renderInvoices, schedule = retrySchedule } = this.#options;
+    const onStanding = () => this.#options.onStanding(endpoint);
+    const warn = (error: unknown) => this.#options.warn(error, endpoint.id);
+    const permit = () => this.#permit(endpoint.id);
+    const shared = { pause: new Pause(schedule, endpoint.pause), log: new AttemptLog(), rate: new Rate() };
+    const options = { database, renderInvoices, schedule, permit, ...shared };
+    // Connections of their own: neither waits for one of the other's.
+    const [client, laneClient] = [createGuardedClient(policy), createGuardedClient(policy)];
+    const sender: Sender = new Sender(endpoint, { ...options, client, onStanding });
+    const onAttempt = () => sender.wake();
+    const lane = new ReplayLane(endpoint, { ...options, client: laneClient, onAttempt, onEnd: onStanding, warn });
+    const sending = sender
       .run()
-      .catch((error: unknown) => warn(error, endpoint.id))
+      .catch(warn)
+      .finally(() => lane.end({ abort: false }));
+    const done = Promise.all([sending, lane.run()])
       .then(async () => {
-        await client.close();
+        await Promise.all([client.close(), laneClient.close()]);
         await inSqlTransaction(database, systemScope, (tx) => releaseEndpoint(tx, endpoint));
       })
-      .catch((error: unknown) => warn(error, endpoint.id))
+      .catch(warn)
       .finally(() => {
         this.#running.delete(endpoint.id);
         this.#digest = '';
       });
-    this.#running.set(endpoint.id, { sender, done });
+    this.#running.set(endpoint.id, { sender, lane, done });
   }
 
   /** True when a request to the endpoint may begin now. */
@@ -204,4 +214,9 @@ export class ShardDelivery {
       if (!this.#running.has(endpointId)) return false;
     }
   }
+}
+
+function endRunning({ sender, lane }: Running, how: { abort: boolean }): void {
+  sender.end(how);
+  lane.end(how);
 }

@@ -2,6 +2,7 @@ import { realNow } from '../../../db/clock.ts';
 import type { Database } from '../../../db/orm.ts';
 import { workflowScope } from '../../../db/scope.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
+import { type RunningReplays, runningReplays } from '../../../services/event/webhook/replay.ts';
 import { type EndpointStanding, endpointStanding } from '../../../services/event/webhook/standing.ts';
 import type {
   WebhookEndpointStanding,
@@ -18,8 +19,10 @@ export type WebhookStandingActivities = ReturnType<typeof createWebhookStandingA
 export function createWebhookStandingActivities({ database }: { database: Database }) {
   return {
     async lookAtEndpoint({ endpointId, ...owner }: WebhookEndpointStart): Promise<WebhookEndpointStanding> {
-      const standing = await inSqlTransaction(database, workflowScope(owner), (tx) => endpointStanding(tx, endpointId));
-      return sayStanding(standing, realNow());
+      return inSqlTransaction(database, workflowScope(owner), async (tx) => {
+        const said = sayStanding(await endpointStanding(tx, endpointId), realNow());
+        return sayReplays(said, await runningReplays(tx, endpointId), realNow());
+      });
     },
   };
 }
@@ -69,4 +72,24 @@ function sayDisabled({ disabledReason, disabledAt, disabledAnswer, disabledFailu
     `It was disabled at ${disabledAt}${reason ?? ''}.`,
     'Nothing is sent until it is enabled; then it goes on where it stopped.',
   ];
+}
+
+/** Standing of an endpoint with what is sent to it again. */
+export function sayReplays(
+  said: WebhookEndpointStanding,
+  { replay, singles }: RunningReplays,
+  now: string,
+): WebhookEndpointStanding {
+  if (replay === null && singles === 0) return said;
+  const sentences = [...said.sentences];
+  if (singles > 0) sentences.push(`${singles} single events are to be sent again.`);
+  if (replay !== null) {
+    const { eventCount, received, failed } = replay;
+    sentences.push(
+      `A replay is under way: of ${eventCount} events ${received} were received and ${failed} were not, the others follow.`,
+    );
+  }
+  const nextLook = new Date(Date.parse(now) + lookEveryMs).toISOString();
+  const lookAt = said.lookAt !== null && said.lookAt < nextLook ? said.lookAt : nextLook;
+  return { sentences, lookAt, isOver: false };
 }

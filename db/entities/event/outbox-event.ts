@@ -23,7 +23,10 @@ const schema = defineEntity({
     createdAt: instant(),
   },
   uniques: [{ properties: ['environmentId', 'entityId', 'sequence'] }],
-  indexes: [{ properties: ['environmentId', 'transactionId', 'position'] }],
+  indexes: [
+    { properties: ['environmentId', 'transactionId', 'position'] },
+    { properties: ['environmentId', 'createdAt', 'id'] },
+  ],
 });
 export class OutboxEvent extends schema.class {}
 schema.setClass(OutboxEvent);

@@ -17,6 +17,8 @@ const schema = defineEntity({
     /** Number of events of the object that were skipped in a row, with this one. */
     consecutive: p.integer(),
     skippedAt: instant(),
+    /** Instant at which it was sent again and received; null while the endpoint lacks it. */
+    receivedAt: instant().nullable(),
   },
 });
 export class WebhookSkip extends schema.class {}

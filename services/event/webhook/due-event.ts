@@ -76,8 +76,18 @@ export async function beforeEvents(
   endpointId: string,
   events: readonly Pick<DueEvent, 'entityId' | 'sequence'>[],
 ): Promise<Map<string, Before>> {
-  if (events.length === 0) return new Map();
-  const rows = await tx.rows<Before & { entity_id: string }>(
+  const before = await beforeEach(tx, endpointId, events);
+  return new Map(events.flatMap(({ entityId }, index) => (before[index] ? [[entityId, before[index]]] : [])));
+}
+
+/** Events before each of these, in their order. */
+export async function beforeEach(
+  tx: ScopedSql,
+  endpointId: string,
+  events: readonly Pick<DueEvent, 'entityId' | 'sequence'>[],
+): Promise<Before[]> {
+  if (events.length === 0) return [];
+  return tx.rows<{ previous: number; skipped: number }>(
     beforeText,
     [
       endpointId,
@@ -87,10 +97,9 @@ export async function beforeEvents(
     ],
     'webhook-before',
   );
-  return new Map(rows.map(({ entity_id, previous, skipped }) => [entity_id, { previous, skipped }]));
 }
 
-interface DueRow {
+export interface DueRow {
   id: string;
   place: string;
   event_name: string;
@@ -101,7 +110,7 @@ interface DueRow {
   payload: string;
 }
 
-function dueEvent(row: DueRow): DueEvent {
+export function dueEvent(row: DueRow): DueEvent {
   return {
     id: row.id,
     place: BigInt(row.place),
@@ -114,28 +123,30 @@ function dueEvent(row: DueRow): DueEvent {
   };
 }
 
-/** SQL that is true for an event of `e` and `f` whose type the endpoint $1 had asked for at its place; before its start it had for none. */
-export const isDue = (e: string, f: string) => `(
+/** SQL that is true for an event of `e` and `f` whose type an endpoint had asked for at its place, and null before the endpoint's start. */
+export const isDue = (e: string, f: string, endpointId = '$1') => `(
   select case when cardinality(w.event_types) = 0 then ${e}.event_name <> 'event.rejected' else ${e}.event_name = any(w.event_types) end
-  from webhook_filter w where w.endpoint_id = $1 and w.from_position < ${f}.feed_position order by w.from_position desc limit 1)`;
+  from webhook_filter w where w.endpoint_id = ${endpointId} and w.from_position < ${f}.feed_position order by w.from_position desc limit 1)`;
 
-const columns = `e.id, f.feed_position::text as place, e.event_name, e.entity_id, e.sequence, e.occurred_at, e.created_at, e.payload::text as payload`;
+/** Columns of a `DueRow`, of `e` and its place `f`. */
+export const dueColumns = `e.id, f.feed_position::text as place, e.event_name, e.entity_id, e.sequence, e.occurred_at, e.created_at, e.payload::text as payload`;
 
 const pageText = `
-select ${columns} from outbox_feed f join outbox_event e on e.id = f.event_id
+select ${dueColumns} from outbox_feed f join outbox_event e on e.id = f.event_id
 where f.environment_id = $2 and f.feed_position > $3::bigint and f.feed_position <= $4::bigint and ${isDue('e', 'f')}
 order by f.feed_position`;
 
 const objectText = `
-select ${columns} from outbox_event e join outbox_feed f on f.environment_id = $2 and f.event_id = e.id
+select ${dueColumns} from outbox_event e join outbox_feed f on f.environment_id = $2 and f.event_id = e.id
 where e.environment_id = $2 and e.entity_id = $3 and e.sequence >= $4::int and f.feed_position <= $5::bigint and ${isDue('e', 'f')}
 order by e.sequence limit $6`;
 
 const beforeText = `
-select t.entity_id, coalesce(p.sequence, 0) as previous, coalesce(s.consecutive, 0) as skipped
-from unnest($3::text[], $4::int[]) as t(entity_id, sequence)
+select coalesce(p.sequence, 0) as previous, coalesce(s.consecutive, 0) as skipped
+from unnest($3::text[], $4::int[]) with ordinality as t(entity_id, sequence, nth)
 left join lateral (
   select e.sequence from outbox_event e join outbox_feed f on f.environment_id = $2 and f.event_id = e.id
   where e.environment_id = $2 and e.entity_id = t.entity_id and e.sequence < t.sequence and ${isDue('e', 'f')}
   order by e.sequence desc limit 1) p on true
-left join webhook_skip s on s.endpoint_id = $1 and s.entity_id = t.entity_id and s.sequence = p.sequence`;
+left join webhook_skip s on s.endpoint_id = $1 and s.entity_id = t.entity_id and s.sequence = p.sequence
+order by t.nth`;

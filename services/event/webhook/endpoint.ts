@@ -5,6 +5,7 @@ import { WebhookCursor } from '../../../db/entities/event/webhook-cursor.ts';
 import { WebhookEndpoint } from '../../../db/entities/event/webhook-endpoint.ts';
 import { WebhookFilter } from '../../../db/entities/event/webhook-filter.ts';
 import { WebhookLine } from '../../../db/entities/event/webhook-line.ts';
+import { WebhookReplay } from '../../../db/entities/event/webhook-replay.ts';
 import { WebhookSkip } from '../../../db/entities/event/webhook-skip.ts';
 import { WebhookTest } from '../../../db/entities/event/webhook-test.ts';
 import { type ListDefinition, type ListPage, type ListQuery, listPage } from '../../../db/list.ts';
@@ -167,6 +168,8 @@ export async function deleteEndpoint(tx: Transaction, id: string): Promise<{ isS
   await tx.em.nativeDelete(WebhookFilter, { endpointId: id });
   await tx.em.nativeDelete(WebhookLine, { endpointId: id });
   await tx.em.nativeDelete(WebhookSkip, { endpointId: id });
+  const cancelled = { state: 'cancelled', endedAt: row.updatedAt };
+  await tx.em.nativeUpdate(WebhookReplay, { endpointId: id, state: 'running' }, cancelled);
   await tx.em.nativeDelete(WebhookTest, { endpointId: id });
   await tx.em.flush();
   await audit(tx, row, 'deleted');

@@ -23,6 +23,8 @@ export type LeasedEndpoint = Pick<
   /** Place up to which nothing is sent. */
   droppedPosition: string;
   pause: EndpointPause | null;
+  /** Ids of the replays that are under way, separated by commas. */
+  replays: string;
   reception: EndpointReception;
 };
 
@@ -123,14 +125,17 @@ const leasedText = `
 with mine as (
   select c.endpoint_id, c.epoch from webhook_cursor c
   where c.owner = $1 and ${isServed} and ${ofShard} and ${mayBeSent}),
+running as (
+  select endpoint_id, string_agg(id, ',' order by id) as ids from webhook_replay where state = 'running' group by endpoint_id),
 digest as (
-  select count(*) || ':' || coalesce(sum(hashtextextended(concat_ws(' ', e.id, m.epoch, e.updated_at), 0)), 0) as digest
-  from mine m join webhook_endpoint e on e.id = m.endpoint_id)
+  select count(*) || ':' || coalesce(sum(hashtextextended(concat_ws(' ', e.id, m.epoch, e.updated_at, r.ids), 0)), 0) as digest
+  from mine m join webhook_endpoint e on e.id = m.endpoint_id left join running r on r.endpoint_id = m.endpoint_id)
 select d.digest, ${hasTests} as "hasTests", e.id, e.tenant_id as "tenantId", e.environment_id as "environmentId", e.url, e.on_exhausted as "onExhausted",
   e.rate_limit as "rateLimit", e.secret_key_id as "secretKeyId", e.secret_nonce as "secretNonce", e.secret_ciphertext as "secretCiphertext",
-  m.epoch, e.updated_at::text as revision, c.position::text as position, c.created_position::text as "createdPosition",
-  c.dropped_position::text as "droppedPosition", c.pause_reason as "pauseReason", c.paused_until as "pausedUntil",
+  m.epoch, concat_ws(' ', e.updated_at, r.ids) as revision, coalesce(r.ids, '') as replays, c.position::text as position,
+  c.created_position::text as "createdPosition", c.dropped_position::text as "droppedPosition",
+  c.pause_reason as "pauseReason", c.paused_until as "pausedUntil",
   c.received_at as "receivedAt", c.failed_at as "failedAt", c.failure, c.silent_since as "silentSince",
   c.failing_since as "failingSince", c.failures
-from digest d left join (mine m join webhook_endpoint e on e.id = m.endpoint_id join webhook_cursor c on c.endpoint_id = m.endpoint_id)
-  on d.digest <> $4`;
+from digest d left join (mine m join webhook_endpoint e on e.id = m.endpoint_id join webhook_cursor c on c.endpoint_id = m.endpoint_id
+  left join running r on r.endpoint_id = m.endpoint_id) on d.digest <> $4`;

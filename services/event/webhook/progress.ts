@@ -1,5 +1,6 @@
 import { instantText } from '../../../db/rows/columns.ts';
 import type { ScopedSql, Sql } from '../../../db/transaction.ts';
+import { type Delivery, keepDeliveries } from './delivery.ts';
 
 /** An object that waits at an endpoint. */
 export interface WaitingLine {
@@ -50,6 +51,7 @@ export interface Progress {
   /** Objects that do not wait any more. */
   freed: readonly string[];
   skipped: readonly SkippedEvent[];
+  deliveries: readonly Delivery[];
   pause: EndpointPause | null;
   reception: EndpointReception;
 }
@@ -59,7 +61,7 @@ export interface Progress {
  * by now. design: people-and-events §A 6, B 27
  */
 export async function saveProgress(tx: ScopedSql, progress: Progress): Promise<boolean> {
-  const { endpointId, epoch, position, lines, freed, skipped, pause, reception } = progress;
+  const { endpointId, epoch, position, lines, freed, skipped, deliveries, pause, reception } = progress;
   const { tenantId, environmentId } = tx.scope;
   const [held] = await tx.rows(
     `update webhook_cursor set position = $3, pause_reason = $4, paused_until = $5,
@@ -73,6 +75,7 @@ export async function saveProgress(tx: ScopedSql, progress: Progress): Promise<b
     'webhook-progress',
   );
   if (!held) return false;
+  await keepDeliveries(tx, endpointId, deliveries);
   const owner = [endpointId, tenantId, environmentId];
   if (skipped.length > 0) {
     const columns = [

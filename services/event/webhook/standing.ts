@@ -53,6 +53,6 @@ select e.enabled as "isEnabled", e.disabled_reason as "disabledReason", e.disabl
   (select min(l.failed_since) from webhook_line l where l.endpoint_id = e.id) as "failedSince",
   (select l.failure from webhook_line l where l.endpoint_id = e.id order by l.failed_since desc limit 1) as failure,
   c.pause_reason as "pauseReason", c.paused_until as "pausedUntil",
-  (select count(*)::int from webhook_skip s where s.endpoint_id = e.id) as skipped
+  (select count(*)::int from webhook_skip s where s.endpoint_id = e.id and s.received_at is null) as skipped
 from webhook_endpoint e left join webhook_cursor c on c.endpoint_id = e.id
 where e.environment_id = $1 and e.id = $2 and e.status = 'published'`;

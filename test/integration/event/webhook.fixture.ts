@@ -107,6 +107,15 @@ export function expectNoGap(received: readonly Received[]): void {
   }
 }
 
+/** Checks that of each object the first receipts of its events go up. */
+export function expectInOrder(received: readonly Received[]): void {
+  const last = new Map<string, number>();
+  for (const { object, sequence } of firstReceipts(received)) {
+    expect(sequence).toBeGreaterThan(last.get(object) ?? 0);
+    last.set(object, sequence);
+  }
+}
+
 /** True when a request is signed with the secret, under both families of names, at the time of now. */
 export function expectSigned({ headers, body }: Received, secret: string): void {
   const raw = { headers, body: Buffer.from(body) };

@@ -131,7 +131,7 @@ describe('the description of deliveries', () => {
   test('names the headers that are sent, and no others', () => {
     const secrets = { secret: `whsec_${Buffer.alloc(24).toString('base64')}`, headers: {} };
     const event = { id: 'sys_event_1', entityId: 'inv_1', sequence: 3, occurredAt: '2026-01-31T00:00:00.000Z' };
-    const sent = (stateSequence: number) =>
+    const sent = (stateSequence: number, more: { isReplay?: true } = {}) =>
       Object.keys(
         headersOf({
           url: 'https://example.com',
@@ -141,10 +141,11 @@ describe('the description of deliveries', () => {
           before: { previous: 0, skipped: 0 },
           number: 1,
           nowMs: 0,
+          ...more,
         }),
       ).filter((name) => !['content-type', 'user-agent'].includes(name));
     const named = (list: readonly Header[]) => list.map(({ name }) => name).sort();
-    expect(named(headers)).toEqual(sent(4).sort());
+    expect(named(headers)).toEqual(sent(4, { isReplay: true }).sort());
     expect(named(headers.filter(({ required }) => required))).toEqual(sent(3).sort());
     for (const { parameters } of webhooks) {
       expect(parameters.map(({ $ref }) => $ref)).toEqual(headers.map(({ name }) => `#/components/parameters/${name}`));

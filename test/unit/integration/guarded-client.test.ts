@@ -131,8 +131,17 @@ describe('a call', () => {
   });
 
   test('says what the answer asks for', async () => {
-    const { url } = await receiver((_, response) => void response.writeHead(429, { 'retry-after': '120' }).end());
-    expect(await client().post(call(url))).toEqual({ status: 429, retryAfter: '120' });
+    const { url } = await receiver(
+      (_, response) => void response.writeHead(429, { 'retry-after': '120' }).end('later'),
+    );
+    const beginning = Buffer.from('later');
+    expect(await client().post(call(url))).toEqual({ status: 429, retryAfter: '120', beginning });
+  });
+
+  test('reads 4 KiB of the answer and no more', async () => {
+    const { url } = await receiver((_, response) => void response.end(Buffer.alloc(100_000, 'a')));
+    const { beginning } = await client().post(call(url));
+    expect(Buffer.from(beginning).toString()).toBe('a'.repeat(4_096));
   });
 
   test('has at most eight connections', async () => {
