@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 const servers = 'test/support/global-setup.ts';
@@ -10,6 +11,8 @@ export default defineConfig({
     // Files after each other share a process, so that the product is loaded once and not 400 times. What a file starts hangs on
     // the file: its database, namespace and workers end with it, and no file may change what belongs to the process.
     isolate: false,
+    // Processes of the product that tests start are compiled once, as with `npm start`.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compile') },
     teardownTimeout: 30_000,
     projects: [
       // Some load the fonts and parsers of documents, which a machine that does other things at once takes seconds for.
