@@ -33,6 +33,8 @@ const fastSettings = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   autovacuum_naptime: '10min',
+  // The log lies in memory too.
+  max_wal_size: '256MB',
 };
 
 const memory = '/dev/shm';
