@@ -242,6 +242,13 @@ describe('a receiver', () => {
       },
     ],
     [
+      'answers byte by byte',
+      (_: unknown, response: ServerResponse): void => {
+        const more = setInterval(() => response.write('a'), 50);
+        response.writeHead(200).on('close', () => clearInterval(more));
+      },
+    ],
+    [
       'answers 10 MB',
       (_: unknown, response: ServerResponse): void => void response.writeHead(200).end(Buffer.alloc(10_000_000)),
     ],
