@@ -11,7 +11,7 @@ import type { PhaseEvent } from '../../../services/platform/event-catalogue/subs
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import { testApp, testOutgoing } from '../../support/app.ts';
 import { created } from '../../support/billing.ts';
-import { testDatabase } from '../../support/database.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { testSecretKeys } from '../../support/secret-keys.ts';
 import { testTemporal } from '../../support/temporal.ts';
 import { toldPhase, toldRejection } from '../../support/told-event.ts';
@@ -139,8 +139,8 @@ export async function webhookWorld(schedule: RetrySchedule = [50, 50, 50]) {
     renderInvoices,
     schedule,
   };
-  const work = async (): Promise<TestWorkers> => {
-    const workers = await startWorkers(base, temporal, { gateway, webhooks });
+  const work = async (on: TestDatabase = base): Promise<TestWorkers> => {
+    const workers = await startWorkers(on, temporal, { gateway, webhooks });
     await startWebhookDelivery(temporal.client, 1);
     return workers;
   };
