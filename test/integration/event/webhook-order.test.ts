@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
+import { placeEvents } from '../../../services/event/outbox-relay.ts';
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import { created } from '../../support/billing.ts';
 import { toldPhase } from '../../support/told-event.ts';
@@ -176,4 +177,31 @@ test('an endpoint that starts at an instant gets what was created since, each ob
   ]);
   await api('DELETE', `/webhooks/endpoints/${id}`);
   await workers.stop();
+});
+
+/** Rows of the outbox that the connection of a transaction has read. */
+async function rowsReadBy(tx: SqlTransaction): Promise<number> {
+  const [table] = await tx.rows<{ count: number }>(
+    `select (seq_tup_read + idx_tup_fetch)::int as count from pg_stat_xact_user_tables where relname = 'outbox_event'`,
+  );
+  return table?.count ?? 0;
+}
+
+test('finding what is new reads that alone, however much was placed since another transaction began', async () => {
+  const held = await openTransaction();
+  const place = () => inSqlTransaction(database, scope, placeEvents);
+  for (let n = 0; n < 20; n += 1) {
+    await emit(Array.from({ length: 20 }, (_, k) => `many-${k}`));
+    await place();
+  }
+  const end = await place();
+  await emit(['new', 'new']);
+  const found = await inSqlTransaction(database, scope, async (tx) => {
+    const before = await rowsReadBy(tx);
+    const last = await placeEvents(tx);
+    return { events: Number(last) - Number(end), rowsRead: (await rowsReadBy(tx)) - before };
+  });
+  await held.commit();
+  expect(found.events).toBe(2);
+  expect(found.rowsRead).toBeLessThan(20);
 });
