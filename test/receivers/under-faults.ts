@@ -43,6 +43,13 @@ export async function receiveThroughFaults(options: FaultOptions): Promise<StepR
   chmodSync(directory, 0o711);
   const receivers: Receiver[] = [];
   let installation: Installation | undefined;
+  const end = async () => {
+    for (const receiver of receivers) await receiver.stop();
+    await installation?.stop();
+    removeDirectory(join(directory, 'postgres'));
+    rmSync(directory, { recursive: true, force: true });
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end().then(() => process.exit(130)));
   try {
     for (const language of foreign) receivers.push(await startReceiver(language, join(directory, language)));
     const faults = new Faults(options, directory);
@@ -55,10 +62,7 @@ export async function receiveThroughFaults(options: FaultOptions): Promise<StepR
     for (const receiver of receivers) results.push(await resultOf(receiver, installation.ownerUrl, faults.summary));
     return results;
   } finally {
-    for (const receiver of receivers) await receiver.stop();
-    await installation?.stop();
-    removeDirectory(join(directory, 'postgres'));
-    rmSync(directory, { recursive: true, force: true });
+    await end();
   }
 }
 
@@ -184,7 +188,10 @@ async function writeEvents({ apiUrl, apiKey }: Installation, { deliveries, seed 
 async function resultOf(receiver: Receiver, ownerUrl: string, kills: string): Promise<StepResult> {
   const committed = await committedEvents(ownerUrl);
   const received = () => new Set(receiver.lines().flatMap((line) => /^received (\S+ \d+)/.exec(line)?.[1] ?? []));
-  const missing = () => committed.filter((event) => !received().has(event));
+  const missing = () => {
+    const known = received();
+    return committed.filter((event) => !known.has(event));
+  };
   await poll(() => (missing().length === 0 ? true : undefined), catchUpLimitMs, lookEveryMs);
   const gaps = receiver.lines().filter((line) => line.startsWith('gap:'));
   const left = missing();
