@@ -35,6 +35,8 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'usage-read': () => import('./usage-read.ts'),
   'wallet-balance': () => import('./wallet/wallet-balance.ts'),
   'wallet-debit': () => import('./wallet/wallet-debit.ts'),
+  'webhook-hang': () => import('./event/webhook-hang.ts'),
+  'webhook-idle': () => import('./event/webhook-idle.ts'),
   'webhook-lag': () => import('./event/webhook-lag.ts'),
   webhooks: () => import('./event/webhooks.ts'),
   'workflow-memory': () => import('./workflow-memory.ts'),

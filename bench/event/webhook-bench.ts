@@ -60,14 +60,17 @@ export async function startSending(platform: BenchPlatform): Promise<() => Promi
   return stop;
 }
 
-/** Registers a receiver of everything from now on, and answers its secret. */
-export async function register({ database, scope }: BenchPlatform, url: string): Promise<string> {
+/** Registers a receiver of everything from now on. */
+export async function register(
+  { database, scope }: BenchPlatform,
+  url: string,
+): Promise<{ id: string; secret: string }> {
   const usual = { description: '', eventTypes: [], enabled: true, onExhausted: 'skip' as const, rateLimit: null };
   const input = { ...usual, url, headers: {}, metadata: {} };
-  const { secret } = await inTransaction(database, scope, (tx) =>
+  const { row, secret } = await inTransaction(database, scope, (tx) =>
     createEndpoint(tx, benchSecretKeys, { ...input, secret: null, start: 'now' }),
   );
-  return secret;
+  return { id: row.id, secret };
 }
 
 /** Commits events of objects in one transaction. */

@@ -29,7 +29,7 @@ export async function run(): Promise<void> {
       delivered += 1;
     });
     await startSending(platform);
-    const secret = await register(platform, sink.url);
+    const { secret } = await register(platform, sink.url);
     const all = Array.from({ length: deliveries }, (_, n) => `cust_${n % objects}`);
     await compare({
       bench: 'webhooks',
