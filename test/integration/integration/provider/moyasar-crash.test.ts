@@ -43,7 +43,7 @@ await inTransaction(base.database, base.scope, (tx) =>
   }),
 );
 
-// Its answer may come long after its caller has given up.
+// The answer may come long after its caller has given up.
 const charge = {
   ...{ destination_type: 'INVOICE', destination_id: invoiceId, payment_method_type: 'CARD' },
   ...{ amount: '12.5', currency: 'usd' },

@@ -26,9 +26,9 @@ export interface Sender {
   eventOf(id: string): object;
   /** Status where the signature is missing or does not fit. */
   refusedWith: 400 | 401;
-  /** What the signature covers: nothing where a secret goes along with the bytes. */
+  /** Part that the signature covers: nothing where a secret goes along with the bytes. */
   covers: 'bytes and time' | 'bytes' | 'nothing';
-  /** Its secret is a member of the body, which is read to find it. */
+  /** The secret is a member of the body, which is read to find it. */
   isInBody?: true;
   /** Member of the body that names the event; absent where a header alone does, or nothing. */
   idMember?: 'id' | 'event_id';
@@ -36,7 +36,7 @@ export interface Sender {
   isKeptAlone?: true;
   /** Any object is an event of it. */
   takesAnyObject?: true;
-  /** Its secret is one of its other secrets, which are exchanged all at once and end at once. */
+  /** The secret is one of its other secrets, which are exchanged all at once and end at once. */
   exchangesAll?: true;
 }
 
