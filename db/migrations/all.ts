@@ -83,8 +83,8 @@ import { Migration20261128_31_method_tokens } from './20261128_31_method_tokens.
 import { Migration20261128_40_kept_commands } from './20261128_40_kept_commands.ts';
 import { Migration20261128_40_webhook_endpoints } from './20261128_40_webhook_endpoints.ts';
 import { Migration20261128_41_webhook_delivery } from './20261128_41_webhook_delivery.ts';
-import { Migration20261128_42_method_declined } from './20261128_42_method_declined.ts';
 import { Migration20261128_42_disputes } from './20261128_42_disputes.ts';
+import { Migration20261128_42_method_declined } from './20261128_42_method_declined.ts';
 import { Migration20261128_42_webhook_disabling } from './20261128_42_webhook_disabling.ts';
 import { Migration20261128_43_webhook_rate_limit } from './20261128_43_webhook_rate_limit.ts';
 import { Migration20261128_44_webhook_tests } from './20261128_44_webhook_tests.ts';
