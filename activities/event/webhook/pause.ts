@@ -16,6 +16,7 @@ export class Pause {
   #untilMs: number;
   #isChanged = false;
   readonly #unreached = new Set<string>();
+  #isLeftToReplay = false;
   #probes = 0;
 
   constructor(schedule: RetrySchedule, pause: EndpointPause | null) {
@@ -33,6 +34,16 @@ export class Pause {
   /** True while one event is tried to see whether the receiver is back. */
   get isProbing(): boolean {
     return this.#pause?.reason === 'unreachable';
+  }
+
+  /** True where nothing else is there to try an unreachable receiver with than what is sent again. */
+  get isLeftToReplay(): boolean {
+    return this.#isLeftToReplay && this.isProbing;
+  }
+
+  /** Has what is sent again find out when the receiver is back, until the next attempt told something. */
+  leaveToReplay(): void {
+    this.#isLeftToReplay = true;
   }
 
   /** Milliseconds until something may be sent again; 0 where it may be now. */
@@ -85,6 +96,7 @@ export class Pause {
   }
 
   #put(reason: EndpointPause['reason'], untilMs: number): void {
+    this.#isLeftToReplay = false;
     this.#pause = { reason, until: new Date(untilMs).toISOString() };
     this.#untilMs = untilMs;
     this.#isChanged = true;

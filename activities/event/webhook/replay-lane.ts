@@ -46,6 +46,8 @@ export class ReplayLane {
   /** Pace of the lane: half of that of the endpoint. */
   readonly #pace = new Rate();
   #endpoint: OpenEndpoint;
+  /** Object with which an unreachable receiver is tried; null where none is. */
+  #prober: string | null = null;
   /** Replay that is worked at; null once it is cancelled. */
   #current: string | null = null;
   #isEnding = false;
@@ -113,29 +115,43 @@ export class ReplayLane {
   }
 
   /** Sends an event until it is received or was tried often enough; null where the replay or the lane ended before. */
-  async #send(task: ReplayTask, { event, before }: PageEvent): Promise<Sent | null> {
-    const { database, renderInvoices, schedule } = this.#options;
+  async #send(task: ReplayTask, event: PageEvent): Promise<Sent | null> {
+    const { schedule } = this.#options;
     let counted = 0;
     for (;;) {
-      if (!(await this.#isFree(task.id))) return null;
-      const number = counted + 1;
-      const content = await contentOf({ database, renderInvoices }, this.#endpoint, event);
-      if (content === null) {
-        this.#note(event, number, unreadable, { startedMs: Date.now(), durationMs: 0 }, null);
-        return 'failed';
-      }
-      if (!(await this.#mayBegin(task.id))) return null;
-      const id = task.newIds ? `${event.id}-r${task.number}` : event.id;
-      const attempt = { content, before, number, nowMs: Date.now() };
-      const { outcome, time } = await this.#attempt({ ...event, id }, attempt);
-      // A receiver that asks to wait, or cannot be reached at all, has had no chance: the attempt does not count.
-      if (outcome.waitMs === null && !this.#options.pause.isProbing) counted = number;
-      const isOver = outcome.failure === null || counted >= mostAttempts;
+      const tried = await this.#try(task, event, counted + 1).finally(() => {
+        if (this.#prober === event.event.entityId) this.#prober = null;
+      });
+      if (tried === null) return null;
+      const { outcome, time, isCounted } = tried;
+      if (isCounted) counted += 1;
+      const isOver = outcome.failure === null || outcome === unreadable || counted >= mostAttempts;
       const waitMs = Math.max(schedule[0] ?? 0, outcome.waitMs ?? 0);
-      this.#note(event, number, outcome, time, isOver ? null : new Date(Date.now() + waitMs).toISOString());
+      const nextAt = isOver ? null : new Date(Date.now() + waitMs).toISOString();
+      this.#note(event.event, isCounted ? counted : counted + 1, outcome, time, nextAt);
       if (isOver) return outcome.failure === null ? 'received' : 'failed';
       await this.#rest(waitMs);
     }
+  }
+
+  /** Makes an attempt once it may be made; null where the replay or the lane ended before. */
+  async #try(
+    task: ReplayTask,
+    { event, before }: PageEvent,
+    number: number,
+  ): Promise<{ outcome: AttemptOutcome; time: AttemptTime; isCounted: boolean } | null> {
+    const { database, renderInvoices, pause } = this.#options;
+    if (!(await this.#isFree(task.id, event.entityId))) return null;
+    const content = await contentOf({ database, renderInvoices }, this.#endpoint, event);
+    if (content === null) {
+      return { outcome: unreadable, time: { startedMs: Date.now(), durationMs: 0 }, isCounted: true };
+    }
+    if (!(await this.#mayBegin(task.id, event.entityId))) return null;
+    const id = task.newIds ? `${event.id}-r${task.number}` : event.id;
+    const attempt = { content, before, number, nowMs: Date.now() };
+    const made = await this.#attempt({ ...event, id }, attempt);
+    // A receiver that asks to wait, or cannot be reached at all, has had no chance.
+    return { ...made, isCounted: made.outcome.waitMs === null && !pause.isProbing };
   }
 
   async #attempt(
@@ -146,8 +162,9 @@ export class ReplayLane {
     const { client, pause } = this.#options;
     const attempt: Attempt = { url, secrets, event, ...of, isReplay: true };
     const outcome = await attemptEvent(client, attempt, this.#aborting.signal);
-    // While a receiver is away, what is sent by itself finds out when it is back.
-    if (outcome.failure !== null || !pause.isProbing) pause.learn(event.entityId, outcome, Date.now());
+    // While a receiver is away, what is sent by itself finds out when it is back, where there is any.
+    if (outcome.failure !== null || !pause.isProbing || pause.isLeftToReplay)
+      pause.learn(event.entityId, outcome, Date.now());
     return { outcome, time: { startedMs: of.nowMs, durationMs: Date.now() - of.nowMs } };
   }
 
@@ -156,19 +173,25 @@ export class ReplayLane {
     this.#options.onAttempt();
   }
 
-  /** Waits while the endpoint pauses; false once the replay or the lane has ended. */
-  async #isFree(replayId: string): Promise<boolean> {
+  /** Waits while the endpoint pauses, or until this object is to try whether the receiver is back; false once the replay or the lane has ended. */
+  async #isFree(replayId: string, entityId: string): Promise<boolean> {
     const { pause } = this.#options;
     for (;;) {
       if (this.#isEnding || this.#current !== replayId) return false;
       const nowMs = Date.now();
-      if (!pause.holds(nowMs) && !pause.isProbing) return true;
+      if (!pause.holds(nowMs)) {
+        if (!pause.isProbing) return true;
+        if (pause.isLeftToReplay && (this.#prober ?? entityId) === entityId) {
+          this.#prober = entityId;
+          return true;
+        }
+      }
       await this.#rest(Math.min(pause.msUntilOver(nowMs) || lookAgainMs, lookAgainMs));
     }
   }
 
   /** Waits for its turn within the rate limit; false once the replay or the lane has ended. */
-  async #mayBegin(replayId: string): Promise<boolean> {
+  async #mayBegin(replayId: string, entityId: string): Promise<boolean> {
     const { permit, rate } = this.#options;
     const paces = [
       () => this.#pace.take(halfOf(this.#endpoint.rateLimit), performance.now()),
@@ -177,7 +200,7 @@ export class ReplayLane {
     for (const take of paces) {
       for (let waitMs = take(); waitMs > 0; waitMs = take()) {
         await this.#rest(Math.ceil(waitMs));
-        if (!(await this.#isFree(replayId))) return false;
+        if (!(await this.#isFree(replayId, entityId))) return false;
       }
     }
     // To ask whether it may begin is to look whether the replay was cancelled, too.

@@ -32,6 +32,7 @@ export class Sender {
   readonly #options: SenderOptions;
   readonly #lines: Lines;
   readonly #past = new Past();
+  #wasProbing = false;
   readonly #pause: Pause;
   readonly #reception: Reception;
   readonly #backlog: Backlog;
@@ -138,6 +139,8 @@ export class Sender {
   /** Starts requests for objects that have none under way, those that waited longest first. */
   #dispatch(nowMs: number): void {
     this.#pause.passIfOver(nowMs);
+    if (this.#wasProbing && !this.#pause.isProbing) this.#lines.retryUnreached();
+    this.#wasProbing = this.#pause.isProbing;
     if (this.#pause.holds(nowMs) || this.#reception.reason !== null) return;
     if (this.#pause.isProbing) this.#probe(nowMs);
     else this.#dispatchAll(nowMs);
@@ -163,7 +166,8 @@ export class Sender {
     const [entityId] = this.#backlog.objects;
     if (line) this.#startRetry(line, line.nextAt !== null && Date.parse(line.nextAt) > nowMs);
     else if (entityId !== undefined) this.#start(entityId, () => this.#drain(entityId));
-    else this.#pause.end();
+    else if (this.#endpoint.replays === '') this.#pause.end();
+    else this.#pause.leaveToReplay();
   }
 
   #startRetry(line: WaitingLine, isEarly = false): void {

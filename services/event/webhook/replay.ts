@@ -104,7 +104,7 @@ export async function retryEvent(tx: Transaction, eventId: string): Promise<stri
   }
   const { tenantId, environmentId, actor } = tx.scope;
   for (const endpointId of endpointIds) {
-    // One that is asked for twice is sent once.
+    // An event that is asked for twice is sent once.
     await tx.rows(retryText, [
       newId(prefix),
       tenantId,

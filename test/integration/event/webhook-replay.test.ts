@@ -16,7 +16,7 @@ import {
 const world = await webhookWorld([50, 50]);
 const { api, base, emit, endpoint, rows, temporal, work } = world;
 let workers = await work();
-// Those that a test started in the place of these.
+// Workers that a test started in the place of these.
 afterAll(() => workers.stop());
 
 const now = () => new Date().toISOString();
