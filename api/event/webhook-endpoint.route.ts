@@ -95,8 +95,13 @@ export async function webhookEndpointRoutes(app: Api): Promise<void> {
     config: { permission: 'webhook:write' },
     handler: async ({ params, body, scope, transaction }) => {
       const change = await endpointChange(body, webhooks);
-      const view = await transaction(async (tx) => viewEndpoint(await updateEndpoint(tx, keys, params.id, change)));
+      const { view, isServedElsewhere } = await transaction(async (tx) => {
+        const { row, isServedElsewhere } = await updateEndpoint(tx, keys, params.id, change);
+        return { view: viewEndpoint(row), isServedElsewhere };
+      });
       tell(scope, params.id);
+      // By then every worker has seen it: no request to the former address begins after the answer.
+      if (isServedElsewhere) await delay(fenceMs);
       return view;
     },
   });

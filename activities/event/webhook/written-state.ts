@@ -49,7 +49,9 @@ export class WrittenState {
       pause: pause.take(),
     };
     const isMine = await inSqlTransaction(this.#database, workflowScope(endpoint), async (tx) => {
-      const isSaved = await (reason === null ? saveProgress(tx, progress) : disableEndpoint(tx, progress, reason));
+      const isSaved = await (reason === null
+        ? saveProgress(tx, progress)
+        : disableEndpoint(tx, progress, { reason, url: endpoint.url }));
       crashPoint('webhook.beforeCommit');
       return isSaved;
     });

@@ -9,9 +9,13 @@ export type DisablingReason = 'gone' | 'failing';
 /**
  * Writes down the last progress of a sender and disables its endpoint, with the reason, the last answer and the number of failed attempts on
  * it and in the audit. What waits for it stays. False, and nothing is written, when the endpoint was deleted, was enabled anew or has
- * another sender by now; one that a person disabled meanwhile keeps that reason. design: people-and-events §B 19
+ * another sender by now; one that a person disabled meanwhile keeps that reason, and one that has another URL than `url` stays enabled. design: people-and-events §B 19
  */
-export async function disableEndpoint(tx: ScopedSql, progress: Progress, reason: DisablingReason): Promise<boolean> {
+export async function disableEndpoint(
+  tx: ScopedSql,
+  progress: Progress,
+  { reason, url }: { reason: DisablingReason; url: string },
+): Promise<boolean> {
   const { endpointId, reception } = progress;
   // People's changes lock the endpoint before its cursor too.
   await tx.rows('select from webhook_endpoint where id = $1 for update', [endpointId]);
@@ -21,8 +25,8 @@ export async function disableEndpoint(tx: ScopedSql, progress: Progress, reason:
   const disabled = await tx.rows(
     `update webhook_endpoint set enabled = false, disabled_reason = $3, disabled_at = $4, disabled_answer = $5, disabled_failures = $6,
        updated_at = $4, updated_by = $7
-     where id = $1 and environment_id = $2 and status = 'published' and enabled returning id`,
-    [endpointId, tx.scope.environmentId, reason, now, failure, failures, tx.scope.actor],
+     where id = $1 and environment_id = $2 and status = 'published' and enabled and url = $8 returning id`,
+    [endpointId, tx.scope.environmentId, reason, now, failure, failures, tx.scope.actor, url],
   );
   if (disabled.length > 0) {
     const detail = { reason, answer: failure, failures };

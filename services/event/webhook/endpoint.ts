@@ -116,15 +116,17 @@ export function listEndpoints(tx: Transaction, query: ListQuery): Promise<ListPa
 /**
  * Changes an endpoint. Other types hold for what comes behind the present end of the feed; another URL and other headers for the next
  * attempt; one that is enabled again goes on where it stopped, or behind the present end of the feed. Secrets that are under an older key are
- * sealed anew. Throws `not_found`. spec: platform §17.4; design: people-and-events §A 4, B 19, 21
+ * sealed anew. Answers whether a worker is sending to another URL, which may begin a request there until it has looked again. Throws `not_found`. spec: platform §17.4; design: people-and-events §A 4, B 19, 21
  */
 export async function updateEndpoint(
   tx: Transaction,
   keys: readonly EnvelopeKey[],
   id: string,
   { headers, resumeFrom, ...members }: EndpointChange,
-): Promise<WebhookEndpoint> {
+): Promise<{ row: WebhookEndpoint; isServedElsewhere: boolean }> {
   const row = await lockEndpoint(tx, id);
+  const isMoved = members.url !== undefined && members.url !== row.url;
+  const isServedElsewhere = isMoved && (await hasSender(tx, id));
   const changed: string[] = Object.keys(members);
   if (headers || row.secretKeyId !== keys[0]?.id) {
     const current = openEndpoint(keys, row);
@@ -143,7 +145,7 @@ export async function updateEndpoint(
     await tx.em.flush();
     await audit(tx, row, 'updated', { changed: changed.map(wireName).sort() });
   }
-  return row;
+  return { row, isServedElsewhere };
 }
 
 /** Has other types hold for what is placed from now on; of two changes at one place the last holds. */

@@ -7,7 +7,7 @@ import { created } from '../../support/billing.ts';
 import { toldPhase } from '../../support/told-event.ts';
 import { expectNoGap, firstReceipts, type Received, receiver, status, until, webhookWorld } from './webhook.fixture.ts';
 
-const world = await webhookWorld([20, 20, 20, 20, 20]);
+const world = await webhookWorld(Array.from({ length: 15 }, () => 20));
 const { api, base, emit, endpoint, rows, work } = world;
 const { database, scope } = base;
 
