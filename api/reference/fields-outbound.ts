@@ -40,6 +40,7 @@ export const outboundFields: Descriptions = {
   'OutboundAutoTopupStanding.until': 'When time ends the wait; null where time alone does not.',
   'OutboundWallet.auto_topup_standing':
     'Only where the event tells that the automatic top-up came to another standing.',
+  updated_transaction: 'The entry of the wallet that was settled; `transaction` says the same.',
   'OutboundWalletTransaction.type': '`credit` or `debit`.',
   'OutboundWalletTransaction.description': 'Text of whoever moved the credits.',
   'OutboundCheckoutSession.payment_provider': 'Payment provider whose page it is, such as `stripe`.',

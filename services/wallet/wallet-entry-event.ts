@@ -1,4 +1,4 @@
-import type { WalletTransactionEvent } from '../platform/event-catalogue/wallet-events.ts';
+import type { SettledTransactionEvent, WalletTransactionEvent } from '../platform/event-catalogue/wallet-events.ts';
 
 /** Entry of a wallet's ledger as its events show it. */
 export interface ToldEntry {
@@ -22,12 +22,28 @@ export interface ToldEntry {
   occurredAt: string;
 }
 
-/** Event of an entry: that it was made, or that it was settled. */
-export function entryEvent(
-  entry: ToldEntry,
-  name: WalletTransactionEvent['name'] = 'wallet.transaction.created',
-): WalletTransactionEvent {
-  const transaction = {
+/** Event of an entry that was made. */
+export function entryEvent(entry: ToldEntry): WalletTransactionEvent {
+  return {
+    name: 'wallet.transaction.created',
+    ...occurrenceOf(entry),
+    payload: { transaction: toldTransaction(entry) },
+  };
+}
+
+/** Event of an entry that was open and is settled. */
+export function settledEntryEvent(entry: ToldEntry): SettledTransactionEvent {
+  const transaction = toldTransaction(entry);
+  const payload = { updated_transaction: transaction, transaction };
+  return { name: 'wallet.transaction.updated', ...occurrenceOf(entry), payload };
+}
+
+function occurrenceOf({ id, occurredAt }: ToldEntry) {
+  return { entityType: 'wallet_transaction', entityId: id, occurredAt } as const;
+}
+
+function toldTransaction(entry: ToldEntry): WalletTransactionEvent['payload']['transaction'] {
+  return {
     id: entry.id,
     wallet_id: entry.walletId,
     customer_id: entry.customerId,
@@ -44,12 +60,5 @@ export function entryEvent(
     description: entry.description,
     expiry_date: entry.expiryDate ?? null,
     metadata: entry.metadata,
-  };
-  return {
-    name,
-    entityType: 'wallet_transaction',
-    entityId: entry.id,
-    payload: { transaction },
-    occurredAt: entry.occurredAt,
   };
 }

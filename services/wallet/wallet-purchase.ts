@@ -10,7 +10,7 @@ import { writeEvents } from '../platform/outbox.ts';
 import { endAttempts } from './auto-topup/auto-topup-end.ts';
 import { countCredits } from './credit-day.ts';
 import { noteLots } from './wallet-agenda.ts';
-import { entryEvent, type ToldEntry } from './wallet-entry-event.ts';
+import { settledEntryEvent, type ToldEntry } from './wallet-entry-event.ts';
 import { type Ledger, lotOf, openLedger } from './wallet-ledger.ts';
 import { writeWallets } from './wallet-ledger-write.ts';
 
@@ -166,11 +166,7 @@ async function writeFailed(ledger: Ledger, rows: readonly PurchaseRow[], reason:
 type Reported = ReturnType<typeof entryOf> & { occurredAt: string; version: number };
 
 async function report({ sql, scope }: Ledger, entries: readonly Reported[], action: string): Promise<void> {
-  await writeEvents(
-    sql,
-    scope,
-    entries.map((entry) => entryEvent(entry, 'wallet.transaction.updated')),
-  );
+  await writeEvents(sql, scope, entries.map(settledEntryEvent));
   await writeAudit(
     sql,
     scope,

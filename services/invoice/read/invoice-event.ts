@@ -1,10 +1,10 @@
-import type { InvoiceEvent, InvoiceNoticeEvent } from '../../platform/event-catalogue/invoice-events.ts';
+import type { InvoiceEvent } from '../../platform/event-catalogue/invoice-events.ts';
 
 /**
  * Events of an invoice. The payload names the invoice only: the feed and the deliveries show it whole, as it is when the event is
  * first shown, so the outbox does not store a copy of every line. design: people-and-events §A 7
  */
-export function invoiceEvents<Name extends InvoiceEvent['name'] | InvoiceNoticeEvent['name']>(
+export function invoiceEvents<Name extends InvoiceEvent['name']>(
   names: Name | readonly Name[],
   invoiceId: string,
   occurredAt: string,

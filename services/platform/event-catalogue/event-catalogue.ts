@@ -1,16 +1,22 @@
 import { entitlementEvents, featureEvents } from './catalogue-events.ts';
 import { customerEvents } from './customer-events.ts';
 import type { EventFamily, EventOf } from './event-family.ts';
-import { creditNoteEvents, invoiceEvents, invoiceNoticeEvents } from './invoice-events.ts';
+import { creditNoteEvents, invoiceEvents } from './invoice-events.ts';
 import { checkoutEvents, paymentEvents, refundEvents } from './payment-events.ts';
 import { phaseEvents, spendEvents, subscriptionEvents } from './subscription-events.ts';
 import { grantEvents, rejectionEvents } from './usage-events.ts';
-import { balanceEvents, featureAlertEvents, walletEvents, walletTransactionEvents } from './wallet-events.ts';
+import {
+  balanceEvents,
+  featureAlertEvents,
+  settledTransactionEvents,
+  walletEvents,
+  walletTransactionEvents,
+} from './wallet-events.ts';
 
 const families = [
   ...[customerEvents, featureEvents, entitlementEvents, subscriptionEvents, phaseEvents, spendEvents, rejectionEvents],
-  ...[grantEvents, invoiceEvents, invoiceNoticeEvents, creditNoteEvents, paymentEvents, refundEvents, checkoutEvents],
-  ...[walletEvents, balanceEvents, walletTransactionEvents, featureAlertEvents],
+  ...[grantEvents, invoiceEvents, creditNoteEvents, paymentEvents, refundEvents, checkoutEvents],
+  ...[walletEvents, balanceEvents, walletTransactionEvents, settledTransactionEvents, featureAlertEvents],
 ] as const;
 
 type OneOf<Family> = Family extends unknown ? EventOf<Family> : never;

@@ -31,21 +31,12 @@ export const invoiceEvents = eventFamily({
     'invoice.update.finalized': 'An invoice was finalized.',
     'invoice.update.payment': 'Money was received for an invoice or given back, or its payment status changed.',
     'invoice.update.voided': 'An invoice was voided.',
+    'invoice.communication.triggered': 'Somebody asked for an invoice to be sent to its customer.',
     'invoice.payment.overdue': 'The due date of an invoice passed and it is not paid; once an invoice.',
   },
 });
 
 export type InvoiceEvent = EventOf<typeof invoiceEvents>;
-
-export const invoiceNoticeEvents = eventFamily({
-  entityType: 'invoice',
-  payload: z.strictObject({ invoice: namedInvoice }),
-  events: {
-    'invoice.communication.triggered': 'Somebody asked for an invoice to be sent to its customer.',
-  },
-});
-
-export type InvoiceNoticeEvent = EventOf<typeof invoiceNoticeEvents>;
 
 const creditNote = z
   .strictObject({

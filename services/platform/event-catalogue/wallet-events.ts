@@ -106,11 +106,20 @@ export const walletTransactionEvents = eventFamily({
   payload: z.strictObject({ transaction }),
   events: {
     'wallet.transaction.created': 'A wallet was credited or debited, or a purchase of credits was opened.',
+  },
+});
+
+/** Both names of the object say the same: the published one, and the one of the other event. spec: platform §17.2 */
+export const settledTransactionEvents = eventFamily({
+  entityType: 'wallet_transaction',
+  payload: z.strictObject({ updated_transaction: transaction, transaction }),
+  events: {
     'wallet.transaction.updated': 'A purchase of credits was completed or failed.',
   },
 });
 
 export type WalletTransactionEvent = EventOf<typeof walletTransactionEvents>;
+export type SettledTransactionEvent = EventOf<typeof settledTransactionEvents>;
 
 const featureAlert = z
   .strictObject({

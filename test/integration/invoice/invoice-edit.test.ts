@@ -278,6 +278,9 @@ describe('events on request', () => {
       'invoice.communication.triggered',
       'invoice.update.finalized',
     ]);
+    const [, event] = (await api<Wire>('GET', `/webhooks/events?entity_id=${invoice.id}`)).body.items;
+    const { payload } = (await api<Wire>('GET', `/webhooks/events/${event.id}`)).body;
+    expect(payload.invoice).toMatchObject({ total: invoice.total, line_items: [{ amount: invoice.total }] });
   });
 
   it('that did not happen is refused with what did', async () => {

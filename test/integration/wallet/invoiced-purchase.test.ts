@@ -82,6 +82,13 @@ test('a purchase waits for its invoice, and moves nothing until it is paid', asy
     },
     { transaction_reason: 'PURCHASED_CREDIT_BONUS', credits_available: '10', credit_balance_after: '110' },
   ]);
+  const [settled] = (await read(`/webhooks/events?entity_id=${answer.wallet_transaction.id}`)).items;
+  const { payload } = await read(`/webhooks/events/${settled.id}`);
+  expect(payload).toMatchObject({
+    event_type: 'wallet.transaction.updated',
+    updated_transaction: { transaction_status: 'completed', credit_balance_after: '100' },
+  });
+  expect(payload.transaction).toEqual(payload.updated_transaction);
 });
 
 test('a payment settles the purchase in its own transaction, whatever happened to the wallet meanwhile', async () => {

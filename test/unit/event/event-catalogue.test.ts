@@ -47,8 +47,9 @@ describe('the catalogue of outbound events', () => {
     expect(emitted.some((pattern) => pattern.test('invoice.create.drafted'))).toBe(false);
   });
 
-  test('says of the five types of a whole invoice that they are shown whole', () => {
+  test('says of the six types of a whole invoice that they are shown whole', () => {
     expect(types.filter(isShownWhole)).toEqual([
+      'invoice.communication.triggered',
       'invoice.payment.overdue',
       'invoice.update',
       'invoice.update.finalized',
