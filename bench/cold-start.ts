@@ -32,7 +32,7 @@ export async function run(): Promise<void> {
 
 async function coldStart(): Promise<{ seconds: number; ready: number; total: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'perennial-cold-'));
-  // As root PostgreSQL runs under another account, which must get into the directory.
+  // PostgreSQL started by root runs under another account, which must get into the directory.
   chmodSync(directory, 0o711);
   const home = join(directory, 'home');
   const logFile = join(directory, 'start.log');

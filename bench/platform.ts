@@ -223,7 +223,7 @@ async function assertInvariants(base: { database: Database; metering: UsageStore
 
 function newDirectory(onClose: OnClose): string {
   const directory = mkdtempSync(join(tmpdir(), 'perennial-bench-'));
-  // As root PostgreSQL runs under another account, which must get into the directory.
+  // PostgreSQL started by root runs under another account, which must get into the directory.
   chmodSync(directory, 0o711);
   onClose(() => removeDirectory(directory));
   return directory;

@@ -35,7 +35,7 @@ export interface Provider {
   notifications?: ProviderNotifications;
 }
 
-/** What is sent to a provider alone. */
+/** Directions of an exchange: to a provider, from one, both ways. */
 export const outbound: Exchange = { inbound: false, outbound: true };
 export const inbound: Exchange = { inbound: true, outbound: false };
 export const bothWays: Exchange = { inbound: true, outbound: true };

@@ -14,7 +14,7 @@ export interface DisputeAtGateway {
 }
 
 /**
- * Whether what a gateway says moves a dispute. A decision is not undone by a late word that it is open, and money that was lost stays lost;
+ * True where the word of a gateway moves a dispute. A decision is not undone by a late word that it is open, and money that was lost stays lost;
  * one that was won is lost where its bank decides again. design: money-in §5
  */
 export function isDisputeMove(from: DisputeStatus, to: DisputeStatus): boolean {

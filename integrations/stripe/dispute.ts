@@ -35,7 +35,7 @@ async function listed(client: StripeClient, charge: GatewayReference): Promise<S
   }
 }
 
-/** One that Stripe prevented cost nothing. */
+/** A dispute that Stripe prevented cost nothing. */
 function statusOf({ status }: StripeDispute): DisputeStatus {
   if (status === 'lost') return 'lost';
   return status === 'won' || status === 'prevented' ? 'won' : 'open';

@@ -4,7 +4,7 @@ import { digestOf, type ProviderNotifications } from '../provider-notification.t
 
 /**
  * Notifications of Zoho Books: signed with the secret token of the webhook over the query of its address, sorted by its names, and the raw bytes.
- * What is in them people choose at Zoho. They are kept; nothing here follows invoices and contacts there yet. spec: platform §16
+ * Their content is chosen by people at Zoho. They are kept; nothing here follows invoices and contacts there yet. spec: platform §16
  */
 export const zohoBooksNotifications: ProviderNotifications = {
   proof:

@@ -136,7 +136,7 @@ const paymentColumns = `${columns('payment', 'o.payment_gateway')},
   case when o.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED') then 'captured'
     when o.payment_status <> 'PROCESSING' then 'settled' when o.attended then 'told' else 'opened' end as standing,
   array_remove(array[o.gateway_payment_id, o.provider_object_id], null) as "providerIds"`;
-// One that succeeded may be taken back by a bank, days later; the money of a lost dispute is its payment's affair.
+// A refund that succeeded may be taken back by a bank, days later; the money of a lost dispute is its payment's affair.
 const refundColumns = `${columns('refund', 'o.payment_gateway')},
   case when o.refund_destination = 'GATEWAY' and o.refund_status in ('PROCESSING', 'SUCCEEDED') then 'told' else 'settled' end as standing,
   array_remove(array[case when not o.metadata ? 'dispute_id' then o.gateway_refund_id end], null) as "providerIds"`;

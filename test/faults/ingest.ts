@@ -119,7 +119,7 @@ async function run(installation: Installation): Promise<void> {
   problems.push(...(await verdict(installation)));
 }
 
-// As root PostgreSQL runs under another account, which must get into the directory.
+// PostgreSQL started by root runs under another account, which must get into the directory.
 chmodSync(directory, 0o711);
 const nothing = () => undefined;
 const installation = await startInstallation({

@@ -186,7 +186,7 @@ async function stopAll(): Promise<void> {
 
 process.once('SIGINT', () => void stopAll().then(() => process.exit(130)));
 process.once('SIGTERM', () => void stopAll().then(() => process.exit(143)));
-// As root PostgreSQL runs under another account, which must get into the directory.
+// PostgreSQL started by root runs under another account, which must get into the directory.
 chmodSync(directory, 0o711);
 try {
   await run();

@@ -39,7 +39,7 @@ export interface FaultOptions {
  */
 export async function receiveThroughFaults(options: FaultOptions): Promise<StepResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'perennial-receivers-'));
-  // As root PostgreSQL runs under another account, which must get into the directory.
+  // PostgreSQL started by root runs under another account, which must get into the directory.
   chmodSync(directory, 0o711);
   const receivers: Receiver[] = [];
   let installation: Installation | undefined;

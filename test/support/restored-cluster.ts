@@ -48,7 +48,7 @@ export async function dumpDatabase(ownerUrl: string): Promise<Dump> {
 /** Starts a new cluster, whose transactions have low numbers, and restores a dump into it. */
 export async function restoreDump({ tables, sequences }: Dump): Promise<RestoredCluster> {
   const directory = mkdtempSync(join(tmpdir(), 'perennial-restored-'));
-  // As root PostgreSQL runs under another account, which must get into the directory.
+  // PostgreSQL started by root runs under another account, which must get into the directory.
   chmodSync(directory, 0o711);
   const postgres = await startPostgres({
     directory: join(directory, 'postgres'),

@@ -54,7 +54,7 @@ function placeOfData(): string {
 export async function startServers(): Promise<ServersOfRun> {
   await removeFormerRuns();
   const directory = mkdtempSync(join(placeOfData(), `${directoryPrefix}${process.pid}-`));
-  // As root PostgreSQL runs under another account, which must get into the directory.
+  // PostgreSQL started by root runs under another account, which must get into the directory.
   chmodSync(directory, 0o711);
   const [cli, postgres] = await Promise.all([
     temporalCli((line) => console.log(line)),

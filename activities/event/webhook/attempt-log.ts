@@ -2,7 +2,7 @@ import type { Delivery } from '../../../services/event/webhook/delivery.ts';
 import type { DueEvent } from '../../../services/event/webhook/due-event.ts';
 import type { AttemptOutcome } from './attempt.ts';
 
-/** When an attempt began and how long it took. */
+/** Time of an attempt: its beginning and its length. */
 export interface AttemptTime {
   startedMs: number;
   durationMs: number;

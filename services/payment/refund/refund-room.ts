@@ -2,7 +2,7 @@ import type { PaymentTransaction } from '../payment-row.ts';
 import type { RefundRow } from './refund-row.ts';
 
 /**
- * Whether its payment still holds the money of a refund, of which somebody may have given back some at the gateway meanwhile, or a bank may
+ * True while its payment still holds the money of a refund, of which somebody may have given back some at the gateway meanwhile, or a bank may
  * be about to take some.
  */
 export async function hasRoom(tx: PaymentTransaction, row: RefundRow): Promise<boolean> {

@@ -41,6 +41,7 @@ const customer = await created(api, '/customers', { external_id: 'visitor', name
 const plan = await created(api, '/plans', { name: 'Listed' });
 const addon = await created(api, '/addons', { name: 'Listed', lookup_key: 'listed', type: 'onetime' });
 const wallet = await created(api, '/wallets', { customer_id: customer.id, currency: 'usd' });
+const [event] = (await api<{ items: { id: string }[] }>('GET', '/webhooks/events?limit=1')).body.items;
 const session = (await api<{ token: string }>('GET', '/customers/portal/visitor')).body.token;
 
 /** The path with ids of objects that are there. */
@@ -50,6 +51,7 @@ function pathOf(path: string): string {
     .replace('/plans/{id}', `/plans/${plan.id}`)
     .replace('/addons/{id}', `/addons/${addon.id}`)
     .replace('/wallets/{id}', `/wallets/${wallet.id}`)
+    .replace('/webhooks/events/{id}', `/webhooks/events/${event?.id}`)
     .replace('{external_id}', 'visitor')
     .replace('/integrations/mappings', `/integrations/mappings?entity_type=customer&entity_id=${customer.id}`)
     .replace(/\/customers\/\{[^}]+\}/, `/customers/${customer.id}`);

@@ -32,7 +32,7 @@ export interface Sender {
   isInBody?: true;
   /** Member of the body that names the event; absent where a header alone does, or nothing. */
   idMember?: 'id' | 'event_id';
-  /** It tells of no payments: what it tells is kept and nothing more. */
+  /** True for a provider that tells of no payments: its notifications are kept and nothing more. */
   isKeptAlone?: true;
   /** Any object is an event of it. */
   takesAnyObject?: true;

@@ -103,7 +103,7 @@ describe('refunds', () => {
     await credit(invoiceId, '10');
     await refundsBecome(paymentId, [{ refund_status: 'PROCESSING', amount: '10' }]);
     const [{ id }] = (await read(`/refunds?payment_ids=${paymentId}`)).items;
-    // As time does, only sooner; asked about at least twice since.
+    // Time does the same, only later; asked about at least twice since.
     for (let times = 0; times < 2; times += 1) await told(id);
     await expect.poll(() => fake.calls('list') - asked, { timeout: 20_000 }).toBeGreaterThan(4);
     expect(returnedOf(payment)).toEqual([]);
