@@ -18,11 +18,15 @@ export async function lookNow(client: Client): Promise<LifecycleWatchResult> {
   const schedule = client.schedule.getHandle(lifecycleWatchScheduleId);
   const latest = async () => (await schedule.describe()).info.recentActions.at(-1)?.action.workflow;
   const before = await latest();
-  await schedule.trigger(ScheduleOverlapPolicy.ALLOW_ALL);
+  const startedSince = async () => {
+    const found = await latest();
+    return found?.firstExecutionRunId === before?.firstExecutionRunId ? undefined : found;
+  };
+  // Temporal names a run after its second, so a look that is asked for in the second of the schedule's own one starts nothing.
   const started = await poll(
     async () => {
-      const found = await latest();
-      return found?.firstExecutionRunId === before?.firstExecutionRunId ? undefined : found;
+      await schedule.trigger(ScheduleOverlapPolicy.ALLOW_ALL);
+      return poll(startedSince, 2_000, 50);
     },
     20_000,
     50,
