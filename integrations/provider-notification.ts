@@ -74,6 +74,6 @@ export interface ProviderNotifications {
   readonly verifiedBy?: string;
   /** Whether events of a type may be about money or methods of ours; the others are kept and passed on to nobody. */
   concerns(eventType: string): boolean;
-  /** Whether events of a type tell of money that goes back, which somebody sent at the provider itself, or which a payer's bank takes. */
+  /** True for types of events about money that goes back: a refund made at the provider itself, or a dispute. */
   tellsOfRefund(eventType: string): boolean;
 }

@@ -151,7 +151,8 @@ function readStart(start: string): EndpointStart {
   const from = instant.parse(start);
   const agoMs = Date.now() - Date.parse(from);
   if (agoMs < 0) throw badField('start', 'must not be later than now');
-  if (agoMs > longestPastMs) throw badField('start', 'must be 30 days ago at most; beginning gives all there is');
+  if (agoMs > longestPastMs)
+    throw badField('start', 'must be at most 30 days ago; beginning sends everything the feed has');
   return { from };
 }
 

@@ -48,7 +48,7 @@ export function isOtherKey(before: ConnectionSecrets, after: ConnectionSecrets):
   return calling(before) !== calling(after);
 }
 
-/** The modes that the texts of secrets tell, each of which may say nothing. design: money-in-checkout §A12 */
+/** Modes that the secrets tell by their own text; one that tells none is left out. design: money-in-checkout §A12 */
 export function toldModes(provider: string, secrets: ConnectionSecrets | null): ToldMode[] {
   return (providerNamed(provider).tellsMode ?? []).flatMap(({ member, test, live, kind }): ToldMode[] => {
     const text = secrets?.[member] ?? '';

@@ -58,7 +58,7 @@ export function takenApart(body: z.output<typeof portalTopupBody>) {
   const { checkout, idempotency_key: key = null, credits_to_add, amount, description, ...page } = body;
   const beside = Object.entries(page).filter(([, value]) => value != null);
   const [twice] = checkout ? beside : [];
-  if (twice) throw badField(twice[0], 'belongs into checkout, which is there');
+  if (twice) throw badField(twice[0], 'must stand inside checkout, because checkout was sent');
   return { page: beside.length > 0 ? page : (checkout ?? null), key, bought: { credits_to_add, amount, description } };
 }
 

@@ -57,7 +57,8 @@ export function rotatedSecrets(
   nowMs: number,
 ): EndpointSecrets {
   const signing = signingSecrets(current, nowMs);
-  if (signing.some((each) => each.secret === secret)) throw badField('secret', 'must be one that does not sign yet');
+  if (signing.some((each) => each.secret === secret))
+    throw badField('secret', 'must not be one of the secrets that sign already');
   if (expireOldNow) return { ...current, secret, former: [] };
   if (signing.length >= mostSecrets) {
     throw refuse(

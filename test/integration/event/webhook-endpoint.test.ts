@@ -231,7 +231,7 @@ describe('what is refused changes nothing', () => {
     ['yesterday', 'start must be now, beginning or an RFC 3339 timestamp'],
     ['2026-01-31', 'start must be now, beginning or an RFC 3339 timestamp'],
     [new Date(Date.now() + 60_000).toISOString(), 'start must not be later than now'],
-    [new Date(Date.now() - 31 * 86_400_000).toISOString(), 'start must be 30 days ago at most'],
+    [new Date(Date.now() - 31 * 86_400_000).toISOString(), 'start must be at most 30 days ago'],
   ])('a start at %s', async (start, message) => {
     const before = await digest();
     const { status, body } = await create({ start });

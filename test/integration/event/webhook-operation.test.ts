@@ -58,7 +58,7 @@ describe('a secret', () => {
     for (const each of [own, secret]) expectSigned(to.received[0]!, each);
     expect(to.received[0]?.headers).toMatchObject({ 'x-kept': 'value' });
 
-    expect((await rotate(id, { secret })).body.message).toContain('does not sign yet');
+    expect((await rotate(id, { secret })).body.message).toContain('secrets that sign already');
     const third = (await rotate(id)).body.secret;
     const refused = await rotate(id);
     expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);

@@ -48,6 +48,7 @@ test('three secrets sign at most, and a fourth is taken as soon as the oldest ha
 
 test('a secret that signs already is not taken again, one that has expired is', () => {
   const rotated = rotate(made, second, nowMs);
-  for (const secret of [first, second]) expect(() => rotate(rotated, secret, nowMs)).toThrow('does not sign yet');
+  for (const secret of [first, second])
+    expect(() => rotate(rotated, secret, nowMs)).toThrow('secrets that sign already');
   expect(signersAt(rotate(rotated, first, nowMs + 25 * hour), nowMs + 25 * hour)).toEqual([first, second]);
 });
