@@ -17,6 +17,7 @@ import {
   webhookEndpointWorkflowType,
 } from '../../../workflows/event/webhook-endpoint.messages.ts';
 import { withHeartbeat } from '../../heartbeat.ts';
+import { FeedEnds } from './feed-end.ts';
 import { ShardDelivery, type WebhookDependencies } from './shard.ts';
 
 /** An endpoint's workflow hears of what changed at most this often. */
@@ -32,6 +33,7 @@ export function createWebhookDelivery(dependencies: {
 }) {
   const { database, temporal, webhooks } = dependencies;
   const listener = createOutboxListener(database);
+  const feedEnds = new FeedEnds(database);
   const running = new Set<ShardDelivery>();
   const tell = endpointTeller(temporal);
   const warn = (error: unknown, endpointId: string) =>
@@ -46,7 +48,10 @@ export function createWebhookDelivery(dependencies: {
         tenantId,
         environmentId,
       }: { id: string } & Omit<WebhookEndpointStart, 'endpointId'>) => tell({ endpointId, tenantId, environmentId });
-      const delivery = new ShardDelivery({ shard, shards }, { ...webhooks, database, listener, onStanding, warn });
+      const delivery = new ShardDelivery(
+        { shard, shards },
+        { ...webhooks, database, listener, feedEnds, onStanding, warn },
+      );
       const abort = () => delivery.end({ abort: true });
       const over = setTimeout(() => delivery.end(), stepMs);
       context.cancellationSignal.addEventListener('abort', abort);

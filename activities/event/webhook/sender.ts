@@ -124,8 +124,9 @@ export class Sender {
       this.#hasNews = false;
       const { id: endpointId } = this.#endpoint;
       const isNeeded = (entityId: string) => this.#busy.has(entityId) || this.#backlog.has(entityId);
+      const end = await this.#options.feedEnds.last(workflowScope(this.#endpoint));
       const { page, before } = await this.#read(async (tx) => {
-        const page = await dueEvents(tx, { endpointId, after: this.#backlog.scanned, limit: pageSize });
+        const page = await dueEvents(tx, { endpointId, after: this.#backlog.scanned, end, limit: pageSize });
         // The next event of an object that waits is not the one that was read here.
         const next = page.due.filter(({ entityId }) => !this.#lines.has(entityId));
         return { page, before: await beforeEvents(tx, endpointId, this.#past.unknown(next, isNeeded)) };

@@ -16,6 +16,7 @@ import {
 } from '../../../services/event/webhook/lease.ts';
 import type { EnvelopeKey } from '../../../services/platform/sealed-secret.ts';
 import { AttemptLog } from './attempt-log.ts';
+import type { FeedEnds } from './feed-end.ts';
 import { Pause } from './pause.ts';
 import { Rate } from './rate.ts';
 import { ReplayLane } from './replay-lane.ts';
@@ -36,16 +37,20 @@ export interface WebhookDependencies {
 export interface ShardOptions extends WebhookDependencies {
   database: Database;
   listener: OutboxListener;
+  feedEnds: FeedEnds;
   /** Told of an endpoint whose standing changed. */
   onStanding(endpoint: LeasedEndpoint): void;
   warn(error: unknown, endpointId: string): void;
 }
 
-const leaseMs = 30_000;
-const renewEveryMs = 5_000;
+const leaseMs = 60_000;
+const renewEveryMs = 20_000;
 /** A request and what may delay its start: one begins only while the lease lasts so much longer. */
 const requestMs = 20_000;
-const lookEveryMs = 500;
+/** Pause between looks for what no message tells: leases that are over, tenants that are back. */
+const lookEveryMs = 5_000;
+/** Pause before an endpoint whose sender ended is taken again. */
+const takeAgainMs = 500;
 
 interface Running {
   sender: Sender;
@@ -54,8 +59,8 @@ interface Running {
 }
 
 /**
- * Sends the endpoints of one shard their events until it is told to end: it leases them, looks twice a second for changes of them in one
- * statement, and wakes their senders when an event of their environment commits. An endpoint that is quiet has no timer of its own.
+ * Sends the endpoints of one shard their events until it is told to end: it leases them, reads them in one statement when something
+ * changed, and wakes their senders when an event of their environment commits. An endpoint that is quiet has no timer of its own.
  * design: people-and-events §A 5, 6
  */
 export class ShardDelivery {
@@ -98,18 +103,23 @@ export class ShardDelivery {
   /** Serves the shard until `end`; gives its endpoints back then. Throws when the database cannot be asked. */
   async run(): Promise<void> {
     const { listener } = this.#options;
-    const forget = listener.follow((environmentId) => this.#heard(environmentId));
+    const forget = [
+      listener.follow((environmentId) => this.#heard(environmentId)),
+      listener.followEndpoints(() => this.#wake.resolve()),
+    ];
     try {
       while (!this.#isEnding) {
         this.#wake = Promise.withResolvers();
         await listener.connected();
+        // One under way may have begun before the change that is told of.
+        await this.#looking;
         await this.#look();
         const timer = setTimeout(() => this.#wake.resolve(), lookEveryMs);
         await this.#wake.promise;
         clearTimeout(timer);
       }
     } finally {
-      forget();
+      for (const each of forget) each();
       this.end({ abort: this.#isAborting });
       await Promise.all([this.#tests.done(), ...[...this.#running.values()].map(({ done }) => done)]);
     }
@@ -175,7 +185,7 @@ export class ShardDelivery {
   }
 
   #begin(endpoint: OpenEndpoint): void {
-    const { database, policy, renderInvoices, schedule = retrySchedule } = this.#options;
+    const { database, feedEnds, policy, renderInvoices, schedule = retrySchedule } = this.#options;
     const onStanding = () => this.#options.onStanding(endpoint);
     const warn = (error: unknown) => this.#options.warn(error, endpoint.id);
     const permit = () => this.#permit(endpoint.id);
@@ -183,7 +193,7 @@ export class ShardDelivery {
     const options = { database, renderInvoices, schedule, permit, ...shared };
     // Connections of their own: neither waits for one of the other's.
     const [client, laneClient] = [createGuardedClient(policy), createGuardedClient(policy)];
-    const sender: Sender = new Sender(endpoint, { ...options, client, onStanding });
+    const sender: Sender = new Sender(endpoint, { ...options, feedEnds, client, onStanding });
     const onAttempt = () => sender.wake();
     const lane = new ReplayLane(endpoint, { ...options, client: laneClient, onAttempt, onEnd: onStanding, warn });
     const sending = sender
@@ -199,6 +209,7 @@ export class ShardDelivery {
       .finally(() => {
         this.#running.delete(endpoint.id);
         this.#digest = '';
+        setTimeout(() => this.#wake.resolve(), takeAgainMs).unref();
       });
     this.#running.set(endpoint.id, { sender, lane, done });
   }

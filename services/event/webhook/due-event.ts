@@ -1,6 +1,5 @@
 import { instantText } from '../../../db/rows/columns.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
-import { placeEvents } from '../outbox-relay.ts';
 
 /** An event that an endpoint is due. */
 export interface DueEvent {
@@ -25,14 +24,14 @@ export interface DuePage {
 }
 
 /**
- * Reads on in the feed for an endpoint: `limit` events behind `after`, and of them those whose type it had asked for at their place.
- * Gives what is committed its place first. design: people-and-events §A 1, 2, 4
+ * Reads on in the feed for an endpoint: `limit` places behind `after`, up to `end`, and of their events those whose type it had asked for
+ * at their place. `end` comes from `placeEvents` in a transaction of its own, because the lock it takes must not last while others wait to read
+ * the same feed. design: people-and-events §A 1, 2, 4
  */
 export async function dueEvents(
   tx: ScopedSql,
-  { endpointId, after, limit }: { endpointId: string; after: bigint; limit: number },
+  { endpointId, after, end, limit }: { endpointId: string; after: bigint; end: bigint; limit: number },
 ): Promise<DuePage> {
-  const end = BigInt(await placeEvents(tx));
   if (end <= after) return { due: [], scanned: after, isMore: false };
   const upTo = end < after + BigInt(limit) ? end : after + BigInt(limit);
   const rows = await tx.rows<DueRow>(
@@ -141,12 +140,15 @@ select ${dueColumns} from outbox_event e join outbox_feed f on f.environment_id 
 where e.environment_id = $2 and e.entity_id = $3 and e.sequence >= $4::int and f.feed_position <= $5::bigint and ${isDue('e', 'f')}
 order by e.sequence limit $6`;
 
+// The search goes back from each event to the one before it that was due, and ends where the endpoint's time begins.
 const beforeText = `
 select coalesce(p.sequence, 0) as previous, coalesce(s.consecutive, 0) as skipped
 from unnest($3::text[], $4::int[]) with ordinality as t(entity_id, sequence, nth)
 left join lateral (
-  select e.sequence from outbox_event e join outbox_feed f on f.environment_id = $2 and f.event_id = e.id
-  where e.environment_id = $2 and e.entity_id = t.entity_id and e.sequence < t.sequence and ${isDue('e', 'f')}
-  order by e.sequence desc limit 1) p on true
+  select e.sequence, due.is_due
+  from outbox_event e
+  cross join lateral (select ${isDue('e', 'f')} as is_due from outbox_feed f where f.environment_id = $2 and f.event_id = e.id offset 0) due
+  where e.environment_id = $2 and e.entity_id = t.entity_id and e.sequence < t.sequence and due.is_due is distinct from false
+  order by e.sequence desc limit 1) p on p.is_due
 left join webhook_skip s on s.endpoint_id = $1 and s.entity_id = t.entity_id and s.sequence = p.sequence
 order by t.nth`;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
 import { placeEvents } from '../../../services/event/outbox-relay.ts';
+import { beforeEach } from '../../../services/event/webhook/due-event.ts';
 import { writeEvents } from '../../../services/platform/outbox.ts';
 import { created } from '../../support/billing.ts';
 import { toldPhase } from '../../support/told-event.ts';
@@ -204,4 +205,18 @@ test('finding what is new reads that alone, however much was placed since anothe
   await held.commit();
   expect(found.events).toBe(2);
   expect(found.rowsRead).toBeLessThan(20);
+});
+
+test('an endpoint that is new reads nothing of what its objects did before it, however much that was', async () => {
+  const past = 40;
+  await emit(Array.from({ length: past * 5 }, (_, n) => `old-${n % 5}`));
+  const { id } = await endpoint((await receiver()).url);
+  const first = Array.from({ length: 5 }, (_, n) => ({ entityId: `old-${n}`, sequence: past + 1 }));
+  const found = await inSqlTransaction(database, scope, async (tx) => {
+    const before = await rowsReadBy(tx);
+    const answers = await beforeEach(tx, id, first);
+    return { answers, rowsRead: (await rowsReadBy(tx)) - before };
+  });
+  expect(found.answers).toEqual(first.map(() => ({ previous: 0, skipped: 0 })));
+  expect(found.rowsRead).toBe(first.length);
 });
