@@ -6,7 +6,13 @@ import { outboxChannel } from '../platform/outbox.ts';
 const proveEveryMs = 15_000;
 const proofTimeoutMs = 5_000;
 
-/** Hears which environments have new events. What they are is read from the table; hearing nothing proves nothing. */
+/** Told at the commit of a changed webhook endpoint, of a test event that is asked for, and of a replay that begins or ends. */
+const webhookChannel = 'perennial_webhook';
+
+/**
+ * Hears which environments have new events, and that something changed about webhook endpoints. What it is is read from the tables; hearing
+ * nothing proves nothing.
+ */
 export interface OutboxListener {
   /**
    * Starts to listen for an environment. The returned `heard` resolves when a transaction with events of it commits, when
@@ -18,6 +24,8 @@ export interface OutboxListener {
    * while there is a connection, which `connected` sees to.
    */
   follow(heard: (environmentId: string | null) => void): () => void;
+  /** Tells `changed` that endpoints may have, or may have while there was no connection. The answer ends it. */
+  followEndpoints(changed: () => void): () => void;
   /** Opens the connection where there is none. */
   connected(): Promise<void>;
   close(): Promise<void>;
@@ -31,6 +39,7 @@ export interface OutboxListener {
 export function createOutboxListener(database: Database): OutboxListener {
   const wishes = new Map<string, Set<() => void>>();
   const followers = new Set<(environmentId: string | null) => void>();
+  const endpointFollowers = new Set<() => void>();
   let connection: Promise<{ end(): void }> | null = null;
   let closed = false;
 
@@ -38,8 +47,15 @@ export function createOutboxListener(database: Database): OutboxListener {
     for (const wish of wishes.get(environmentId) ?? []) wish();
     for (const follower of followers) follower(environmentId);
   };
-  const tellAll = () => {
+  const tellOfEndpoints = () => {
+    for (const changed of endpointFollowers) changed();
+  };
+  const tellFollowers = () => {
     for (const follower of followers) follower(null);
+    tellOfEndpoints();
+  };
+  const tellAll = () => {
+    tellFollowers();
     for (const wish of [...wishes.values()].flatMap((set) => [...set])) wish();
   };
 
@@ -55,7 +71,10 @@ export function createOutboxListener(database: Database): OutboxListener {
       client.release(true);
       tellAll();
     };
-    client.on('notification', (message: Notification) => tell(message.payload ?? ''));
+    client.on('notification', ({ channel, payload }: Notification) => {
+      if (channel === webhookChannel) tellOfEndpoints();
+      else tell(payload ?? '');
+    });
     client.once('error', lost);
     client.once('end', lost);
     // A connection that nobody knows to be dead would hear nothing for ever.
@@ -64,13 +83,13 @@ export function createOutboxListener(database: Database): OutboxListener {
     }, proveEveryMs);
     proving.unref();
     try {
-      await client.query(`listen ${outboxChannel}`);
+      await client.query(`listen ${outboxChannel}; listen ${webhookChannel}`);
     } catch (error) {
       lost();
       throw error;
     }
     // Events were committed while there was no connection.
-    for (const follower of followers) follower(null);
+    tellFollowers();
     return { end: lost };
   }
 
@@ -87,6 +106,10 @@ export function createOutboxListener(database: Database): OutboxListener {
     follow(heard) {
       followers.add(heard);
       return () => followers.delete(heard);
+    },
+    followEndpoints(changed) {
+      endpointFollowers.add(changed);
+      return () => endpointFollowers.delete(changed);
     },
     get closed() {
       return closed;

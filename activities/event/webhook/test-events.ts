@@ -69,10 +69,14 @@ export class TestEvents {
     const taken = await inSqlTransaction(this.#options.database, systemScope, (tx) =>
       takeTestEvents(tx, this.#shard, { limit, takenMs }),
     );
+    const mayBeMore = taken.length === limit;
     for (const test of taken) {
       const sending = this.#send(test)
         .catch((error: unknown) => this.#options.warn(error, test.endpoint.id))
-        .finally(() => this.#sending.delete(sending));
+        .finally(() => {
+          this.#sending.delete(sending);
+          if (mayBeMore) this.take();
+        });
       this.#sending.add(sending);
     }
   }
