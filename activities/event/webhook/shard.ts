@@ -49,6 +49,8 @@ const renewEveryMs = 20_000;
 const requestMs = 20_000;
 /** Pause between looks for what no message tells: leases that are over, tenants that are back. */
 const lookEveryMs = 5_000;
+/** Pause between looks however many messages come. */
+const lookAtMostEveryMs = 500;
 /** Pause before an endpoint whose sender ended is taken again. */
 const takeAgainMs = 500;
 
@@ -78,6 +80,7 @@ export class ShardDelivery {
   #isEnding = false;
   #isAborting = false;
   #wake = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
 
   constructor(shard: Shard, options: ShardOptions) {
     this.#shard = shard;
@@ -97,6 +100,7 @@ export class ShardDelivery {
     this.#isAborting ||= abort;
     for (const running of this.#running.values()) endRunning(running, { abort });
     this.#tests.end({ abort });
+    this.#ended.resolve();
     this.#wake.resolve();
   }
 
@@ -114,15 +118,23 @@ export class ShardDelivery {
         // One under way may have begun before the change that is told of.
         await this.#looking;
         await this.#look();
-        const timer = setTimeout(() => this.#wake.resolve(), lookEveryMs);
-        await this.#wake.promise;
-        clearTimeout(timer);
+        await this.#rest(lookEveryMs, this.#wake.promise);
+        await this.#rest(this.#lookedAt + lookAtMostEveryMs - performance.now(), this.#ended.promise);
       }
     } finally {
       for (const each of forget) each();
       this.end({ abort: this.#isAborting });
       await Promise.all([this.#tests.done(), ...[...this.#running.values()].map(({ done }) => done)]);
     }
+  }
+
+  /** Waits for so long, or until `early`. */
+  async #rest(milliseconds: number, early: Promise<void>): Promise<void> {
+    if (milliseconds <= 0) return;
+    const timer = Promise.withResolvers<void>();
+    const handle = setTimeout(timer.resolve, milliseconds);
+    await Promise.race([timer.promise, early]);
+    clearTimeout(handle);
   }
 
   #heard(environmentId: string | null): void {
