@@ -17,7 +17,7 @@ import {
   webhookEndpointWorkflowType,
 } from '../../../workflows/event/webhook-endpoint.messages.ts';
 import { withHeartbeat } from '../../heartbeat.ts';
-import { FeedEnds } from './feed-end.ts';
+import { feedEndOf } from './feed-end.ts';
 import { ShardDelivery, type WebhookDependencies } from './shard.ts';
 
 /** An endpoint's workflow hears of what changed at most this often. */
@@ -33,7 +33,7 @@ export function createWebhookDelivery(dependencies: {
 }) {
   const { database, temporal, webhooks } = dependencies;
   const listener = createOutboxListener(database);
-  const feedEnds = new FeedEnds(database);
+  const feedEnd = feedEndOf(database);
   const running = new Set<ShardDelivery>();
   const tell = endpointTeller(temporal);
   const warn = (error: unknown, endpointId: string) =>
@@ -50,7 +50,7 @@ export function createWebhookDelivery(dependencies: {
       }: { id: string } & Omit<WebhookEndpointStart, 'endpointId'>) => tell({ endpointId, tenantId, environmentId });
       const delivery = new ShardDelivery(
         { shard, shards },
-        { ...webhooks, database, listener, feedEnds, onStanding, warn },
+        { ...webhooks, database, listener, feedEnd, onStanding, warn },
       );
       const abort = () => delivery.end({ abort: true });
       const over = setTimeout(() => delivery.end(), stepMs);

@@ -124,7 +124,7 @@ export class Sender {
       this.#hasNews = false;
       const { id: endpointId } = this.#endpoint;
       const isNeeded = (entityId: string) => this.#busy.has(entityId) || this.#backlog.has(entityId);
-      const end = await this.#options.feedEnds.last(workflowScope(this.#endpoint));
+      const end = await this.#options.feedEnd(workflowScope(this.#endpoint));
       const { page, before } = await this.#read(async (tx) => {
         const page = await dueEvents(tx, { endpointId, after: this.#backlog.scanned, end, limit: pageSize });
         // The next event of an object that waits is not the one that was read here.

@@ -9,7 +9,7 @@ import { crashPoint } from '../../crash-points.ts';
 import { type AttemptOutcome, attemptEvent } from './attempt.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import { contentOf } from './content.ts';
-import type { FeedEnds } from './feed-end.ts';
+import type { FeedEnd } from './feed-end.ts';
 import type { Lines } from './lines.ts';
 import type { Past } from './past.ts';
 import type { Pause } from './pause.ts';
@@ -32,7 +32,7 @@ export interface SendingOptions {
 }
 
 export interface SenderOptions extends SendingOptions {
-  feedEnds: FeedEnds;
+  feedEnd: FeedEnd;
   pause: Pause;
   log: AttemptLog;
   /** Told after an attempt failed, and after an object or the endpoint does not wait any more. */

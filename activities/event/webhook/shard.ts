@@ -16,7 +16,7 @@ import {
 } from '../../../services/event/webhook/lease.ts';
 import type { EnvelopeKey } from '../../../services/platform/sealed-secret.ts';
 import { AttemptLog } from './attempt-log.ts';
-import type { FeedEnds } from './feed-end.ts';
+import type { FeedEnd } from './feed-end.ts';
 import { Pause } from './pause.ts';
 import { Rate } from './rate.ts';
 import { ReplayLane } from './replay-lane.ts';
@@ -37,7 +37,7 @@ export interface WebhookDependencies {
 export interface ShardOptions extends WebhookDependencies {
   database: Database;
   listener: OutboxListener;
-  feedEnds: FeedEnds;
+  feedEnd: FeedEnd;
   /** Told of an endpoint whose standing changed. */
   onStanding(endpoint: LeasedEndpoint): void;
   warn(error: unknown, endpointId: string): void;
@@ -197,7 +197,7 @@ export class ShardDelivery {
   }
 
   #begin(endpoint: OpenEndpoint): void {
-    const { database, feedEnds, policy, renderInvoices, schedule = retrySchedule } = this.#options;
+    const { database, feedEnd, policy, renderInvoices, schedule = retrySchedule } = this.#options;
     const onStanding = () => this.#options.onStanding(endpoint);
     const warn = (error: unknown) => this.#options.warn(error, endpoint.id);
     const permit = () => this.#permit(endpoint.id);
@@ -205,7 +205,7 @@ export class ShardDelivery {
     const options = { database, renderInvoices, schedule, permit, ...shared };
     // Connections of their own: neither waits for one of the other's.
     const [client, laneClient] = [createGuardedClient(policy), createGuardedClient(policy)];
-    const sender: Sender = new Sender(endpoint, { ...options, feedEnds, client, onStanding });
+    const sender: Sender = new Sender(endpoint, { ...options, feedEnd, client, onStanding });
     const onAttempt = () => sender.wake();
     const lane = new ReplayLane(endpoint, { ...options, client: laneClient, onAttempt, onEnd: onStanding, warn });
     const sending = sender

@@ -140,15 +140,22 @@ select ${dueColumns} from outbox_event e join outbox_feed f on f.environment_id 
 where e.environment_id = $2 and e.entity_id = $3 and e.sequence >= $4::int and f.feed_position <= $5::bigint and ${isDue('e', 'f')}
 order by e.sequence limit $6`;
 
-// The search goes back from each event to the one before it that was due, and ends where the endpoint's time begins.
+/** SQL of the event of an object before one, and whether it was due; nothing else is asked whether it was. */
+const eventBefore = (sequence: string) => `
+  select e.sequence, (select ${isDue('e', 'f')} from outbox_feed f where f.environment_id = $2 and f.event_id = e.id) as is_due
+  from outbox_event e where e.environment_id = $2 and e.entity_id = t.entity_id and e.sequence < ${sequence}
+  order by e.sequence desc limit 1`;
+
+// From each event back, one by one, to the first that was due; the search ends where the endpoint's time begins.
 const beforeText = `
 select coalesce(p.sequence, 0) as previous, coalesce(s.consecutive, 0) as skipped
 from unnest($3::text[], $4::int[]) with ordinality as t(entity_id, sequence, nth)
 left join lateral (
-  select e.sequence, due.is_due
-  from outbox_event e
-  cross join lateral (select ${isDue('e', 'f')} as is_due from outbox_feed f where f.environment_id = $2 and f.event_id = e.id offset 0) due
-  where e.environment_id = $2 and e.entity_id = t.entity_id and e.sequence < t.sequence and due.is_due is distinct from false
-  order by e.sequence desc limit 1) p on p.is_due
+  with recursive back as (
+    select * from (${eventBefore('t.sequence')}) nearest
+    union all
+    select n.* from back b cross join lateral (${eventBefore('b.sequence')}) n where not b.is_due
+  )
+  select b.sequence from back b where b.is_due) p on true
 left join webhook_skip s on s.endpoint_id = $1 and s.entity_id = t.entity_id and s.sequence = p.sequence
 order by t.nth`;
