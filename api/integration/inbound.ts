@@ -1,7 +1,8 @@
 import { refusalIn, refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
+import { coalesce } from '../../db/coalesce.ts';
 import type { Database } from '../../db/orm.ts';
-import { workflowScope } from '../../db/scope.ts';
+import { type Scope, workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import {
   digestOf,
@@ -35,6 +36,8 @@ export interface InboundDependencies {
 /** Below this age connections are not looked up again; a signature that fits none of them looks anyway. */
 const rememberedMs = 500;
 const rememberedAddresses = 1_000;
+/** Larger ones are kept each by itself: a set of them would be too much to hold at once. */
+const gatheredBytes = 32 * 1024;
 /** Headers that are kept of every notification, beside those that its provider signs. */
 const keptHeaders = ['content-type', 'user-agent', 'content-length'];
 
@@ -50,6 +53,7 @@ export interface Inbound {
 
 export function inboundOf({ database, secretKeys, notificationsOf, onKept, onLost }: InboundDependencies): Inbound {
   const remembered = new Map<string, { at: number; connections: VerifyingConnection[] }>();
+  const keep = keeping(database);
 
   async function connectionsOf(address: AddressedNotification, isFresh: boolean): Promise<VerifyingConnection[]> {
     const { provider, tenantId, environmentId } = address;
@@ -76,13 +80,56 @@ export function inboundOf({ database, secretKeys, notificationsOf, onKept, onLos
       if (!connection) throw unverified(notification.provider, verdict, reader);
       const kept = keptOf(reader, notification, connection.id);
       const scope = workflowScope(notification);
-      await inSqlTransaction(database, scope, (tx) => keepNotifications(tx, [kept])).catch((error: unknown) => {
+      await keep({ scope, kept }).catch((error: unknown) => {
         onLost(error);
         throw refuse('service_unavailable', 'the notification could not be stored; send it again');
       });
       const { tenantId, environmentId } = notification;
       if (kept.outcome === null) onKept({ tenantId, environmentId, connectionId: connection.id });
     },
+  };
+}
+
+/** A notification that is to be kept, and whose it is. */
+interface Keeping {
+  scope: Scope;
+  kept: NewNotification;
+}
+
+/**
+ * Keeps notifications: what comes to an environment while a transaction of it is under way shares the next one, so that a crowd costs few
+ * commits and one alone waits for nothing. Where a set fails each is tried by itself, all at once: a database that is away is waited for
+ * once. Throws what the notification could not be kept for.
+ */
+function keeping(database: Database): (one: Keeping) => Promise<void> {
+  const store = (scope: Scope, set: readonly Keeping[]) =>
+    inSqlTransaction(database, scope, (tx) =>
+      keepNotifications(
+        tx,
+        set.map(({ kept }) => kept),
+      ),
+    );
+  const alone = (one: Keeping) => store(one.scope, [one]);
+  const stored = { status: 'fulfilled', value: undefined } as const;
+  const together = coalesce<Keeping, PromiseSettledResult<void>>({
+    groupOf: ({ scope }) => `${scope.tenantId} ${scope.environmentId}`,
+    gathers: false,
+    async run(set) {
+      const [first] = set;
+      if (first && set.length > 1) {
+        const isStored = await store(first.scope, set).then(
+          () => true,
+          () => false,
+        );
+        if (isStored) return set.map(() => stored);
+      }
+      return Promise.allSettled(set.map(alone));
+    },
+  });
+  return async (one) => {
+    if (one.kept.body.byteLength > gatheredBytes) return alone(one);
+    const outcome = await together(one);
+    if (outcome.status === 'rejected') throw outcome.reason;
   };
 }
 

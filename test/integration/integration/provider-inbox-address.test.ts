@@ -71,6 +71,17 @@ describe('a notification', () => {
     expect((await inbox(world)).filter(({ provider_event_id }) => provider_event_id === sent.id)).toHaveLength(1);
   });
 
+  test('that comes in a crowd is kept like one alone, also beside one that cannot be', async () => {
+    const sent = Array.from({ length: 70 }, () => event());
+    const refused = sent[33]?.id;
+    await owner(`alter table inbound_event add constraint crowd check (provider_event_id <> '${refused}')`);
+    const answers = await Promise.all(sent.map((one) => notify(world, one)));
+    await owner('alter table inbound_event drop constraint crowd');
+    expect(answers.map(({ status }) => status)).toEqual(sent.map(({ id }) => (id === refused ? 503 : 200)));
+    const kept = new Set((await inbox(world)).map(({ provider_event_id }) => provider_event_id));
+    expect(sent.filter(({ id }) => !kept.has(id)).map(({ id }) => id)).toEqual([refused]);
+  });
+
   test('of a type that is nothing to us is kept and passed on to nobody', async () => {
     const sent = event({ type: 'product.created' });
     expect((await notify(world, sent)).status).toBe(200);
