@@ -3,18 +3,16 @@ import { inSqlTransaction } from '../../../../db/transaction.ts';
 import { captureBeside, decide } from '../../../../dev/provider-fakes/chargebee/payment.ts';
 import { sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
 import { type Body, readSession } from '../../payment/checkout/checkout.fixture.ts';
-import { inboxOf } from '../provider-inbox.fixture.ts';
 import { chargebeeWorld } from './chargebee.fixture.ts';
 
 const world = await chargebeeWorld();
 const { api, app, base, books, fake, opened, order, page, pay, payments, becomes, read, refundsBecome } = world;
-const { lastEvent, notify } = world;
+const { cancel, lastEvent, notify } = world;
 
 const unconnected = await order();
 const refused = [await world.connect({ api_key: 'no_key' }), await world.connect({ webhook_username: 'a:b' })];
 const { body: connection } = await world.connect();
 
-const cancel = ({ id }: Body) => api<Body>('POST', `/checkout/sessions/${id}/cancel`);
 const rows = <Row extends Record<string, unknown>>(text: string, id: string) =>
   inSqlTransaction(base.database, base.scope, (tx) => tx.rows<Row>(text, [id]));
 const linkState = async ({ id }: Body) =>
@@ -33,7 +31,7 @@ test('a provider that is not connected is refused by name, and a key that Charge
   expect(connection).toMatchObject({ provider_type: 'chargebee', status: 'published' });
 });
 
-test('while a page can be paid the connection takes another key of its site, and none of another site', async () => {
+test('finding A1: while a page can be paid the connection takes another key of its site, and none of another site', async () => {
   const session = await opened();
   const change = (site: string, api_key: string) =>
     api<Body>('PUT', `/connections/${connection.id}`, {
@@ -96,7 +94,7 @@ test('what Chargebee tells completes the session without anybody asking', async 
   const answers = await Promise.all(Array.from({ length: 5 }, () => notify(event)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   await expect
-    .poll(() => inboxOf({ base }, event.id), { timeout: 20_000 })
+    .poll(() => world.inboxOf(event.id), { timeout: 20_000 })
     .toMatchObject({ outcome: 'passed_on', object_type: 'checkout_session', object_id: session.id });
   await becomes(session, 'completed');
 });
@@ -108,7 +106,7 @@ test('what a notification says is not believed: an unpaid page stays unpaid', as
   const content = { transaction, customer: books.customers.get(customerId) };
   expect((await notify({ id: 'ev_forged', event_type: 'payment_succeeded', content })).status).toBe(200);
   await expect
-    .poll(() => inboxOf({ base }, 'ev_forged'), { timeout: 20_000 })
+    .poll(() => world.inboxOf('ev_forged'), { timeout: 20_000 })
     .toMatchObject({ outcome: 'passed_on', object_id: session.id });
   expect(await readSession(api, session.id)).toMatchObject({ checkout_status: 'pending', terminal: false });
   pay(session);
@@ -125,7 +123,7 @@ test('an order whose answer was lost has one page, and is paid once', async () =
   expect(payments(session)).toHaveLength(1);
 });
 
-describe('a cancelled session, whose page nobody can close,', () => {
+describe('finding A4: nobody looks after the session has ended: a cancelled session, whose page nobody can close,', () => {
   const lastLookOf = async ({ id }: Body) => {
     const [entry] = await rows<{ due_at: string }>(
       `select due_at from agenda_entry where object_id = $1 and kind = 'lastLook'`,
@@ -162,7 +160,7 @@ describe('a cancelled session, whose page nobody can close,', () => {
   });
 });
 
-test('money on the page of a cancelled session is found without being told of, and goes back to its card', async () => {
+test('finding A4: money on the page of a cancelled session is found without being told of, and goes back to its card', async () => {
   const session = await opened();
   expect((await cancel(session)).body.checkout_status).toBe('expired');
   expect(pay(session)).toBe('success');
@@ -182,7 +180,7 @@ test('money after the end of the page is told of, and goes back to its card', as
   expect(late).toMatchObject({ amount_unused: 0, linked_refunds: [{ txn_amount: 2500 }] });
 });
 
-test('while a bank decides a session cannot be cancelled', async () => {
+test('finding A5: while a bank decides a session cannot be cancelled', async () => {
   const session = await opened();
   pay(session, 'never_answers');
   expect((await cancel(session)).status).toBe(400);
@@ -191,7 +189,7 @@ test('while a bank decides a session cannot be cancelled', async () => {
   await becomes(session, 'completed');
 });
 
-test('less than was asked, or another currency, never completes an order, and goes back', async () => {
+test('finding A7: less than was asked, or another currency, never completes an order, and goes back', async () => {
   for (const [card, taken] of [
     ['captures_less', { currency_code: 'USD', linked_refunds: [{ txn_amount: 2499 }] }],
     ['captures_otherwise', { currency_code: 'EUR', linked_refunds: [{ txn_amount: 2500 }] }],

@@ -4,7 +4,6 @@ import { failLate } from '../../../../dev/provider-fakes/chargebee/payment.ts';
 import { decideRefund, refundInDashboard } from '../../../../dev/provider-fakes/chargebee/refund.ts';
 import { testSecretKeys } from '../../../support/secret-keys.ts';
 import type { Body } from '../../payment/checkout/checkout.fixture.ts';
-import { inboxOf } from '../provider-inbox.fixture.ts';
 import { chargebeeWorld } from './chargebee.fixture.ts';
 
 const world = await chargebeeWorld();
@@ -60,7 +59,7 @@ describe('money that goes back without us', () => {
     const made = { gateway_refund_id, amount: '5', refund_status: 'SUCCEEDED', metadata: { made_at: 'chargebee' } };
     await refundsBecome(paymentId, [made]);
     expect((await notify({ ...event, id: 'ev_again' })).status).toBe(200);
-    await expect.poll(async () => (await inboxOf({ base }, 'ev_again'))?.outcome, { timeout: 20_000 }).not.toBeNull();
+    await expect.poll(async () => (await world.inboxOf('ev_again'))?.outcome, { timeout: 20_000 }).not.toBeNull();
     await refundsBecome(paymentId, [made]);
     await become(`/invoices/${invoiceId}`, { refunded_amount: '5' });
   });
@@ -87,7 +86,7 @@ describe('money that goes back without us', () => {
     // A change of the secrets has the list read at once.
     await changed({ webhook_password: 'one' });
     await readProviderEvents(base.database, world.temporal.client, connected);
-    await expect.poll(async () => (await inboxOf({ base }, event.id))?.outcome, { timeout: 20_000 }).toBe('passed_on');
+    await expect.poll(async () => (await world.inboxOf(event.id))?.outcome, { timeout: 20_000 }).toBe('passed_on');
     await refundsBecome(paymentId, [{ amount: '7', refund_status: 'SUCCEEDED' }]);
   });
 });
@@ -111,6 +110,6 @@ describe('notifications', () => {
   test('are kept without the credentials that they came with', async () => {
     const rows = await kept();
     expect(rows.length).toBeGreaterThan(0);
-    for (const { headers } of rows) expect(Object.keys(headers)).not.toContain('authorization');
+    for (const { headers } of rows) expect(Object.keys(headers as object)).not.toContain('authorization');
   });
 });

@@ -4,12 +4,11 @@ import { decideCharge } from '../../../../dev/provider-fakes/chargebee/charge.ts
 import type { SandboxBehaviour } from '../../../../integrations/sandbox-gateway/card.ts';
 import { monthlyPlan } from '../../../support/billing.ts';
 import { type Body, customerOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
-import { inboxOf } from '../provider-inbox.fixture.ts';
 import { chargebeeWorld } from './chargebee.fixture.ts';
 import { savedCardsAt } from './saved-card.fixture.ts';
 
 const world = await chargebeeWorld();
-const { api, base, becomes, books, fake, lastEvent, notify, pay, read, refundsBecome } = world;
+const { api, becomes, books, fake, lastEvent, notify, pay, read, refundsBecome } = world;
 await world.connect();
 const { planId } = await monthlyPlan(api);
 const cards = savedCardsAt({ api, provider: 'chargebee' });
@@ -58,7 +57,7 @@ describe('a card', () => {
     const event = lastEvent('payment_source_added');
     expect((await notify(event)).status).toBe(200);
     await expect
-      .poll(() => inboxOf({ base }, event.id), { timeout: 20_000 })
+      .poll(() => world.inboxOf(event.id), { timeout: 20_000 })
       .toMatchObject({ outcome: 'passed_on', object_type: 'checkout_session', object_id: session.id });
     await becomes(session, 'completed');
   });
@@ -113,7 +112,7 @@ describe('a charge', () => {
     expect((await notify(event)).status).toBe(200);
     await paymentBecomes(invoiceId, { payment_status: 'SUCCEEDED' });
     await expect
-      .poll(() => inboxOf({ base }, event.id), { timeout: 20_000 })
+      .poll(() => world.inboxOf(event.id), { timeout: 20_000 })
       .toMatchObject({ object_type: 'payment', object_id: payment.id });
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decidePayment } from '../../../../dev/provider-fakes/moyasar/payment.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
 import { type Body, readSession } from '../../payment/checkout/checkout.fixture.ts';
@@ -7,7 +7,6 @@ import { savedCardsAt } from './saved-card.fixture.ts';
 
 const world = await moyasarWorld('cards');
 const { api, app, becomes, books, fake, lastEvent, notify, read, refundsBecome } = world;
-afterAll(() => world.close());
 await world.connect({ publishable_key: 'pk_test_cards' });
 const cards = savedCardsAt({ api, provider: 'moyasar' }, { currency: 'sar' });
 const { collected, invoiceBecomes, methodsOf, paymentBecomes, paymentsOf, setUp } = cards;

@@ -1,18 +1,12 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { inSqlTransaction } from '../../../../db/transaction.ts';
+import { describe, expect, test } from 'vitest';
 import { signedNotification } from '../../../../dev/provider-fakes/nomod/notification.ts';
 import { apiKey, nomodWorld, secretOf, webhookSecret } from './nomod.fixture.ts';
 
-const { fake, base, api, connect, pay, opened, lastEvent, post, notify } = await nomodWorld();
-afterAll(() => fake.close());
+const { api, connect, pay, opened, kept, lastEvent, post, notify } = await nomodWorld();
 const { body: connection } = await connect();
 pay(await opened());
 
 describe('notifications of Nomod', () => {
-  const kept = () =>
-    inSqlTransaction(base.database, base.scope, (tx) =>
-      tx.rows<{ provider_event_id: string; headers: object }>('select provider_event_id, headers from inbound_event'),
-    );
   const change = (webhook_secret: string | null) =>
     api('PUT', `/connections/${connection.id}`, { encrypted_secret_data: { webhook_secret } });
   const named = (messageId: string) => ({ ...lastEvent('charge.completed'), messageId });
@@ -21,8 +15,8 @@ describe('notifications of Nomod', () => {
     const before = (await kept()).length;
     const problem = (message: string) => ({ status: 401, body: { message: expect.stringContaining(message) } });
     const { body } = signedNotification(named('unsigned'), webhookSecret);
-    expect(await post({}, body)).toMatchObject(problem('is not signed'));
-    expect(await post({ 'x-api-key': apiKey }, body)).toMatchObject(problem('is not signed'));
+    expect(await post({ headers: {}, body })).toMatchObject(problem('is not signed'));
+    expect(await post({ headers: { 'x-api-key': apiKey }, body })).toMatchObject(problem('is not signed'));
     expect(await notify(named('forged'), secretOf('other'))).toMatchObject(problem('does not fit'));
     expect(await kept()).toHaveLength(before);
     expect((await change(secretOf('next'))).status).toBe(200);
@@ -33,7 +27,7 @@ describe('notifications of Nomod', () => {
 
   test('of a clock that is wrong say so', async () => {
     const { headers, body } = signedNotification(named('late'), secretOf('next'), Date.now() - 600_000);
-    expect(await post({ ...headers }, body)).toMatchObject({
+    expect(await post({ headers, body })).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining('5 minutes away') },
     });
@@ -42,9 +36,9 @@ describe('notifications of Nomod', () => {
   test('without a webhook secret the key of the connection verifies, and is not kept', async () => {
     expect((await change(null)).status).toBe(200);
     const { body } = signedNotification(named('keyed'), webhookSecret);
-    expect((await post({ 'x-api-key': 'sk_test_other', 'svix-id': 'keyed' }, body)).status).toBe(401);
+    expect((await post({ headers: { 'x-api-key': 'sk_test_other', 'svix-id': 'keyed' }, body })).status).toBe(401);
     expect((await notify(named('signed'))).status).toBe(401);
-    expect((await post({ 'x-api-key': apiKey, 'svix-id': 'keyed' }, body)).status).toBe(200);
+    expect((await post({ headers: { 'x-api-key': apiKey, 'svix-id': 'keyed' }, body })).status).toBe(200);
     const rows = await kept();
     expect(rows.filter(({ provider_event_id }) => provider_event_id === 'keyed')).toHaveLength(1);
     for (const { headers } of rows) expect(JSON.stringify(headers)).not.toMatch(/x-api-key|sk_test_/);

@@ -1,25 +1,17 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { captureBeside, decide } from '../../../../dev/provider-fakes/nomod/payment.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
 import { type Body, customerOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
-import { inboxOf } from '../provider-inbox.fixture.ts';
-import { checkout, nomodWorld } from './nomod.fixture.ts';
+import { nomodWorld } from './nomod.fixture.ts';
 
 const world = await nomodWorld();
-const { fake, base, app, api, books, read, connect, order, pageOf, pay, opened, lastEvent, notify } = world;
-afterAll(() => fake.close());
+const { fake, app, api, books, checkout, read, connect, order, pageOf, pay, opened, lastEvent, notify } = world;
+const { becomes, cancel, credit, refundsBecome } = world;
 
 const unconnected = await order();
 const refusedKey = await connect({ api_key: 'no_key' });
 const { body: connection } = await connect();
 
-const cancel = ({ id }: Body) => api<Body>('POST', `/checkout/sessions/${id}/cancel`);
-const becomes = (session: Body, checkout_status: string) =>
-  expect.poll(() => readSession(api, session.id), { timeout: 20_000 }).toMatchObject({ checkout_status });
-const refundsBecome = (paymentId: string, expected: object[]) =>
-  expect
-    .poll(async () => (await read(`/refunds?payment_ids=${paymentId}`)).items, { timeout: 20_000 })
-    .toMatchObject(expected);
 const givenBack = (session: Body) => pageOf(session).charges.map(({ id }) => books.givenBack(id).toString());
 
 /** An invoice of 25 that was paid on the page of Nomod. */
@@ -28,17 +20,6 @@ async function paid(card: SandboxBehaviour = 'succeeds', count = 0) {
   pay(session, card, count);
   await becomes(session, 'completed');
   return { session, paymentId: session.checkout_payment_id, invoiceId: session.checkout_invoice_id };
-}
-
-async function credit(invoiceId: string, amount: string) {
-  const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
-  const { status, body } = await api<Body>('POST', '/creditnotes', {
-    invoice_id: invoiceId,
-    reason: 'SERVICE_ISSUE',
-    refund_target: 'BACK_TO_SOURCE',
-    line_items: [{ invoice_line_item_id: line.id, amount }],
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
 }
 
 test('a provider that is not connected is refused by name, and a key that Nomod refuses is not kept', () => {
@@ -58,7 +39,7 @@ test('an invoice is paid on the page of Nomod, and its payer comes back to the s
     url,
     amount: 25,
     currency: 'AED',
-    metadata: { environment: base.scope.environmentId, kind: 'checkout_session', id: session.id },
+    metadata: { environment: world.base.scope.environmentId, kind: 'checkout_session', id: session.id },
   });
   const payWith = (card_number: string) =>
     fetch(url, { method: 'POST', body: new URLSearchParams({ card_number }), redirect: 'manual' });
@@ -108,7 +89,7 @@ test('what Nomod tells completes the session without anybody asking, by the page
   const answers = await Promise.all(Array.from({ length: 5 }, () => notify(event)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   await expect
-    .poll(() => inboxOf({ base }, messageId), { timeout: 20_000 })
+    .poll(() => world.inboxOf(messageId), { timeout: 20_000 })
     .toMatchObject({ outcome: 'passed_on', object_type: 'checkout_session', object_id: session.id });
   await becomes(session, 'completed');
 });
@@ -120,7 +101,7 @@ test('a notification that names the charge alone is nobody’s, and the money is
   const { checkout: _, metadata: __, ...data } = body.data;
   expect((await notify({ messageId, body: { ...body, data } })).status).toBe(200);
   await expect
-    .poll(() => inboxOf({ base }, messageId), { timeout: 20_000 })
+    .poll(() => world.inboxOf(messageId), { timeout: 20_000 })
     .toMatchObject({ outcome: 'not_ours', object_id: null });
   await becomes(session, 'completed');
 });
@@ -136,7 +117,7 @@ test('an order whose answer was lost shows one page, and is paid once', async ()
   expect(ofOrder.flatMap(({ charges }) => charges)).toHaveLength(1);
 });
 
-test('while a bank decides a session cannot be cancelled; no page is closed, and money for a cancelled one goes back', async () => {
+test('finding A5: while a bank decides a session cannot be cancelled; no page is closed, and money for a cancelled one goes back', async () => {
   const waiting = await opened();
   pay(waiting, 'never_answers');
   expect((await cancel(waiting)).status).toBe(400);
@@ -153,7 +134,7 @@ test('while a bank decides a session cannot be cancelled; no page is closed, and
   expect(await readSession(api, session.id)).toMatchObject({ checkout_status: 'expired' });
 });
 
-test('a session that Nomod ends ends here, and what a bank confirms after it goes back', async () => {
+test('finding A3: a session that Nomod ends ends here, and what a bank confirms after it goes back', async () => {
   const session = await opened();
   pageOf(session).status = 'expired';
   await becomes(session, 'failed');
@@ -164,7 +145,7 @@ test('a session that Nomod ends ends here, and what a bank confirms after it goe
   expect(givenBack(session)).toEqual(['25']);
 });
 
-test('a second capture of a page that is paid is a payment of its own, and goes back', async () => {
+test('finding A8: a second capture of a page that is paid is a payment of its own, and goes back', async () => {
   const { session } = await paid();
   captureBeside(books, pageOf(session).id);
   await notify(lastEvent('charge.completed'));
@@ -172,7 +153,7 @@ test('a second capture of a page that is paid is a payment of its own, and goes 
   expect(await read(`/payments/${session.checkout_payment_id}`)).toMatchObject({ payment_status: 'SUCCEEDED' });
 });
 
-test('less than was asked, or another currency, never completes an order, and goes back', async () => {
+test('finding A7: less than was asked, or another currency, never completes an order, and goes back', async () => {
   for (const [card, taken] of [
     ['captures_less', '24.99'],
     ['captures_otherwise', '25'],

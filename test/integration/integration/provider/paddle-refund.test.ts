@@ -2,12 +2,11 @@ import { expect, test } from 'vitest';
 import { inSqlTransaction } from '../../../../db/transaction.ts';
 import { decideRefund, refundTransaction } from '../../../../dev/provider-fakes/paddle/payment.ts';
 import type { SandboxBehaviour } from '../../../../integrations/sandbox-gateway/card.ts';
-import type { Body } from '../../payment/checkout/checkout.fixture.ts';
 import { paddleWorld } from './paddle.fixture.ts';
 
 const world = await paddleWorld();
-const { fake, base, api, books, read, connect } = world;
-const { opened, transactionOf, pay, becomes, refundsBecome, lastEvent, notify } = world;
+const { fake, base, books, read, connect } = world;
+const { opened, transactionOf, pay, becomes, refundsBecome, credit, lastEvent, notify } = world;
 expect((await connect()).status).toBe(201);
 
 /** An invoice of 25 that was paid at Paddle. */
@@ -17,17 +16,6 @@ async function paid(card: SandboxBehaviour = 'succeeds') {
   await becomes(session, 'completed');
   const { checkout_payment_id: paymentId, checkout_invoice_id: invoiceId } = session;
   return { paymentId, invoiceId, transaction: transactionOf(session) };
-}
-
-async function credit(invoiceId: string, amount: string) {
-  const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
-  const { status, body } = await api<Body>('POST', '/creditnotes', {
-    invoice_id: invoiceId,
-    reason: 'SERVICE_ISSUE',
-    refund_target: 'BACK_TO_SOURCE',
-    line_items: [{ invoice_line_item_id: line.id, amount }],
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
 }
 
 test('refunds go back once, also when the answer is lost', async () => {

@@ -1,12 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readProviderEvents } from '../../../../activities/integration/provider-events.ts';
-import { inSqlTransaction } from '../../../../db/transaction.ts';
 import { captureBeside, decide } from '../../../../dev/provider-fakes/paddle/payment.ts';
 import { sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
 import { testSecretKeys } from '../../../support/secret-keys.ts';
 import { type Body, customerOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
-import { inboxOf } from '../provider-inbox.fixture.ts';
 import { paddleWorld } from './paddle.fixture.ts';
 
 const world = await paddleWorld();
@@ -15,8 +13,6 @@ const { opened, idOf, transactionOf, pay, becomes, refundsBecome, lastEvent, can
 const owner = new pg.Client({ connectionString: base.ownerUrl });
 beforeAll(() => owner.connect());
 afterAll(() => owner.end());
-const inboxSize = () =>
-  inSqlTransaction(base.database, base.scope, async (tx) => (await tx.rows('select id from inbound_event')).length);
 const unconnected = await order();
 const refusedKeys = [await connect({ api_key: 'pdl_live_apikey_1' }), await connect({ api_key: 'no_key' })];
 const { body: connection } = await connect();
@@ -101,7 +97,7 @@ test('what Paddle tells completes the session without anybody asking', async () 
   const answers = await Promise.all(Array.from({ length: 5 }, () => notify(event)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   await expect
-    .poll(() => inboxOf({ base }, event.event_id), { timeout: 20_000 })
+    .poll(() => world.inboxOf(event.event_id), { timeout: 20_000 })
     .toMatchObject({ outcome: 'passed_on', object_type: 'checkout_session', object_id: session.id });
   await becomes(session, 'completed');
 });
@@ -116,7 +112,7 @@ test('an order whose answer was lost has one transaction, and is paid once', asy
   expect(ofOrder[0]!.payments).toHaveLength(1);
 });
 
-test('while a bank decides a session cannot be cancelled; one that was begun is closed at Paddle', async () => {
+test('finding A5: while a bank decides a session cannot be cancelled; one that was begun is closed at Paddle', async () => {
   const waiting = await opened();
   pay(waiting, 'never_answers');
   expect((await cancel(waiting)).status).toBe(400);
@@ -144,7 +140,7 @@ test.each([
   expect(books.refundsOf(idOf(session))).toMatchObject([{ status: 'approved', totals: { total: '2500' } }]);
 });
 
-test('a bank that confirms after the transaction was cancelled: the money goes back to its card', async () => {
+test('finding A3: a bank that confirms after the transaction was cancelled: the money goes back to its card', async () => {
   const session = await opened();
   pay(session, 'declines');
   expect((await cancel(session)).body.checkout_status).toBe('expired');
@@ -154,7 +150,7 @@ test('a bank that confirms after the transaction was cancelled: the money goes b
   await refundsBecome(session.checkout_payment_id, [back]);
 });
 
-test('money that nobody told of is found in the list of events', async () => {
+test('finding A4: money that nobody told of is found in the list of events', async () => {
   const session = await opened();
   pay(session, 'declines');
   expect((await cancel(session)).body.checkout_status).toBe('expired');
@@ -167,7 +163,7 @@ test('money that nobody told of is found in the list of events', async () => {
   await refundsBecome(session.checkout_payment_id, [{ refund_status: 'SUCCEEDED', amount: '25' }]);
 });
 
-test('less than was asked, or another currency, never completes an order, and goes back', async () => {
+test('finding A7: less than was asked, or another currency, never completes an order, and goes back', async () => {
   for (const [card, taken] of [
     ['captures_less', { total: '2499', currency_code: 'USD' }],
     ['captures_otherwise', { total: '2500', currency_code: 'EUR' }],
@@ -199,7 +195,7 @@ test('what Paddle cannot take is refused before anything is opened', async () =>
 describe('notifications', () => {
   test('unsigned, forged or late are 400 and not kept; an exchanged secret stays valid', async () => {
     const event = lastEvent('transaction.paid');
-    const before = await inboxSize();
+    const before = (await world.kept()).length;
     const problem = (message: string) => ({ status: 400, body: { message: expect.stringContaining(message) } });
     expect(await notify({ ...event, event_id: 'forged' }, 'pwh_2')).toMatchObject(problem('does not fit'));
     const late = Date.now() - 600_000;
@@ -207,11 +203,11 @@ describe('notifications', () => {
     const url = `/v1/webhooks/paddle/${base.scope.tenantId}/${base.scope.environmentId}`;
     const unsigned = await app.inject({ method: 'POST', url, payload: JSON.stringify(event) });
     expect({ status: unsigned.statusCode, body: unsigned.json() }).toMatchObject(problem('is not signed'));
-    expect(await inboxSize()).toBe(before);
+    expect(await world.kept()).toHaveLength(before);
     const exchange = { encrypted_secret_data: { webhook_secret: 'pwh_2' } };
     expect((await api('PUT', `/connections/${connection.id}`, exchange)).status).toBe(200);
     expect((await notify({ ...event, event_id: 'new' }, 'pwh_2')).status).toBe(200);
     expect((await notify({ ...event, event_id: 'old' }, 'pwh_1')).status).toBe(200);
-    expect(await inboxSize()).toBe(before + 2);
+    expect(await world.kept()).toHaveLength(before + 2);
   });
 });

@@ -136,7 +136,7 @@ describe.each([...senders, ...otherSenders])('notifications of $provider', (send
     expect(rows[0]?.body.toString()).toContain('_1"');
   });
 
-  test('of a clock ten minutes away are refused where the signature covers a time, and 4 minutes are taken', async () => {
+  test('finding B16: of a clock ten minutes away are refused where the signature covers a time, and 4 minutes are taken', async () => {
     const at = (minutes: number) => signed(null, { atMs: Date.now() + minutes * minuteMs });
     for (const minutes of [-4, 4]) expect((await post(at(minutes))).status).toBe(200);
     if (covers === 'bytes and time') {
@@ -173,7 +173,7 @@ describe.each([...senders, ...otherSenders])('notifications of $provider', (send
     await refuses([[whole(mebibyte + 1), problem('1 MiB of a notification', 400)]]);
   });
 
-  test('of another tenant are refused here, ours are refused there, and an address of both is none', async () => {
+  test('finding A13: of another tenant are refused here, ours are refused there, and an address of both is none: no tenant is taken from a payload', async () => {
     await connect(secretsOf('theirs'), other.apiKey);
     await refuses([
       [signed(null, { secret: 'theirs' }), problem('does not fit')],

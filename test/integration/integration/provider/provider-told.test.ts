@@ -210,7 +210,7 @@ describe.each(tellers)('what $provider tells', ({ provider, captures, connect, o
   });
 });
 
-test('what any provider tells before the commit of what it is about is looked for again', async () => {
+test('finding A13: what any provider tells before the commit of what it is about is looked for again', async () => {
   const early = await Promise.all(
     tellers.map(async ({ provider, opened, paid, send }) => {
       const session = await opened();

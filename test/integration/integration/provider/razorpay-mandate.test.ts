@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decideToken, payRegistration } from '../../../../dev/provider-fakes/razorpay/mandate.ts';
 import { capture } from '../../../../dev/provider-fakes/razorpay/payment.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
 import { created } from '../../../support/billing.ts';
 import { type Body, customerOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
-import { checkout, razorpayWorld } from './razorpay.fixture.ts';
+import { razorpayWorld } from './razorpay.fixture.ts';
 import { savedCardsAt } from './saved-card.fixture.ts';
 
 const world = await razorpayWorld('mandates');
-const { api, becomes, books, fake, lastEvent, notify, read } = world;
-afterAll(() => world.close());
+const { api, becomes, books, checkout, fake, lastEvent, notify, read } = world;
 await world.connect();
 const reachable = { email: 'payer@example.com', contact: '+919876543210' };
 const cards = savedCardsAt({ api, provider: 'razorpay' }, { currency: 'inr', payer: reachable });
@@ -53,7 +52,7 @@ describe('a card', () => {
     const event = lastEvent('invoice.paid');
     expect((await notify(event)).status).toBe(200);
     await expect
-      .poll(() => world.inboxOf(event), { timeout: 20_000 })
+      .poll(() => world.inboxOf(event.id), { timeout: 20_000 })
       .toMatchObject({ outcome: 'passed_on', object_type: 'checkout_session', object_id: session.id });
     await becomes(session, 'completed');
   });

@@ -1,15 +1,13 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readProviderEvents } from '../../../../activities/integration/provider-events.ts';
 import { signedNotification } from '../../../../dev/provider-fakes/razorpay/notification.ts';
 import { decideRefund, refundInDashboard } from '../../../../dev/provider-fakes/razorpay/payment.ts';
 import type { SandboxBehaviour } from '../../../../integrations/sandbox-gateway/card.ts';
 import { testSecretKeys } from '../../../support/secret-keys.ts';
-import type { Body } from '../../payment/checkout/checkout.fixture.ts';
 import { razorpayWorld } from './razorpay.fixture.ts';
 
 const world = await razorpayWorld('refunds');
 const { api, books, fake, read, notify, lastEvent } = world;
-afterAll(() => world.close());
 const { body: connection } = await world.connect();
 
 /** An invoice of 25 that was paid on the page of Razorpay. */
@@ -25,18 +23,7 @@ async function paid(card: SandboxBehaviour = 'succeeds') {
   };
 }
 
-/** Credits an invoice; the money is to go back to its card. */
-async function credit({ invoiceId }: { invoiceId: string }, amount: string) {
-  const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
-  const { status, body } = await api<Body>('POST', '/creditnotes', {
-    invoice_id: invoiceId,
-    reason: 'SERVICE_ISSUE',
-    refund_target: 'BACK_TO_SOURCE',
-    line_items: [{ invoice_line_item_id: line.id, amount }],
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
-}
-
+const credit = ({ invoiceId }: { invoiceId: string }, amount: string) => world.credit(invoiceId, amount);
 const inDashboard = async (gatewayId: string, amount: number) => {
   const refundId = refundInDashboard(books, gatewayId, amount);
   const event = lastEvent('refund.processed');
@@ -80,7 +67,7 @@ describe('refunds made in the dashboard', () => {
     await world.refundsBecome(paymentId, [made]);
     const again = { ...event, id: 'repeat' };
     expect((await notify(again)).status).toBe(200);
-    await expect.poll(async () => (await world.inboxOf(again))?.outcome, { timeout: 20_000 }).not.toBeNull();
+    await expect.poll(async () => (await world.inboxOf(again.id))?.outcome, { timeout: 20_000 }).not.toBeNull();
     await world.temporal.client.workflow.getHandle(`payment/${paymentId}`).result();
     await world.refundsBecome(paymentId, [made]);
     await inDashboard(gatewayId, 2000);
@@ -107,7 +94,7 @@ describe('refunds in the dashboard that no notification told of', () => {
     await pass();
     await look();
     await expect
-      .poll(async () => (await world.inboxOf({ id: `${refundId}/pending` }))?.outcome, { timeout: 20_000 })
+      .poll(async () => (await world.inboxOf(`${refundId}/pending`))?.outcome, { timeout: 20_000 })
       .toBe('passed_on');
     decideRefund(books, refundId, 'processed');
     await pass();
@@ -127,16 +114,16 @@ describe('a notification is refused, and nothing is kept,', () => {
         body: change(signed.body),
       });
     };
-    const before = await world.inboxSize();
+    const before = (await world.kept()).length;
     const problem = (message: string) => ({ status: 400, body: { message: expect.stringContaining(message) } });
     expect(await sent((text) => text, { 'x-razorpay-signature': '' })).toMatchObject(problem('is not signed'));
     expect(await notify(event, 'rwh_2')).toMatchObject(problem('does not fit'));
     expect(await sent((text) => text.replace('captured', 'failed'))).toMatchObject(problem('does not fit'));
-    expect(await world.inboxSize()).toBe(before);
+    expect(await world.kept()).toHaveLength(before);
     const exchange = { encrypted_secret_data: { webhook_secret: 'rwh_2' } };
     expect((await api('PUT', `/connections/${connection.id}`, exchange)).status).toBe(200);
     expect((await notify({ ...event, id: 'new' }, 'rwh_2')).status).toBe(200);
     expect((await notify({ ...event, id: 'old' }, 'rwh_1')).status).toBe(200);
-    expect(await world.inboxSize()).toBe(before + 2);
+    expect(await world.kept()).toHaveLength(before + 2);
   });
 });

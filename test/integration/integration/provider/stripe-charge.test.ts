@@ -101,7 +101,7 @@ describe('a saved card of Stripe', () => {
     expect(await paymentOf(body.id)).toMatchObject({ error_message: 'stolen_card' });
   });
 
-  test('an answer that is lost behind the capture is found by the stored id, and nothing is captured twice', async () => {
+  test('finding A2: an answer that is lost behind the capture is found by the stored id, and nothing is captured twice', async () => {
     const { body } = await pay(await payer('loses_answer'));
     await become(body.id, 'SUCCEEDED');
     const { provider_object_id: intent } = await rowOf(body.id);
@@ -138,7 +138,7 @@ describe('a saved card of Stripe', () => {
   });
 });
 
-describe('a payment knows the account it was sent to', () => {
+describe('finding A1: a payment knows the account it was sent to', () => {
   test('a connection is not deleted, nor another asked, while a charge is undecided', async () => {
     const owner = await payer('never_answers');
     const { body } = await pay(owner);

@@ -111,7 +111,7 @@ test('a payer who comes back is sent on with the true state, whatever Stripe has
   expect(headers.location).toBe(`https://shop.example/thanks?checkout_session_id=${session.id}&status=completed`);
 });
 
-test('a cancelled session closes the page of Stripe, and holds its connection until then', async () => {
+test('finding A6: a cancelled session closes the page of Stripe, and holds its connection until then', async () => {
   const session = await opened();
   const refused = await api<Body>('DELETE', `/connections/${connection.id}`);
   expect(refused).toMatchObject({ status: 400, body: { message: expect.stringMatching(/\d+ checkout sessions/) } });
@@ -122,7 +122,7 @@ test('a cancelled session closes the page of Stripe, and holds its connection un
   expect(pay(session)).toBe('closed');
 });
 
-test('a cancellation that Stripe does not hear: money that comes later goes back to its card', async () => {
+test('finding A4: a cancellation that Stripe does not hear: money that comes later goes back to its card', async () => {
   const session = await opened();
   fake.failNext('close', 'unreachable', 20);
   expect((await api<Body>('POST', `/checkout/sessions/${session.id}/cancel`)).body.checkout_status).toBe('expired');
@@ -161,7 +161,7 @@ test('a subscription that is charged automatically keeps its card at Stripe, thr
     .toBe('SUCCEEDED');
 });
 
-test('a customer on a test clock pays at the sandbox alone', async () => {
+test('finding A12: a customer on a test clock pays at the sandbox alone', async () => {
   const test_clock_id = await createClock(api, '2026-01-01T00:00:00Z');
   const customer = await customerOf(api, { test_clock_id });
   expect(await api<Body>('POST', '/invoices', { ...invoiceOf(customer.id), checkout })).toMatchObject({

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { capture, decide } from '../../../../dev/provider-fakes/whop/payment.ts';
 import { startWhopFake } from '../../../../dev/provider-fakes/whop/server.ts';
 import { sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
@@ -6,12 +6,27 @@ import { whopAdapter } from '../../../../integrations/whop/adapter.ts';
 import { testApp } from '../../../support/app.ts';
 import { testDatabase } from '../../../support/database.ts';
 import { type Body, readSession } from '../../payment/checkout/checkout.fixture.ts';
-import { checkout, whopWorld } from './whop.fixture.ts';
+import { whopWorld } from './whop.fixture.ts';
 
 const world = await whopWorld('pages');
-const { api, app, base, becomes, books, cancel, fake, idOf, lastEvent, notify, opened, pay, read, secrets, temporal } =
-  world;
-afterAll(() => world.close());
+const {
+  api,
+  app,
+  base,
+  becomes,
+  books,
+  cancel,
+  checkout,
+  fake,
+  idOf,
+  lastEvent,
+  notify,
+  opened,
+  pay,
+  read,
+  secrets,
+  temporal,
+} = world;
 
 const unconnected = await world.order();
 const refusedKeys = [await world.connect({ api_key: 'no_key' }), await world.connect({ company_id: 'biz_other' })];
@@ -152,7 +167,7 @@ describe('notifications', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => notify(event)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     await expect
-      .poll(() => world.inboxOf(event), { timeout: 20_000 })
+      .poll(() => world.inboxOf(event.id), { timeout: 20_000 })
       .toMatchObject({ outcome: 'passed_on', object_type: 'checkout_session', object_id: session.id });
     await becomes(session, 'completed');
   });
@@ -169,7 +184,7 @@ describe('notifications', () => {
 
   test('without a signature or with another are 401, with another time 400, and not kept; an exchanged secret stays valid', async () => {
     const event = lastEvent('payment.succeeded');
-    const before = await world.inboxSize();
+    const before = (await world.kept()).length;
     const problem = (status: number, message: string) => ({
       status,
       body: { message: expect.stringContaining(message) },
@@ -179,11 +194,11 @@ describe('notifications', () => {
     expect(await notify(named('forged'), { secret: 'ws_2' })).toMatchObject(problem(401, 'does not fit'));
     const old = { atMs: Date.now() - 10 * 60_000 };
     expect(await notify(named('late'), old)).toMatchObject(problem(400, 'clock of this server'));
-    expect(await world.inboxSize()).toBe(before);
+    expect(await world.kept()).toHaveLength(before);
     const exchange = { encrypted_secret_data: { webhook_secret: 'ws_2' } };
     expect((await api('PUT', `/connections/${connection.id}`, exchange)).status).toBe(200);
     expect((await notify(named('new'), { secret: 'ws_2' })).status).toBe(200);
     expect((await notify(named('old'))).status).toBe(200);
-    expect(await world.inboxSize()).toBe(before + 2);
+    expect(await world.kept()).toHaveLength(before + 2);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decide, refundPayment, settleRefund } from '../../../../dev/provider-fakes/whop/payment.ts';
 import type { SandboxBehaviour } from '../../../../integrations/sandbox-gateway/card.ts';
 import { gatewayNotified } from '../../../../workflows/payment/payment.messages.ts';
@@ -23,7 +23,6 @@ const {
   refundsBecome,
   returnedOf,
 } = world;
-afterAll(() => world.close());
 await world.connect();
 
 /** An invoice of 25 that was paid on the page of Whop. */

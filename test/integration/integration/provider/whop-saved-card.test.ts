@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { removeMethod, saveOnPage } from '../../../../dev/provider-fakes/whop/charge.ts';
 import { decidePayment } from '../../../../dev/provider-fakes/whop/payment.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../../integrations/sandbox-gateway/card.ts';
@@ -9,7 +9,6 @@ import { whopWorld } from './whop.fixture.ts';
 
 const world = await whopWorld('cards');
 const { api, becomes, books, fake, idOf, lastEvent, notify, pay, read } = world;
-afterAll(() => world.close());
 await world.connect();
 const { planId } = await monthlyPlan(api);
 const cards = savedCardsAt({ api, provider: 'whop' });
@@ -54,7 +53,7 @@ describe('a card', () => {
     const event = lastEvent('setup_intent.succeeded');
     expect((await notify(event)).status).toBe(200);
     await expect
-      .poll(() => world.inboxOf(event), { timeout: 20_000 })
+      .poll(() => world.inboxOf(event.id), { timeout: 20_000 })
       .toMatchObject({ outcome: 'passed_on', object_type: 'checkout_session', object_id: session.id });
     await becomes(session, 'completed');
   });
@@ -105,7 +104,7 @@ describe('a charge', () => {
     expect((await notify(event)).status).toBe(200);
     await paymentBecomes(invoiceId, { payment_status: 'SUCCEEDED' });
     await expect
-      .poll(() => world.inboxOf(event), { timeout: 20_000 })
+      .poll(() => world.inboxOf(event.id), { timeout: 20_000 })
       .toMatchObject({ object_type: 'payment', object_id: payment.id });
   });
 
