@@ -60,7 +60,7 @@ async function pay(payer: { customerId: string; methodId: string }, amount: stri
   return body;
 }
 
-describe('money: a payment knows a gateway’s name, not the account it was sent to', () => {
+describe('finding A1: a payment knows a gateway’s name, not the account it was sent to', () => {
   test('after its connection is deleted money goes back to the account it came from, and none is charged there', async () => {
     const connection = await connectStripe(world);
     const payer = await stripePayer(world, 'succeeds');

@@ -20,7 +20,7 @@ const keysOfModes = {
   moyasar: { member: 'secret_key', test: 'sk_test_1', live: 'sk_live_1', rest: {} },
 };
 
-describe('live keys where time is played with', () => {
+describe('finding A12: live keys where time is played with', () => {
   it.each(Object.entries(keysOfModes))(
     '%s: a development environment takes test keys alone',
     async (provider, keys) => {

@@ -192,7 +192,7 @@ describe('the address of a notification', () => {
     expect(theirs.body).toMatchObject({ message: expect.stringContaining('no connection to stripe') });
   });
 
-  test('of an archived environment and of a suspended tenant still takes them, because money under way is finished', async () => {
+  test('finding A13: of an archived environment and of a suspended tenant still takes them, because money under way is finished', async () => {
     const { tenantId, environmentId } = base.scope;
     await owner(`update environment set status = 'archived' where id = $1`, [environmentId]);
     await owner(`update tenant set state = 'suspended' where id = $1`, [tenantId]);
@@ -204,7 +204,7 @@ describe('the address of a notification', () => {
 });
 
 describe('an exchanged secret', () => {
-  test('verifies from the next notification on, the one before for 72 hours more, and a removed one not at all', async () => {
+  test('finding A13: verifies from the next notification on, the one before for 72 hours more, and a removed one not at all', async () => {
     const [connection] = (await api<{ connections: { id: string }[] }>('GET', '/connections')).body.connections;
     const exchange = (webhook_secret: string | null) =>
       api('PUT', `/connections/${connection?.id}`, { encrypted_secret_data: { webhook_secret } });

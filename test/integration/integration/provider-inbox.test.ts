@@ -170,7 +170,7 @@ describe('a notification of a payment', () => {
 });
 
 describe('a notification that is not ours', () => {
-  test('of the same account is kept, with no question to the provider and no workflow', async () => {
+  test('finding A13: of the same account is kept, with no question to the provider and no workflow', async () => {
     const theirs = {
       id: 'evt_shop',
       type: 'payment_intent.succeeded',
@@ -180,7 +180,7 @@ describe('a notification that is not ours', () => {
     await outcomeOf('evt_shop').toMatchObject({ outcome: 'not_ours', object_type: null });
   });
 
-  test('of another environment or tenant, though it names an object of this one, changes nothing', async () => {
+  test('finding A13: of another environment or tenant, though it names an object of this one, changes nothing', async () => {
     const payment = await undecided();
     const told = await timesTold(payment.id);
     const other = await createSandbox(base.database, { tenantName: 'Other' });
@@ -206,7 +206,7 @@ describe('a notification that is not ours', () => {
   });
 });
 
-describe('money: the inbox loses what it acknowledged', () => {
+describe('finding A13: the inbox loses what it acknowledged', () => {
   test('a process that ends between commit and message: whoever looks finds it', async () => {
     const payment = await undecided();
     decide(books, payment.intentId, 'capture');

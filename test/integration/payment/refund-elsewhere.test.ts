@@ -192,6 +192,27 @@ describe('refunds made in the provider’s dashboard', () => {
   });
 });
 
+test('a refund notification that comes before the API’s answer: it is one refund, ours, and the money goes back once', async () => {
+  const { customerId, methodId } = await stripePayer(world, 'succeeds');
+  const { id: paymentId } = await created<Wire>(api, '/payments', {
+    ...{ destination_type: 'CUSTOMER', destination_id: customerId, payment_method_id: methodId },
+    ...{ payment_method_type: 'CARD', amount: '12.5', currency: 'usd' },
+  });
+  await become(`/payments/${paymentId}`, { payment_status: 'SUCCEEDED' });
+  const { gateway_payment_id: intentId } = await read(`/payments/${paymentId}`);
+  const told: ReturnType<typeof notify>[] = [];
+  fake.onEvent((_, event) => {
+    if (event.data.object.payment_intent === intentId) told.push(notify(world, event));
+  });
+  fake.failNext('refund', 'loses_answer');
+  const { id } = await created<Wire>(api, `/payments/${paymentId}/refund`, { amount: '5' });
+  await haveRefunds(paymentId, [{ id, refund_status: 'SUCCEEDED', amount: '5' }]);
+  expect((await Promise.all(told)).map(({ status }) => status)).toContain(200);
+  await settled(lastEvent(books, 'refund.created').id);
+  await haveRefunds(paymentId, [{ id, refund_status: 'SUCCEEDED', amount: '5' }]);
+  expect([...books.refunds.values()].filter(({ payment_intent }) => payment_intent === intentId)).toHaveLength(1);
+});
+
 describe('payments that the bank of their payer takes back', () => {
   test('a top-up charged back with its credits still spendable: the wallet stops at once, and the credits leave with the money', async () => {
     const { customerId } = await stripePayer(world, 'succeeds');
@@ -219,7 +240,7 @@ describe('payments that the bank of their payer takes back', () => {
     expect(await filling.standingOf(walletId)).toMatchObject({ state: 'paused', reason: 'dispute' });
   });
 
-  test('a refund beside a chargeback: it is refused while the bank decides, and after the bank took the money', async () => {
+  test('finding A11: a refund beside a chargeback: it is refused while the bank decides, and after the bank took the money', async () => {
     const { walletId, invoiceId, paymentId, intentId } = await boughtCredits();
     const [line] = (await read(`/invoices/${invoiceId}`)).line_items;
     const line_items = [{ invoice_line_item_id: line.id, amount: '2.5' }];

@@ -84,7 +84,7 @@ const toSource = (paymentId: string) =>
       status === 'succeeded' && books.intents.get(payment_intent)?.metadata.payment_id === paymentId,
   );
 
-describe('money: refunds are not final', () => {
+describe('finding A11: refunds are not final, and disputes pay twice', () => {
   test('a refund that the bank sends back fails, its payment follows, and a person is told', async () => {
     const { paymentId, refunds } = await givenBack('12.5');
     const [refund] = refunds;

@@ -76,7 +76,7 @@ const eventsOf = (id: string) =>
     tx.rows<{ event_name: string }>('select event_name from outbox_event where entity_id = $1 order by id', [id]),
   ).then((rows) => rows.map((row) => row.event_name));
 
-test('paid two seconds after expiry: the archived payment succeeds, the money goes back, the invoice stays as it ended', async () => {
+test('finding A3: paid two seconds after expiry: the archived payment succeeds, the money goes back, the invoice stays as it ended', async () => {
   const late = await linked();
   await ended(late);
   // The key of the cart was used again by a second session.
@@ -116,7 +116,7 @@ test('paid two seconds after expiry: the archived payment succeeds, the money go
   expect(await eventsOf(late.invoiceId)).not.toContain('invoice.update.payment');
 });
 
-test('one link, two captures: the second is a payment of its own and goes back whole; a charge is one payment', async () => {
+test('finding A8: one link, two captures: the second is a payment of its own and goes back whole; a charge is one payment', async () => {
   const twice = await linked();
   await gateway.payer.payLink(twice.link.intentToken, { cardNumber: sandboxCardNumber('succeeds') });
   const { chargeProviderId } = (await capturedOf(twice)).captures[0]!;
@@ -145,7 +145,7 @@ test('one link, two captures: the second is a payment of its own and goes back w
   expect(invoice).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '100', overpaid_amount: '0' });
 });
 
-test('less than was asked, or another currency, is recorded as received and goes back whole', async () => {
+test('finding A7: less than was asked, or another currency, is recorded as received and goes back whole', async () => {
   for (const [card, amount, currency] of [
     ['captures_less', '99', 'usd'],
     ['captures_otherwise', '100', 'eur'],
@@ -165,7 +165,7 @@ test('less than was asked, or another currency, is recorded as received and goes
   }
 });
 
-test('the refund of a late capture never goes to a wallet: refused by its gateway it waits for a person', async () => {
+test('finding A11: the refund of a late capture never goes to a wallet: refused by its gateway it waits for a person', async () => {
   const late = await linked();
   await ended(late);
   await gateway.operator.captureLink(late.link.intentToken, await cardOf('refund_fails'));

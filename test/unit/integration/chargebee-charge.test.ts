@@ -86,7 +86,7 @@ describe('a charge of a card that Chargebee keeps', () => {
     },
   );
 
-  test('whose key Chargebee has forgotten is paid by its invoice and not taken twice', async () => {
+  test('finding A2: whose key Chargebee has forgotten is paid by its invoice and not taken twice', async () => {
     const request = await prepared();
     fake.failNext('charge', 'loses_answer');
     await expect(sent(under.gateway, request)).rejects.toBeInstanceOf(GatewayOutcomeUnknown);

@@ -22,7 +22,7 @@ const ago = (minutes: number) => new Date(Date.now() - minutes * minuteMs).toISO
 
 gatewayContract('the Chargebee adapter', () => under);
 
-describe('amounts of Chargebee', () => {
+describe('finding A7: amounts of Chargebee', () => {
   test.each([
     ['12.5', 'usd', 1250],
     ['12.50', 'USD', 1250],
@@ -82,7 +82,7 @@ describe('answers that are none', () => {
     expect(await account(secrets)).toEqual({ status: 'unknown' });
   });
 
-  test('another site never answers for a payment of the first', async () => {
+  test('finding A1: another site never answers for a payment of the first', async () => {
     const { reference } = await opened(under);
     const other = chargebeeUnderTest(fake).gateway;
     await expect(other.links.read(reference)).rejects.toBeInstanceOf(GatewayOutcomeUnknown);
@@ -127,7 +127,7 @@ describe('pages of Chargebee', () => {
     expect(await gateway.links.close(reference)).toMatchObject({ status: 'dead' });
   });
 
-  test('a page whose answer was lost is found by its token, and opened once also when the key is forgotten', async () => {
+  test('finding A2: a page whose answer was lost is found by its token, and opened once also when the key is forgotten', async () => {
     const { gateway, books } = under;
     for (let i = 0; i < 120; i += 1) await opened(under);
     const request = linkRequest();

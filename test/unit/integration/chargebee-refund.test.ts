@@ -40,7 +40,7 @@ const age = (minutes: number) => {
   for (const comment of under.books.comments.values()) comment.created_at -= minutes * 60;
 };
 
-test('a refund that arrived is found when Chargebee has forgotten its key, and is not sent again', async () => {
+test('finding A2: a refund that arrived is found when Chargebee has forgotten its key, and is not sent again', async () => {
   const { refundOf, refunds } = await paid();
   const request = refundOf('5');
   fake.failNext('refund', 'loses_answer');
@@ -50,7 +50,7 @@ test('a refund that arrived is found when Chargebee has forgotten its key, and i
   expect(returned()).toEqual(['5']);
 });
 
-test('nothing is sent again after 25 minutes, while Chargebee still knows the key', () => {
+test('finding A2: nothing is sent again after 25 minutes, while Chargebee still knows the key', () => {
   const { resend } = under.gateway.refunds;
   const sent = Date.parse('2026-01-01T00:00:00Z');
   const mayAfter = (minutes: number) => mayBeResent(resend, '2026-01-01T00:00:00Z', sent + minutes * 60_000);
@@ -164,7 +164,7 @@ test('money that no invoice of Chargebee took goes back by its payment', async (
   expect(beside).toMatchObject({ amount_unused: 0, linked_refunds: [{ txn_amount: 1250 }] });
 });
 
-test('a payment that fails late has given its money back', async () => {
+test('finding A11: a payment that fails late has given its money back', async () => {
   const { payment, refundOf, refunds, reference } = await paid();
   const charge = { ...reference, chargeProviderId: payment.id };
   expect(await refunds.madeElsewhere!(charge)).toEqual([]);

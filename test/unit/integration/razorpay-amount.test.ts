@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { amountOfRazorpay, razorpayAmount, refuseTooLittle } from '../../../integrations/razorpay/amount.ts';
 
-describe('amounts of Razorpay', () => {
+describe('finding A7: amounts of Razorpay', () => {
   test.each([
     ['12.5', 'inr', 1250],
     ['12.50', 'INR', 1250],

@@ -114,7 +114,7 @@ describe('the first real call', () => {
     expect(Date.parse(expiresAt!) - Date.now()).toBeLessThan(183 * 86_400_000);
   });
 
-  test('an answer lost long ago: the link of the token is found, and no second one is opened', async () => {
+  test('finding A2: an answer lost long ago: the link of the token is found, and no second one is opened', async () => {
     const request = linkRequest();
     fake.failNext('open', 'loses_answer');
     await expect(under.gateway.links!.open(request)).rejects.toBeInstanceOf(GatewayOutcomeUnknown);

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 gatewayContract('the Stripe adapter', () => under);
 
-describe('amounts of Stripe', () => {
+describe('finding A7: amounts of Stripe', () => {
   test.each([
     ['12.5', 'usd', '1250'],
     ['12.50', 'USD', '1250'],
@@ -84,7 +84,7 @@ describe('answers that are none', () => {
   });
 });
 
-describe('another account never answers for a payment of the first', () => {
+describe('finding A1: another account never answers for a payment of the first', () => {
   test('a charge, a link and a refund that the account does not have are unknown, not missing', async () => {
     const { token, customerToken } = await under.savedMethod('succeeds');
     const request = chargeRequest(token, customerToken);
@@ -99,7 +99,7 @@ describe('another account never answers for a payment of the first', () => {
   });
 });
 
-describe('the first real call', () => {
+describe('finding A15: the first real call fails', () => {
   test('a session lives longer than Stripe asks for, although ours ends sooner', async () => {
     const soon = new Date(Date.now() + 60_000).toISOString();
     const { expiresAt } = await opened(under, { expiresAt: soon });
@@ -112,7 +112,7 @@ describe('the first real call', () => {
     expect(Date.parse(expiresAt!) - Date.now()).toBeLessThan(86_400_000);
   });
 
-  test('an answer lost long ago: the link of the token is found, and no second one is opened', async () => {
+  test('finding A2: an answer lost long ago: the link of the token is found, and no second one is opened', async () => {
     const request = linkRequest();
     fake.failNext('open', 'loses_answer');
     await expect(under.gateway.links!.open(request)).rejects.toBeInstanceOf(GatewayOutcomeUnknown);

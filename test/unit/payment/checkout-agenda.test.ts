@@ -30,7 +30,7 @@ function lifeOf(standing: CheckoutStanding): { kind: string; at: string }[] {
   return life;
 }
 
-describe('a page that can still be paid after its session has ended', () => {
+describe('finding A4: a page that can still be paid after its session has ended', () => {
   test('is asked about with growing pauses, of a quarter of an hour at most, until it can take no money any more', () => {
     const life = lifeOf(cancelled);
     expect(life.at(-1)).toMatchObject({ kind: 'lastLook', at: at(195) });

@@ -179,7 +179,7 @@ describe('a conversation with a gateway', () => {
     expect(sent).toBe(1);
   });
 
-  test('a token is sent again only as long as its gateway remembers it', async () => {
+  test('finding A2: a token is sent again only as long as its gateway remembers it', async () => {
     let sent = 0;
     const count = async () => {
       sent += 1;
@@ -194,7 +194,7 @@ describe('a conversation with a gateway', () => {
     expect(sent).toBe(0);
   });
 
-  test('a prepared charge is stored before it is confirmed, and then it is the one that is confirmed', async () => {
+  test('finding A2: a prepared charge is stored before it is confirmed, and then it is the one that is confirmed', async () => {
     const steps: string[] = [];
     const charges = {
       resend: 'never' as const,

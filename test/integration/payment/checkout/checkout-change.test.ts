@@ -160,7 +160,7 @@ test('an order that is not paid leaves nothing, and can be placed again', async 
   expect(await totals(id)).toEqual([['30', 'PENDING']]);
 });
 
-test('a conflicting command ends the session in its own transaction, and money that comes later goes back', async () => {
+test('finding A10: a conflicting command ends the session in its own transaction, and money that comes later goes back', async () => {
   const { id, clockId, fee } = await subscribed();
   const opened = await modify(id, { ...quantityOf(fee, '4'), checkout });
   const { checkout_session: session } = opened.body;
@@ -204,14 +204,14 @@ test('attaching the same add-on by hand ends its order; another add-on does not'
   expect(await readSession(api, body.checkout_session.id)).toMatchObject({ failure_reason: 'superseded' });
 });
 
-test('an order ends with the period it was placed in at the latest', async () => {
+test('finding A10: an order ends with the period it was placed in at the latest', async () => {
   const { id, clockId } = await subscribed();
   await advanceTo(api, clockId, '2026-04-30T23:50:00Z');
   const { body } = await order(id, await addonWith(api, [{ amount: '90000' }]));
   expect(body.checkout_session.expires_at).toBe('2026-05-01T00:00:00.000Z');
 });
 
-test('paid after what it changes has changed: the order fails at once and its money goes back', async () => {
+test('finding A10: paid after what it changes has changed: the order fails at once and its money goes back', async () => {
   const { id, clockId } = await subscribed();
   await advanceTo(api, clockId, '2026-04-30T23:50:00Z');
   const { body } = await order(id, await addonWith(api, [{ amount: '90000' }]));

@@ -18,7 +18,7 @@ const order = async (customerId: string, more: object = {}) => {
   return (await api<Body>('POST', '/subscriptions', { ...terms, checkout, ...more })).body;
 };
 
-test('after a hosted payment the renewal is charged: the card is kept, the subscription names it, and the answer says which', async () => {
+test('finding B12: after a hosted payment the renewal is charged: the card is kept, the subscription names it, and the answer says which', async () => {
   const { id } = await customerOf(api);
   const earlier = await saveCard(id);
   const subscription = await order(id, { collection_method: 'charge_automatically' });
@@ -110,7 +110,7 @@ test('without a limit of its own a kept method has the ceiling of its kind, or t
   expect(await limitOf({ payment_method: 'CARD' })).toEqual([null]);
 });
 
-test('a suspended tenant: what its payer pays is carried out all the same', async () => {
+test('finding B17: a suspended tenant: what its payer pays is carried out all the same', async () => {
   const wallet = await walletOf(api, (await customerOf(api)).id);
   const topUp = { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '40', checkout };
   const { body } = await api<Body>('POST', `/wallets/${wallet.id}/top-up`, topUp);

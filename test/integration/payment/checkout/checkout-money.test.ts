@@ -31,7 +31,7 @@ async function refundedInFull(paymentId: string, reason: string) {
     ]);
 }
 
-test('paid after its end: the payment succeeds, its money goes back, and nothing of the order comes', async () => {
+test('finding A3: paid after its end: the payment succeeds, its money goes back, and nothing of the order comes', async () => {
   const session = await opened();
   await gateway.operator.failNext('close', 'unreachable', { intentToken: linkOf(session) });
   expect((await cancel(session)).body).toMatchObject({ checkout_status: 'expired' });
@@ -42,7 +42,7 @@ test('paid after its end: the payment succeeds, its money goes back, and nothing
   expect((await api('GET', `/invoices/${session.checkout_invoice_id}`)).status).toBe(404);
 });
 
-test('"not paid" is not "unpaid": while a bank decides, neither the timer nor a cancellation ends the session', async () => {
+test('finding A5: "not paid" is not "unpaid": while a bank decides, neither the timer nor a cancellation ends the session', async () => {
   const { clockId, session } = await onClock();
   await pay(session, 'never_answers');
   const refused = await cancel(session);
@@ -54,7 +54,7 @@ test('"not paid" is not "unpaid": while a bank decides, neither the timer nor a 
   expect((await readSession(api, session.id)).checkout_status).toBe('completed');
 });
 
-test('a provider that is down at the end: the paid order is not cancelled by its timer', async () => {
+test('finding A6: a provider that is down at the end: the paid order is not cancelled by its timer', async () => {
   const { clockId, session } = await onClock();
   await pay(session, 'succeeds');
   await gateway.operator.failNext('read', 'unreachable', { times: 50, intentToken: linkOf(session) });
@@ -63,7 +63,7 @@ test('a provider that is down at the end: the paid order is not cancelled by its
   expect(await readSession(api, session.id)).toMatchObject({ checkout_status: 'completed', terminal: true });
 });
 
-test('less than was asked, or another currency, never completes an order; more does, and shows as overpaid', async () => {
+test('finding A7: less than was asked, or another currency, never completes an order; more does, and shows as overpaid', async () => {
   for (const card of ['captures_less', 'captures_otherwise'] as const) {
     const session = await opened();
     await pay(session, card);
@@ -82,7 +82,7 @@ test('less than was asked, or another currency, never completes an order; more d
   expect(invoice).toMatchObject({ payment_status: 'OVERPAID', amount_paid: '26', overpaid_amount: '1' });
 });
 
-test('one link, two captures: the second goes back, the order stays paid once', async () => {
+test('finding A8: one link, two captures: the second goes back, the order stays paid once', async () => {
   const session = await opened();
   await pay(session, 'succeeds');
   const { token } = await gateway.savePaymentMethod({ cardNumber: sandboxCardNumber('succeeds') });
@@ -96,7 +96,7 @@ test('one link, two captures: the second goes back, the order stays paid once', 
   expect(invoice).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '25', overpaid_amount: '0' });
 });
 
-test('what a session waits for is moved by nobody else', async () => {
+test('finding B8: what a session waits for is moved by nobody else', async () => {
   const session = await opened();
   const payment = `/payments/${session.checkout_payment_id}`;
   const invoice = `/invoices/${session.checkout_invoice_id}`;

@@ -45,7 +45,7 @@ test('a session of another tenant is as one that does not exist', async () => {
   expect(await readSession(api, session.id)).toMatchObject({ checkout_status: 'pending' });
 });
 
-test('a completed session cannot be cancelled, and a customer with an open one is not archived', async () => {
+test('finding B17: a completed session cannot be cancelled, and a customer with an open one is not archived', async () => {
   const customer = await customerOf(api);
   const { body } = await api<Body>('POST', '/invoices', invoiceOf(customer.id));
   const { id } = body.checkout_session;
@@ -143,7 +143,7 @@ test('a repeated top-up with the same header is answered like the first, and buy
   expect((await api<Body>('GET', `/wallets/${wallet.id}`)).body.credit_balance).toBe('40');
 });
 
-test('a wallet frozen while its page is open: the money completes the purchase', async () => {
+test('finding B17: a wallet frozen while its page is open: the money completes the purchase', async () => {
   const wallet = await walletOf(api, (await customerOf(api)).id);
   const { body } = await topUp(wallet.id);
   await api('PUT', `/wallets/${wallet.id}`, { wallet_status: 'frozen' });

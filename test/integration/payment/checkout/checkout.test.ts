@@ -225,7 +225,7 @@ test('a session that is deleted is cancelled, and archived once it has ended', a
   expect((await api('GET', path)).status).toBe(404);
 });
 
-test('the same key is 409 while its session runs, and free after it; another key is another cart', async () => {
+test('finding A14: the same key is 409 while its session runs, and free after it; another key is another cart', async () => {
   const customer = await customerOf(api);
   const { body: plan } = await api<Body>('POST', '/plans', { name: 'Keyed' });
   await api('POST', '/prices', { ...monthlyFee, entity_id: plan.id });
@@ -252,4 +252,30 @@ test('the same key is 409 while its session runs, and free after it; another key
     status: 201,
     body: { id: gated.body.id, checkout_session: { id: gated.body.checkout_session.id } },
   });
+});
+
+test('finding A14: the same cart in two tabs is one order, and the second tab meets the page of the first', async () => {
+  const customer = await customerOf(api);
+  const { body: plan } = await api<Body>('POST', '/plans', { name: 'Two tabs' });
+  await api('POST', '/prices', { ...monthlyFee, entity_id: plan.id });
+  const open = () =>
+    api<Body>('POST', '/checkout/sessions', {
+      customer_external_id: customer.external_id,
+      action: 'create_subscription',
+      configuration: { create_subscription_params: { ...subscriptionParams, plan_id: plan.id } },
+      ...checkout,
+    });
+  const tabs = await Promise.all([open(), open(), open()]);
+  const [first] = tabs.filter(({ status }) => status === 201);
+  const met = tabs.filter(({ status }) => status === 409);
+  expect(met).toHaveLength(2);
+  const { id, payment_action, expires_at } = first!.body;
+  const session = await readSession(api, id);
+  for (const { body } of [...met, await open()]) {
+    expect(body.details.checkout_session).toMatchObject({ id, payment_action, expires_at });
+  }
+  await payAtSandbox(gateway, session);
+  await expect.poll(() => readSession(api, id), { timeout: 20_000 }).toMatchObject({ checkout_status: 'completed' });
+  expect((await api<Body>('GET', `/subscriptions?customer_id=${customer.id}`)).body.items).toHaveLength(1);
+  expect((await open()).status).toBe(201);
 });

@@ -75,7 +75,7 @@ test('an invoice is paid by its link: a page of ours, for what remains, paid onc
   expect(await link(invoice.id, { idempotency_key: 'again' })).toMatchObject({ status: 400 });
 });
 
-test('one forgotten link stops nothing for ever: it ends, and a click opens a new page for what remains then', async () => {
+test('finding A9: one forgotten link stops nothing for ever: it ends, and a click opens a new page for what remains then', async () => {
   const { clockId, customerId } = await clockedCustomer(api, { frozenTime: '2026-04-01T00:00:00Z' });
   const invoice = await unpaid(customerId);
   const { body: payment } = await link(invoice.id);
@@ -106,7 +106,7 @@ test('one forgotten link stops nothing for ever: it ends, and a click opens a ne
   expect((await app.inject({ url: path })).body).not.toContain('form_token');
 });
 
-test('a payment link paid while the automatic charge runs: the charge waits for the link, and nothing is paid twice', async () => {
+test('finding A9: a payment link paid while the automatic charge runs: the charge waits for the link, and nothing is paid twice', async () => {
   const { clockId, invoice } = await declinedOnce();
   const { body: payment } = await link(invoice.id, { amount: '30' });
   expect(payment.payment_status).toBe('PENDING');
@@ -143,7 +143,7 @@ test.each([
       }),
   ],
 ])(
-  'a %s changes what remains: it ends the link with it, and money that comes later goes back',
+  'finding A9: a %s changes what remains: it ends the link with it, and money that comes later goes back',
   async (_what, change) => {
     const { invoice, payment, session } = await linked();
     const { status, body } = await change(invoice);
