@@ -236,7 +236,10 @@ test('finding A13: what any provider tells before the commit of what it is about
       ),
     );
     await tell();
-    await expect.poll(() => inboxOfSession(session.id), { timeout: 20_000 }).toContain('passed_on');
+    // A session that its own poll found paid meanwhile has nothing left to be told.
+    await expect
+      .poll(() => inboxOfSession(session.id), { timeout: 20_000 })
+      .toContainEqual(expect.stringMatching(/^(passed_on|settled)$/));
     for (const id of ids) await fateOf(id).toMatchObject({ done_at: expect.anything() });
     await becomes(session, 'completed');
   }
