@@ -1,7 +1,9 @@
 import type { Database } from '../../db/orm.ts';
-import { inSqlTransaction } from '../../db/transaction.ts';
+import type { Scope } from '../../db/scope.ts';
+import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import { alertSpending, watchedSpending } from '../../services/alert/spend-alert.ts';
 import { alertWallets, payersAmong } from '../../services/alert/wallet-alert-evaluate.ts';
+import { crashPoint } from '../crash-points.ts';
 import type { UsageRule, Watched } from './usage-rule.ts';
 
 const nothing = { headroom: null, againAt: null };
@@ -11,6 +13,12 @@ const nothing = { headroom: null, againAt: null };
  * in transactions of their own. spec: wallets-and-payments §2.16
  */
 export function alertRule(database: Database): UsageRule {
+  const alerting = <T>(scope: Scope, compare: (tx: SqlTransaction) => Promise<T>) =>
+    inSqlTransaction(database, scope, async (tx) => {
+      const compared = await compare(tx);
+      crashPoint('alertUsage.beforeCommit');
+      return compared;
+    });
   return {
     async watch(scope, customerIds) {
       const { payers, spending } = await inSqlTransaction(database, scope, async (tx) => ({
@@ -22,7 +30,7 @@ export function alertRule(database: Database): UsageRule {
           (customerId): Watched => ({
             customerId,
             wants: { wallets: true },
-            act: ({ wallets }) => inSqlTransaction(database, scope, (tx) => alertWallets(tx, wallets!)),
+            act: ({ wallets }) => alerting(scope, (tx) => alertWallets(tx, wallets!)),
           }),
         ),
         ...spending.map(
@@ -31,7 +39,7 @@ export function alertRule(database: Database): UsageRule {
             wants: { running: [watched.subscriptionId] },
             async act({ running }) {
               const cost = running.get(watched.subscriptionId);
-              return cost ? inSqlTransaction(database, scope, (tx) => alertSpending(tx, watched, cost)) : nothing;
+              return cost ? alerting(scope, (tx) => alertSpending(tx, watched, cost)) : nothing;
             },
           }),
         ),

@@ -91,6 +91,15 @@ export async function fillWallets(api: DemoClient, place: Place): Promise<void> 
   }
 }
 
+/**
+ * Watches the balance of a customer that uses what it has no credits for: its alarm comes with its usage, and goes when it has paid. Without
+ * credits the wallet pays nothing.
+ */
+export async function watchBalance(api: DemoClient, customerId: string): Promise<void> {
+  const alert_settings = { alert_enabled: true, critical: { threshold: '-1' } };
+  await api.send('POST', '/wallets', { customer_id: customerId, currency: 'usd', alert_settings });
+}
+
 /** Credits that nothing uses: each month's leave the wallet as expired. */
 const monthlyGrant = {
   name: 'Monthly credits',

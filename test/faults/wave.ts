@@ -17,6 +17,7 @@ import {
   type NewSubscriber,
   type Place,
   strangersOf,
+  watchBalance,
 } from './strangers.ts';
 
 /** One run of the demo's main job with some of its airports, under names of its own. */
@@ -85,6 +86,7 @@ export async function runWave(api: DemoClient, files: FileServer, airports: numb
   const others = await inParallel(strangersOf(plans), lanes, (stranger) => subscribe(api, place, stranger));
   const relatives = await subscribeFamily(api, place, plans);
   await fillWallets(api, place);
+  await watchBalance(api, billed[0]!.customerId);
   await syncPrices(api, catalogue);
   await Promise.all([cloneCatalogue(api), sendFlights(api, files, flights, new Set(codes), catalogue.suffix)]);
   await goShopping(api, place, plans);

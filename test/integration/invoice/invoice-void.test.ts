@@ -26,7 +26,7 @@ function credit(invoice: Wire, amount: string) {
 
 /** spec: subscriptions-and-invoicing §2.15.7, §3 row 41 */
 describe('a void', () => {
-  it('waits for a payment that is under way, and returns what it brought', async () => {
+  it('payment-vs-void: waits for a payment that is under way, and returns what it brought', async () => {
     const { id, payment } = await paid('requires_action');
     expect(payment.payment_status).toBe('PROCESSING');
     expect(await voidIt(id)).toMatchObject({ status: 400, body: { code: 'invalid_operation' } });

@@ -95,7 +95,7 @@ test('a declined card fails its payment and leaves the invoice as it was', async
   expect(second.body.id).not.toBe(declined.body.id);
 });
 
-test('money received outside a gateway pays in parts, and too much is kept as overpaid', async () => {
+test('partial-then-over: money received outside a gateway pays in parts, and too much is kept as overpaid', async () => {
   const { invoiceId } = await invoiceToPay(base, { amountDue: '100' });
   const offline = (amount: string) =>
     pay(invoiceId, { payment_method_type: 'OFFLINE', amount, metadata: { slip: '7' } });
