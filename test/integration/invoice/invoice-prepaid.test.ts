@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decimal } from '../../../billing/money/money.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
+import { issueInvoices } from '../../../services/invoice/issue/invoice-issue.ts';
 import { createWallet, type NewWallet } from '../../../services/wallet/wallet-create.ts';
 import { advanceTo, eventsOf, testPlatform } from '../../support/billing.ts';
 import {
@@ -85,6 +86,30 @@ describe('prepaid credits at finalization (wallets-and-payments §2.12)', () => 
     // The invoice takes none of it; the lot leaves the wallet as expired.
     await expect.poll(() => balanceOf(walletId), { timeout: 20_000 }).toBe('0');
     expect(await debitsOf(walletId)).toMatchObject([{ transaction_reason: 'CREDIT_EXPIRED', credits: '100' }]);
+  });
+
+  it('re-finalize: are taken once, though the step dies before its commit and is repeated after it', async () => {
+    const customer = await billedCustomer(platform);
+    const walletId = await wallet(customer, '100');
+    await countCalls(api, customer, 55, '2026-02-10T00:00:00Z');
+    const { id: invoiceId } = await firstDraft(api, customer);
+    const issue = (end = () => {}) =>
+      inSqlTransaction(base.database, base.scope, async (tx) => {
+        await issueInvoices(tx, base.scope, [{ invoiceId, at: '2026-02-15T01:00:00.000Z' }], null);
+        end();
+      });
+    const death = new Error('the process dies');
+    const dying = issue(() => {
+      throw death;
+    });
+    await expect(dying).rejects.toBe(death);
+    expect(await debitsOf(walletId)).toEqual([]);
+    expect((await api<Wire>('GET', `/invoices/${invoiceId}`)).body.invoice_status).toBe('DRAFT');
+    expect(await api('POST', `/invoices/${invoiceId}/finalize`)).toMatchObject({ status: 200 });
+    await Promise.all([issue(), issue()]);
+    expect(await api('POST', `/invoices/${invoiceId}/finalize`)).toMatchObject({ status: 400 });
+    expect(await debitsOf(walletId)).toMatchObject([{ amount: '5.5', reference_id: invoiceId }]);
+    expect(await balanceOf(walletId)).toBe('94.5');
   });
 
   it('come back as a lot of their own when the invoice is voided, beside what was paid', async () => {

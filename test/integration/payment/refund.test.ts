@@ -75,7 +75,7 @@ test('a gateway that refuses is asked three times by itself, then the wallet pay
   expect((await refundsOf(note.id)).refunds).toHaveLength(2);
 });
 
-test('a failed refund is retried into the wallet by a person, once', async () => {
+test('refund-fails-then-retry: a failed refund is retried into the wallet by a person, once', async () => {
   const { refund, customerId } = await refunded('refund_fails');
   await become(refund.id, 'FAILED');
   const [first, second] = await Promise.all([retry(refund.id), retry(refund.id)]);
@@ -107,7 +107,7 @@ test.each(['PROCESSING', 'SUCCEEDED'])('a refund that is %s is not retried', asy
   if (status === 'PROCESSING') await gateway.operator.settleRefund(refund.id, 'succeeded');
 });
 
-test('an answer that is late, lost or given twice settles a refund once', async () => {
+test('refund-notified-twice: an answer that is late, lost or given twice settles a refund once', async () => {
   for (const [card, count] of [
     ['refund_answers_late', 2],
     ['refund_loses_answer', 0],
@@ -129,6 +129,20 @@ test('a gateway that says nothing for a day is shown to a person, and the refund
   expect((await refundOf(refund.id)).refund_status).toBe('PROCESSING');
   const { body } = await api<Wire>('GET', '/billing-run');
   expect(JSON.stringify(body.parked)).toContain(refund.id);
+});
+
+test('refund-race: of two refunds for more than the rest one is made and the other refused', async () => {
+  const customer = await billedCustomer(platform, { card: sandboxCardNumber('succeeds') });
+  const first = async () => (await invoicesOf(api, customer.customerId))[0];
+  await expect.poll(first, { timeout: 20_000 }).toMatchObject({ payment_status: 'SUCCEEDED' });
+  const invoice = await first();
+  const line_items = [{ invoice_line_item_id: invoice.line_items[0].id, amount: '20' }];
+  const body = { invoice_id: invoice.id, reason: 'UNSATISFACTORY', line_items, refund_target: 'BACK_TO_SOURCE' };
+  const answers = await Promise.all([1, 2].map(() => api<Wire>('POST', '/creditnotes', body)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+  const refunds = async () => (await api<Wire>('GET', `/refunds?invoice_id=${invoice.id}`)).body.items;
+  await expect.poll(refunds, { timeout: 20_000 }).toMatchObject([{ amount: '20', refund_status: 'SUCCEEDED' }]);
+  expect(await first()).toMatchObject({ refunded_amount: '20' });
 });
 
 test('the wallet takes a refund by default, and what no gateway can return', async () => {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { inSqlTransaction } from '../../../db/transaction.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
+import { startProcessing } from '../../../services/payment/payment-request.ts';
 import { clockedCustomer, created, monthlyPlan, testPlatform } from '../../support/billing.ts';
 import type { Wire } from '../invoice/invoice.fixture.ts';
 
-const { api, gateway } = await testPlatform();
+const { api, base, gateway } = await testPlatform();
 const { planId } = await monthlyPlan(api);
 const start = '2026-01-15T00:00:00Z';
 
@@ -219,6 +221,27 @@ test('racing-debits: of two payments of the last credits one is paid, and the ba
   expect(ended).toContain('SUCCEEDED');
   expect(await balanceOf(walletId)).toBe('0');
   expect((await read(`/invoices/${invoiceId}`)).amount_paid).toBe('10');
+});
+
+test('crash-debit-payment: a process that dies after the debit leaves nothing of it, and the repeated payment is taken once', async () => {
+  const { invoiceId, walletId } = await sent('10');
+  const { body: waiting } = await pay(invoiceId, '10', { process_payment: false });
+  const death = new Error('the process dies');
+  const dying = inSqlTransaction(base.database, base.scope, async (tx) => {
+    await startProcessing(tx, { paymentId: waiting.id, at: start });
+    const [wallet] = await tx.rows<Wire>('select credit_balance from wallet where id = $1', [walletId]);
+    expect(Number(wallet.credit_balance)).toBe(0);
+    throw death;
+  });
+  await expect(dying).rejects.toBe(death);
+  expect(await balanceOf(walletId)).toBe('10');
+  expect(await read(`/payments/${waiting.id}`)).toMatchObject({ payment_status: 'PENDING' });
+  expect(await read(`/invoices/${invoiceId}`)).toMatchObject({ amount_paid: '0' });
+  const process = () => api<Wire>('POST', `/payments/${waiting.id}/process`);
+  await Promise.all([process(), process()]);
+  expect(await read(`/payments/${waiting.id}`)).toMatchObject({ payment_status: 'SUCCEEDED' });
+  expect(await balanceOf(walletId)).toBe('0');
+  expect(await read(`/invoices/${invoiceId}`)).toMatchObject({ amount_paid: '10' });
 });
 
 test('finding 36: the invoice of a top-up is not paid from the wallet it tops up', async () => {

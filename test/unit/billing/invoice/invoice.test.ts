@@ -95,6 +95,25 @@ describe('amount pipeline (subscriptions-and-invoicing §2.16)', () => {
     });
   });
 
+  it('negative-line: takes no credits, lowers the total and the credits taken, and takes no total below zero', () => {
+    const credited = (negative: string) => {
+      const lines = [usage('u', '30'), usage('n', negative), fixed('f', '5')];
+      const {
+        lines: paid,
+        walletUses,
+        total,
+      } = computeInvoice({
+        ...empty,
+        lines,
+        wallets: [{ id: 'w', allowance: '100' }],
+      });
+      return [paid.map((line) => line.prepaidCreditsApplied), walletUses.map((use) => use.amount), total];
+    };
+    expect(credited('-10')).toEqual([['25.00', '0.00', '0.00'], ['25.00'], '0.00']);
+    expect(credited('-34.99')).toEqual([['0.01', '0.00', '0.00'], ['0.01'], '0.00']);
+    expect(credited('-50')).toEqual([['0.00', '0.00', '0.00'], [], '0.00']);
+  });
+
   it('spends credits on usage only, in line order, the next wallet when one is empty', () => {
     const result = computeInvoice({
       ...empty,
