@@ -56,7 +56,8 @@ const descriptions: Record<string, string> = {
   balanceDropped: 'Sent by the usage watch: the balance has fallen to the threshold. Harmless at any time.',
   settingsChanged: 'Sent by the API: terms, limits or the wallet changed; the row is read again. Harmless at any time.',
   methodChanged: 'Sent by the API: the saved methods of the customer changed. Harmless at any time.',
-  retryNow: 'Sent by POST /v1/wallets/{id}/auto-topup/retry: looks at the wallet now, in a pause between top-ups too; limits hold.',
+  retryNow:
+    'Sent by POST /v1/wallets/{id}/auto-topup/retry: looks at the wallet now; limits hold, pauses between top-ups do not.',
   resume: 'Sent by POST /v1/wallets/{id}/auto-topup/resume: ends a pause, or gives up a charge that nobody answers.',
   standing: 'Why the wallet is not charged, and until when as far as time ends that.',
   retryRefund: 'Sent by the API: sends a refund again that was refused.',
