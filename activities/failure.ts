@@ -2,6 +2,7 @@ import type { Context, Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { refusalIn } from '../billing/refusal.ts';
+import { withTellableText } from './failure-text.ts';
 
 /** After so many tries a failure that is no outage waits for a person: the object is parked. */
 const triesBeforeParking = 5;
@@ -31,18 +32,19 @@ export function isOutage(error: unknown): boolean {
 
 /**
  * Decides what becomes of an error in an activity: a refusal goes to the caller as it is, an outage is retried for as long
- * as it lasts, anything else ends the activity after a few tries. design: architecture §3
+ * as it lasts, anything else ends the activity after a few tries. Of the latter two a history holds a text that quotes no row.
+ * design: architecture §3
  */
 export function activityFailure(error: unknown, info: Pick<Info, 'attempt' | 'activityType'>): unknown {
   const refusal = refusalIn(error);
   if (refusal) return error;
-  if (isOutage(error) || info.attempt < triesBeforeParking) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const told = withTellableText(error);
+  if (isOutage(error) || info.attempt < triesBeforeParking) return told;
   return ApplicationFailure.create({
     type: 'parked',
-    message: `${info.activityType}: ${message}`,
+    message: `${info.activityType}: ${told.message}`,
     nonRetryable: true,
-    cause: error as Error,
+    cause: told,
   });
 }
 
@@ -54,6 +56,9 @@ export function failureInterceptor(context: Context): { inbound: ActivityInbound
         try {
           return await next(input);
         } catch (error) {
+          if (!refusalIn(error) && withTellableText(error) !== error) {
+            context.log.warn('an activity failed with a text that no history holds', { error });
+          }
           throw activityFailure(error, context.info);
         }
       },

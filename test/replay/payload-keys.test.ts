@@ -53,6 +53,22 @@ describe('every payload of every history', () => {
   });
 });
 
+/** Texts of failures, which are in no payload; the recording keeps no stacks. */
+function failureTexts(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = 'message' in value && typeof value.message === 'string' ? [value.message] : [];
+  return [...own, ...Object.values(value).flatMap(failureTexts)];
+}
+
+test('failures of histories tell ids, codes and names of tables: what the database or a library quotes is not there', () => {
+  const told = new Set([...recordedHistories().values()].flatMap(failureTexts));
+  expect(told.size).toBeGreaterThan(20);
+  expect([...told].filter((text) => !kinds.report.test(text))).toEqual([]);
+  // In quotes stand names of tables and constraints.
+  const quoted = [...told].flatMap((text) => text.match(/"[^"]*"/g) ?? []);
+  expect(quoted.filter((text) => !/^"\w+"$/.test(text))).toEqual([]);
+});
+
 describe('a command with something in its arguments', () => {
   const payload = (content: unknown) => ({ data: Buffer.from(JSON.stringify(content)).toString('base64') });
   const sent = (name: string, content: object): RecordedHistory => ({
