@@ -123,15 +123,27 @@ async function settled(
 }
 
 function outcomeOf(charge: GatewayCharge): PaymentOutcome {
+  const declineCode = gatewayCode(charge.declineCode ?? null, 'declined');
   return {
     status: charge.status,
     gatewayPaymentId: charge.gatewayPaymentId,
     gatewayMetadata: charge.gatewayMetadata,
-    reason: charge.declineReason,
+    reason: gatewayCode(charge.declineReason, declineCode ?? 'declined'),
     actionUrl: charge.actionUrl,
-    ...(charge.declineCode ? { declineCode: charge.declineCode, declineClass: charge.declineClass ?? 'retry' } : {}),
+    ...(declineCode ? { declineCode, declineClass: charge.declineClass ?? 'retry' } : {}),
     ...(charge.expectedBy ? { expectedBy: charge.expectedBy } : {}),
   };
+}
+
+/** A code, with the parameters it is about behind it: `invalid_number (card[number])`. */
+const code = /^[\w.:-]{1,100}( \([\w.,:[\] -]{1,200}\))?$/;
+
+/**
+ * The code by which a gateway tells its reason, and `otherwise` in place of a sentence: sentences name cards, payers and addresses, and
+ * no history holds them. Null where it told none.
+ */
+export function gatewayCode(told: string | null, otherwise: string): string | null {
+  return told === null || code.test(told) ? told : otherwise;
 }
 
 /** The text of our own errors; a foreign error is only named, because its text may hold what must not be kept. */

@@ -7,7 +7,7 @@ import {
   type RefundRequest,
   type Refunds,
 } from '../../integrations/payment-gateway.ts';
-import { reasonOf } from './payment-gateway.ts';
+import { gatewayCode, reasonOf } from './payment-gateway.ts';
 
 /**
  * Asks about a refund by its token first, and sends it only when it never arrived: one token gives money back once. A try that is
@@ -46,7 +46,7 @@ function outcomeOf(answer: GatewayRefund, request: RefundRequest): RefundOutcome
   return {
     status: answer.status,
     gatewayRefundId: answer.gatewayRefundId,
-    reason: answer.failureReason,
+    reason: gatewayCode(answer.failureReason, 'refund_failed'),
     ...(answer.expectedBy ? { expectedBy: answer.expectedBy } : {}),
   };
 }
