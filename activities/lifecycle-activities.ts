@@ -1,7 +1,7 @@
 import { type LifecycleKind, lifecycleKindNames, lifecycleKinds } from '../lifecycles/kinds.ts';
 import type { UsageReader } from '../services/usage-reader.ts';
 import type { GatewayAccess } from './integration/connected-gateway.ts';
-import type { PaymentPages } from './payment/payer-page.ts';
+import type { PaymentPages } from './invoice/payer-page.ts';
 
 /** Means that the activities of every lifecycle are made with; each takes those it needs. */
 export interface LifecycleActivityDependencies extends GatewayAccess {

@@ -15,7 +15,7 @@ import { autoTopUpWorkflowId } from '../workflows/wallet/auto-top-up.messages.ts
 import { topUpTeller } from '../workflows/wallet/auto-top-up-start.messages.ts';
 import { walletWaker } from '../workflows/wallet/wallet-start.messages.ts';
 import { usageLooks } from './alert/usage-look.ts';
-import { createUsageWatchActivities } from './alert/usage-watch.ts';
+import { createUsageWatchActivities, signalUsageWatch } from './alert/usage-watch.ts';
 import { createPriceSyncActivities } from './catalogue/price-sync.ts';
 import { createLifecycleWatchActivities } from './check/lifecycle-watch.ts';
 import { createCustomerOnboardingActivities } from './customer/customer-onboarding.ts';
@@ -25,16 +25,16 @@ import { createWebhookWorker, type WebhookWorker } from './event/webhook/worker.
 import { failureInterceptor } from './failure.ts';
 import type { ConnectedProviders } from './integration/connected-gateway.ts';
 import { createProviderInboxActivities } from './integration/provider-inbox.ts';
+import type { PaymentPages } from './invoice/payer-page.ts';
 import { lifecycleActivities } from './lifecycle-activities.ts';
 import { isStepOf } from './payment/own-step.ts';
-import type { PaymentPages } from './payment/payer-page.ts';
 import { createEnvironmentCloneActivities } from './platform/environment-clone.ts';
-import { createTaskActivities } from './platform/task.ts';
 import { createTestClockActivities } from './platform/test-clock.ts';
 import { createOpeningActivities } from './subscription/opening-charge.ts';
 import { createEventReprocessActivities } from './usage/event-reprocess.ts';
 import { createEventRetentionActivities } from './usage/event-retention.ts';
 import { createMeterBuildActivities } from './usage/meter-build.ts';
+import { createTaskActivities } from './usage/task.ts';
 import { createUsageFeedActivities } from './usage/usage-feed.ts';
 import { usageEvaluator } from './usage-rules.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
@@ -107,7 +107,12 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const activities = {
     ...lifecycles.all,
     ...createCustomerOnboardingActivities({ database, temporal }),
-    ...createTestClockActivities({ database, temporal: dependencies.temporal, taskQueue: lifecycleTaskQueue, looks }),
+    ...createTestClockActivities({
+      database,
+      temporal,
+      taskQueue: lifecycleTaskQueue,
+      usage: { ...looks, wake: (scope) => signalUsageWatch(temporal, scope) },
+    }),
     ...watchActivities({ database, temporal, providers: dependencies.providers }),
     ...createUsageWatchActivities({ database, looks }),
     ...asking,

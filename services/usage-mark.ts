@@ -1,3 +1,4 @@
+import { decimal } from '../billing/money/money.ts';
 import type { Scope } from '../db/scope.ts';
 import type { Sql, TransactionEnd } from '../db/transaction.ts';
 
@@ -32,4 +33,10 @@ export function markCustomers(sql: Sql, scope: Scope, customerIds: readonly stri
     );
     if (row && row.marked > 0) afterCommit.push(() => tell(scope));
   });
+}
+
+/** From now on the usage of the environment is watched, if the threshold is one. */
+export async function watchThreshold(sql: Sql, scope: Scope, threshold: string | null | undefined): Promise<void> {
+  if (!threshold || decimal(threshold).isZero()) return;
+  await sql.rows('select usage.watch_environment($1)', [scope.environmentId]);
 }

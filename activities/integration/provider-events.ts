@@ -16,8 +16,8 @@ import {
 } from '../../services/integration/event-list.ts';
 import { keepNotifications, type NewNotification } from '../../services/integration/inbound-event.ts';
 import { webhookSecretsOf } from '../../services/integration/webhook-secret.ts';
-import { reasonOf } from '../payment/payment-gateway.ts';
 import type { ConnectedProviders } from './connected-gateway.ts';
+import { reasonOf } from './gateway-reason.ts';
 import { signalProviderInbox } from './provider-inbox.ts';
 
 /** Connections that one look asks for their events, and how many at once: a provider that hangs holds up few others. */

@@ -18,9 +18,9 @@ import type { UsageReader } from '../../services/usage-reader.ts';
 import type { InvoiceSnapshot } from '../../workflows/invoice/invoice.messages.ts';
 import type { Caller, Command } from '../../workflows/lifecycle.messages.ts';
 import { keepingRefusals } from '../kept-refusal.ts';
-import { draftPayerPage, type PaymentPages } from '../payment/payer-page.ts';
 import { createInvoiceCommands } from './invoice-command.ts';
 import type { InvoiceReference } from './invoice-reference.ts';
+import { draftPayerPage, type PaymentPages } from './payer-page.ts';
 
 export interface InvoiceActivityDependencies {
   database: Database;

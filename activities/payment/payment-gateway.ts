@@ -8,6 +8,7 @@ import {
   mayBeResent,
   type PaymentGateway,
 } from '../../integrations/payment-gateway.ts';
+import { gatewayCode, reasonOf } from '../integration/gateway-reason.ts';
 
 /** Stores the id of a charge that was prepared, and answers the one that is to be confirmed. */
 export type KeepPrepared = (providerId: string) => Promise<string>;
@@ -133,21 +134,4 @@ function outcomeOf(charge: GatewayCharge): PaymentOutcome {
     ...(declineCode ? { declineCode, declineClass: charge.declineClass ?? 'retry' } : {}),
     ...(charge.expectedBy ? { expectedBy: charge.expectedBy } : {}),
   };
-}
-
-/** A code, with the parameters it is about behind it: `invalid_number (card[number])`. */
-const code = /^[\w.:-]{1,100}( \([\w.,:[\] -]{1,200}\))?$/;
-
-/**
- * The code by which a gateway tells its reason, and `otherwise` in place of a sentence: sentences name cards, payers and addresses, and
- * no history holds them. Null where it told none.
- */
-export function gatewayCode(told: string | null, otherwise: string): string | null {
-  return told === null || code.test(told) ? told : otherwise;
-}
-
-/** The text of our own errors; a foreign error is only named, because its text may hold what must not be kept. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof GatewayOutcomeUnknown) return error.message.slice(0, 500);
-  return `the gateway call failed: ${error instanceof Error ? error.name : 'unknown error'}`;
 }

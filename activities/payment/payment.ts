@@ -28,7 +28,8 @@ import type { PaymentSnapshot } from '../../workflows/payment/payment.messages.t
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type GatewayAccess, openGateway } from '../integration/connected-gateway.ts';
-import { askAgain, askFirst, cancelAtGateway, type KeepPrepared, reasonOf, unknownOutcome } from './payment-gateway.ts';
+import { reasonOf } from '../integration/gateway-reason.ts';
+import { askAgain, askFirst, cancelAtGateway, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
 
 /** Which payment of which environment. */
 export interface PaymentReference {

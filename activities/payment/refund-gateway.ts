@@ -7,7 +7,7 @@ import {
   type RefundRequest,
   type Refunds,
 } from '../../integrations/payment-gateway.ts';
-import { gatewayCode, reasonOf } from './payment-gateway.ts';
+import { gatewayCode, reasonOf } from '../integration/gateway-reason.ts';
 
 /**
  * Asks about a refund by its token first, and sends it only when it never arrived: one token gives money back once. A try that is

@@ -12,16 +12,23 @@ import { beginAdvance, endAdvance, moveClock, readTestClock } from '../../servic
 import { rowChanged, settle } from '../../workflows/lifecycle.messages.ts';
 import type { TestClockStart } from '../../workflows/platform/test-clock.messages.ts';
 import { lifecycleStartOptions } from '../../workflows/start.messages.ts';
-import type { UsageLooks } from '../alert/usage-look.ts';
-import { signalUsageWatch } from '../alert/usage-watch.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+
+/** Looks at usage of customers whose time moves. */
+export interface UsageOnClocks {
+  readonly names: readonly string[];
+  /** Has an evaluator of these look at customers of a clock it is due to look at. Answers how many it looked at. */
+  look(scope: Scope, evaluator: string, time: { clock: string }): Promise<number>;
+  /** Tells what watches usage in real time that customers were marked. */
+  wake(scope: Scope): Promise<void>;
+}
 
 export interface TestClockActivityDependencies {
   database: Database;
   temporal: Client;
   taskQueue: string;
   /** For usage of its customers, which is looked at as their time goes on. */
-  looks: UsageLooks;
+  usage: UsageOnClocks;
 }
 
 /** Members that act at one instant are told at once, up to this many at a time, where their kind shares the transactions of its steps. */
@@ -82,7 +89,7 @@ async function walk(
   input: TestClockStart,
   cancelled: AbortSignal,
 ): Promise<void> {
-  const { database, looks } = dependencies;
+  const { database, usage } = dependencies;
   const read = () => inSqlTransaction(database, scope, (tx) => readTestClock(tx, scope, input.testClockId));
   const { targetTime } = await read();
   if (targetTime === null) return;
@@ -90,12 +97,12 @@ async function walk(
   let rounds = 0;
   let looksHere = 0;
   while (!cancelled.aborted) {
-    const names = looksHere < maxRounds ? looks.names : [];
+    const names = looksHere < maxRounds ? usage.names : [];
     const { due, evaluators } = await inSqlTransaction(database, scope, (tx) =>
       nextStep(tx, input.testClockId, targetTime, names),
     );
     looksHere = evaluators.length > 0 ? looksHere + 1 : 0;
-    if (evaluators.length > 0) await lookAtUsage(looks, scope, { clock: input.testClockId }, evaluators);
+    if (evaluators.length > 0) await lookAtUsage(usage, scope, { clock: input.testClockId }, evaluators);
     if (due === null) continue;
     const [first] = due;
     if (!first) {
@@ -103,7 +110,7 @@ async function walk(
         await endAdvance(tx, scope, input.testClockId);
         return markCustomersOfClock(tx, scope, input.testClockId);
       });
-      if (isMarked) await signalUsageWatch(dependencies.temporal, scope);
+      if (isMarked) await usage.wake(scope);
       return;
     }
     const instant = due.map((object) => `${object.objectId}@${object.dueAt}`).join(' ');
@@ -142,13 +149,13 @@ async function nextStep(
 
 /** Has evaluators look at all that is marked on a clock. */
 async function lookAtUsage(
-  looks: UsageLooks,
+  usage: UsageOnClocks,
   scope: Scope,
   time: { clock: string },
   evaluators: readonly string[],
 ): Promise<void> {
   for (const evaluator of evaluators) {
-    while ((await looks.look(scope, evaluator, time)) > 0);
+    while ((await usage.look(scope, evaluator, time)) > 0);
   }
 }
 

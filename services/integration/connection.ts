@@ -6,10 +6,10 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { missing, newRecord, touch } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { flushUnique } from '../../db/unique.ts';
-import { adoptMethods, openThroughConnection, tookMoney } from '../payment/payment-connection.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { refuseOtherMode, type ToldMode } from './connection-mode.ts';
 import { type ConnectionSecrets, type EnvelopeKeys, openSecrets, putSecrets, renewSeal } from './connection-secret.ts';
+import { adoptMethods, openThroughConnection, tookMoney } from './connection-use.ts';
 import { withFormerSecrets, withoutFormerSecrets } from './webhook-secret.ts';
 
 export interface NewConnection {

@@ -94,11 +94,7 @@ describe('a changed workflow', () => {
     for (const folder of ['workflows', 'billing', 'lifecycles'])
       cpSync(join(root, folder), join(directory, folder), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
-    exchangeLines(
-      join(directory, 'workflows/invoice/collection.ts'),
-      'await local.attendPayment(',
-      'await followPayment(',
-    );
+    exchangeLines(join(directory, 'workflows/collection.ts'), 'await local.attendPayment(', 'await followPayment(');
     const workflowsPath = join(directory, 'entry.js');
     writeFileSync(workflowsPath, workflowEntry({ root: directory }));
     const mutant = await bundleWorkflowCode({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
-import type { PaymentPages } from '../../activities/payment/payer-page.ts';
+import type { PaymentPages } from '../../activities/invoice/payer-page.ts';
 import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { type Api, type TestApp, testApp } from './app.ts';
 import { type TestDatabase, testDatabase } from './database.ts';

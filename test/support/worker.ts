@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, onTestFinished } from 'vitest';
 import type { WebhookDependencies } from '../../activities/event/webhook/shard.ts';
-import type { PaymentPages } from '../../activities/payment/payer-page.ts';
+import type { PaymentPages } from '../../activities/invoice/payer-page.ts';
 import { createWorkers } from '../../activities/workers.ts';
 import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';

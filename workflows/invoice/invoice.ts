@@ -3,11 +3,11 @@ import type { InvoiceActivities } from '../../activities/invoice/invoice.ts';
 import type { PaymentActivities } from '../../activities/payment/payment.ts';
 import type { AgendaItem } from '../../billing/agenda.ts';
 import { databaseStep, summaryOf } from '../activity-options.ts';
+import { collectPayment } from '../collection.ts';
 import { followCheckout, tellSubscription } from '../followers.ts';
 import { described } from '../handler-descriptions.ts';
 import type { LifecycleResult, LifecycleStart } from '../lifecycle.messages.ts';
 import { createLifecycle } from '../lifecycle.ts';
-import { collectPayment } from './collection.ts';
 import { type InvoiceSnapshot, paymentSettled } from './invoice.messages.ts';
 import { acceptInvoiceCommands } from './invoice-command.ts';
 

@@ -12,7 +12,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
-import type { TaskActivities } from '../../activities/platform/task.ts';
+import type { TaskActivities } from '../../activities/usage/task.ts';
 import { databaseStep, heartbeatTimeout } from '../activity-options.ts';
 import { described } from '../handler-descriptions.ts';
 import { bulkTaskQueue } from '../start.messages.ts';

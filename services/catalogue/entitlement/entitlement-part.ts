@@ -5,8 +5,8 @@ import type { Feature } from '../../../db/entities/catalogue/feature.ts';
 import type { Meter } from '../../../db/entities/catalogue/meter.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import type { SubscriptionSet } from '../../charging/subscription-set.ts';
 import { shownRows, versionText } from '../../platform/shown-row.ts';
+import type { SubscriptionSet } from '../../subscription-set.ts';
 import { type GrantColumns, grantOf } from './entitlement-grant-terms.ts';
 
 /** A part with what is granted by it and by whom. */

@@ -7,7 +7,7 @@ import { badField, missing, newRecord, refuseArchived, takenKey, touch } from '.
 import type { Transaction } from '../../../db/transaction.ts';
 import { flushUnique } from '../../../db/unique.ts';
 import { writeAudit } from '../../platform/audit.ts';
-import { watchThreshold } from '../../subscription/period/subscription-threshold.ts';
+import { watchThreshold } from '../../usage-mark.ts';
 import { insertEntitlement, publishedEntitlements } from '../entitlement/entitlement.ts';
 import { holdGroups } from '../group.ts';
 import { pricesOfPlans } from '../price/price.ts';

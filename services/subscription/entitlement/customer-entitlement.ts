@@ -10,7 +10,7 @@ import { Subscription } from '../../../db/entities/subscription/subscription.ts'
 import { anyOf } from '../../../db/list.ts';
 import type { ScopedSql, Transaction } from '../../../db/transaction.ts';
 import { entitlementParts, type ShownPart, type StoredPart } from '../../catalogue/entitlement/entitlement-part.ts';
-import { subscriptionsNamed } from '../../charging/subscription-set.ts';
+import { subscriptionsNamed } from '../../subscription-set.ts';
 
 /** A feature with everything that is granted of it. spec: catalogue-and-metering §8.3 */
 export interface AggregatedFeature {

@@ -12,7 +12,7 @@ import {
   customerName,
   type NamedCustomer,
   subscriptionsOfCustomer,
-} from '../../charging/subscription-set.ts';
+} from '../../subscription-set.ts';
 import { besideColumns, plainContent, plainLines, type SubscriptionBeside } from '../read/subscription-plain.ts';
 import type { SubscriptionContent } from '../read/subscription-read.ts';
 import {

@@ -50,12 +50,6 @@ export function checkThreshold(
   }
 }
 
-/** From now on the usage of the environment is watched, if the threshold is one. */
-export async function watchThreshold(sql: Sql, scope: Scope, threshold: string | null | undefined): Promise<void> {
-  if (!threshold || decimal(threshold).isZero()) return;
-  await sql.rows('select usage.watch_environment($1)', [scope.environmentId]);
-}
-
 /** A subscription with a threshold in force, and the present of its customer. */
 export interface WatchedSubscription {
   subscriptionId: string;

@@ -12,9 +12,9 @@ import type { CreditGrant } from '../../../db/entities/wallet/credit-grant.ts';
 import { plainRows } from '../../../db/rows/plain-rows.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { SqlTransaction } from '../../../db/transaction.ts';
-import { type SubscriptionSet, subscriptionsNamed } from '../../charging/subscription-set.ts';
 import { latestPlainInvoice } from '../../invoice/read/invoice-plain.ts';
 import type { InvoiceContent } from '../../invoice/read/invoice-read.ts';
+import { type SubscriptionSet, subscriptionsNamed } from '../../subscription-set.ts';
 import type { SubscriptionContent } from './subscription-read.ts';
 
 /** A subscription, and which of the tables beside it have anything of it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gatewayCode } from '../../../activities/payment/payment-gateway.ts';
+import { gatewayCode } from '../../../activities/integration/gateway-reason.ts';
 
 test.each(['card_declined', '404', '1A', 'invalid_number (card[number])', 'param_wrong_value (a, b)', 'refund_failed'])(
   'a code of a gateway is told as it is: %s',

@@ -1,8 +1,8 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { PaymentActivities } from '../../activities/payment/payment.ts';
-import { databaseStep, externalStep } from '../activity-options.ts';
-import { followPayment, followRefund } from '../followers.ts';
-import type { LifecycleStart } from '../lifecycle.messages.ts';
+import type { PaymentActivities } from '../activities/payment/payment.ts';
+import { databaseStep, externalStep } from './activity-options.ts';
+import { followPayment, followRefund } from './followers.ts';
+import type { LifecycleStart } from './lifecycle.messages.ts';
 
 type RecordedPayment = Awaited<ReturnType<PaymentActivities['recordPayment']>>;
 type PaymentAnswer = Parameters<PaymentActivities['recordPayment']>[0];

@@ -7,7 +7,7 @@ import type { OutgoingPolicy } from '../../integrations/guarded-client.ts';
 import type { UsageStore } from '../../metering/usage-store.ts';
 import { endImport } from '../../services/platform/task-progress.ts';
 import { type ImportProgress, type ImportStart, progressed } from '../../workflows/platform/task.messages.ts';
-import { runImport } from '../usage/import-events.ts';
+import { runImport } from './import-events.ts';
 
 export interface TaskActivityDependencies {
   database: Database;

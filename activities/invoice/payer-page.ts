@@ -7,7 +7,7 @@ import type { CheckoutRequest } from '../../services/payment/checkout/checkout-i
 import { tokenByKey } from '../../services/payment/checkout/checkout-token.ts';
 import { draftPaymentLink } from '../../services/payment/checkout/payment-link.ts';
 import { noteUnopenedPage, payerLink } from '../../services/payment/payer-link.ts';
-import type { InvoiceReference } from '../invoice/invoice-reference.ts';
+import type { InvoiceReference } from './invoice-reference.ts';
 
 /** Keys and address of the payment pages that a worker opens; without a key it opens none. */
 export interface PaymentPages {
