@@ -108,6 +108,13 @@ const schema = z
       .min(400, 'must be 400 or more: no allowance lasts longer')
       .max(36_500)
       .optional(),
+    /** Days for which outbound events are kept; longer while a webhook endpoint waits for them. */
+    OUTBOUND_EVENT_RETENTION_DAYS: z.coerce
+      .number()
+      .int()
+      .min(35, 'must be 35 or more: a replay reaches back 30 days')
+      .max(36_500)
+      .default(90),
     /** Where aggregates of usage are read from: PostgreSQL alone, or ClickHouse, which a workflow feeds from PostgreSQL. */
     USAGE_ENGINE: z.enum(['postgres', 'clickhouse'], 'must be postgres or clickhouse').default('postgres'),
     CLICKHOUSE_URL: z
@@ -164,6 +171,7 @@ export interface Config {
   outgoing: OutgoingPolicy;
   webhooks: OutgoingPolicy;
   eventRetentionDays: number | null;
+  outboundEventRetentionDays: number;
   /** Null where PostgreSQL is the usage engine. */
   clickhouseUrl: string | null;
   shutdownTimeoutMs: number;
@@ -242,6 +250,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     webhooks: { allowedHosts: values.WEBHOOK_ALLOWED_HOSTS, nat64Prefixes: nat64Prefixes(values) },
     outgoing: { allowedHosts: values.OUTGOING_ALLOWED_HOSTS, nat64Prefixes: nat64Prefixes(values) },
     eventRetentionDays: values.EVENT_RETENTION_DAYS ?? null,
+    outboundEventRetentionDays: values.OUTBOUND_EVENT_RETENTION_DAYS,
     clickhouseUrl: values.USAGE_ENGINE === 'clickhouse' ? (values.CLICKHOUSE_URL ?? null) : null,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   };

@@ -54,6 +54,7 @@ try {
     outgoing: config.outgoing,
     webhooks: { policy: config.webhooks, secretKeys: config.secretEncryptionKeys, renderInvoices },
     timerSpreadMs: config.timerSpreadMs,
+    outboundEventDays: config.outboundEventRetentionDays,
     ...(config.workflowBundle === null ? {} : { workflowBundle: { codePath: config.workflowBundle } }),
   });
   const started = await reconcile({ database, temporal, timerSpreadMs: config.timerSpreadMs });

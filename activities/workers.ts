@@ -65,6 +65,8 @@ export interface WorkerDependencies {
   /** Timers of real time are spread over this window after their exact instant. */
   timerSpreadMs?: number;
   maxCachedWorkflows?: number;
+  /** Days for which outbound events are kept; they are kept for good when absent. */
+  outboundEventDays?: number | undefined;
 }
 
 export interface Workers {
@@ -99,7 +101,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const lifecycles = await lifecycleActivities({ ...access, readUsage, pages, timerSpreadMs });
   /** Steps that ask a gateway: as a local step where that answers without a network, else on a queue of its own. */
   const asking = { ...lifecycles.asking, ...createOpeningActivities(access) };
-  const { metering, temporal, outgoing = { allowedHosts: [] } } = dependencies;
+  const { metering, temporal, outgoing = { allowedHosts: [] }, outboundEventDays } = dependencies;
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
@@ -113,7 +115,7 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
       taskQueue: lifecycleTaskQueue,
       usage: { ...looks, wake: (scope) => signalUsageWatch(temporal, scope) },
     }),
-    ...watchActivities({ database, temporal, providers: dependencies.providers }),
+    ...watchActivities({ database, temporal, providers: dependencies.providers, outboundEventDays }),
     ...createUsageWatchActivities({ database, looks }),
     ...asking,
     ...task,
@@ -196,7 +198,10 @@ function tellWallets(temporal: Client, timerSpreadMs: number): void {
 }
 
 /** Steps of those who see to it that others are told: of lifecycles that were closed, of notifications, and of webhooks. */
-function watchActivities(dependencies: Parameters<typeof createProviderInboxActivities>[0]) {
+function watchActivities(
+  dependencies: Parameters<typeof createProviderInboxActivities>[0] &
+    Parameters<typeof createLifecycleWatchActivities>[0],
+) {
   return {
     ...createLifecycleWatchActivities(dependencies),
     ...createProviderInboxActivities(dependencies),

@@ -21,6 +21,7 @@ import {
   watchedTypes,
 } from '../../workflows/check/lifecycle-watch.messages.ts';
 import { lifecycleTaskQueue, workflowTaskTimeout } from '../../workflows/start.messages.ts';
+import { forgetOldEvents } from '../event/outbound-retention.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import type { ConnectedProviders } from '../integration/connected-gateway.ts';
 import { readProviderEvents } from '../integration/provider-events.ts';
@@ -34,6 +35,8 @@ const overlapMs = 2 * 60_000;
 const firstLookMs = 60 * 60_000;
 const pageSize = 200;
 const maxStarting = 32;
+/** Beginning of an instant's text that names its hour. */
+const hourLength = '2026-01-31T00'.length;
 
 /** A workflow that was closed from outside. */
 interface ClosedLifecycle {
@@ -53,12 +56,14 @@ export function createLifecycleWatchActivities(dependencies: {
   database: Database;
   temporal: Client;
   providers?: ConnectedProviders | undefined;
+  /** Days for which outbound events are kept; for good when absent. */
+  outboundEventDays?: number | undefined;
 }) {
   return {
     /**
      * Asks Temporal which lifecycles were closed from outside since `since`, and starts those again, as `reconcile` does, whose rows
      * still wait for something, tells again where a signal or a notification may have been lost, reads the events of providers once an hour, and erases
-     * secrets and forgets attempts to deliver webhooks that were kept long enough.
+     * secrets and forgets attempts to deliver webhooks and outbound events that were kept long enough; those that an endpoint waited for once an hour.
      * Doing it again changes nothing: one that runs is left alone.
      */
     async restartClosed({ since }: { since: string | null }): Promise<LifecycleWatchResult> {
@@ -74,6 +79,9 @@ export function createLifecycleWatchActivities(dependencies: {
         await readProviderEvents(dependencies.database, dependencies.temporal, dependencies.providers);
         await inSqlTransaction(dependencies.database, systemScope, (tx) => eraseDeletedSecrets(tx, until));
         await forgetOldDeliveries(dependencies.database, until);
+        const withFreed = since === null || since.slice(0, hourLength) !== until.slice(0, hourLength);
+        const { database, outboundEventDays: days } = dependencies;
+        if (days !== undefined) await forgetOldEvents(database, { now: until, days, withFreed });
         return { until, ...found, told: await tellLate(dependencies) };
       });
     },

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { refusalIn } from '../../billing/refusal.ts';
 import { type Scope, workflowScope } from '../../db/scope.ts';
 import type { OutboxListener } from '../../services/event/outbox-listener.ts';
 import { heardWithin } from './outbound-event-feed.ts';
@@ -66,7 +67,7 @@ const keptBytes = 2 * 1024 * 1024;
 
 /**
  * Reads each place of an environment's feed once for all readers that stand there, however many they are, and keeps no connection while
- * nothing comes. Readers behind are given the pages in between. A read that fails is repeated. design: people-and-events §B 29
+ * nothing comes. Readers behind are given the pages in between. A read that fails is repeated; one that is refused ends the waiting. design: people-and-events §B 29
  */
 export function createEventChannels(world: World): EventChannels {
   const open = new Map<string, { channel: Omit<EventChannel, 'leave'>; close(): void; readers: number }>();
@@ -113,6 +114,7 @@ function openChannel(scope: Scope, { listener, read, warn }: World) {
         }
         failures = 0;
       } catch (error) {
+        if (refusalIn(error)) return null;
         if (failures === 0) warn(error);
         failures += 1;
         await pauseUnless(signal, retryMs);
@@ -125,7 +127,10 @@ function openChannel(scope: Scope, { listener, read, warn }: World) {
     const page = await pageBehind(cursor, place);
     // Readers that come from here on find the page kept.
     if (places.get(cursor) === place) places.delete(cursor);
-    if (!page) return;
+    if (!page) {
+      for (const take of place.takers) take(null);
+      return;
+    }
     pages.keep(cursor, page);
     const gathering = Math.min(gatherMs.most, Math.max(gatherMs.least, place.takers.size * gatherMs.ofReader));
     if (!page.hasMore) present = { cursor: page.next, readableAtMs: performance.now() + gathering };

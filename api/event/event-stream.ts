@@ -76,11 +76,21 @@ export function startStream(out: ServerResponse, source: Source): EventStream {
     channel.leave();
   };
 
+  const end = (reason: string) => {
+    if (isOver) return;
+    stop();
+    out.end(`: ${reason}\n\n`);
+    setTimeout(() => out.destroy(), farewellMs).unref();
+  };
+
   async function follow(): Promise<void> {
     while (!isOver) {
       awaited = channel.next(cursor);
       const page = await awaited.page;
-      if (!page) return;
+      if (!page) {
+        end('the events behind this position are not kept any more');
+        return;
+      }
       for (const bytes of batchesOf(page, types)) {
         if (!(await hasRoom(out, limits))) out.destroy();
         if (isOver || out.destroyed) return;
@@ -103,12 +113,7 @@ export function startStream(out: ServerResponse, source: Source): EventStream {
       send(hasPassedOver ? `: nothing new\nid: ${cursor}\n\n` : ': nothing new\n\n');
       hasPassedOver = false;
     },
-    end(reason) {
-      if (isOver) return;
-      stop();
-      out.end(`: ${reason}\n\n`);
-      setTimeout(() => out.destroy(), farewellMs).unref();
-    },
+    end,
   };
 }
 

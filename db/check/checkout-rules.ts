@@ -1,4 +1,5 @@
 import { graceSetting, type InvariantRule } from './invariant.ts';
+import { isToldWhole } from './outbox-rules.ts';
 
 const now = 'coalesce(k.frozen_time, clock_timestamp())';
 const grace = `current_setting('${graceSetting}')::interval`;
@@ -49,7 +50,7 @@ export const checkoutRules: readonly InvariantRule[] = [
       from checkout_session s cross join lateral (
         select count(*) as ends from outbox_event e where e.environment_id = s.environment_id and e.entity_id = s.id
           and e.event_name in (${ends.map((end) => `'checkout.session.${end}'`).join(', ')})
-      ) told where told.ends <> case when s.checkout_status in ('initiated', 'pending') then 0 else 1 end`,
+      ) told where told.ends <> case when s.checkout_status in ('initiated', 'pending') then 0 else 1 end and ${isToldWhole('s')}`,
   },
   {
     id: 'I12',

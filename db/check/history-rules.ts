@@ -1,4 +1,5 @@
 import type { InvariantRule } from './invariant.ts';
+import { isToldWhole, outboxRules } from './outbox-rules.ts';
 
 const versioned = {
   subscription: 1,
@@ -113,40 +114,7 @@ function versionsRise([table]: [string, number]): InvariantRule {
 
 /** I10 (the part before delivery), I11, I15, I16 and I17: the history and the rows tell the same story. */
 export const historyRules: readonly InvariantRule[] = [
-  {
-    id: 'I10',
-    rule: 'the events of an object are numbered 1, 2, 3 … without a gap',
-    examines: 'select count(*) from outbox_event',
-    violations: `
-      with numbered as (
-        select environment_id, entity_id, min(sequence) as first, max(sequence) as last, count(*) as n, count(distinct sequence) as d
-        from outbox_event group by environment_id, entity_id
-      )
-      select coalesce(n.entity_id, s.entity_id) as object, format('%s events numbered %s to %s, the counter is at %s', coalesce(n.n, 0),
-        n.first, n.last, s.last) as problem
-      from numbered n full join outbox_sequence s using (environment_id, entity_id)
-      where n.first is distinct from 1 or n.last <> n.n or n.n <> n.d or s.last is distinct from n.last`,
-  },
-  {
-    id: 'I10',
-    rule: 'places in the feed of events are 1, 2, 3 … in the order of each object, and none is missing but for the newest events',
-    examines: 'select count(*) from outbox_feed',
-    violations: `
-      select r.environment_id as object, format('%s places up to %s, the last is said to be %s', count(f.*), max(f.feed_position), r.last_position) as problem
-      from outbox_relay r left join outbox_feed f using (environment_id)
-      group by r.environment_id, r.last_position having count(f.*) <> r.last_position or coalesce(max(f.feed_position), 0) <> r.last_position
-      union all
-      select event_id, format('place %s comes after a later event of %s', feed_position, entity_id)
-      from (select f.event_id, f.feed_position, e.entity_id, e.sequence,
-          max(e.sequence) over (partition by e.environment_id, e.entity_id order by f.feed_position) as before
-        from outbox_feed f join outbox_event e on e.id = f.event_id) placed where sequence < before
-      union all
-      select entity_id, format('event %s has no place in the feed, event %s has one', first_without, last_with)
-      from (select e.entity_id, min(e.sequence) filter (where f.event_id is null) as first_without,
-          max(e.sequence) filter (where f.event_id is not null) as last_with
-        from outbox_event e left join outbox_feed f on f.environment_id = e.environment_id and f.event_id = e.id
-        group by e.environment_id, e.entity_id) object where first_without < last_with`,
-  },
+  ...outboxRules,
   ...announced.map(
     ({ table, when, event }): InvariantRule => ({
       id: 'I11',
@@ -154,7 +122,8 @@ export const historyRules: readonly InvariantRule[] = [
       examines: `select count(*) from ${table} o where ${when}`,
       violations: `
         select o.id as object, 'its event ${event} is missing' as problem from ${table} o where ${when} and not exists (
-          select from outbox_event e where e.environment_id = o.environment_id and e.entity_id = o.id and e.event_name = '${event}')`,
+          select from outbox_event e where e.environment_id = o.environment_id and e.entity_id = o.id and e.event_name = '${event}')
+          and ${isToldWhole('o')}`,
     }),
   ),
   {

@@ -16,5 +16,11 @@ export const webhookReferences: readonly Reference[] = [
     'webhook_delivery',
     'webhook_replay',
   ].map((table) => ({ table, column: 'endpoint_id', target: 'webhook_endpoint' })),
-  { table: 'webhook_replay', column: 'event_id', target: 'outbox_event', where: `t.event_id <> ''` },
+  // An event that was sent again is forgotten like any other.
+  {
+    table: 'webhook_replay',
+    column: 'event_id',
+    target: 'outbox_event',
+    where: `t.event_id <> '' and t.state = 'running'`,
+  },
 ];

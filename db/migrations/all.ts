@@ -93,6 +93,7 @@ import { Migration20261128_50_webhook_deliveries } from './20261128_50_webhook_d
 import { Migration20261128_51_event_times } from './20261128_51_event_times.ts';
 import { Migration20261128_52_webhook_replays } from './20261128_52_webhook_replays.ts';
 import { Migration20261128_60_webhook_changes } from './20261128_60_webhook_changes.ts';
+import { Migration20261128_60_outbox_retention } from './20261128_60_outbox_retention.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -191,4 +192,5 @@ export const migrations = [
   { name: '20261128_44_webhook_tests', class: Migration20261128_44_webhook_tests },
   { name: '20261128_45_webhook_metadata', class: Migration20261128_45_webhook_metadata },
   { name: '20261128_60_webhook_changes', class: Migration20261128_60_webhook_changes },
+  { name: '20261128_60_outbox_retention', class: Migration20261128_60_outbox_retention },
 ];

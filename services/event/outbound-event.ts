@@ -1,7 +1,9 @@
+import { refuse } from '../../billing/refusal.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import { badField } from '../../db/rows/record.ts';
 import type { ScopedSql } from '../../db/transaction.ts';
 import { placeEvents } from './outbox-relay.ts';
+import { forgottenPlace } from './retention/forgotten-place.ts';
 
 /** An outbound event as the feed shows it. */
 export interface FeedEvent {
@@ -25,11 +27,11 @@ export interface FeedPage {
 }
 
 /**
- * Reads the events of the scope's environment behind `after` (from the very first when null; `latest` is the present end), in the
+ * Reads the events of the scope's environment behind `after` (from the first that is kept when null; `latest` is the present end), in the
  * order of their places in the feed. A place is given once, by `placeEvents`, and everything that is committed has one by then: what
  * commits later comes later, so a reader that goes on from `next` misses nothing and needs no other transaction to end. The events of
- * one object come in the order of their `sequence`, which has no gap. Throws `validation_error` for a cursor that is not ours.
- * design: architecture §5 Outbox, people-and-events §A 1, 2; spec: platform §17.1
+ * one object come in the order of their `sequence`, which has no gap. Throws `validation_error` for a cursor that is not ours, and for one whose
+ * next event is not kept any more. design: architecture §5 Outbox, people-and-events §A 1, 2, B 17; spec: platform §17.1
  */
 export async function readOutboundEvents(
   tx: ScopedSql,
@@ -37,8 +39,12 @@ export async function readOutboundEvents(
 ): Promise<FeedPage> {
   const from = query.after === null || query.after === 'latest' ? null : decodeCursor(query.after);
   const end = await placeEvents(tx);
-  const after = query.after === 'latest' ? end : from === null ? '0' : await placeBehind(tx, from, end);
+  const after =
+    query.after === 'latest' ? end : from === null ? await forgottenPlace(tx) : await placeBehind(tx, from, end);
   const rows = await tx.rows<FeedRow>(readText, [tx.scope.environmentId, after, query.limit + 1]);
+  // What was forgotten between two statements is missing in the later one.
+  if (from !== null && BigInt(after) < BigInt(end))
+    refuseForgotten(after, rows[0]?.forgotten ?? (await forgottenPlace(tx)));
   const page = rows.slice(0, query.limit);
   return {
     events: page.map(feedEvent),
@@ -62,15 +68,23 @@ export interface FeedStart {
 export async function startOfReading(tx: ScopedSql, cursor: string): Promise<FeedStart> {
   const end = await placeEvents(tx);
   if (cursor === 'latest') return { from: encodeCursor(end), lost: null };
-  if (cursor === 'beginning') return { from: encodeCursor('0'), lost: null };
+  if (cursor === 'beginning') return { from: encodeCursor(await forgottenPlace(tx)), lost: null };
   const position = positionOf(cursor);
   if (!position || ('place' in position && BigInt(position.place) > BigInt(end))) {
     return { from: encodeCursor(end), lost: 'unknown_cursor' };
   }
   const place = await placeBehind(tx, position, end);
-  const [first] = await tx.rows<{ feed_position: string }>(firstText, [tx.scope.environmentId]);
-  const isKept = place === end || (first !== undefined && BigInt(first.feed_position) <= BigInt(place) + 1n);
+  const isKept = BigInt(place) >= BigInt(await forgottenPlace(tx));
   return isKept ? { from: encodeCursor(place), lost: null } : { from: encodeCursor(end), lost: 'expired_cursor' };
+}
+
+/** Refuses to read on behind a place whose next event is not kept any more, and names the cursor of the first that is. */
+function refuseForgotten(after: string, forgotten: string): void {
+  if (BigInt(after) >= BigInt(forgotten)) return;
+  const problem =
+    'is older than the oldest event that is kept: events behind it may be missing. Read the objects you keep anew, and go on from `expired_cursor.next`';
+  const details = { fields: { after: problem }, expired_cursor: { next: encodeCursor(forgotten) } };
+  throw refuse('validation_error', `after ${problem}`, details);
 }
 
 function feedEvent(row: FeedRow): FeedEvent {
@@ -131,6 +145,8 @@ async function placeBehind(tx: ScopedSql, from: Position, end: string): Promise<
 
 interface FeedRow {
   id: string;
+  /** Place up to which nothing is shown any more. */
+  forgotten: string;
   feed_position: string;
   sequence: number;
   event_name: string;
@@ -141,19 +157,20 @@ interface FeedRow {
   created_at: string;
 }
 
+const forgotten = '(select forgotten_position from outbox_relay where environment_id = $1)';
+
 const readText = `
-select e.id, f.feed_position::text as feed_position, e.sequence, e.event_name, e.entity_type, e.entity_id, e.payload, e.occurred_at, e.created_at
+select e.id, f.feed_position::text as feed_position, e.sequence, e.event_name, e.entity_type, e.entity_id, e.payload, e.occurred_at, e.created_at,
+  ${forgotten}::text as forgotten
 from outbox_feed f join outbox_event e on e.id = f.event_id
-where f.environment_id = $1 and f.feed_position > $2::bigint
+where f.environment_id = $1 and f.feed_position > greatest(${forgotten}, $2::bigint)
 order by f.feed_position
 limit $3`;
 
-const firstText = `
-select f.feed_position::text as feed_position from outbox_feed f join outbox_event e on e.id = f.event_id
-where f.environment_id = $1 order by f.feed_position limit 1`;
-
+// What lay between such a cursor and the first event that is kept cannot be told from what its reader has.
 const placeBehindText = `
-select (case when r.was_restored then 0 else coalesce((
+select (case when r.was_restored or behind.place <= r.forgotten_position then 0 else behind.place end)::text as place
+from outbox_relay r cross join lateral (select coalesce((
   select min(f.feed_position) - 1 from outbox_event e join outbox_feed f on f.environment_id = $1 and f.event_id = e.id
-  where e.environment_id = $1 and (e.transaction_id, e.position) > ($2::xid8, $3::bigint)), r.last_position) end)::text as place
-from outbox_relay r where r.environment_id = $1`;
+  where e.environment_id = $1 and (e.transaction_id, e.position) > ($2::xid8, $3::bigint)), r.last_position) as place) behind
+where r.environment_id = $1`;

@@ -30,7 +30,13 @@ export async function startWorkers(
     providers,
     pages = testPages,
     webhooks,
-  }: Pick<TestApp, 'gateway'> & { providers?: ProviderAdapters; pages?: PaymentPages; webhooks?: WebhookDependencies },
+    outboundEventDays,
+  }: Pick<TestApp, 'gateway'> & {
+    providers?: ProviderAdapters;
+    pages?: PaymentPages;
+    webhooks?: WebhookDependencies;
+    outboundEventDays?: number | undefined;
+  },
 ): Promise<TestWorkers> {
   const connection = await NativeConnection.connect({ address: temporal.address });
   const metering = openPostgresUsageStore(base.database);
@@ -45,6 +51,7 @@ export async function startWorkers(
     pages,
     outgoing: testOutgoing,
     webhooks,
+    outboundEventDays,
     workflowBundle: { code: readFileSync(await workflowBundle(), 'utf8') },
   });
   const running = workers.run();

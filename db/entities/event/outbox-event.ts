@@ -3,7 +3,7 @@ import { instant } from '../../rows/columns.ts';
 
 /**
  * An outbound event, written by the transaction it reports. Its place in the feed is in `OutboxFeed`, given when the transaction is
- * seen to have committed; `sequence` is gapless per object. design: architecture §5
+ * seen to have committed; `sequence` is gapless per object. One that is older than events are kept is gone. design: architecture §5
  */
 const schema = defineEntity({
   name: 'OutboxEvent',
@@ -18,14 +18,24 @@ const schema = defineEntity({
     eventName: p.text(),
     entityType: p.text(),
     entityId: p.text(),
-    payload: p.json<Record<string, unknown>>(),
+    /** Null where the number alone is kept, because it is the last one that an endpoint had of the object. */
+    payload: p.json<Record<string, unknown>>().nullable(),
     occurredAt: instant(),
     createdAt: instant(),
   },
   uniques: [{ properties: ['environmentId', 'entityId', 'sequence'] }],
   indexes: [
     { properties: ['environmentId', 'transactionId', 'position'] },
-    { properties: ['environmentId', 'createdAt', 'id'] },
+    {
+      name: 'outbox_event_kept',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.createdAt}, ${c.id}) where ${c.payload} is not null`,
+    },
+    {
+      name: 'outbox_event_number',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.entityId}, ${c.sequence}) where ${c.payload} is null`,
+    },
   ],
 });
 export class OutboxEvent extends schema.class {}

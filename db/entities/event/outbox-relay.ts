@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { instant } from '../../rows/columns.ts';
 
 /** Last place given in an environment's feed, and the transactions that had been seen by then. */
 const schema = defineEntity({
@@ -14,6 +15,10 @@ const schema = defineEntity({
     systemId: p.text(),
     /** True once a restore has parted the events' transactions from those of the cluster. */
     wasRestored: p.boolean().default(false),
+    /** Place up to which the feed shows nothing any more; 0 while all of it is kept. design: people-and-events §B 17 */
+    forgottenPosition: p.bigint('string').defaultRaw('0'),
+    /** Every event that was forgotten was created before this instant; null while none was. */
+    forgottenBefore: instant().nullable(),
   },
 });
 export class OutboxRelay extends schema.class {}

@@ -24,6 +24,7 @@ import {
   sealEndpoint,
   signingSecrets,
 } from './endpoint-secret.ts';
+import { lockEndpoints } from './endpoints-lock.ts';
 import { isServed, isTestTaken } from './lease.ts';
 import { type EndpointStart, startPosition } from './start-position.ts';
 
@@ -72,7 +73,7 @@ export async function createEndpoint(
   { secret: own, start, headers, ...members }: NewEndpoint,
 ): Promise<{ row: WebhookEndpoint; secret: string }> {
   const { environmentId, tenantId } = tx.scope;
-  await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhook endpoints of ${environmentId}`]);
+  await lockEndpoints(tx);
   if ((await tx.em.count(WebhookEndpoint, { environmentId, status: 'published' })) >= mostEndpoints) {
     throw refuse(
       'invalid_operation',

@@ -29,7 +29,7 @@ export interface EventFilters {
 }
 
 /**
- * Page of the outbound events of this environment, with what became of each. Throws `validation_error` for another column to sort by than
+ * Page of the outbound events of this environment that are kept, with what became of each. Throws `validation_error` for another column to sort by than
  * `created_at` and `id`. spec: platform §17.4, §1.5
  */
 export async function listEvents(
@@ -56,11 +56,11 @@ export async function listEvents(
   return { rows: await withStandings(tx, rows), total: counted?.total ?? 0, limit, offset };
 }
 
-/** An outbound event of this environment, as it is stored, and what became of it. Throws `not_found`. spec: platform §17.4 */
+/** An outbound event of this environment that is kept, as it is stored, and what became of it. Throws `not_found`. spec: platform §17.4 */
 export async function findEvent(tx: ScopedSql, id: string): Promise<StandingEvent & { payload: string }> {
   await placeEvents(tx);
   const [row] = await tx.rows<EventRow & { payload: string }>(
-    `select ${columns}, e.payload::text as payload from outbox_event e where e.environment_id = $1 and e.id = $2`,
+    `select ${columns}, e.payload::text as payload from outbox_event e where e.environment_id = $1 and e.id = $2 and ${isKept}`,
     [tx.scope.environmentId, id],
   );
   const [event] = await withStandings(tx, row ? [row] : []);
@@ -92,7 +92,7 @@ function orderOf({ sort }: ListQuery): string {
 
 function conditionsOf(environmentId: string, query: ListQuery, filters: EventFilters) {
   const values: unknown[] = [environmentId];
-  const conditions = ['e.environment_id = $1'];
+  const conditions = ['e.environment_id = $1', isKept];
   const add = (condition: string, value: unknown) => {
     if (value === null) return;
     values.push(value);
@@ -114,7 +114,12 @@ function conditionsOf(environmentId: string, query: ListQuery, filters: EventFil
 const columns = `e.id, e.tenant_id as "tenantId", e.environment_id as "environmentId", e.event_name as "eventName",
   e.entity_type as "entityType", e.entity_id as "entityId", e.sequence, e.occurred_at as "occurredAt", e.created_at as "createdAt"`;
 
-// Places are dense, so all of them are as many as from the first to the last.
+/** True for an event that is kept: of others the number alone is there. */
+const isKept = 'e.payload is not null';
+
+// Places are dense, so all of them are as many as from the first to the last; an endpoint may wait for some of before.
 const allText = `
-select (r.last_position - coalesce((select min(feed_position) - 1 from outbox_feed where environment_id = $1), 0))::int as total
+select (r.last_position - r.forgotten_position + (
+  select count(*) from outbox_event e join outbox_feed f on f.environment_id = $1 and f.event_id = e.id
+  where e.environment_id = $1 and ${isKept} and e.created_at < r.forgotten_before and f.feed_position <= r.forgotten_position))::int as total
 from outbox_relay r where r.environment_id = $1`;

@@ -171,7 +171,7 @@ async function audit(tx: Transaction, objectId: string, action: string, detail: 
 
 const measured = `count(*)::int as count, coalesce(min(f.feed_position) - 1, 0)::text as position,
   coalesce(max(f.feed_position), 0)::text as "upTo"`;
-const wanted = `e.environment_id = $1 and e.created_at >= $2 and e.created_at < $3
+const wanted = `e.environment_id = $1 and e.payload is not null and e.created_at >= $2 and e.created_at < $3
   and case when cardinality($4::text[]) = 0 then e.event_name <> 'event.rejected' else e.event_name = any($4) end`;
 
 const measureText = `
@@ -185,5 +185,6 @@ where s.endpoint_id = $5 and s.received_at is null and ${wanted}`;
 const retryText = `
 insert into webhook_replay (id, tenant_id, environment_id, endpoint_id, event_id, state, event_types, number, event_count, position, up_to_position, created_at, created_by)
 select $1, $2, $3, $4, $5, 'running', '{}', 0, 1, f.feed_position - 1, f.feed_position, $6, $7
-from outbox_feed f where f.environment_id = $3 and f.event_id = $5
+from outbox_feed f join outbox_event e on e.id = f.event_id
+where f.environment_id = $3 and f.event_id = $5 and e.payload is not null for share of e
 on conflict (endpoint_id, event_id) where state = 'running' do nothing`;

@@ -1,7 +1,8 @@
 import type { ScopedSql } from '../../../db/transaction.ts';
 import { placeEvents } from '../outbox-relay.ts';
+import { forgottenPlace } from '../retention/forgotten-place.ts';
 
-/** First events that a new endpoint gets: those from now on, all of the feed, or those that were created at an instant or later. */
+/** First events that a new endpoint gets: those from now on, all that are kept, or those that were created at an instant or later. */
 export type EndpointStart = 'now' | 'beginning' | { from: string };
 
 /** No transaction is open so long that an event of it is placed so much later than one that was written after it. */
@@ -15,9 +16,9 @@ const longestTransactionMs = 3_600_000;
 export async function startPosition(tx: ScopedSql, start: EndpointStart): Promise<{ position: string; end: string }> {
   const end = await placeEvents(tx);
   if (start === 'now') return { position: end, end };
-  if (start === 'beginning') return { position: '0', end };
+  if (start === 'beginning') return { position: await forgottenPlace(tx), end };
   const surelyBefore = new Date(Date.parse(start.from) - longestTransactionMs).toISOString();
-  const after = await lastPlaceBefore(tx, surelyBefore, BigInt(end));
+  const after = await lastPlaceBefore(tx, surelyBefore, { from: BigInt(await forgottenPlace(tx)), end: BigInt(end) });
   const [first] = await tx.rows<{ place: string }>(
     `select f.feed_position::text as place from outbox_feed f join outbox_event e on e.id = f.event_id
      where f.environment_id = $1 and f.feed_position > $2::bigint and e.created_at >= $3
@@ -27,9 +28,13 @@ export async function startPosition(tx: ScopedSql, start: EndpointStart): Promis
   return { position: first ? String(BigInt(first.place) - 1n) : end, end };
 }
 
-/** A place whose event was created before an instant and the next one's was not, found by halving; 0 where all are later. */
-async function lastPlaceBefore(tx: ScopedSql, instant: string, end: bigint): Promise<bigint> {
-  let [low, high] = [0n, end];
+/** A place whose event was created before an instant and the next one's was not, found by halving; `from` where all behind it are later. */
+async function lastPlaceBefore(
+  tx: ScopedSql,
+  instant: string,
+  { from, end }: { from: bigint; end: bigint },
+): Promise<bigint> {
+  let [low, high] = [from, end];
   while (low < high) {
     const middle = (low + high + 1n) / 2n;
     const [found] = await tx.rows<{ is_before: boolean }>(

@@ -65,7 +65,7 @@ interface PastRow {
 const pastText = `
 select a.object_type, a.object_id, a.action, a.actor, a.occurred_at, a.detail, i.invoice_number, i.total, i.currency, i.id as caused_invoice_id,
   coalesce((select jsonb_agg(jsonb_build_object('id', e.id, 'event_type', e.event_name) order by e.sequence) from outbox_event e
-    where e.environment_id = $1 and e.entity_id = a.object_id and e.occurred_at = a.occurred_at), '[]') as events
+    where e.environment_id = $1 and e.entity_id = a.object_id and e.occurred_at = a.occurred_at and e.payload is not null), '[]') as events
 from audit_entry a
 left join invoice i on i.environment_id = $1 and (
   (a.object_type = 'invoice' and i.id = a.object_id)

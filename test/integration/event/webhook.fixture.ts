@@ -127,8 +127,11 @@ export function expectSigned({ headers, body }: Received, secret: string): void 
 
 type Endpoint = { id: string; secret: string };
 
-/** A database, the API, and workers that send webhooks after these pauses. */
-export async function webhookWorld(schedule: RetrySchedule = [50, 50, 50]) {
+/** A database, the API, and workers that send webhooks after these pauses, and keep events for so many days. */
+export async function webhookWorld(
+  schedule: RetrySchedule = [50, 50, 50],
+  { outboundEventDays }: { outboundEventDays?: number } = {},
+) {
   const base = await testDatabase();
   const temporal = await testTemporal();
   const { api, gateway } = await testApp(base, temporal);
@@ -140,7 +143,7 @@ export async function webhookWorld(schedule: RetrySchedule = [50, 50, 50]) {
     schedule,
   };
   const work = async (on: TestDatabase = base): Promise<TestWorkers> => {
-    const workers = await startWorkers(on, temporal, { gateway, webhooks });
+    const workers = await startWorkers(on, temporal, { gateway, webhooks, outboundEventDays });
     await startWebhookDelivery(temporal.client, 1);
     return workers;
   };
