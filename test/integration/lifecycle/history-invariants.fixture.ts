@@ -17,6 +17,13 @@ export const historyPlantings: readonly Planting[] = [
     by: 'subscriptionId',
   },
   {
+    id: 'I10',
+    what: 'an event that is forgotten although the feed shows it',
+    sql: `update outbox_event set payload = null where entity_id = '$1' and sequence = 1`,
+    by: 'subscriptionId',
+    names: /its number alone is kept/,
+  },
+  {
     id: 'I11',
     what: 'a payment without its event',
     sql: `update outbox_event set event_name = 'payment.pending' where entity_id = '$1' and event_name = 'payment.success'`,
