@@ -38,6 +38,14 @@ export const platformFields: Descriptions = {
   'statistics.last_received_at': 'Instant of the last receipt; null before the first.',
   'statistics.last_failed_at': 'Instant of the last attempt that failed; null before the first.',
   'statistics.last_failure': 'Failure of that attempt, such as `answered 500` or `no connection`.',
+  'statistics.last_day': 'Attempts at the events that were written in the last 24 hours, of the newest 5000 at most.',
+  'last_day.attempts': 'Number of attempts, those of replays among them.',
+  'last_day.received': 'Number of attempts whose event was received.',
+  'last_day.success_rate': 'Share of the attempts whose event was received, from 0 to 1; null without attempts.',
+  'last_day.latency_p95_ms':
+    'Milliseconds within which 95 of 100 requests were answered, whatever the answer; null where none was.',
+  'last_day.lag_p95_ms':
+    'Milliseconds within which 95 of 100 events that were received were, from when they were written; without what was sent again. Null where none was received.',
   'statistics.last_test': 'The last test event; null for none.',
   'last_test.delivery_id': 'Id that the receiver gets as `webhook-id`.',
   'last_test.event_type': 'Type whose example is sent.',

@@ -1,3 +1,4 @@
+import { firstIdAt } from '../../../db/id.ts';
 import { instantText } from '../../../db/rows/columns.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
 import { placeEvents } from '../outbox-relay.ts';
@@ -11,8 +12,20 @@ export interface EndpointStatistics {
   lastFailedAt: string | null;
   /** Failure of the last attempt that failed, in words of a closed list. */
   lastFailure: string | null;
+  /** Attempts at events of the last 24 hours, of the newest 5000 at most. */
+  lastDay: LastDay;
   /** Last test event that was asked for. */
   lastTest: { id: string; eventType: string; sentAt: string | null; failure: string | null } | null;
+}
+
+/** Attempts of a day. The times are milliseconds that 95 of 100 do not exceed, and null where there is none to measure. */
+export interface LastDay {
+  attempts: number;
+  received: number;
+  /** From the beginning of a request to its answer, whatever it was. */
+  latencyP95Ms: number | null;
+  /** From the writing of an event to its receipt, without what was sent again. */
+  lagP95Ms: number | null;
 }
 
 /** Figures of an endpoint of this environment that is not deleted. spec: platform §17.4; design: people-and-events §D */
@@ -20,11 +33,14 @@ export async function endpointStatistics(tx: ScopedSql, endpointId: string): Pro
   await placeEvents(tx);
   const [row] = await tx.rows<StatisticsRow>(statisticsText, [endpointId, tx.scope.environmentId]);
   if (!row) throw new Error(`webhook endpoint ${endpointId} has no place in the feed`);
+  const since = firstIdAt('sys_event', Date.now() - dayMs);
+  const [lastDay] = await tx.rows<LastDay>(lastDayText, [endpointId, tx.scope.environmentId, since, mostMeasured]);
   return {
     oldestUndeliveredAt: row.oldestUndeliveredAt && instantText(row.oldestUndeliveredAt),
     lastReceivedAt: row.lastReceivedAt && instantText(row.lastReceivedAt),
     lastFailedAt: row.lastFailedAt && instantText(row.lastFailedAt),
     lastFailure: row.lastFailure,
+    lastDay: lastDay ?? { attempts: 0, received: 0, latencyP95Ms: null, lagP95Ms: null },
     lastTest:
       row.testId === null
         ? null
@@ -37,8 +53,23 @@ export async function endpointStatistics(tx: ScopedSql, endpointId: string): Pro
   };
 }
 
-type StatisticsRow = Omit<EndpointStatistics, 'lastTest'> &
+type StatisticsRow = Omit<EndpointStatistics, 'lastTest' | 'lastDay'> &
   ({ testId: string; testType: string; testSentAt: string | null; testFailure: string | null } | { testId: null });
+
+const dayMs = 86_400_000;
+const mostMeasured = 5_000;
+
+// The index of attempts is by event, whose ids grow with time: no index of its own costs every attempt a write.
+const lastDayText = `
+with recent as (
+  select d.event_id, d.error, d.status_code, d.attempted_at, d.duration_ms, d.is_replay
+  from webhook_delivery d where d.environment_id = $2 and d.event_id >= $3 and d.endpoint_id = $1
+  order by d.event_id desc limit $4)
+select count(*)::int as attempts, (count(*) filter (where r.error is null))::int as received,
+  percentile_disc(0.95) within group (order by r.duration_ms) filter (where r.status_code is not null) as "latencyP95Ms",
+  round(percentile_disc(0.95) within group (order by extract(epoch from r.attempted_at - e.created_at) * 1000 + r.duration_ms)
+    filter (where r.error is null and not r.is_replay))::int as "lagP95Ms"
+from recent r join outbox_event e on e.id = r.event_id`;
 
 const statisticsText = `
 select c.received_at as "lastReceivedAt", c.failed_at as "lastFailedAt", c.failure as "lastFailure",

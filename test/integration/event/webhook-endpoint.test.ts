@@ -39,6 +39,7 @@ describe('an endpoint', () => {
       last_received_at: null,
       last_failed_at: null,
       last_failure: null,
+      last_day: { attempts: 0, received: 0, success_rate: null, latency_p95_ms: null, lag_p95_ms: null },
       last_test: null,
     };
     expect((await call('GET', `${path}/${body.id}`)).body).toEqual({ ...shown, statistics });

@@ -181,6 +181,21 @@ test('the statistics of an endpoint tell how its receiver answered and how old i
   await api('PUT', `/webhooks/endpoints/${id}`, { enabled: true, resume_from: 'now' });
   await emit(['counted']);
   await until(statistics).toMatchObject({ oldest_undelivered_at: null, last_received_at: expect.any(String) });
+  const kept = await rows<{ error: string | null }>(
+    `update webhook_delivery set duration_ms = 7, attempted_at = (
+       select e.created_at + interval '5 ms' from outbox_event e where e.id = event_id) where endpoint_id = $1 returning error`,
+    [id],
+  );
+  const received = kept.filter(({ error }) => error === null).length;
+  expect(received).toBeGreaterThan(0);
+  expect(received).toBeLessThan(kept.length);
+  expect((await statistics()).last_day).toEqual({
+    attempts: kept.length,
+    received,
+    success_rate: received / kept.length,
+    latency_p95_ms: 7,
+    lag_p95_ms: 12,
+  });
   await remove(id);
 });
 

@@ -18,6 +18,13 @@ it('takes the address of the metrics as an IP address with a port', () => {
   expect(() => readConfig({ DATABASE_URL: url, METRICS_ADDRESS: '9464' })).toThrow(/METRICS_ADDRESS: .*127.0.0.1:9464/);
 });
 
+it('keeps outbound events for 90 days unless told otherwise, and never shorter than a replay reaches back', () => {
+  const read = (OUTBOUND_EVENT_RETENTION_DAYS?: string) =>
+    readConfig({ DATABASE_URL: url, OUTBOUND_EVENT_RETENTION_DAYS }).outboundEventRetentionDays;
+  expect([read(), read('35')]).toEqual([90, 35]);
+  for (const bad of ['34', '35.5', 'x']) expect(() => read(bad)).toThrow(/OUTBOUND_EVENT_RETENTION_DAYS: /);
+});
+
 it('takes ClickHouse as the usage engine when it is told where it is', () => {
   const given = { DATABASE_URL: url, CLICKHOUSE_URL: 'http://user:s3cret@clickhouse:8123/perennial' };
   expect(readConfig(given).clickhouseUrl).toBeNull();
