@@ -92,8 +92,8 @@ import { Migration20261128_45_webhook_metadata } from './20261128_45_webhook_met
 import { Migration20261128_50_webhook_deliveries } from './20261128_50_webhook_deliveries.ts';
 import { Migration20261128_51_event_times } from './20261128_51_event_times.ts';
 import { Migration20261128_52_webhook_replays } from './20261128_52_webhook_replays.ts';
-import { Migration20261128_60_webhook_changes } from './20261128_60_webhook_changes.ts';
 import { Migration20261128_60_outbox_retention } from './20261128_60_outbox_retention.ts';
+import { Migration20261128_60_webhook_changes } from './20261128_60_webhook_changes.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
