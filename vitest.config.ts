@@ -18,7 +18,7 @@ export default defineConfig({
       // Some load the fonts and parsers of documents, which a machine that does other things at once takes seconds for.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 30_000 } },
       { test: { name: 'simulation', include: ['test/simulation/**/*.test.ts'] } },
-      { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], testTimeout: 180_000 } },
       {
         test: {
           name: 'integration',

@@ -31,7 +31,7 @@ const isNeeded = (file: string) =>
   /^[\w-]+\.(ts|json)$/.test(file);
 
 // On a busy machine two thousand files and a compiler take their time.
-const patient = 60_000;
+const patient = 180_000;
 
 beforeAll(() => {
   for (const file of repositoryFiles.filter(isNeeded).filter((file) => existsSync(file)))
