@@ -44,11 +44,10 @@ export interface ShardOptions extends WebhookDependencies {
 }
 
 const leaseMs = 60_000;
-const renewEveryMs = 20_000;
 /** A request and what may delay its start: one begins only while the lease lasts so much longer. */
 const requestMs = 20_000;
-/** Pause between looks for what no message tells: leases that are over, tenants that are back. */
-const lookEveryMs = 5_000;
+/** Pause between looks for what no message tells, leases that are over and tenants that are back; each prolongs the own leases. */
+const lookEveryMs = 15_000;
 /** Pause between looks however many messages come. */
 const lookAtMostEveryMs = 500;
 /** Pause before an endpoint whose sender ended is taken again. */
@@ -156,7 +155,7 @@ export class ShardDelivery {
     const beganAt = performance.now();
     // The server starts a step of a shard when the one before has ended or is silent, so what that one held is free.
     const all = this.#renewedAt === Number.NEGATIVE_INFINITY;
-    const prolong = beganAt - this.#renewedAt >= renewEveryMs;
+    const prolong = beganAt - this.#renewedAt >= lookEveryMs - 1;
     const [owner, shard] = [this.#owner, this.#shard];
     const { digest, endpoints, hasTests } = await inSqlTransaction(database, systemScope, async (tx) => {
       await leaseEndpoints(tx, { owner, shard, leaseMs, all, prolong });
