@@ -38,7 +38,8 @@ export const platformFields: Descriptions = {
   'statistics.last_received_at': 'Instant of the last receipt; null before the first.',
   'statistics.last_failed_at': 'Instant of the last attempt that failed; null before the first.',
   'statistics.last_failure': 'Failure of that attempt, such as `answered 500` or `no connection`.',
-  'statistics.last_day': 'Attempts at the events that were written in the last 24 hours, of the newest 5000 at most.',
+  'statistics.last_day':
+    'Attempts at the events that were written in the last 24 hours, as far as they are among the newest 50 000 attempts of the environment.',
   'last_day.attempts': 'Number of attempts, those of replays among them.',
   'last_day.received': 'Number of attempts whose event was received.',
   'last_day.success_rate': 'Share of the attempts whose event was received, from 0 to 1; null without attempts.',

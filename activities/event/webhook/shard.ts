@@ -155,6 +155,7 @@ export class ShardDelivery {
     const beganAt = performance.now();
     // The server starts a step of a shard when the one before has ended or is silent, so what that one held is free.
     const all = this.#renewedAt === Number.NEGATIVE_INFINITY;
+    // A timer may be a millisecond early.
     const prolong = beganAt - this.#renewedAt >= lookEveryMs - 1;
     const [owner, shard] = [this.#owner, this.#shard];
     const { digest, endpoints, hasTests } = await inSqlTransaction(database, systemScope, async (tx) => {
