@@ -30,22 +30,35 @@ export async function forgetOldEvents(
   let [forgotten, steps] = [0, 0];
   for (const owner of owners) {
     await placeAll(database, owner);
-    for (const step of withFreed ? [forgetFirst, forgetFreed] : [forgetFirst]) {
-      for (let count = -1; count !== 0 && steps < mostSteps; steps += 1) {
-        count = await inSqlTransaction(database, workflowScope(owner), (tx) => step(tx, { before, atOnce }));
-        forgotten += Math.max(count, 0);
+    for (const step of withFreed ? [forgetFirst, forgetWaitedFor] : [forgetFirst]) {
+      for (let isMore = true; isMore && steps < mostSteps; steps += 1) {
+        const done = await inSqlTransaction(database, workflowScope(owner), (tx) => step(tx, { before, atOnce }));
+        forgotten += done.forgotten;
+        isMore = done.isMore;
       }
     }
   }
   return forgotten;
 }
 
-/** What nobody has read yet gets its place first: a reader who comes later is told that it is gone. */
+/** Gives events their places before they go: a reader who comes later is told that they are gone. */
 async function placeAll(database: Database, owner: Owner): Promise<void> {
   await inSqlTransaction(database, workflowScope(owner), placeEvents);
 }
 
-async function forgetFirst(tx: SqlTransaction, which: { before: string; atOnce: number }): Promise<number> {
+/** Work of one transaction: how many events it forgot, and true while there may be more to do. */
+interface Done {
+  forgotten: number;
+  isMore: boolean;
+}
+
+async function forgetFirst(tx: SqlTransaction, which: { before: string; atOnce: number }): Promise<Done> {
   const moved = await passOldEvents(tx, which);
-  return (await forgetEvents(tx, which)) || (moved > 0 ? -1 : 0);
+  const forgotten = await forgetEvents(tx, which);
+  return { forgotten, isMore: forgotten > 0 || moved > 0 };
+}
+
+async function forgetWaitedFor(tx: SqlTransaction, which: { before: string; atOnce: number }): Promise<Done> {
+  const forgotten = await forgetFreed(tx, which);
+  return { forgotten, isMore: forgotten > 0 };
 }

@@ -42,7 +42,7 @@ export async function readOutboundEvents(
   const after =
     query.after === 'latest' ? end : from === null ? await forgottenPlace(tx) : await placeBehind(tx, from, end);
   const rows = await tx.rows<FeedRow>(readText, [tx.scope.environmentId, after, query.limit + 1]);
-  // What was forgotten between two statements is missing in the later one.
+  // Events that were forgotten between two statements are missing in the later one.
   if (from !== null && BigInt(after) < BigInt(end))
     refuseForgotten(after, rows[0]?.forgotten ?? (await forgottenPlace(tx)));
   const page = rows.slice(0, query.limit);
@@ -167,7 +167,7 @@ where f.environment_id = $1 and f.feed_position > greatest(${forgotten}, $2::big
 order by f.feed_position
 limit $3`;
 
-// What lay between such a cursor and the first event that is kept cannot be told from what its reader has.
+// A cursor of before the first event that is kept counts as forgotten: nothing tells whether events lay between the two.
 const placeBehindText = `
 select (case when r.was_restored or behind.place <= r.forgotten_position then 0 else behind.place end)::text as place
 from outbox_relay r cross join lateral (select coalesce((

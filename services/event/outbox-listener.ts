@@ -10,8 +10,8 @@ const proofTimeoutMs = 5_000;
 const webhookChannel = 'perennial_webhook';
 
 /**
- * Hears which environments have new events, and that something changed about webhook endpoints. What it is is read from the tables; hearing
- * nothing proves nothing.
+ * Hears which environments have new events, and that something changed about webhook endpoints. The rest is read from the tables; hearing nothing
+ * proves nothing.
  */
 export interface OutboxListener {
   /**

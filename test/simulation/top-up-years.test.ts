@@ -71,7 +71,7 @@ function randomHabit(random: Random): Habit {
 const randomBillionths = (random: Random, below: number) =>
   BigInt(random.whole(below)) * billion + BigInt(random.whole(Number(billion)));
 
-/** What a customer may change at any time. */
+/** Terms that a customer may change at any time. */
 const randomAmounts = (random: Random) => ({
   amount: billion + randomBillionths(random, 100),
   threshold: randomBillionths(random, 50),

@@ -114,7 +114,7 @@ export class ShardDelivery {
       while (!this.#isEnding) {
         this.#wake = Promise.withResolvers();
         await listener.connected();
-        // One under way may have begun before the change that is told of.
+        // A look under way may have begun before the change that is told of.
         await this.#looking;
         await this.#look();
         await this.#rest(lookEveryMs, this.#wake.promise);

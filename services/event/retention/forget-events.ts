@@ -94,7 +94,7 @@ order by e.created_at, e.id limit $3 for update of e`;
 
 const columns = 'e.id, e.entity_id, e.sequence, e.event_name, f.feed_position';
 
-// Of the forgotten events of an object each endpoint needs the last one it was due: what comes next names it.
+// The last event of an object that an endpoint was due keeps its number, because the next one names it.
 const forgetText = `
 with forgotten as materialized (
   select ${columns} from outbox_event e join outbox_feed f on f.environment_id = $1 and f.event_id = e.id

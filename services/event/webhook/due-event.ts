@@ -140,7 +140,7 @@ select ${dueColumns} from outbox_event e join outbox_feed f on f.environment_id 
 where e.environment_id = $2 and e.entity_id = $3 and e.sequence >= $4::int and f.feed_position <= $5::bigint and ${isDue('e', 'f')}
 order by e.sequence limit $6`;
 
-/** SQL of the event of an object before one, and whether it was due; nothing else is asked whether it was. */
+/** SQL of the event of an object before one, and whether it was due; no other event is asked about. */
 const eventBefore = (sequence: string) => `
   select e.sequence, (select ${isDue('e', 'f')} from outbox_feed f where f.environment_id = $2 and f.event_id = e.id) as is_due
   from outbox_event e where e.environment_id = $2 and e.entity_id = t.entity_id and e.sequence < ${sequence}

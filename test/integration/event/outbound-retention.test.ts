@@ -105,7 +105,7 @@ describe('an endpoint', () => {
     await age();
     expect(await forget()).toBe(3);
     expect(await kept('seen')).toEqual([-1, -3]);
-    // Nobody remembers what came before.
+    // A new worker remembers nothing of what was sent.
     await workers.stop();
     workers = await world.work();
     await emit(['seen']);

@@ -6,7 +6,7 @@ import { activityFailure } from '../../../activities/failure.ts';
 const secret = 'Ada Lovelace';
 const ofDatabase = (code: string, message: string) => Object.assign(new Error(message), { code, severity: 'ERROR' });
 
-/** What an attempt of an activity that throws leaves in a history. */
+/** Failure in a history after an attempt of an activity that threw. */
 function recorded(error: unknown, attempt: number): string {
   const failure = activityFailure(error, { attempt, activityType: 'closePeriod' });
   return JSON.stringify(new DefaultFailureConverter().errorToFailure(failure, new DefaultPayloadConverter()));
