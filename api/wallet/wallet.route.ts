@@ -5,7 +5,7 @@ import { usageReader } from '../../metering/usage-reader.ts';
 import { evaluateAutoTopup } from '../../services/wallet/auto-topup/auto-topup-open.ts';
 import { refuseBesideAutomatic } from '../../services/wallet/auto-topup/auto-topup-switch.ts';
 import { buyCredits } from '../../services/wallet/invoiced-topup.ts';
-import { findWallet, listWallets, updateWallet } from '../../services/wallet/wallet.ts';
+import { listWallets, updateWallet, walletsById } from '../../services/wallet/wallet.ts';
 import { convertToPostpaid } from '../../services/wallet/wallet-close.ts';
 import { sharedDebits } from '../../services/wallet/wallet-debit.ts';
 import { openWallet } from '../../services/wallet/wallet-open.ts';
@@ -146,7 +146,10 @@ function lookingAt(app: Api) {
 
 function creditRoutes(app: Api): void {
   // A debit has a key of its own in its body, so the header of a request is never in force.
-  const debit = sharedDebits(app.dependencies.database, async (tx, id) => viewWallet(await findWallet(tx, id)));
+  const debit = sharedDebits(app.dependencies.database, async (tx, ids) => {
+    const found = await walletsById(tx, ids);
+    return new Map([...found].map(([id, wallet]) => [id, viewWallet(wallet)]));
+  });
   const lookedAt = lookingAt(app);
   app.post('/wallets/:id/top-up', {
     schema: {

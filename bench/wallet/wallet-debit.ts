@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newId } from '../../db/id.ts';
-import { findWallet } from '../../services/wallet/wallet.ts';
+import { walletsById } from '../../services/wallet/wallet.ts';
 import { sharedDebits } from '../../services/wallet/wallet-debit.ts';
 import { compare, rateOf } from '../measure.ts';
 import { type BenchDatabase, withBenchDatabase } from '../platform.ts';
@@ -54,7 +54,7 @@ async function each(ids: readonly string[], debit: (id: string) => Promise<unkno
 }
 
 function productDebits({ database, scope }: BenchDatabase) {
-  const debit = sharedDebits(database, findWallet);
+  const debit = sharedDebits(database, walletsById);
   return (walletId: string) =>
     debit({ walletId, credits: '0.01', idempotencyKey: randomUUID(), description: '', metadata: {}, scope });
 }

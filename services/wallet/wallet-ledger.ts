@@ -94,15 +94,24 @@ select w.id, w.customer_id, w.currency, w.wallet_status, w.wallet_type, w.credit
     and a.status = 'published') as alert_setting_id,
   exists (select from usage.watched_environment u join environment e on e.number = u.env where e.id = $1) as is_watched
 from wallet w where w.environment_id = $1 and w.id = any($2) and w.status = 'published' order by w.id for update of w`;
+const lockFreeText = `${lockText} skip locked`;
 
 // A statement of its own: one that locks sees what its locks waited for, but not what else those transactions wrote.
 const lotsText = `
 select id, wallet_id, credit_amount, credits_available, expiry_date, priority, pays_from, is_taxed, created_at, transaction_reason, transaction_status, status
 from wallet_transaction where wallet_id = any($1) and credits_available > 0`;
 
-/** Locks wallets by ascending id and reads what is left of their lots: two statements for any number. spec: wallets-and-payments §2.3 */
-export async function openLedger(sql: Sql, scope: Scope, walletIds: readonly string[]): Promise<Ledger> {
-  const rows = await sql.rows(lockText, [scope.environmentId, walletIds]);
+/**
+ * Locks wallets by ascending id and reads what is left of their lots: two statements for any number. With `leaves: 'locked'` it waits
+ * for nobody and leaves out wallets that another transaction has. spec: wallets-and-payments §2.3
+ */
+export async function openLedger(
+  sql: Sql,
+  scope: Scope,
+  walletIds: readonly string[],
+  { leaves }: { leaves?: 'locked' } = {},
+): Promise<Ledger> {
+  const rows = await sql.rows(leaves === 'locked' ? lockFreeText : lockText, [scope.environmentId, walletIds]);
   const lots = rows.length === 0 ? [] : await sql.rows(lotsText, [rows.map((row) => row.id)]);
   const lotsOf = Map.groupBy(lots, (lot) => lot.wallet_id as string);
   const now = realNow();

@@ -47,3 +47,39 @@ test('nobody debits a wallet of another environment, or one that is not there, w
   expect([own.status, foreign.status, unknown.status]).toEqual([200, 404, 404]);
   expect((await read(id)).credit_balance).toBe('29');
 });
+
+test('debits of different wallets at once are entered each in its own, but for those that are refused', async () => {
+  const owned = await Promise.all(Array.from({ length: 5 }, () => opened({ initial_credits_to_load: '30' })));
+  const [frozen = '', ...free] = owned.map(({ id }: { id: string }) => id);
+  await call('PUT', `/v1/wallets/${frozen}`, { body: { wallet_status: 'frozen' } });
+  const answers = await Promise.all([...free, frozen, ...free].map((id, index) => debit(id, `${index + 1}`)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 400, 200, 200, 200, 200]);
+  for (const [index, id] of free.entries()) {
+    expect((await read(id)).credit_balance).toBe(`${30 - (index + 1) - (index + 6)}`);
+    expect(answers[index]?.body).toMatchObject({ id, customer_id: owned[index + 1]?.customer_id });
+  }
+  expect((await read(frozen)).credit_balance).toBe('30');
+});
+
+test('a wallet that another transaction has keeps nobody waiting but the debits of its own', async () => {
+  const [held, free] = [
+    await opened({ initial_credits_to_load: '30' }),
+    await opened({ initial_credits_to_load: '30' }),
+  ];
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holder = inSqlTransaction(database, scope, async (tx) => {
+    await tx.rows('select id from wallet where id = $1 for update', [held.id]);
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const ended: string[] = [];
+  const waiting = debit(held.id, '1').then(({ status }) => ended.push(`held ${status}`));
+  const others = await Promise.all(Array.from({ length: 3 }, () => debit(free.id, '1')));
+  expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(ended).toEqual([]);
+  released.resolve();
+  await Promise.all([waiting, holder]);
+  expect(ended).toEqual(['held 200']);
+  expect([(await read(held.id)).credit_balance, (await read(free.id)).credit_balance]).toEqual(['29', '27']);
+});
