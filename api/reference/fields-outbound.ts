@@ -54,7 +54,8 @@ export const outboundFields: Descriptions = {
   'OutboundFeature.type': 'Kind of the feature: metered, boolean, static or config.',
   'OutboundPhase.start_date': 'First instant of the phase.',
   'OutboundSubscription.start_date': 'First instant of the subscription.',
-  'OutboundSubscription.customer': 'Always null; `customer_id` names the customer.',
+  'OutboundSubscription.customer':
+    'The customer as it was when the event was written; null when it is not there any more.',
   'OutboundSubscription.billing_cadence': 'Always `RECURRING`.',
   'OutboundUsageEvent.id': 'Id of the usage event, as it was sent.',
   'OutboundUsageEvent.customer_id': 'Id of the customer with this external id; null for none.',

@@ -2,11 +2,12 @@ import { newId } from '../../db/id.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import type { OutboundEvent } from './event-catalogue/event-catalogue.ts';
+import { eventBodies } from './told-customer.ts';
 
 /**
  * Writes events in the transaction they report, in the order given, with the next gapless `sequence` of each object. Those of the
  * catalogue and no others: another type or payload does not compile.
- * One statement whatever the number of events. design: architecture §5 Outbox
+ * One statement whatever the number of events, and one before it for the customers of the subscriptions they show. design: architecture §5 Outbox
  */
 export async function writeEvents(sql: Sql, scope: Scope, events: readonly OutboundEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -19,7 +20,7 @@ export async function writeEvents(sql: Sql, scope: Scope, events: readonly Outbo
       events.map((event) => event.name),
       events.map((event) => event.entityType),
       events.map((event) => event.entityId),
-      events.map((event) => JSON.stringify({ event_type: event.name, ...event.payload })),
+      await eventBodies(sql, scope, events),
       events.map((event) => event.occurredAt),
       new Date().toISOString(),
     ],

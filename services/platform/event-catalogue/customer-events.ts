@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type EventOf, eventFamily, metadata } from './event-family.ts';
 
-const customer = z
+/** A customer as outbound events carry it. spec: platform §17.2 */
+export const customer = z
   .strictObject({
     id: z.string(),
     external_id: z.string(),
@@ -18,6 +19,8 @@ const customer = z
     metadata: metadata(),
   })
   .meta({ id: 'OutboundCustomer' });
+
+export type ToldCustomer = z.input<typeof customer>;
 
 export const customerEvents = eventFamily({
   entityType: 'customer',

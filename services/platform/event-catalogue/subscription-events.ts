@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { customer } from './customer-events.ts';
 import { decimal, type EventOf, eventFamily, instant, metadata } from './event-family.ts';
 
 const subscription = z
@@ -25,7 +26,7 @@ const subscription = z
     pause_status: z.enum(['none', 'active']),
     parent_subscription_id: z.string().nullable(),
     metadata: metadata(),
-    customer: z.null(),
+    customer: customer.nullable(),
   })
   .meta({ id: 'OutboundSubscription' });
 

@@ -23,7 +23,7 @@ export function subscriptionEvent(
   };
 }
 
-/** A subscription as outbound events carry it. spec: platform §17.2 */
+/** A subscription as outbound events carry it; its customer is shown by `writeEvents`. spec: platform §17.2 */
 export function toldSubscription(row: SubscriptionRow): SubscriptionEvent['payload']['subscription'] {
   return {
     id: row.id,

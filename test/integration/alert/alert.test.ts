@@ -245,6 +245,8 @@ describe('usage', () => {
     await advanceTo(api, customer.clockId, '2026-04-03T00:00:00Z');
     await watched();
     expect(await events()).toEqual([[reached, 'warning', '40', '30']]);
+    const spending = { subscription: { customer: { external_id: customer.externalId } } };
+    expect(await told(customer.id, reached)).toMatchObject([{ ...spending, alert: spending }]);
     await use(on, customer.externalId, ['04-04T00:00:00', 10]);
     await advanceTo(api, customer.clockId, '2026-04-05T00:00:00Z');
     await watched();
