@@ -19,7 +19,7 @@ import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';
  * Customers that an evaluator is given in one call, 50 at most, and fewer where nobody cannot wait: whoever may have crossed a threshold waits
  * for one call. design: money-in-wallets finding 57
  */
-const customersACall: MarkLimits = { urgent: 50, routine: 20 };
+const customersACall: MarkLimits = { urgent: 50, routine: 6 };
 /** When a customer is looked at again whose evaluation failed. spec: subscriptions-and-invoicing §2.5, five minutes at most */
 const againAfterMs = 5 * 60_000;
 

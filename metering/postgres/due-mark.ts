@@ -1,6 +1,7 @@
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { environmentNumber } from './environment-number.ts';
+import { holderOfSubject } from './subject-holder.ts';
 
 /** Whose marks are looked at: those of customers in real time, or on clocks that stand; or those on a clock that moves, while it moves. */
 export type MarkTime = { readonly clock: string } | 'now';
@@ -27,9 +28,8 @@ const isDue = `(l.subject is null or l.again_at <= now() or m.generation > l.gen
   and l.looked_at <= now() - case when m.moved > l.generation or m.spent >= l.look_at then interval '1 second' else interval '60 seconds' end)`;
 
 const markedText = `
-from usage.mark m join usage.subject s on s.number = m.subject
-left join customer c on c.environment_id = $2
-  and case when s.holder is null then c.external_id = s.external_id and c.status = 'published' else c.number = s.holder end
+from usage.mark m join usage.subject s on s.number = m.subject ${holderOfSubject}
+left join customer c on c.environment_id = $2 and c.number = holder.number
 left join test_clock k on k.id = c.test_clock_id
 where m.env = $1 and m.due_at <= now() and case when $3 = '' then k.target_time is null else k.id = $3 end`;
 

@@ -58,7 +58,7 @@ join meter m on m.environment_id = $2 and m.event_name = name.name and usage.mat
 cross join lateral (select m.aggregation ->> 'field' as field,
   case when m.expression_program is not null then array(select jsonb_array_elements_text(m.expression_program)) end as program) measure
 join lateral (select ${measuredValue('measure')} as quantity) counted on counted.quantity is not null
-join subscription_line_item line on line.environment_id = $2 and line.customer_id = holder.id and line.meter_id = m.id
+join subscription_line_item line on line.environment_id = $2 and line.customer_id = customer.id and line.meter_id = m.id
   and line.status = 'published' and e.ts >= line.start_date and (line.end_date is null or e.ts < line.end_date)
 join price p on p.id = line.price_id
 where k.env = $1 and k.key = any($3::uuid[])

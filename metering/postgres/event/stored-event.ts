@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../usage-store.ts';
+import { holderOfSubject } from '../subject-holder.ts';
 
 export interface StoredEventRow {
   id: string;
@@ -13,19 +14,17 @@ export interface StoredEventRow {
 
 export const utcText = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** The columns of a stored event; `e` is the event, `s` its subject, `name` its event name, `holder` the customer. */
+/** The columns of a stored event; `e` is the event, `s` its subject, `name` its event name, `customer` whose it is. */
 export const storedEventColumns = `
-  coalesce(e.event_id, e.key::text) as id, s.external_id, holder.id as customer_id, name.name as event_name,
+  coalesce(e.event_id, e.key::text) as id, s.external_id, customer.id as customer_id, name.name as event_name,
   ${utcText('e.ts')} as ts, ${utcText('e.ingested_at')} as ingested_at, e.source, e.props::text as props`;
 
 /** $1 is env, $2 the environment's id. The customer is who gave the id up, or who holds it now. */
 export const storedEventJoins = `
   join usage.subject s on s.number = e.subject
   join usage.event_name name on name.env = $1 and name.number = e.event_name
-  left join lateral (
-    select customer.id from customer where customer.environment_id = $2
-      and case when s.holder is null then customer.external_id = s.external_id and customer.status = 'published'
-        else customer.number = s.holder end limit 1) as holder on true`;
+  ${holderOfSubject}
+  left join customer on customer.environment_id = $2 and customer.number = holder.number`;
 
 export function storedEvent(row: StoredEventRow): StoredEvent {
   return {

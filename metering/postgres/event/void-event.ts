@@ -9,6 +9,7 @@ import { eventKey } from '../../event.ts';
 import type { EventVoid } from '../../usage-store.ts';
 import { rebuildBuckets, type ScopedSql } from '../build-rollups.ts';
 import { environmentNumber } from '../environment-number.ts';
+import { holderOfSubject } from '../subject-holder.ts';
 import { noteOwnEvents } from './own-events.ts';
 import { utcText } from './stored-event.ts';
 
@@ -55,8 +56,7 @@ export async function voidEvent(
 /** What an event no longer costs moves the balance of its customer. */
 async function markHolder(tx: ScopedSql, subject: string): Promise<void> {
   const rows = await tx.rows<{ id: string }>(
-    `select c.id from usage.subject s join customer c on c.environment_id = $2
-       and case when s.holder is null then c.external_id = s.external_id and c.status = 'published' else c.number = s.holder end
+    `select c.id from usage.subject s ${holderOfSubject} join customer c on c.environment_id = $2 and c.number = holder.number
      where s.number = $1`,
     [subject, tx.scope.environmentId],
   );

@@ -154,7 +154,7 @@ describe('usage of a customer', () => {
         .toSorted(),
     ).toEqual(quiet.toSorted());
     // One that crosses meanwhile waits for no more than these.
-    expect(Math.max(...later.map(({ length }) => length))).toBe(20);
+    expect(Math.max(...later.map(({ length }) => length))).toBe(6);
   });
 
   test('is looked at by each evaluator for itself, and again where one was killed before it kept its look', async () => {
