@@ -8,6 +8,11 @@ export function markerOf(left: Readonly<Record<string, unknown>>): NotificationM
   return environment && kind && id ? { environment, kind, id } : null;
 }
 
+/** The name of an object whose money went back: it is a payment or a refund, also where what was paid carries the name of its page. */
+export function markerOfReturn(marker: NotificationMarker | null): NotificationMarker | null {
+  return marker?.kind === 'checkout_session' ? null : marker;
+}
+
 /** A text of a notification that names something; null for one with NUL, which no column takes. */
 export function nameIn(value: unknown): string | null {
   const isName = typeof value === 'string' && value !== '' && value.length <= longestName && !value.includes('\0');

@@ -76,6 +76,11 @@ export interface Refunds {
   lookUp(request: RefundRequest): Promise<GatewayRefundLookUp>;
   /** Refunds of a charge that somebody made at the provider itself: those that carry no name of ours. design: money-in §5 */
   madeElsewhere?(charge: GatewayReference): Promise<RefundElsewhere[]>;
+  /**
+   * Sum of what went back of a charge, by whomever, as a plain decimal of its currency; in place of `madeElsewhere` at a provider that shows
+   * no single refunds. Null where it cannot be told. Throws `GatewayOutcomeUnknown`. design: money-in §5
+   */
+  givenBack?(charge: GatewayReference): Promise<string | null>;
 }
 
 export interface Disputes {

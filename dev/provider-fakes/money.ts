@@ -1,4 +1,4 @@
-import { currencyPrecision, decimal, decimalString } from '../../billing/money/money.ts';
+import { currencyPrecision, decimal, decimalString, sum } from '../../billing/money/money.ts';
 
 /** Money that a fake took from a payer, by its own books. */
 export interface FakeCapture {
@@ -24,6 +24,25 @@ export interface FakeReturn extends FakeCapture {
  */
 export function moneyInUnits(minor: number | string, currency: string, digits = currencyPrecision(currency)) {
   return wholeMoney(decimalString(decimal(minor).dividedBy(decimal(10).pow(digits))), currency);
+}
+
+/** Refunds of a provider that shows none of them singly: those without a name of ours are one sum of their capture. */
+export function summedElsewhere(returned: readonly FakeReturn[]): FakeReturn[] {
+  const elsewhere = Map.groupBy(
+    returned.filter(({ token }) => token === null),
+    ({ captureId }) => captureId,
+  );
+  const sums = [...elsewhere].flatMap(([captureId, [first, ...others]]): FakeReturn[] => {
+    if (!first) return [];
+    const amount = decimalString(sum([first, ...others].map((each) => decimal(each.amount))));
+    return [{ ...first, id: elsewhereOf(captureId), amount }];
+  });
+  return [...returned.filter(({ token }) => token !== null), ...sums];
+}
+
+/** Name of what went back of a capture without us, where its provider tells only the sum. */
+export function elsewhereOf(captureId: string): string {
+  return `${captureId}/elsewhere`;
 }
 
 /** The amount and currency of money that a provider counts in units of the currency. */

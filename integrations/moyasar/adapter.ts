@@ -1,8 +1,8 @@
 import type { ProviderAccount, ProviderAdapter } from '../provider-adapter.ts';
 import { moyasarCardForm } from './card-form.ts';
-import { askMoyasar } from './client.ts';
+import { askMoyasar, moyasarClient } from './client.ts';
 import { openMoyasarGateway } from './gateway.ts';
-import { moyasarNotifications } from './notification.ts';
+import { listMoyasarPayments, moyasarNotifications } from './notification.ts';
 
 /** Moyasar as a provider; `baseUrl` is another address than its own: that of a fake. */
 export function moyasarAdapter(baseUrl?: string): ProviderAdapter {
@@ -16,6 +16,8 @@ export function moyasarAdapter(baseUrl?: string): ProviderAdapter {
       openMoyasarGateway({ secretKey: secret_key, publishableKey: publishable_key, baseUrl }),
     account: ({ secret_key = '' }) => account(secret_key, baseUrl),
     notifications: moyasarNotifications,
+    events: ({ secret_key: secretKey = '' }, since) =>
+      listMoyasarPayments(moyasarClient({ secretKey, baseUrl }), since),
     pageWay: ({ publishable_key = '' }) => moyasarCardForm(publishable_key, baseUrl),
   };
 }

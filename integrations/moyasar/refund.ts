@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { GatewayReference } from '../gateway-reference.ts';
 import {
   GatewayOutcomeUnknown,
   type GatewayRefund,
@@ -6,7 +7,7 @@ import {
   type RefundRequest,
   type Refunds,
 } from '../payment-gateway.ts';
-import { moyasarAmount } from './amount.ts';
+import { amountOfMoyasar, moyasarAmount } from './amount.ts';
 import { type MoyasarClient, objectOf } from './client.ts';
 import type { MoyasarPayment } from './shapes.ts';
 
@@ -36,6 +37,7 @@ export function moyasarRefunds(client: MoyasarClient, settledMs: number): Refund
     resend: { untilMs: resentUntilMs },
     refund: (request) => refund(client, request, settledMs),
     lookUp: async (request) => lookUp(await paymentOf(client, request), request),
+    givenBack: async (charge) => givenBack(await paymentOf(client, charge)),
   };
 }
 
@@ -68,9 +70,11 @@ async function refund(client: MoyasarClient, request: RefundRequest, settledMs: 
       throw new GatewayOutcomeUnknown('moyasar counts less given back than asked');
     return succeeded(payment.id, request);
   }
-  // An earlier sending that arrived after all is why this one is refused.
-  const arrived = lookUp(await paymentOf(client, request), request);
-  if (arrived.status !== 'not_found') return arrived;
+  // A refusal gives nothing back; only an earlier sending of this try may have arrived after all.
+  if (ours) {
+    const arrived = lookUp(await paymentOf(client, request), request);
+    if (arrived.status !== 'not_found') return arrived;
+  }
   await putMarks(client, payment.id, { [nameOf(request.token)]: '' });
   return failed(request, answer.refusal);
 }
@@ -110,7 +114,7 @@ async function putMarks(client: MoyasarClient, paymentId: string, metadata: Reco
   objectOf(await client.put(`/payments/${encodeURIComponent(paymentId)}`, { metadata }), 'write down a refund');
 }
 
-async function paymentOf(client: MoyasarClient, { chargeProviderId }: RefundRequest): Promise<MoyasarPayment> {
+async function paymentOf(client: MoyasarClient, { chargeProviderId }: GatewayReference): Promise<MoyasarPayment> {
   if (chargeProviderId === null) {
     throw new GatewayOutcomeUnknown('the payment has no id at moyasar yet, by which it could be refunded');
   }
@@ -123,6 +127,11 @@ async function paymentOf(client: MoyasarClient, { chargeProviderId }: RefundRequ
 function lookUp(payment: MoyasarPayment, request: RefundRequest): GatewayRefundLookUp {
   const mark = marksOf(payment).find(({ token }) => token === request.token);
   return mark && mark.after <= payment.refunded ? succeeded(payment.id, request) : { status: 'not_found' };
+}
+
+/** What a payment counts as given back; one that a person voided went back whole. */
+function givenBack({ status, amount, captured, refunded, currency }: MoyasarPayment): string {
+  return amountOfMoyasar(status === 'voided' ? captured || amount : refunded, currency);
 }
 
 function succeeded(paymentId: string, { token, amount, currency }: RefundRequest): GatewayRefund {

@@ -12,6 +12,7 @@ export interface MoyasarPayment {
   refunded: number;
   captured_at: string | null;
   created_at: string;
+  updated_at: string;
   invoice_id: string | null;
   metadata: Record<string, string> | null;
   source: {
@@ -32,6 +33,12 @@ export interface MoyasarToken {
   created_at: string;
   metadata: Record<string, string> | null;
   message: string | null;
+}
+
+/** A page of payments, the newest first. */
+export interface MoyasarPayments {
+  payments: MoyasarPayment[];
+  meta: { next_page: number | null };
 }
 
 export interface MoyasarInvoice {

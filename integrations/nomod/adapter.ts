@@ -1,7 +1,9 @@
+import { GatewayOutcomeUnknown } from '../payment-gateway.ts';
 import type { ProviderAccount, ProviderAdapter } from '../provider-adapter.ts';
-import { askNomod } from './client.ts';
+import type { ListedEvent } from '../provider-notification.ts';
+import { askNomod, nomodClient } from './client.ts';
 import { openNomodGateway } from './gateway.ts';
-import { nomodNotifications } from './notification.ts';
+import { listNomodRefunds, nomodNotifications } from './notification.ts';
 
 /** Nomod as a provider; `baseUrl` is another address than its own: that of a fake. */
 export function nomodAdapter(baseUrl?: string): ProviderAdapter {
@@ -13,6 +15,7 @@ export function nomodAdapter(baseUrl?: string): ProviderAdapter {
     open: ({ api_key = '' }) => openNomodGateway({ apiKey: api_key, baseUrl }),
     account: ({ api_key = '' }) => account(api_key, baseUrl),
     notifications: nomodNotifications,
+    events: ({ api_key = '' }, since) => events(api_key, baseUrl, since),
   };
 }
 
@@ -28,4 +31,16 @@ async function account(apiKey: string, baseUrl: string | undefined): Promise<Pro
   } catch {
     return { status: 'unknown' };
   }
+}
+
+/** Refunds since an instant, of an account whose key is good: a refusal to list charges alone says nothing about it. */
+async function events(apiKey: string, baseUrl: string | undefined, since: string): Promise<ListedEvent[]> {
+  const { status } = await account(apiKey, baseUrl);
+  if (status === 'refused') {
+    throw new GatewayOutcomeUnknown(
+      'nomod refuses the key of the connection: check that it is complete and not revoked',
+    );
+  }
+  if (status === 'unknown') throw new GatewayOutcomeUnknown('nomod did not answer');
+  return listNomodRefunds(nomodClient({ apiKey, baseUrl }), since);
 }

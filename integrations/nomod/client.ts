@@ -16,6 +16,8 @@ export type NomodAnswer<T> = { object: T; refusal: null } | { object: null; refu
 export interface NomodClient {
   /** Throws `GatewayOutcomeUnknown` for every answer that is no object. */
   get<T>(path: string): Promise<T>;
+  /** The object, or null where the key may not see it or the account has none. Throws `GatewayOutcomeUnknown` otherwise. */
+  find<T>(path: string): Promise<T | null>;
   post<T>(path: string, body: object): Promise<NomodAnswer<T>>;
 }
 
@@ -46,6 +48,13 @@ export function nomodClient(options: NomodOptions): NomodClient {
       const answer = answerOf<T>(await askNomod(options, 'GET', path));
       if (answer.refusal === null) return answer.object;
       throw new GatewayOutcomeUnknown(`nomod refused to show an object: ${answer.refusal}`);
+    },
+    find: async <T>(path: string) => {
+      const { status, body } = await askNomod(options, 'GET', path);
+      if (status === 401 || status === 403 || status === 404) return null;
+      const { object, refusal } = answerOf<T>({ status, body });
+      if (object === null) throw new GatewayOutcomeUnknown(`nomod refused to show an object: ${refusal}`);
+      return object;
     },
     post: async (path, body) => answerOf(await askNomod(options, 'POST', path, body)),
   };

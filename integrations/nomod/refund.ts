@@ -1,3 +1,4 @@
+import type { GatewayReference } from '../gateway-reference.ts';
 import {
   GatewayOutcomeUnknown,
   type GatewayRefund,
@@ -5,10 +6,17 @@ import {
   type RefundRequest,
   type Refunds,
 } from '../payment-gateway.ts';
-import { nomodAmount } from './amount.ts';
+import { amountOfNomod, nomodAmount } from './amount.ts';
 import type { NomodClient } from './client.ts';
 import { checkoutOf } from './link.ts';
-import { idsInName, type NomodCheckout, type NomodRefund } from './shapes.ts';
+import {
+  idsInName,
+  type NomodCharge,
+  type NomodChargeDetail,
+  type NomodCheckout,
+  type NomodRefund,
+  refundTotalOf,
+} from './shapes.ts';
 
 /** Nomod does not say how long it knows a key; a day less an hour bounds it. */
 const nomodResend = { untilMs: 23 * 3_600_000 };
@@ -16,7 +24,7 @@ const nomodResend = { untilMs: 23 * 3_600_000 };
 const done = new Set(['completed', 'succeeded']);
 
 /**
- * Refunds of charges. Nomod shows no single refund: a charge tells whether all of it went back, and everything else the idempotency key of
+ * Refunds of charges. Nomod shows no ids of them: a charge tells what went back in all, and what became of one the idempotency key of
  * the refund itself, which answers the refund of its first use. So a look-up that cannot tell says `not_found`, and the same key is
  * sent again while it may be. design: money-in-checkout §C nomod
  */
@@ -25,6 +33,7 @@ export function nomodRefunds(client: NomodClient): Refunds {
     resend: nomodResend,
     refund: (request) => refund(client, request),
     lookUp: async (request) => standing(await checkoutOf(client, chargeOf(request).checkoutId), request),
+    givenBack: (charge) => givenBack(client, charge),
   };
 }
 
@@ -47,13 +56,26 @@ async function refund(client: NomodClient, request: RefundRequest): Promise<Gate
 }
 
 /** A refund by its charge alone: it is done where all of the charge went back. */
-function standing({ charges }: NomodCheckout, request: RefundRequest): GatewayRefundLookUp {
-  const { chargeId } = chargeOf(request);
-  const charge = charges?.find(({ id }) => id === chargeId);
-  if (!charge) throw new GatewayOutcomeUnknown('the page at nomod does not show the charge that is refunded');
+function standing(checkout: NomodCheckout, request: RefundRequest): GatewayRefundLookUp {
+  const charge = chargeIn(checkout, chargeOf(request).chargeId);
   if (charge.status !== 'refunded') return { status: 'not_found' };
   const { amount, currency } = request;
   return { status: 'succeeded', gatewayRefundId: refundIdOf(request), amount, currency, failureReason: null };
+}
+
+/** What went back of a charge; null where a part did and the key of the checkout may not read charges, which alone tell how much. */
+async function givenBack(client: NomodClient, charge: GatewayReference): Promise<string | null> {
+  const { checkoutId, chargeId } = chargeOf(charge);
+  const { status, amount } = chargeIn(await checkoutOf(client, checkoutId), chargeId);
+  if (status === 'refunded') return amountOfNomod(amount);
+  const detail = await client.find<NomodChargeDetail>(`/charges/${encodeURIComponent(chargeId)}`);
+  return detail && amountOfNomod(refundTotalOf(detail));
+}
+
+function chargeIn({ charges }: NomodCheckout, chargeId: string): NomodCharge {
+  const charge = charges?.find(({ id }) => id === chargeId);
+  if (!charge) throw new GatewayOutcomeUnknown('the page at nomod does not show the charge that is refunded');
+  return charge;
 }
 
 function refundIdOf({ providerId, token }: RefundRequest): string {
@@ -84,7 +106,7 @@ function failed({ amount, currency }: RefundRequest, failureReason: string): Gat
   return { status: 'failed', gatewayRefundId: null, amount, currency, failureReason };
 }
 
-function chargeOf({ chargeProviderId }: RefundRequest): { checkoutId: string; chargeId: string } {
+function chargeOf({ chargeProviderId }: GatewayReference): { checkoutId: string; chargeId: string } {
   const ids = idsInName(chargeProviderId ?? '');
   if (ids) return ids;
   throw new GatewayOutcomeUnknown('the payment has no ids of nomod yet, by which it could be refunded');

@@ -23,6 +23,23 @@ export interface NomodCheckout {
   charges: NomodCharge[] | null;
 }
 
+/** A charge by Nomod's Charges interface, which says what went back of it. */
+export interface NomodChargeDetail {
+  id: string;
+  /** `refunded`, `partially_refunded` and others. */
+  status: string;
+  /** Whole units of its currency. */
+  refund_total: number | string | null;
+  /** Absent where one charge is shown. */
+  refunds?: { created: string }[] | null;
+}
+
+/** A page of charges. */
+export interface NomodCharges {
+  results: NomodChargeDetail[];
+  next: string | null;
+}
+
 export interface NomodRefund {
   refund_id: string;
   charge_id: string;
@@ -39,6 +56,13 @@ export function complete(checkout: NomodCheckout): NomodCheckout {
     (charges ?? []).every((charge) => typeof charge.id === 'string' && /^\d+(\.\d+)?$/.test(String(charge.amount)));
   if (!isWhole) throw new GatewayOutcomeUnknown('nomod answered with a checkout that is not whole');
   return checkout;
+}
+
+/** Sum that went back of a charge. Throws `GatewayOutcomeUnknown` for an answer that does not tell it. */
+export function refundTotalOf({ id, refund_total }: NomodChargeDetail): string {
+  const total = String(refund_total ?? 0);
+  if (!/^\d+(\.\d+)?$/.test(total)) throw new GatewayOutcomeUnknown(`nomod does not say what went back of ${id}`);
+  return total;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
-import { type FakeCapture, type FakeReturn, moneyInUnits } from '../money.ts';
+import { type FakeCapture, type FakeReturn, moneyInUnits, summedElsewhere } from '../money.ts';
 
 export interface FakePayment {
   id: string;
-  status: 'initiated' | 'paid' | 'failed' | 'refunded';
+  status: 'initiated' | 'paid' | 'failed' | 'refunded' | 'voided';
   amount: number;
   currency: string;
   captured: number;
@@ -112,7 +112,7 @@ export class MoyasarBooks {
 
   captures(): FakeCapture[] {
     return [...this.payments.values()]
-      .filter(({ status }) => status === 'paid' || status === 'refunded')
+      .filter(({ status }) => status !== 'initiated' && status !== 'failed')
       .map(({ id, invoice_id, amount, currency, metadata }) => ({
         id,
         token: (this.invoices.get(invoice_id ?? '')?.metadata ?? metadata)?.perennial_token ?? null,
@@ -120,13 +120,15 @@ export class MoyasarBooks {
       }));
   }
 
-  /** Refunds as Moyasar keeps them, with ids made of their payment's and of the name that they were asked for by. */
+  /** Refunds with ids made of their payment's and of the name that they were asked for by; those of the dashboard are a sum. */
   returned(): FakeReturn[] {
-    return this.refunds.map(({ paymentId: captureId, amount, currency, token }, index) => ({
-      id: `${captureId}/${token ?? index}`,
-      token,
-      captureId,
-      ...moneyInUnits(amount, currency),
-    }));
+    return summedElsewhere(
+      this.refunds.map(({ paymentId: captureId, amount, currency, token }) => ({
+        id: `${captureId}/${token}`,
+        token,
+        captureId,
+        ...moneyInUnits(amount, currency),
+      })),
+    );
   }
 }

@@ -5,7 +5,17 @@ import { chargeToken, invoiceOf, nearer, refundPayment } from './payment.ts';
 import { keepCard, tokenOf } from './token.ts';
 
 /** Names of calls in faults. */
-export type CallKind = 'open' | 'read' | 'close' | 'mark' | 'refund' | 'list' | 'keep' | 'token' | 'charge';
+export type CallKind =
+  | 'open'
+  | 'read'
+  | 'close'
+  | 'mark'
+  | 'refund'
+  | 'list'
+  | 'keep'
+  | 'token'
+  | 'charge'
+  | 'payments';
 
 type Call = FakeCall<CallKind>;
 
@@ -30,6 +40,8 @@ export function callOf(books: MoyasarBooks, method: string, url: URL, body: Body
       return { kind: 'token', answer: () => tokenOf(books, id) };
     case 'POST payments':
       return { kind: 'charge', answer: () => charge(books, body) };
+    case 'GET payments':
+      return { kind: 'payments', answer: () => listPayments(books, url.searchParams) };
     case 'GET payments/:id':
       return { kind: 'read', answer: () => nearer(books, paymentOf(books, id)) };
     case 'PUT payments/:id':
@@ -134,6 +146,18 @@ function listInvoices(books: MoyasarBooks, query: URLSearchParams) {
   return { invoices: matching.toReversed().slice(0, 40), meta };
 }
 
+/** Newest first, 40 on a page; those that changed since an instant. */
+function listPayments(books: MoyasarBooks, query: URLSearchParams) {
+  allow(Object.fromEntries(query), ['page', 'updated[gt]']);
+  const since = query.get('updated[gt]') ?? new Date(0).toISOString();
+  const matching = [...books.payments.values()].filter(({ updated_at }) => updated_at > since).toReversed();
+  const page = Number(query.get('page') ?? 1);
+  const pages = Math.max(Math.ceil(matching.length / 40), 1);
+  const meta = { current_page: page, next_page: page < pages ? page + 1 : null, prev_page: page > 1 ? page - 1 : null };
+  const counts = { total_pages: pages, total_count: matching.length };
+  return { payments: matching.slice((page - 1) * 40, page * 40), meta: { ...meta, ...counts } };
+}
+
 function shown(books: MoyasarBooks, id: string) {
   for (const payment of books.paymentsOf(id)) nearer(books, payment);
   return { ...invoiceOf(books, id), payments: books.paymentsOf(id) };
@@ -150,6 +174,7 @@ function updatePayment(books: MoyasarBooks, id: string, body: Body): FakePayment
   allow(body, ['description', 'metadata']);
   const payment = paymentOf(books, id);
   payment.metadata = merged(payment.metadata, body.metadata);
+  payment.updated_at = new Date().toISOString();
   return payment;
 }
 

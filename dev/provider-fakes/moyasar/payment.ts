@@ -120,7 +120,7 @@ export function captureBeside(books: MoyasarBooks, invoiceId: string): FakePayme
 }
 
 function fail(books: MoyasarBooks, payment: FakePayment, { code, message }: { code: string; message: string }): void {
-  payment.status = 'failed';
+  Object.assign(payment, { status: 'failed', updated_at: new Date().toISOString() });
   Object.assign(payment.source, { response_code: code, message });
   books.tell('payment_failed', payment);
 }
@@ -150,6 +150,19 @@ export function nearer(books: MoyasarBooks, payment: FakePayment): FakePayment {
     if (card.count <= 0) capture(books, payment);
   }
   return payment;
+}
+
+/** Somebody gives money back in the dashboard; Moyasar shows it in the count of its payment alone. */
+export function refundInDashboard(books: MoyasarBooks, payment: FakePayment, amount: number): void {
+  refundPayment(books, payment, amount, null);
+}
+
+/** Somebody voids a payment in the dashboard before its money is settled: all of it goes back, and counts as no refund. */
+export function voidInDashboard(books: MoyasarBooks, payment: FakePayment): void {
+  if (payment.status !== 'paid') throw invalid('status', 'cannot be voided');
+  Object.assign(payment, { status: 'voided', updated_at: new Date().toISOString() });
+  books.refunds.push({ paymentId: payment.id, amount: payment.amount, currency: payment.currency, token: null });
+  books.tell('payment_voided', payment);
 }
 
 /** Gives money of a payment back, as its interface or the dashboard does. Throws as Moyasar refuses. */

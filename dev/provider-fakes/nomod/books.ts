@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Decimal, decimal, sum } from '../../../billing/money/money.ts';
 import type { SandboxCard } from '../../../integrations/sandbox-gateway/card.ts';
-import { type FakeCapture, type FakeReturn, wholeMoney } from '../money.ts';
+import { type FakeCapture, type FakeReturn, summedElsewhere, wholeMoney } from '../money.ts';
 
 export interface FakeCharge {
   id: string;
@@ -70,6 +70,8 @@ export class NomodBooks {
   readonly addresses = new Map<string, FakeAddresses>();
   /** Answers by idempotency key. */
   readonly refunds = new Map<string, FakeRefund>();
+  /** True of an account whose key may open checkouts and not read charges. */
+  hidesCharges = false;
   readonly events: FakeEvent[] = [];
   /** The card of each charge, with the times its behaviour still shows. */
   readonly cards = new Map<string, SandboxCard>();
@@ -119,14 +121,17 @@ export class NomodBooks {
     );
   }
 
+  /** Refunds that are done; those of the dashboard are a sum, because Nomod shows no ids of them. */
   returned(): FakeReturn[] {
-    return [...this.refunds.values()]
-      .filter(({ status }) => status === 'completed')
-      .map(({ refund_id: id, charge_id, metadata, amount, currency }) => ({
-        id,
-        token: metadata.token ?? null,
-        captureId: this.captures().find((capture) => capture.id.endsWith(`/${charge_id}`))?.id ?? charge_id,
-        ...wholeMoney(amount, currency),
-      }));
+    return summedElsewhere(
+      [...this.refunds.values()]
+        .filter(({ status }) => status === 'completed')
+        .map(({ refund_id: id, charge_id, metadata, amount, currency }) => ({
+          id,
+          token: metadata.token ?? null,
+          captureId: this.captures().find((capture) => capture.id.endsWith(`/${charge_id}`))?.id ?? charge_id,
+          ...wholeMoney(amount, currency),
+        })),
+    );
   }
 }

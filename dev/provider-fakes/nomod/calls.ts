@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { decimal, sum } from '../../../billing/money/money.ts';
 import { type FakeCall, type FakeRequest, LostAnswer } from '../shell.ts';
 import { type FakeCheckout, type FakeRefund, type NomodBooks, NomodRefusal } from './books.ts';
 import {
@@ -15,7 +16,7 @@ import {
 import { chargeToRefund, decideRefund, nearer } from './payment.ts';
 
 /** Names of calls in faults. */
-export type CallKind = 'open' | 'read' | 'refund';
+export type CallKind = 'open' | 'read' | 'refund' | 'charge' | 'charges';
 
 /** The call of a request by its method and path; null for what the fake does not have. */
 export function callOf(books: NomodBooks, { method, url, body, pageUrl }: FakeRequest): FakeCall<CallKind> | null {
@@ -26,11 +27,45 @@ export function callOf(books: NomodBooks, { method, url, body, pageUrl }: FakeRe
       return { kind: 'open', answer: () => openCheckout(books, parseParameters(body), pageUrl) };
     case 'GET checkout/:id':
       return { kind: 'read', answer: () => nearer(books, books.checkoutOf(id)) };
+    case 'GET charges/:id':
+      return { kind: 'charge', answer: () => shownCharge(books, id) };
+    case 'GET charges':
+      return { kind: 'charges', answer: () => listCharges(books, url) };
     case 'POST checkout/:id/refund':
       return { kind: 'refund', answer: () => refund(books, books.checkoutOf(id), parseParameters(body)) };
     default:
       return null;
   }
+}
+
+/** A charge of any checkout, with what went back of it. Refuses the key of an account that may not read charges. */
+function shownCharge(books: NomodBooks, id: string) {
+  const charge = chargesOf(books).find((each) => each.id === id);
+  if (!charge) throw new NomodRefusal(404, 'not_found');
+  return charge;
+}
+
+/** Charges by page, the newest first. */
+function listCharges(books: NomodBooks, { searchParams, pathname }: URL) {
+  const query = Object.fromEntries(searchParams);
+  allow(query, ['type', 'status', 'page', 'page_size']);
+  const [page, size] = [Number(query.page ?? 1), Number(query.page_size ?? 20)];
+  const wanted = chargesOf(books).filter(({ status }) => query.status === undefined || status === query.status);
+  const results = query.type === undefined || query.type === 'checkout' ? wanted.toReversed() : [];
+  const next = page * size < results.length ? `${pathname}?page=${page + 1}` : null;
+  return { count: results.length, next, previous: null, results: results.slice((page - 1) * size, page * size) };
+}
+
+function chargesOf(books: NomodBooks) {
+  if (books.hidesCharges) throw new NomodRefusal(403, 'permission_denied');
+  return [...books.checkouts.values()].flatMap(({ charges, currency }) =>
+    charges.map(({ id, amount, status, payment_time: created }) => {
+      const done = [...books.refunds.values()].filter((each) => each.charge_id === id && each.status === 'completed');
+      const refunds = done.map(({ refund_time, amount: part }) => ({ created: refund_time, amount: part.toFixed(2) }));
+      const refund_total = sum(done.map((each) => decimal(each.amount))).toFixed(2);
+      return { id, created, currency, status, total: amount.toFixed(2), refund_total, refunds };
+    }),
+  );
 }
 
 function openCheckout(books: NomodBooks, parameters: Parameters, pageUrl: string): FakeCheckout {

@@ -91,6 +91,23 @@ export function chargeToRefund(books: NomodBooks, checkout: FakeCheckout, amount
   return charge;
 }
 
+/** Somebody gives money back in the dashboard; Nomod shows it at its charge, without an id. */
+export function refundInDashboard(books: NomodBooks, checkout: FakeCheckout, amount: number): void {
+  const made: FakeRefund = {
+    refund_id: randomUUID(),
+    charge_id: chargeToRefund(books, checkout, amount).id,
+    status: 'pending',
+    amount,
+    currency: checkout.currency,
+    refund_time: new Date().toISOString(),
+    reason: '',
+    reference_id: '',
+    metadata: {},
+  };
+  books.refunds.set(made.refund_id, made);
+  decideRefund(books, made, 'completed');
+}
+
 /** The end of a refund that was pending; its charge shows what went back. */
 export function decideRefund(books: NomodBooks, refund: FakeRefund, how: 'completed' | 'failed'): void {
   refund.status = how;

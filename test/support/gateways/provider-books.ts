@@ -1,10 +1,11 @@
+import { decimal, decimalString, sum } from '../../../billing/money/money.ts';
 import { refundTokenOf } from '../../../billing/payment/refund.ts';
 import { type Finding, maxViolations, type Violation } from '../../../db/check/invariant.ts';
 import type { Database } from '../../../db/orm.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
 import { systemScope } from '../../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
-import type { FakeCapture, FakeReturn } from '../../../dev/provider-fakes/money.ts';
+import { elsewhereOf, type FakeCapture, type FakeReturn } from '../../../dev/provider-fakes/money.ts';
 import type { FakeAccounts } from '../../../dev/provider-fakes/shell.ts';
 import { wireToken } from '../../../services/payment/wire-token.ts';
 
@@ -62,6 +63,7 @@ interface RefundRow {
   amount: string;
   currency: string;
   standing: 'returned' | 'open' | 'none';
+  /** The gateway's id of the charge that it is a part of. */
   capture_id: string | null;
   [column: string]: unknown;
 }
@@ -74,8 +76,21 @@ interface Recorded {
 async function recordedOf(tx: SqlTransaction, gateway: string): Promise<Recorded> {
   return {
     payments: await tx.rows<PaymentRow>(paymentsText, [gateway]),
-    refunds: await tx.rows<RefundRow>(refundsText, [gateway]),
+    refunds: summed(await tx.rows<RefundRow>(refundsText, [gateway])),
   };
+}
+
+/** Refunds as books have them: of a gateway that shows none singly, those that were made there are one sum of their charge. */
+function summed(refunds: readonly RefundRow[]): RefundRow[] {
+  const isSum = ({ gateway_id, capture_id }: RefundRow) =>
+    capture_id !== null && gateway_id?.startsWith(`${elsewhereOf(capture_id)}:`) === true;
+  const byCharge = Map.groupBy(refunds.filter(isSum), ({ capture_id }) => capture_id ?? '');
+  const sums = [...byCharge].flatMap(([captureId, [first, ...others]]) => {
+    if (!first) return [];
+    const amount = decimalString(sum([first, ...others].map((each) => decimal(each.amount))));
+    return [{ ...first, gateway_id: elsewhereOf(captureId), amount }];
+  });
+  return [...refunds.filter((each) => !isSum(each)), ...sums];
 }
 
 /** What was prepared for a charge before its subscription may be another object than its payment, which has our name all the same. */
