@@ -94,6 +94,7 @@ import { Migration20261128_51_event_times } from './20261128_51_event_times.ts';
 import { Migration20261128_52_webhook_replays } from './20261128_52_webhook_replays.ts';
 import { Migration20261128_60_outbox_retention } from './20261128_60_outbox_retention.ts';
 import { Migration20261128_60_webhook_changes } from './20261128_60_webhook_changes.ts';
+import { Migration20261128_70_charges_of_pages } from './20261128_70_charges_of_pages.ts';
 
 /** Every migration in the order it runs. */
 export const migrations = [
@@ -193,4 +194,5 @@ export const migrations = [
   { name: '20261128_45_webhook_metadata', class: Migration20261128_45_webhook_metadata },
   { name: '20261128_60_webhook_changes', class: Migration20261128_60_webhook_changes },
   { name: '20261128_60_outbox_retention', class: Migration20261128_60_outbox_retention },
+  { name: '20261128_70_charges_of_pages', class: Migration20261128_70_charges_of_pages },
 ];

@@ -132,10 +132,12 @@ const columns = (kind: RecipientKind, provider: string) =>
   `'${kind}' as kind, o.id, o.customer_id as "customerId", o.test_clock_id as "testClockId", c.frozen_time as "clockTime", ${provider} as provider`;
 const rest = (kind: RecipientKind) => `from ${kind} o left join test_clock c on c.id = o.test_clock_id
   where o.environment_id = $1 and o.payment_gateway = any($4)`;
+/** Second id of a charge that is named by its page and itself, which a provider may name alone. docs: nomod.md */
+const chargeOfPage = `nullif(split_part(o.gateway_payment_id, '/', 2), '')`;
 const paymentColumns = `${columns('payment', 'o.payment_gateway')},
   case when o.payment_status in ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED') then 'captured'
     when o.payment_status <> 'PROCESSING' then 'settled' when o.attended then 'told' else 'opened' end as standing,
-  array_remove(array[o.gateway_payment_id, o.provider_object_id], null) as "providerIds"`;
+  array_remove(array[o.gateway_payment_id, ${chargeOfPage}, o.provider_object_id], null) as "providerIds"`;
 // A refund that succeeded may be taken back by a bank, days later; the money of a lost dispute is its payment's affair.
 const refundColumns = `${columns('refund', 'o.payment_gateway')},
   case when o.refund_destination = 'GATEWAY' and o.refund_status in ('PROCESSING', 'SUCCEEDED') then 'told' else 'settled' end as standing,
@@ -156,5 +158,6 @@ union all select ${refundColumns} ${rest('refund')} and o.id = any($3)
 union all select ${refundColumns} ${rest('refund')} and o.gateway_refund_id = any($5)
 union all select ${paymentColumns} ${rest('payment')} and o.gateway_payment_id = any($5)
 union all select ${paymentColumns} ${rest('payment')} and o.provider_object_id = any($5)
+union all select ${paymentColumns} ${rest('payment')} and ${chargeOfPage} = any($5)
 union all ${sessionText} and o.id = any($6)
 union all ${sessionText} and o.provider_session_id = any($5)`;

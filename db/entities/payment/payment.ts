@@ -78,6 +78,11 @@ const schema = defineEntity({
       expression: (c, t, n) =>
         `create index "${n}" on ${t} (${c.environmentId}, ${c.paymentGateway}, ${c.providerObjectId}) where ${c.providerObjectId} is not null`,
     },
+    {
+      name: 'payment_charge_of_page_index',
+      expression: (c, t, n) =>
+        `create index "${n}" on ${t} (${c.environmentId}, ${c.paymentGateway}, nullif(split_part(${c.gatewayPaymentId}, '/', 2), '')) where nullif(split_part(${c.gatewayPaymentId}, '/', 2), '') is not null`,
+    },
   ],
 });
 export class Payment extends schema.class {}
