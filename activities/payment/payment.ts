@@ -1,6 +1,5 @@
 import { Context } from '@temporalio/activity';
 import { askedDailyUntil, type PaymentOutcome } from '../../billing/payment/payment.ts';
-import { later } from '../../billing/time/calendar.ts';
 import { coalesce } from '../../db/coalesce.ts';
 import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
@@ -16,19 +15,13 @@ import {
 import { chargeOfPayment, keepPreparedCharge } from '../../services/payment/payment-charge.ts';
 import { type RecordedPayment, recordPaymentOutcomes } from '../../services/payment/payment-outcome.ts';
 import { startProcessing } from '../../services/payment/payment-request.ts';
-import {
-  capturedCharge,
-  type MoneyElsewhere,
-  type RefundedPayment,
-  recordRefundsElsewhere,
-} from '../../services/payment/refund/refund-elsewhere.ts';
 import { refreshIncomplete } from '../../services/subscription/period/subscription-snapshot.ts';
 import type { Caller } from '../../workflows/lifecycle.messages.ts';
 import type { PaymentSnapshot } from '../../workflows/payment/payment.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type GatewayAccess, openGateway } from '../integration/connected-gateway.ts';
-import { reasonOf } from '../integration/gateway-reason.ts';
+import { type RefundsHeardOf, recordMoneyElsewhere } from './money-elsewhere.ts';
 import { askAgain, askFirst, cancelAtGateway, type KeepPrepared, unknownOutcome } from './payment-gateway.ts';
 
 /** Which payment of which environment. */
@@ -47,11 +40,6 @@ export interface PaymentMoment extends PaymentReference {
 export interface PaymentAnswer extends PaymentMoment {
   outcome: PaymentOutcome;
   caller?: Caller;
-}
-
-/** Payment whose refunds at its gateway are recorded, and what the customer's test clock showed then; null on real time. */
-export interface RefundsHeardOf extends RefundedPayment {
-  clockTime: string | null;
 }
 
 /** Answer of a gateway about a charge that was sent before, and what the customer's test clock showed then; null on real time. */
@@ -102,13 +90,8 @@ export function createPaymentActivities(access: GatewayAccess) {
      * back that money which left had paid for; null where there are none. Asks until it is answered. Question and record are one step, so
      * that no amount is in the history; a repetition finds what the first try recorded.
      */
-    recordRefundsElsewhere: async (input: PaymentMoment): Promise<RefundsHeardOf | null> => {
-      const { clockTime, ...money } = await askForReturns(access, input);
-      if (money.refunds.length === 0 && money.disputes.length === 0) return null;
-      const at = clockTime === null ? input.at : later(input.at, clockTime);
-      const refunded = await inScope(input, (tx) => recordRefundsElsewhere(tx, { ...input, ...money, at }));
-      return { ...refunded, clockTime };
-    },
+    recordRefundsElsewhere: (input: PaymentMoment): Promise<RefundsHeardOf | null> =>
+      recordMoneyElsewhere(access, input),
 
     /** Gives up a charge that waits for its payer; the answer says what is true afterwards. */
     cancelCharge: (payment: PaymentReference): Promise<PaymentOutcome> =>
@@ -170,29 +153,6 @@ export async function recordAnswers(tx: SqlTransaction, answers: readonly Paymen
   await refreshIncomplete(tx, tx.scope.environmentId, results);
   crashPoint('recordPayment.beforeCommit');
   return results;
-}
-
-/** Throws an outage where the gateway gives no answer, so that the question is repeated: nobody else asks. */
-async function askForReturns(
-  access: GatewayAccess,
-  payment: PaymentReference,
-): Promise<Required<MoneyElsewhere> & { clockTime: string | null }> {
-  const { charge, clockTime } = await inSqlTransaction(access.database, workflowScope(payment), async (tx) => ({
-    charge: await capturedCharge(tx, payment.paymentId),
-    clockTime: await clockOfPayment(tx, payment.paymentId),
-  }));
-  if (charge === null) return { refunds: [], disputes: [], clockTime };
-  const object = { kind: 'payment', id: payment.paymentId, provider: charge.gateway } as const;
-  const { gateway } = await openGateway(access, payment, object);
-  try {
-    return await withHeartbeat(async () => ({
-      refunds: (await gateway?.refunds?.madeElsewhere?.(charge)) ?? [],
-      disputes: (await gateway?.disputes?.ofCharge(charge)) ?? [],
-      clockTime,
-    }));
-  } catch (error) {
-    throw Object.assign(new Error(reasonOf(error), { cause: error }), { code: 'ETIMEDOUT' });
-  }
 }
 
 type Conversation = (gateway: PaymentGateway, request: ChargeRequest, keep: KeepPrepared) => Promise<PaymentOutcome>;

@@ -17,6 +17,7 @@ import {
 } from '../payment-row.ts';
 import { wireToken } from '../wire-token.ts';
 import { type DisputedMoney, recordDisputes, settleDispute } from './dispute.ts';
+import { type GivenBack, unaccountedRefund } from './refund-count.ts';
 import { type RefundRow, refundAudit, refundColumns, refundEvent } from './refund-row.ts';
 import { moveRefundedPayment } from './refund-settle.ts';
 
@@ -66,17 +67,21 @@ interface Named {
 export interface MoneyElsewhere {
   refunds: readonly RefundElsewhere[];
   disputes?: readonly DisputeAtGateway[];
+  /** Of a gateway that shows no single refunds. */
+  givenBack?: GivenBack | null;
 }
 
 /**
  * Records disputes of a payment, and refunds that somebody made at the gateway itself or that a lost dispute took: each becomes a row that
  * is SUCCEEDED, counts on its invoice up to what is left there, and takes back the credits that its money bought, below zero where they are
- * spent. One that is recorded or not yet paid out changes nothing. Refunds of ours that wait to be sent and have no room any more find out when they are sent. Throws `not_found`.
+ * spent. One that is recorded or not yet paid out changes nothing; where only a sum is told, what no refund accounts for
+ * is one. Refunds of ours that wait to be sent and have no room any more find out when they are sent. Throws `not_found`, and `RefundsChanged`
+ * where a sum is out of date.
  * design: money-in §5, money-in-wallets finding 5
  */
 export async function recordRefundsElsewhere(
   tx: PaymentTransaction,
-  { paymentId, refunds, disputes = [], at }: MoneyElsewhere & { paymentId: string; at: string },
+  { paymentId, refunds, disputes = [], givenBack = null, at }: MoneyElsewhere & { paymentId: string; at: string },
 ): Promise<RefundedPayment> {
   const paid = await lockPaymentWithInvoice(tx, paymentId);
   const known = await tx.rows<KnownRefund>(
@@ -87,7 +92,8 @@ export async function recordRefundsElsewhere(
   const isKnown = ({ gatewayRefundId }: RefundElsewhere) =>
     known.some((row) => row.gateway_refund_id === gatewayRefundId);
   const taken: (RefundElsewhere & Partial<DisputedMoney>)[] = await recordDisputes(tx, paid, disputes, at);
-  const news = [...refunds, ...taken].filter((refund) => refund.status === 'succeeded' && !isKnown(refund));
+  const counted = givenBack === null ? [] : await unaccountedRefund(tx, paid.payment, givenBack);
+  const news = [...refunds, ...counted, ...taken].filter((refund) => refund.status === 'succeeded' && !isKnown(refund));
   const room = new Room(paid, known);
   for (const refund of news) await recordOne(tx, paid, refund, { room, at });
   if (news.length > 0) await moveRefundedPayment(tx, paymentId, at);

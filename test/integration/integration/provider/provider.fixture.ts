@@ -1,9 +1,11 @@
 import { afterAll, expect } from 'vitest';
+import { readProviderEvents } from '../../../../activities/integration/provider-events.ts';
 import { providerAdapters } from '../../../../integrations/connect.ts';
 import { testApp } from '../../../support/app.ts';
 import { testDatabase } from '../../../support/database.ts';
 import { checkDocumented } from '../../../support/documented.ts';
 import type { FakesByGateway } from '../../../support/gateways/provider-books.ts';
+import { testSecretKeys } from '../../../support/secret-keys.ts';
 import { testTemporal } from '../../../support/temporal.ts';
 import { startWorkers } from '../../../support/worker.ts';
 import { type Body, customerOf, invoiceOf, readSession } from '../../payment/checkout/checkout.fixture.ts';
@@ -70,6 +72,12 @@ export async function providerWorld<F extends Fake>(provider: string, fake: F, c
       expect
         .poll(async () => (await read(`/refunds?payment_ids=${paymentId}`)).items, patience)
         .toMatchObject(expected),
+    /** Reads the provider's lists, as is done every hour. A change of the secrets has them read at once. */
+    async readLists(connectionId: string, secrets: object): Promise<void> {
+      await api('PUT', `/connections/${connectionId}`, { encrypted_secret_data: secrets });
+      const connected = { adapters: providers, secretKeys: testSecretKeys.secretEncryptionKeys };
+      await readProviderEvents(base.database, temporal.client, connected);
+    },
     /** The inbox, its rows as they were kept. */
     kept: () => inbox({ base }),
     inboxOf: (eventId: string): Promise<InboxRow | undefined> => inboxOf({ base }, eventId),

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import type { FakeEvent, FakePayment } from '../../../../dev/provider-fakes/moyasar/books.ts';
+import { refundInDashboard, refundPayment, voidInDashboard } from '../../../../dev/provider-fakes/moyasar/payment.ts';
+import { gatewayNotified } from '../../../../workflows/payment/payment.messages.ts';
+import { refundWorkflowId } from '../../../../workflows/payment/refund.messages.ts';
+import { moyasarWorld } from './moyasar.fixture.ts';
+
+const world = await moyasarWorld('dashboard');
+const { books, credit, fake, notify, paid, read, temporal } = world;
+const { body: connection } = await world.connect();
+const patience = { timeout: 20_000 };
+
+/** Somebody gives money back in the dashboard, in the smallest unit; what Moyasar tells of it is not sent yet. */
+function inDashboard(payment: FakePayment, amount: number): FakeEvent {
+  refundInDashboard(books, payment, amount);
+  return world.lastEvent('payment_refunded');
+}
+
+async function tell(event: FakeEvent): Promise<void> {
+  expect((await notify(event)).status).toBe(200);
+}
+
+/** Waits until the workflow of a payment has nothing to do any more, so that what was told is looked at. */
+async function looked(paymentId: string, event: FakeEvent): Promise<void> {
+  await expect.poll(async () => (await world.inboxOf(event.id))?.outcome, patience).toBe('passed_on');
+  await temporal.client.workflow.getHandle(`payment/${paymentId}`).result();
+}
+
+const refundsOf = async (paymentId: string) =>
+  (await read(`/refunds?payment_ids=${paymentId}`)).items.map(
+    (each: { amount: string; refund_status: string; metadata: { made_at?: string } }) =>
+      `${each.amount} ${each.refund_status}${each.metadata.made_at ? ' elsewhere' : ''}`,
+  );
+const haveRefunds = (paymentId: string, expected: string[]) =>
+  expect.poll(async () => (await refundsOf(paymentId)).toSorted(), patience).toEqual(expected.toSorted());
+const become = (path: string, expected: object) => expect.poll(() => read(path), patience).toMatchObject(expected);
+
+describe('a refund that somebody makes in Moyasar’s dashboard', () => {
+  test('of a part becomes a row, its payment and invoice follow', async () => {
+    const { paymentId, invoiceId, payment } = await paid();
+    await tell(inDashboard(payment, 500));
+    await haveRefunds(paymentId, ['5 SUCCEEDED elsewhere']);
+    await become(`/payments/${paymentId}`, { payment_status: 'PARTIALLY_REFUNDED' });
+    await become(`/invoices/${invoiceId}`, { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '5' });
+    expect((await read(`/refunds?payment_ids=${paymentId}`)).items).toMatchObject([
+      {
+        gateway_refund_id: `${payment.id}/elsewhere:5`,
+        refund_destination: 'GATEWAY',
+        metadata: { made_at: 'moyasar', counted_amount: '5' },
+      },
+    ]);
+  });
+
+  test('of everything', async () => {
+    const { paymentId, invoiceId, payment } = await paid();
+    await tell(inDashboard(payment, 2500));
+    await haveRefunds(paymentId, ['25 SUCCEEDED elsewhere']);
+    await become(`/payments/${paymentId}`, { payment_status: 'REFUNDED' });
+    await become(`/invoices/${invoiceId}`, { payment_status: 'REFUNDED', refunded_amount: '25' });
+  });
+
+  test('by voiding the payment', async () => {
+    const { paymentId, payment } = await paid();
+    voidInDashboard(books, payment);
+    await tell(world.lastEvent('payment_voided'));
+    await haveRefunds(paymentId, ['25 SUCCEEDED elsewhere']);
+    await become(`/payments/${paymentId}`, { payment_status: 'REFUNDED' });
+  });
+
+  test('twice: each is one, and two that are found by one look are one sum', async () => {
+    const { paymentId, payment } = await paid();
+    await tell(inDashboard(payment, 500));
+    await haveRefunds(paymentId, ['5 SUCCEEDED elsewhere']);
+    inDashboard(payment, 300);
+    await tell(inDashboard(payment, 400));
+    await haveRefunds(paymentId, ['5 SUCCEEDED elsewhere', '7 SUCCEEDED elsewhere']);
+    await tell(inDashboard(payment, 1300));
+    await become(`/payments/${paymentId}`, { payment_status: 'REFUNDED' });
+  });
+
+  test('is one, told ten times at once and again under other names', async () => {
+    const { paymentId, payment } = await paid();
+    const event = inDashboard(payment, 500);
+    await Promise.all(Array.from({ length: 10 }, (_, n) => tell({ ...event, id: `${event.id}-${n}` })));
+    await Promise.all(Array.from({ length: 10 }, () => tell(event)));
+    await haveRefunds(paymentId, ['5 SUCCEEDED elsewhere']);
+    const last = { ...event, id: `${event.id}-last` };
+    await tell(last);
+    await looked(paymentId, last);
+    await haveRefunds(paymentId, ['5 SUCCEEDED elsewhere']);
+  });
+
+  test('counts once when two are told in the wrong order, and the first of them late', async () => {
+    const { paymentId, invoiceId, payment } = await paid();
+    const [first, second] = [inDashboard(payment, 500), inDashboard(payment, 300)];
+    await tell(second);
+    await haveRefunds(paymentId, ['8 SUCCEEDED elsewhere']);
+    await credit(invoiceId, '10');
+    await haveRefunds(paymentId, ['10 SUCCEEDED', '8 SUCCEEDED elsewhere']);
+    await tell(first);
+    await looked(paymentId, first);
+    await haveRefunds(paymentId, ['10 SUCCEEDED', '8 SUCCEEDED elsewhere']);
+  });
+
+  test('is found without a notification, by the list of payments that changed, once', async () => {
+    const { paymentId, payment } = await paid();
+    refundInDashboard(books, payment, 700);
+    const readLists = () => world.readLists(connection.id, { webhook_secret: 'mwh_1' });
+    await readLists();
+    await haveRefunds(paymentId, ['7 SUCCEEDED elsewhere']);
+    await readLists();
+    const event = world.lastEvent('payment_refunded');
+    await tell(event);
+    await looked(paymentId, event);
+    await haveRefunds(paymentId, ['7 SUCCEEDED elsewhere']);
+    expect(await read(`/connections/${connection.id}`)).toMatchObject({ health: { status: 'healthy' } });
+  });
+});
+
+describe('beside a refund of ours', () => {
+  test('that arrived and whose answer was lost: ours is not counted twice', async () => {
+    const { paymentId, invoiceId, payment } = await paid();
+    fake.failNext('refund', 'loses_answer');
+    await credit(invoiceId, '10');
+    await expect.poll(() => payment.refunded, patience).toBe(1000);
+    await tell(world.lastEvent('payment_refunded'));
+    await tell(inDashboard(payment, 500));
+    await haveRefunds(paymentId, ['10 SUCCEEDED', '5 SUCCEEDED elsewhere']);
+  });
+
+  test('that is on its way: it is counted when ours is decided', async () => {
+    const { paymentId, invoiceId, payment } = await paid();
+    fake.failNext('refund', 'unreachable');
+    await credit(invoiceId, '10');
+    await haveRefunds(paymentId, ['10 PROCESSING']);
+    await expect.poll(() => Object.keys(payment.metadata ?? {}), patience).toHaveLength(1);
+    const event = inDashboard(payment, 500);
+    await tell(event);
+    await expect.poll(async () => (await world.inboxOf(event.id))?.outcome, patience).toBe('passed_on');
+    await haveRefunds(paymentId, ['10 PROCESSING']);
+    // Ours arrives after all.
+    refundPayment(books, payment, 1000, Object.keys(payment.metadata ?? {})[0]!.slice('refund_'.length));
+    const [ours] = (await read(`/refunds?payment_ids=${paymentId}`)).items;
+    await temporal.client.workflow.getHandle(refundWorkflowId(ours.id)).signal(gatewayNotified);
+    await haveRefunds(paymentId, ['10 SUCCEEDED', '5 SUCCEEDED elsewhere']);
+  });
+
+  test('that finds nothing left: ours failed, and all of it was made there', async () => {
+    const { paymentId, invoiceId, payment } = await paid();
+    const event = inDashboard(payment, 2500);
+    await credit(invoiceId, '10');
+    await haveRefunds(paymentId, ['10 FAILED']);
+    await tell(event);
+    await haveRefunds(paymentId, ['10 FAILED', '25 SUCCEEDED elsewhere']);
+    await become(`/payments/${paymentId}`, { payment_status: 'REFUNDED' });
+    await become(`/invoices/${invoiceId}`, { payment_status: 'REFUNDED', refunded_amount: '25' });
+  });
+});
