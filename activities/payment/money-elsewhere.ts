@@ -4,7 +4,12 @@ import { inSqlTransaction } from '../../db/transaction.ts';
 import type { GatewayReference } from '../../integrations/gateway-reference.ts';
 import type { PaymentGateway } from '../../integrations/payment-gateway.ts';
 import { clockOfPayment } from '../../services/payment/payment-agenda.ts';
-import { accountedRefunds, type GivenBack, RefundsChanged } from '../../services/payment/refund/refund-count.ts';
+import {
+  type AccountedRefunds,
+  accountedRefunds,
+  type GivenBack,
+  RefundsChanged,
+} from '../../services/payment/refund/refund-count.ts';
 import {
   capturedCharge,
   type MoneyElsewhere,
@@ -76,16 +81,16 @@ async function askForReturns(
   }
 }
 
-/** Sum that a gateway without single refunds gave back, where it is more than is accounted for. */
+/** Sum that a gateway without single refunds gave back; null where it is of ours alone. A repetition hears of what the first try recorded. */
 async function sumOf(
   gateway: PaymentGateway | null,
   charge: GatewayReference,
-  { amount, isUnderWay, asOf }: Awaited<ReturnType<typeof accountedRefunds>>,
+  { amount, elsewhere, isUnderWay, asOf }: AccountedRefunds,
 ): Promise<GivenBack | null> {
   if (!gateway?.refunds?.givenBack) return null;
   if (isUnderWay) throw new RefundsChanged(`a refund of ours is undecided at ${gateway.name}, which tells only a sum`);
   const sum = await gateway.refunds.givenBack(charge);
-  return sum === null || sum === amount ? null : { amount: sum, asOf };
+  return sum === null || (sum === amount && elsewhere === '0') ? null : { amount: sum, asOf };
 }
 
 function outage(error: unknown): Error {

@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { inSqlTransaction } from '../../../../db/transaction.ts';
 import type { FakeEvent, FakePayment } from '../../../../dev/provider-fakes/moyasar/books.ts';
 import { refundInDashboard, refundPayment, voidInDashboard } from '../../../../dev/provider-fakes/moyasar/payment.ts';
+import { parkObject, unparkObject } from '../../../../services/lifecycle/parked-object.ts';
 import { gatewayNotified } from '../../../../workflows/payment/payment.messages.ts';
 import { refundWorkflowId } from '../../../../workflows/payment/refund.messages.ts';
+import { checkProviderBooks } from '../../../support/gateways/provider-books.ts';
+import { violationsOf } from '../../../support/invariants.ts';
 import { moyasarWorld } from './moyasar.fixture.ts';
 
 const world = await moyasarWorld('dashboard');
-const { books, credit, fake, notify, paid, read, temporal } = world;
+const { base, books, credit, fake, notify, paid, read, temporal } = world;
 const { body: connection } = await world.connect();
 const patience = { timeout: 20_000 };
 
@@ -117,6 +121,20 @@ describe('a refund that somebody makes in Moyasar’s dashboard', () => {
   });
 });
 
+test('the books of Moyasar disagree until it is recorded, also where they tell only a sum', async () => {
+  const { paymentId, payment } = await paid();
+  const reported = async () =>
+    violationsOf(await checkProviderBooks(base.database, { moyasar: fake })).map(({ text }) => text);
+  expect(await reported()).toEqual([]);
+  await tell(inDashboard(payment, 500));
+  await haveRefunds(paymentId, ['5 SUCCEEDED elsewhere']);
+  const event = inDashboard(payment, 300);
+  expect(await reported()).toEqual([expect.stringContaining(`8 sar given back of ${payment.id}, recorded 5 sar`)]);
+  await tell(event);
+  await haveRefunds(paymentId, ['5 SUCCEEDED elsewhere', '3 SUCCEEDED elsewhere']);
+  expect(await reported()).toEqual([]);
+});
+
 describe('beside a refund of ours', () => {
   test('that arrived and whose answer was lost: ours is not counted twice', async () => {
     const { paymentId, invoiceId, payment } = await paid();
@@ -143,6 +161,26 @@ describe('beside a refund of ours', () => {
     const [ours] = (await read(`/refunds?payment_ids=${paymentId}`)).items;
     await temporal.client.workflow.getHandle(refundWorkflowId(ours.id)).signal(gatewayNotified);
     await haveRefunds(paymentId, ['10 SUCCEEDED', '5 SUCCEEDED elsewhere']);
+  });
+
+  test('that is shown as parked: ours counts as given back, and what is more was made there', async () => {
+    const { paymentId, invoiceId, payment } = await paid();
+    fake.failNext('refund', 'unreachable');
+    await credit(invoiceId, '10');
+    await expect.poll(() => Object.keys(payment.metadata ?? {}), patience).toHaveLength(1);
+    const [{ id: objectId }] = (await read(`/refunds?payment_ids=${paymentId}`)).items;
+    const ours = { objectType: 'refund', objectId };
+    // What time does after a day.
+    await inSqlTransaction(base.database, base.scope, (tx) =>
+      parkObject(tx, tx.scope, { ...ours, step: 'reportUnanswered', reason: 'no answer' }),
+    );
+    await tell(inDashboard(payment, 1200));
+    await expect.poll(() => refundsOf(paymentId), patience).toContain('2 SUCCEEDED elsewhere');
+    // Ours arrives after all.
+    refundPayment(books, payment, 1000, Object.keys(payment.metadata ?? {})[0]!.slice('refund_'.length));
+    await inSqlTransaction(base.database, base.scope, (tx) => unparkObject(tx, tx.scope, ours));
+    await tell(world.lastEvent('payment_refunded'));
+    await haveRefunds(paymentId, ['10 SUCCEEDED', '10 SUCCEEDED elsewhere', '2 SUCCEEDED elsewhere']);
   });
 
   test('that finds nothing left: ours failed, and all of it was made there', async () => {
