@@ -5,9 +5,10 @@ import type { SandboxBehaviour } from '../../../../integrations/sandbox-gateway/
 import { paddleWorld } from './paddle.fixture.ts';
 
 const world = await paddleWorld();
-const { fake, base, books, read, connect } = world;
+const { fake, base, books, read, connect, readLists } = world;
 const { opened, transactionOf, pay, becomes, refundsBecome, credit, lastEvent, notify } = world;
-expect((await connect()).status).toBe(201);
+const connected = await connect();
+expect(connected.status).toBe(201);
 
 /** An invoice of 25 that was paid at Paddle. */
 async function paid(card: SandboxBehaviour = 'succeeds') {
@@ -57,4 +58,14 @@ test('refunds made in Paddle’s dashboard show at the payment', async () => {
   refundTransaction(books, transaction, { amount: '700', reason: 'goodwill' });
   await notify(lastEvent('adjustment.updated'));
   await refundsBecome(paymentId, [{ refund_status: 'SUCCEEDED', amount: '7', metadata: { made_at: 'paddle' } }]);
+});
+
+test('refunds made in Paddle’s dashboard that no notification told of are found in the list of events', async () => {
+  const { paymentId, transaction } = await paid();
+  refundTransaction(books, transaction, { amount: '700', reason: 'goodwill' });
+  await readLists(connected.body.id, { webhook_secret: 'pwh_1' });
+  const made = { refund_status: 'SUCCEEDED', amount: '7', metadata: { made_at: 'paddle' } };
+  await refundsBecome(paymentId, [made]);
+  await notify(lastEvent('adjustment.updated'));
+  await refundsBecome(paymentId, [made]);
 });

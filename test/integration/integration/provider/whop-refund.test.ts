@@ -23,7 +23,7 @@ const {
   refundsBecome,
   returnedOf,
 } = world;
-await world.connect();
+const { body: connection } = await world.connect();
 
 /** An invoice of 25 that was paid on the page of Whop. */
 async function paid(card: SandboxBehaviour = 'succeeds') {
@@ -118,6 +118,16 @@ describe('refunds', () => {
     const { id } = refundPayment(books, payment, 10);
     expect((await notify(lastEvent('refund.created'))).status).toBe(200);
     await refundsBecome(paymentId, [{ refund_status: 'SUCCEEDED', amount: '10', gateway_refund_id: id }]);
+  });
+
+  test('made in the dashboard that no notification told of are found in the list of the account', async () => {
+    const { paymentId, payment } = await paid();
+    const { id } = refundPayment(books, payment, 10);
+    await world.readLists(connection.id, { webhook_secret: 'ws_1' });
+    const made = { refund_status: 'SUCCEEDED', amount: '10', gateway_refund_id: id, metadata: { made_at: 'whop' } };
+    await refundsBecome(paymentId, [made]);
+    expect((await notify(lastEvent('refund.created'))).status).toBe(200);
+    await refundsBecome(paymentId, [made]);
   });
 
   test('that a bank decides are told when it has', async () => {
