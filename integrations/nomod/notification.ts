@@ -76,26 +76,26 @@ function readEvent(
 }
 
 const pageSize = 100;
+/** Time that a refund is expected to take at most: it shows in the sum when it is done, and in the list under the time it was made at. */
+const slowestRefundMs = 16 * 86_400_000;
 /** Pages that one reading takes. */
 const mostPages = 100;
 
 /**
- * Charges of checkouts of which money went back since an instant, as events: Nomod lists none. Where the key may open checkouts and not read
+ * Charges of checkouts of which money may have gone back since an instant, as events: Nomod lists none. Where the key may open checkouts and not read
  * charges there are none. Throws `GatewayOutcomeUnknown`. design: money-in-checkout §B18
  */
 export async function listNomodRefunds(client: NomodClient, since: string): Promise<ListedEvent[]> {
   const listed = await Promise.all(['refunded', 'partially_refunded'].map((status) => listCharges(client, status)));
+  const from = new Date(Date.parse(since) - slowestRefundMs).toISOString();
   return listed.flat().flatMap((charge): ListedEvent[] => {
     const { id, status, refunds } = charge;
-    const at =
-      (refunds ?? [])
-        .map(({ created }) => new Date(created).toISOString())
-        .toSorted()
-        .at(-1) ?? since;
+    const times = (refunds ?? []).map(({ created }) => Date.parse(created)).filter(Number.isFinite);
+    const at = times.length === 0 ? since : new Date(Math.max(...times)).toISOString();
     const data = { id, status, refund_total: refundTotalOf(charge) };
     const event = { eventId: `${id}/${data.refund_total}`, type: `charge.${status}`, data };
     const body = Buffer.from(JSON.stringify(event));
-    const read = at < since ? null : readEvent(event, { headers: {}, body });
+    const read = at < from ? null : readEvent(event, { headers: {}, body });
     return read ? [{ ...read, at, body, isDerived: true }] : [];
   });
 }

@@ -1,4 +1,4 @@
-import { decimal, decimalString } from '../../../billing/money/money.ts';
+import { decimal, decimalString, zero } from '../../../billing/money/money.ts';
 import type { RefundElsewhere } from '../../../billing/payment/refund.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
 import type { PaymentRow } from '../payment-row.ts';
@@ -54,7 +54,7 @@ export async function unaccountedRefund(
     throw new RefundsChanged(`refunds of payment ${payment.id} changed while its gateway was asked`);
   }
   const rest = decimal(amount).minus(accounted.amount);
-  if (!rest.isPositive() || rest.isZero()) return [];
+  if (!rest.greaterThan(zero)) return [];
   const sum = decimalString(decimal(accounted.elsewhere).plus(rest));
   return [
     {

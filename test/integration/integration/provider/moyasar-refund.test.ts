@@ -3,6 +3,8 @@ import { inSqlTransaction } from '../../../../db/transaction.ts';
 import type { FakeEvent, FakePayment } from '../../../../dev/provider-fakes/moyasar/books.ts';
 import { refundInDashboard, refundPayment, voidInDashboard } from '../../../../dev/provider-fakes/moyasar/payment.ts';
 import { parkObject, unparkObject } from '../../../../services/lifecycle/parked-object.ts';
+import { accountedRefunds, RefundsChanged } from '../../../../services/payment/refund/refund-count.ts';
+import { recordRefundsElsewhere } from '../../../../services/payment/refund/refund-elsewhere.ts';
 import { gatewayNotified } from '../../../../workflows/payment/payment.messages.ts';
 import { refundWorkflowId } from '../../../../workflows/payment/refund.messages.ts';
 import { checkProviderBooks } from '../../../support/gateways/provider-books.ts';
@@ -29,6 +31,10 @@ async function looked(paymentId: string, event: FakeEvent): Promise<void> {
   await expect.poll(async () => (await world.inboxOf(event.id))?.outcome, patience).toBe('passed_on');
   await temporal.client.workflow.getHandle(`payment/${paymentId}`).result();
 }
+
+/** Has the workflow of a refund ask, as time does, only later. */
+const askAbout = (refundId: string) =>
+  temporal.client.workflow.getHandle(refundWorkflowId(refundId)).signal(gatewayNotified);
 
 const refundsOf = async (paymentId: string) =>
   (await read(`/refunds?payment_ids=${paymentId}`)).items.map(
@@ -121,6 +127,25 @@ describe('a refund that somebody makes in Moyasar’s dashboard', () => {
   });
 });
 
+test('of looks at the same moment one records it, and the others are out of date and repeated', async () => {
+  const { paymentId, payment } = await paid();
+  const event = inDashboard(payment, 500);
+  const accounted = () => inSqlTransaction(base.database, base.scope, (tx) => accountedRefunds(tx, paymentId));
+  const { asOf } = await accounted();
+  const record = (of: string) =>
+    inSqlTransaction(base.database, base.scope, (tx) => {
+      const givenBack = { amount: '5', asOf: of };
+      return recordRefundsElsewhere(tx, { paymentId, refunds: [], givenBack, at: new Date().toISOString() });
+    });
+  const looks = await Promise.allSettled(Array.from({ length: 8 }, () => record(asOf)));
+  expect(looks.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const each of looks) if (each.status === 'rejected') expect(each.reason).toBeInstanceOf(RefundsChanged);
+  expect(await record((await accounted()).asOf)).toMatchObject({ paymentId });
+  await tell(event);
+  await looked(paymentId, event);
+  expect(await refundsOf(paymentId)).toEqual(['5 SUCCEEDED elsewhere']);
+});
+
 test('the books of Moyasar disagree until it is recorded, also where they tell only a sum', async () => {
   const { paymentId, payment } = await paid();
   const reported = async () =>
@@ -159,7 +184,7 @@ describe('beside a refund of ours', () => {
     // Ours arrives after all.
     refundPayment(books, payment, 1000, Object.keys(payment.metadata ?? {})[0]!.slice('refund_'.length));
     const [ours] = (await read(`/refunds?payment_ids=${paymentId}`)).items;
-    await temporal.client.workflow.getHandle(refundWorkflowId(ours.id)).signal(gatewayNotified);
+    await askAbout(ours.id);
     await haveRefunds(paymentId, ['10 SUCCEEDED', '5 SUCCEEDED elsewhere']);
   });
 
@@ -179,6 +204,7 @@ describe('beside a refund of ours', () => {
     // Ours arrives after all.
     refundPayment(books, payment, 1000, Object.keys(payment.metadata ?? {})[0]!.slice('refund_'.length));
     await inSqlTransaction(base.database, base.scope, (tx) => unparkObject(tx, tx.scope, ours));
+    await askAbout(objectId);
     await tell(world.lastEvent('payment_refunded'));
     await haveRefunds(paymentId, ['10 SUCCEEDED', '10 SUCCEEDED elsewhere', '2 SUCCEEDED elsewhere']);
   });
