@@ -3,9 +3,9 @@ import { serializerCompiler, validatorCompiler } from '@fastify/type-provider-zo
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
 import { realNow } from '../db/clock.ts';
+import { onWalletsWoken } from '../services/ledger/wallet-agenda.ts';
 import { timerSpread } from '../services/lifecycle/timer-spread.ts';
 import { onTopUpsChanged } from '../services/wallet/auto-topup/auto-topup-told.ts';
-import { onWalletsWoken } from '../services/wallet/wallet-agenda.ts';
 import { topUpTeller } from '../workflows/wallet/auto-top-up-start.messages.ts';
 import { walletWaker } from '../workflows/wallet/wallet-start.messages.ts';
 import { alertRoutes } from './alert/alert.route.ts';

@@ -9,6 +9,9 @@ const computing: Record<string, string[]> = {
   invoice: ['line', 'money', 'explanation'],
 };
 
+/** Rooms of `services/` that are no area of their own: the area whose tests look at them. */
+const within: Record<string, string> = { ledger: 'wallet', evaluation: 'alert' };
+
 const areas = readdirSync('test/integration').sort();
 
 /** Folders of the unit and integration tests of an area. */
@@ -71,7 +74,7 @@ function areaOf(file: string): string | null {
   const [layer = '', room = ''] = file.replace(/^db\//, '').split('/');
   if (layer === 'integrations') return 'integration';
   if (layer === 'metering') return 'usage';
-  return areas.includes(room) ? room : null;
+  return areas.includes(room) ? room : (within[room] ?? null);
 }
 
 const [what = '', commit = 'HEAD'] = process.argv.slice(2);

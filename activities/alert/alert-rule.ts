@@ -1,8 +1,8 @@
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
-import { alertSpending, watchedSpending } from '../../services/alert/spend-alert.ts';
-import { alertWallets, payersAmong } from '../../services/alert/wallet-alert-evaluate.ts';
+import { alertSpending, watchedSpending } from '../../services/evaluation/spend-alert.ts';
+import { alertWallets, payersAmong } from '../../services/evaluation/wallet-alert-evaluate.ts';
 import { crashPoint } from '../crash-points.ts';
 import type { UsageRule, Watched } from './usage-rule.ts';
 

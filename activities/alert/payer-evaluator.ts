@@ -1,7 +1,7 @@
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { measurePayer, type WantedFigures } from '../../services/alert/payer-figures.ts';
+import { measurePayer, type WantedFigures } from '../../services/evaluation/payer-figures.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
 import { isOutage } from '../failure.ts';
 import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';

@@ -1,5 +1,5 @@
 import type { Scope } from '../../db/scope.ts';
-import type { PayerFigures, WantedFigures } from '../../services/alert/payer-figures.ts';
+import type { PayerFigures, WantedFigures } from '../../services/evaluation/payer-figures.ts';
 
 /**
  * Something that follows from usage: a threshold, an alert, a top-up. It says what it watches of customers, and acts on what was measured of

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { inSqlTransaction } from '../../db/transaction.ts';
-import { percentageBases } from '../../services/alert/percentage-base.ts';
+import { percentageBases } from '../../services/ledger/percentage-base.ts';
 import { compare, percentile } from '../measure.ts';
 import { type BenchDatabase, withBenchDatabase } from '../platform.ts';
 import { debitOften, makeWallet } from './wallet-subject.ts';

@@ -1,7 +1,7 @@
 import { decimal } from '../../billing/money/money.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { enterCredit, enterDebit, openLedger } from '../../services/wallet/wallet-ledger.ts';
-import { writeLedger } from '../../services/wallet/wallet-ledger-write.ts';
+import { enterCredit, enterDebit, openLedger } from '../../services/ledger/wallet-ledger.ts';
+import { writeLedger } from '../../services/ledger/wallet-ledger-write.ts';
 import type { BenchDatabase } from '../platform.ts';
 
 /** A wallet of a customer of its own, with lots of `credits` each. */

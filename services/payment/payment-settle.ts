@@ -3,7 +3,7 @@ import type { PaymentOutcome, PaymentStatus } from '../../billing/payment/paymen
 import { newId } from '../../db/id.ts';
 import { recordset, updateText, writeRows } from '../../db/rows/bulk.ts';
 import { decimalText } from '../../db/rows/columns.ts';
-import { releaseLots } from '../wallet/wallet-agenda.ts';
+import { releaseLots } from '../ledger/wallet-agenda.ts';
 import { type PayableInvoiceRow, type PaymentRow, type PaymentTransaction, paymentColumns } from './payment-row.ts';
 
 /** A locked payment whose status moves to `next`, by what was said of it. */

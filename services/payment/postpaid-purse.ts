@@ -8,7 +8,7 @@ import {
 } from '../../billing/wallet/postpaid-payment.ts';
 import { creditValue } from '../../billing/wallet/wallet.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
-import { enterDebit, type Ledger, type LedgerWallet, openLedger } from '../wallet/wallet-ledger.ts';
+import { enterDebit, type Ledger, type LedgerWallet, openLedger } from '../ledger/wallet-ledger.ts';
 import type { PayableInvoiceRow, PaymentTransaction } from './payment-row.ts';
 
 /** Postpaid wallets of the customers of some invoices, locked until the transaction ends, and what they may pay of them. */

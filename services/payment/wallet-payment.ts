@@ -1,7 +1,7 @@
 import { newId } from '../../db/id.ts';
+import { writeLedger } from '../ledger/wallet-ledger-write.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { writeLedger } from '../wallet/wallet-ledger-write.ts';
 import { insertPayments, type PaymentToInsert } from './payment-insert.ts';
 import {
   invoiceAsDestination,

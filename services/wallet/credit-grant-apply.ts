@@ -6,12 +6,12 @@ import { decimalText, instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { lockSubscriptions, type SubscriptionRow } from '../charging/subscription-row.ts';
+import { expiryOf, type GrantRow, grantFromRow, insertApplications, scheduleOf } from '../ledger/credit-grant-row.ts';
+import { createWallet, lockWalletsOf } from '../ledger/wallet-create.ts';
+import { enterCredit, openLedger } from '../ledger/wallet-ledger.ts';
+import { usedKeys, writeLedger } from '../ledger/wallet-ledger-write.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { type AttendedSubscription, refreshAgendas } from '../subscription/period/subscription-snapshot.ts';
-import { expiryOf, type GrantRow, grantFromRow, insertApplications, scheduleOf } from './credit-grant-row.ts';
-import { createWallet, lockWalletsOf } from './wallet-create.ts';
-import { enterCredit, openLedger } from './wallet-ledger.ts';
-import { usedKeys, writeLedger } from './wallet-ledger-write.ts';
 
 /** An agenda entry that is due; `ref` is the application. */
 interface Moment {

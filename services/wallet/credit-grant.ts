@@ -10,11 +10,11 @@ import { badField, missing, touch } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { publishedAddon } from '../catalogue/addon.ts';
 import { lockSubscriptions } from '../charging/subscription-row.ts';
+import { type GrantRow, insertGrants, readGrants } from '../ledger/credit-grant-row.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { checkRates, endGrant, grantToSubscription } from '../subscription/period/subscription-grant.ts';
 import { refreshAgendas } from '../subscription/period/subscription-snapshot.ts';
 import { applyDueGrants } from './credit-grant-apply.ts';
-import { type GrantRow, insertGrants, readGrants } from './credit-grant-row.ts';
 
 /** Whom a new grant is for: exactly one of the ids. */
 export interface GrantOwner {

@@ -6,8 +6,8 @@ import type { Wallet } from '../../db/entities/wallet/wallet.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
 import type { ScopedSql, Transaction } from '../../db/transaction.ts';
 import { type RunningCost, runningCosts } from '../charging/running-cost.ts';
+import { lotOf } from '../ledger/wallet-ledger.ts';
 import type { UsageReader } from '../usage-reader.ts';
-import { lotOf } from './wallet-ledger.ts';
 
 /** What a wallet has now, beside what it is owed. */
 export interface WalletBalance extends RealTimeBalance {

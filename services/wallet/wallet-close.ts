@@ -5,16 +5,17 @@ import { refuseInvalid } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
 import { closeStreams } from '../alert/alert-stream.ts';
+import { noteLots } from '../ledger/wallet-agenda.ts';
+import { takenWallet } from '../ledger/wallet-create.ts';
+import { walletEvent } from '../ledger/wallet-event.ts';
+import { enterDebit, type Ledger, type LedgerWallet } from '../ledger/wallet-ledger.ts';
+import { writeLedger } from '../ledger/wallet-ledger-write.ts';
 import type { AuditRecord } from '../platform/audit.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import { switchAutoTopup } from './auto-topup/auto-topup-switch.ts';
+import { createToppedUpWallet } from './auto-topup/auto-topup-wallet.ts';
 import { findWallet } from './wallet.ts';
-import { noteLots } from './wallet-agenda.ts';
-import { createWallet, takenWallet } from './wallet-create.ts';
-import { walletEvent } from './wallet-event.ts';
-import { enterDebit, type Ledger, type LedgerWallet } from './wallet-ledger.ts';
-import { writeLedger } from './wallet-ledger-write.ts';
 import { lockWallet } from './wallet-topup.ts';
 
 /**
@@ -45,7 +46,7 @@ export async function convertToPostpaid(tx: Transaction, id: string): Promise<st
   takeEverything(ledger, wallet, `${id}_conversion_debit`, { description: 'Converted to a postpaid wallet' });
   await closeWallet(tx, ledger, wallet);
   const facts = { referenceType: 'REQUEST' as const, referenceId: id, idempotencyKey: `${id}_conversion_credit` };
-  const newId = await createWallet(tx, tx.scope, {
+  const newId = await createToppedUpWallet(tx, tx.scope, {
     customerId,
     currency,
     walletType: 'POST_PAID',

@@ -4,8 +4,8 @@ import { coalesce } from '../../db/coalesce.ts';
 import type { Database } from '../../db/orm.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inTransaction, type Transaction } from '../../db/transaction.ts';
-import { enterDebit, type Ledger, type LedgerEntry, type LedgerWallet, openLedger } from './wallet-ledger.ts';
-import { takenKey, usedKeys, writeLedger } from './wallet-ledger-write.ts';
+import { enterDebit, type Ledger, type LedgerEntry, type LedgerWallet, openLedger } from '../ledger/wallet-ledger.ts';
+import { takenKey, usedKeys, writeLedger } from '../ledger/wallet-ledger-write.ts';
 import { lockWallet } from './wallet-topup.ts';
 
 export interface DebitRequest {

@@ -8,9 +8,9 @@ import { decimalText, instantText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { ScopedSql } from '../../db/transaction.ts';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
-import { noteLots } from './wallet-agenda.ts';
-import { enterDebitOf, openLedger } from './wallet-ledger.ts';
-import { writeLedger } from './wallet-ledger-write.ts';
+import { noteLots } from '../ledger/wallet-agenda.ts';
+import { enterDebitOf, openLedger } from '../ledger/wallet-ledger.ts';
+import { writeLedger } from '../ledger/wallet-ledger-write.ts';
 
 const entryText = `
 select t.occurred_at from agenda_entry a join wallet_transaction t on t.id = a.ref

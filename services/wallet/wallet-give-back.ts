@@ -7,8 +7,8 @@ import {
 import { decimalText } from '../../db/rows/columns.ts';
 import type { ScopedSql } from '../../db/transaction.ts';
 import { countRefund } from '../invoice/credit-note/invoice-refund.ts';
+import type { LedgerWallet } from '../ledger/wallet-ledger.ts';
 import { openRefunds } from '../payment/refund/refund-plan.ts';
-import type { LedgerWallet } from './wallet-ledger.ts';
 
 /** Money of bought credits on its way back. */
 export interface GivenBackMoney {

@@ -10,8 +10,8 @@ import type { Transaction } from '../../db/transaction.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
 import { findPriceUnitByCode } from '../catalogue/price/price-unit.ts';
 import { findCustomer, findCustomerByExternalId } from '../customer/customer.ts';
-import { createWallet } from './wallet-create.ts';
-import type { CreditFacts } from './wallet-ledger.ts';
+import type { CreditFacts } from '../ledger/wallet-ledger.ts';
+import { createToppedUpWallet } from './auto-topup/auto-topup-wallet.ts';
 import { refusePastExpiry, topupLimits } from './wallet-topup.ts';
 
 /** A wallet as a caller asks for it. spec: wallets-and-payments §1.1 POST body */
@@ -50,7 +50,8 @@ export async function openWallet(tx: Transaction, input: WalletInput): Promise<s
   const firstCredit = decimal(initialCredits).isZero()
     ? undefined
     : await freeCredit(tx, { ...input, conversionRate, currency, initialCreditsExpiry });
-  const id = await createWallet(tx, tx.scope, { ...terms, customerId, currency, conversionRate, firstCredit });
+  const wallet = { ...terms, customerId, currency, conversionRate, firstCredit };
+  const id = await createToppedUpWallet(tx, tx.scope, wallet);
   await keepAlertSetting(tx, 'wallet', id, input.alertSettings);
   return id;
 }

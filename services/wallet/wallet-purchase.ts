@@ -4,15 +4,15 @@ import { type Columns, updateText, writeRows } from '../../db/rows/bulk.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
-import { followLedger } from '../alert/ledger-alert.ts';
+import { countCredits } from '../ledger/credit-day.ts';
+import { followLedger } from '../ledger/ledger-alert.ts';
+import { noteLots } from '../ledger/wallet-agenda.ts';
+import { settledEntryEvent, type ToldEntry } from '../ledger/wallet-entry-event.ts';
+import { type Ledger, lotOf, openLedger } from '../ledger/wallet-ledger.ts';
+import { writeWallets } from '../ledger/wallet-ledger-write.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import { endAttempts } from './auto-topup/auto-topup-end.ts';
-import { countCredits } from './credit-day.ts';
-import { noteLots } from './wallet-agenda.ts';
-import { settledEntryEvent, type ToldEntry } from './wallet-entry-event.ts';
-import { type Ledger, lotOf, openLedger } from './wallet-ledger.ts';
-import { writeWallets } from './wallet-ledger-write.ts';
 
 /** A bought lot or its bonus, as named SQL reads it. */
 export interface PurchaseRow {

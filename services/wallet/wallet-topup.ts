@@ -4,9 +4,9 @@ import { type BonusConfig, planBonus, planTopup } from '../../billing/wallet/top
 import { guardWallet } from '../../billing/wallet/wallet.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import { enterCredit, type Ledger, type LedgerEntry, type LedgerWallet, openLedger } from '../ledger/wallet-ledger.ts';
+import { takenKey, usedKeys, writeLedger } from '../ledger/wallet-ledger-write.ts';
 import { readSetting } from '../platform/setting.ts';
-import { enterCredit, type Ledger, type LedgerEntry, type LedgerWallet, openLedger } from './wallet-ledger.ts';
-import { takenKey, usedKeys, writeLedger } from './wallet-ledger-write.ts';
 
 export interface TopupRequest {
   walletId: string;

@@ -8,13 +8,13 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { badField, missing, touch } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { keepAlertSetting } from '../alert/alert-setting.ts';
+import { noteLots } from '../ledger/wallet-agenda.ts';
+import { walletEvent } from '../ledger/wallet-event.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import { markCustomers } from '../usage-mark.ts';
 import { noAutoTopup } from './auto-topup/auto-topup-read.ts';
 import { switchAutoTopup, withCollection } from './auto-topup/auto-topup-switch.ts';
-import { noteLots } from './wallet-agenda.ts';
-import { walletEvent } from './wallet-event.ts';
 
 /** A published wallet as it is now. Throws `not_found`. spec: wallets-and-payments §1.1 */
 export async function findWallet(tx: Transaction, id: string): Promise<Wallet> {

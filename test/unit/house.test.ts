@@ -10,18 +10,8 @@ const orders: Record<string, string[]> = {
     ...['alert', 'explanation'],
   ],
   services: [
-    ...[
-      'platform',
-      'lifecycle',
-      'integration',
-      'customer',
-      'catalogue',
-      'charging',
-      'usage',
-      'invoice',
-      'subscription',
-    ],
-    ...['wallet', 'payment', 'alert', 'event'],
+    ...['platform', 'lifecycle', 'integration', 'alert', 'ledger', 'customer', 'catalogue', 'charging', 'usage'],
+    ...['invoice', 'subscription', 'wallet', 'payment', 'evaluation', 'event'],
   ],
   workflows: [
     ...['platform', 'customer', 'catalogue', 'usage', 'subscription', 'invoice', 'wallet', 'payment', 'alert'],
@@ -49,18 +39,15 @@ const against = [
   'services: customer → subscription',
   'services: customer → wallet',
   'services: catalogue → wallet',
-  'services: catalogue → alert',
   'services: charging → usage',
   'services: charging → invoice',
   'services: charging → subscription',
-  'services: usage → alert',
   'services: invoice → subscription',
   'services: invoice → wallet',
   'services: invoice → payment',
   'services: subscription → wallet',
   'services: subscription → payment',
   'services: wallet → payment',
-  'services: wallet → alert',
 ];
 
 const roomOf = (file: string) => (file.split('/').length > 2 ? (file.split('/')[1] ?? '') : '');

@@ -6,7 +6,7 @@ import { Plan } from '../../../db/entities/catalogue/plan.ts';
 import type { Price } from '../../../db/entities/catalogue/price.ts';
 import type { PriceUnit } from '../../../db/entities/catalogue/price-unit.ts';
 import type { Transaction } from '../../../db/transaction.ts';
-import type { GrantRow } from '../../wallet/credit-grant-row.ts';
+import type { GrantRow } from '../../ledger/credit-grant-row.ts';
 import { publishedEntitlements } from '../entitlement/entitlement.ts';
 import { featuresById } from '../feature.ts';
 import { groupsById } from '../group.ts';

@@ -2,8 +2,8 @@ import { realNow } from '../../../db/clock.ts';
 import type { Entitlement } from '../../../db/entities/catalogue/entitlement.ts';
 import { newId } from '../../../db/id.ts';
 import type { Transaction } from '../../../db/transaction.ts';
+import { type GrantRow, insertGrants, readGrants } from '../../ledger/credit-grant-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
-import { type GrantRow, insertGrants, readGrants } from '../../wallet/credit-grant-row.ts';
 import type { EntitlementColumns } from '../entitlement/entitlement.ts';
 import { grantColumns, grantOf } from '../entitlement/entitlement-grant-terms.ts';
 

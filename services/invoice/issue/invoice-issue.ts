@@ -5,12 +5,12 @@ import { type Columns, updateText, writeRows } from '../../../db/rows/bulk.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { releaseLots } from '../../ledger/wallet-agenda.ts';
 import { openPayments } from '../../payment/payment.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import type { InvoiceEvent } from '../../platform/event-catalogue/invoice-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { releaseLots } from '../../wallet/wallet-agenda.ts';
 import { recordPapers } from '../document/document-paper.ts';
 import { sealDocuments } from '../document/invoice-seal.ts';
 import {

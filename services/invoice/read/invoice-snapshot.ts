@@ -4,11 +4,11 @@ import { instantText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { releaseLots } from '../../ledger/wallet-agenda.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
 import { refreshLocked } from '../../payment/late-payers.ts';
 import { enforcesPayment } from '../../payment/late-payment.ts';
 import { isUnopenedPayerLink } from '../../payment/payer-link.ts';
-import { releaseLots } from '../../wallet/wallet-agenda.ts';
 
 /** An invoice as its workflow sees it. */
 export interface AttendedInvoice {

@@ -4,7 +4,7 @@ import { anyOf } from '../../../db/rows/bulk.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { creditPrepaidWallet } from '../../wallet/wallet-credit.ts';
+import { creditPrepaidWallet } from '../../ledger/wallet-credit.ts';
 
 /** What changes of a subscription left for its next invoices. Amounts in its currency. spec: README decision 50 */
 export interface CarriedCredit {

@@ -5,8 +5,8 @@ import { lotsPaying, usableCredits, walletAllowance } from '../../../billing/wal
 import { inOrderOfPaying } from '../../../billing/wallet/wallet.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { enterDebit, type Ledger, openLedger } from '../../wallet/wallet-ledger.ts';
-import { writeLedger } from '../../wallet/wallet-ledger-write.ts';
+import { enterDebit, type Ledger, openLedger } from '../../ledger/wallet-ledger.ts';
+import { writeLedger } from '../../ledger/wallet-ledger-write.ts';
 
 /** An invoice that prepaid credits may pay. */
 export interface CreditableInvoice {

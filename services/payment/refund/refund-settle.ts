@@ -3,10 +3,10 @@ import { assertPaymentMove } from '../../../billing/payment/payment.ts';
 import { type RefundOutcome, rollUpRefunds } from '../../../billing/payment/refund.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
 import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
+import { creditPrepaidWallet } from '../../ledger/wallet-credit.ts';
 import { parkObject } from '../../lifecycle/parked-object.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { creditPrepaidWallet } from '../../wallet/wallet-credit.ts';
 import {
   destinationDetail,
   type PaymentRow,

@@ -14,7 +14,7 @@ import {
   insertGrants,
   type NewApplication,
   readGrants,
-} from '../../wallet/credit-grant-row.ts';
+} from '../../ledger/credit-grant-row.ts';
 
 /**
  * The grants of a new subscription: copies of its plan's, or what the request asks for in their place, from the start or the

@@ -11,9 +11,9 @@ import { anyOf } from '../../../db/rows/bulk.ts';
 import { instantText } from '../../../db/rows/columns.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
+import { releaseLots } from '../../ledger/wallet-agenda.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
 import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from '../../payment/late-payment.ts';
-import { releaseLots } from '../../wallet/wallet-agenda.ts';
 import { phasesOfRow, phasesText } from '../phase/subscription-phase.ts';
 
 /** A subscription and what time will bring to it. */

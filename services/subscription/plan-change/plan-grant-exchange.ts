@@ -1,7 +1,7 @@
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
-import { firstApplication, insertApplications, insertGrants, readGrants } from '../../wallet/credit-grant-row.ts';
+import { firstApplication, insertApplications, insertGrants, readGrants } from '../../ledger/credit-grant-row.ts';
 import { checkRates, copyOfGrant, endGrant } from '../period/subscription-grant.ts';
 
 /**

@@ -22,9 +22,9 @@ import { type DraftInvoice, draftInvoice, insertDrafts } from '../../invoice/dra
 import { issueInvoices } from '../../invoice/issue/invoice-issue.ts';
 import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
 import { giveCarriedCredit } from '../../invoice/terms/carried-credit.ts';
+import { creditPrepaidWallet } from '../../ledger/wallet-credit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { settingDefaults } from '../../platform/setting-defaults.ts';
-import { creditPrepaidWallet } from '../../wallet/wallet-credit.ts';
 
 /** An item that a change ends or begins, with what stays on its invoice line. */
 export interface ProratedItem {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decimal } from '../../../billing/money/money.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
 import { issueInvoices } from '../../../services/invoice/issue/invoice-issue.ts';
-import { createWallet, type NewWallet } from '../../../services/wallet/wallet-create.ts';
+import { createWallet, type NewWallet } from '../../../services/ledger/wallet-create.ts';
 import { advanceTo, eventsOf, testPlatform } from '../../support/billing.ts';
 import {
   type BilledCustomer,

@@ -12,8 +12,8 @@ import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts
 import { sandboxOperator } from '../../../integrations/sandbox-gateway/operator.ts';
 import { openSandboxStore } from '../../../integrations/sandbox-gateway/store.ts';
 import { openPostgresUsageStore } from '../../../metering/postgres/usage-store.ts';
+import { creditPrepaidWallet } from '../../../services/ledger/wallet-credit.ts';
 import { createSandbox } from '../../../services/platform/tenant.ts';
-import { creditPrepaidWallet } from '../../../services/wallet/wallet-credit.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, testPlatform } from '../../support/billing.ts';
 import { violationsOf } from '../../support/invariants.ts';
 import { keptNotification } from '../integration/inbound-invariants.fixture.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { decimal } from '../../../billing/money/money.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
-import { createWallet } from '../../../services/wallet/wallet-create.ts';
-import { creditPrepaidWallet, type PrepaidCredit } from '../../../services/wallet/wallet-credit.ts';
-import { type DebitFacts, enterDebit, openLedger } from '../../../services/wallet/wallet-ledger.ts';
-import { writeLedger } from '../../../services/wallet/wallet-ledger-write.ts';
+import { createWallet } from '../../../services/ledger/wallet-create.ts';
+import { creditPrepaidWallet, type PrepaidCredit } from '../../../services/ledger/wallet-credit.ts';
+import { type DebitFacts, enterDebit, openLedger } from '../../../services/ledger/wallet-ledger.ts';
+import { writeLedger } from '../../../services/ledger/wallet-ledger-write.ts';
 import { testApi } from '../../support/api.ts';
 
 const { call, database, scope } = await testApi();

@@ -12,7 +12,6 @@ import { newId } from '../../db/id.ts';
 import { type Columns, insertText, recordColumnTypes, writeRowsAndWait } from '../../db/rows/bulk.ts';
 import type { Scope } from '../../db/scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../db/transaction.ts';
-import { switchAutoTopup, withCollection } from './auto-topup/auto-topup-switch.ts';
 import { walletEvent } from './wallet-event.ts';
 import { type CreditFacts, enterCredit, openLedger } from './wallet-ledger.ts';
 import { writeLedger } from './wallet-ledger-write.ts';
@@ -27,6 +26,7 @@ export interface NewWallet {
   description?: string | null | undefined;
   conversionRate?: string | null | undefined;
   topupConversionRate?: string | null | undefined;
+  /** Terms as they are kept, the way of payment decided. */
   autoTopup?: AutoTopup | null | undefined;
   alertSettings?: object | null | undefined;
   metadata?: Readonly<Record<string, string>> | undefined;
@@ -79,7 +79,7 @@ export async function createWallet(sql: Sql, scope: Scope, input: NewWallet): Pr
     creditBalance: '0',
     ...rates,
     allowedPriceTypes: defaultPriceTypes(walletType),
-    autoTopup: input.autoTopup ? await withCollection(sql, scope, input.customerId, input.autoTopup) : undefined,
+    autoTopup: input.autoTopup ?? undefined,
     alertSettings: input.alertSettings ?? undefined,
     metadata: input.metadata ?? {},
   };
@@ -98,7 +98,6 @@ export async function createWallet(sql: Sql, scope: Scope, input: NewWallet): Pr
     events: [walletEvent('wallet.created', filled, occurredAt)],
     audit: [{ objectType: 'wallet', objectId: wallet.id, action: 'created', version: 1, occurredAt }],
   });
-  if (wallet.autoTopup?.enabled) await switchAutoTopup(sql, scope, wallet);
   return wallet.id;
 }
 

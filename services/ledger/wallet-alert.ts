@@ -1,10 +1,10 @@
 import { type AlertConfig, storedAlerts } from '../../billing/alert/alert-config.ts';
 import { type AlertState, alertEvent, percentageOf } from '../../billing/alert/alert-state.ts';
 import { type Decimal, decimalString } from '../../billing/money/money.ts';
+import type { AlertReading } from '../alert/alert-reading.ts';
 import type { BalanceEvent } from '../platform/event-catalogue/wallet-events.ts';
 import { settingDefaults } from '../platform/setting-defaults.ts';
-import { toldWallet, type WalletFacts } from '../wallet/wallet-event.ts';
-import type { AlertReading } from './alert-reading.ts';
+import { toldWallet, type WalletFacts } from './wallet-event.ts';
 
 type BalanceAlertType = BalanceEvent['payload']['alert']['alert_type'];
 

@@ -6,11 +6,9 @@ import { Wallet } from '../../db/entities/wallet/wallet.ts';
 import { decimalText } from '../../db/rows/columns.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { ScopedSql, Sql, Transaction } from '../../db/transaction.ts';
-import type { WalletBalance } from '../wallet/wallet-balance.ts';
-import type { AlertReading, AlertStreamKey } from './alert-reading.ts';
-import { type AlertOutcome, closeUnwatched, recordAlerts } from './alert-stream.ts';
-import { tellOngoingBalances } from './ongoing-balance.ts';
-import { percentageBases } from './percentage-base.ts';
+import type { AlertReading, AlertStreamKey } from '../alert/alert-reading.ts';
+import { type AlertOutcome, closeUnwatched, recordAlerts } from '../alert/alert-stream.ts';
+import { percentageBases } from '../ledger/percentage-base.ts';
 import {
   creditReading,
   featureReading,
@@ -19,7 +17,9 @@ import {
   type WatchedFeature,
   type WatchedWallet,
   walletAlerts,
-} from './wallet-alert.ts';
+} from '../ledger/wallet-alert.ts';
+import type { WalletBalance } from '../wallet/wallet-balance.ts';
+import { tellOngoingBalances } from './ongoing-balance.ts';
 
 /** Those of customers who have wallets to look at, or an alarm to end. */
 export async function payersAmong(sql: Sql, scope: Scope, customerIds: readonly string[]): Promise<string[]> {

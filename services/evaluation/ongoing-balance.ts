@@ -3,8 +3,8 @@ import { decimalString } from '../../billing/money/money.ts';
 import { realNow } from '../../db/clock.ts';
 import { instantText } from '../../db/rows/columns.ts';
 import type { ScopedSql } from '../../db/transaction.ts';
+import { balanceEvent, type OngoingBalance, type Present, type WatchedWallet } from '../ledger/wallet-alert.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { balanceEvent, type OngoingBalance, type Present, type WatchedWallet } from './wallet-alert.ts';
 
 /** A balance that keeps moving is told this often. design: money-in-wallets finding 16 */
 const toldEveryMs = 330_000;

@@ -11,11 +11,11 @@ import {
 } from '../../db/rows/bulk.ts';
 import type { Scope } from '../../db/scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../db/transaction.ts';
-import { followLedger } from '../alert/ledger-alert.ts';
 import { type AuditRecord, writeAudit } from '../platform/audit.ts';
 import type { OutboundEvent } from '../platform/event-catalogue/event-catalogue.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import { countCredits } from './credit-day.ts';
+import { followLedger } from './ledger-alert.ts';
 import { noteLots } from './wallet-agenda.ts';
 import { entryEvent } from './wallet-entry-event.ts';
 import type { Ledger, LedgerEntry, LedgerWallet } from './wallet-ledger.ts';

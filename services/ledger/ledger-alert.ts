@@ -2,12 +2,12 @@ import type { Decimal } from '../../billing/money/money.ts';
 import { creditValue } from '../../billing/wallet/wallet.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
+import { allowCalmOfWallets } from '../alert/alert-calm.ts';
+import { recordAlerts } from '../alert/alert-stream.ts';
 import { markCustomers } from '../usage-mark.ts';
-import type { LedgerWallet } from '../wallet/wallet-ledger.ts';
-import { allowCalmOfWallets } from './alert-calm.ts';
-import { recordAlerts } from './alert-stream.ts';
 import { percentageBases } from './percentage-base.ts';
 import { creditReading, type WatchedWallet, walletAlerts } from './wallet-alert.ts';
+import type { LedgerWallet } from './wallet-ledger.ts';
 
 /**
  * Alerts after ledger operations on locked wallets, in their transaction: the balance itself is compared at once, and what usage

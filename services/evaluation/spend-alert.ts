@@ -4,13 +4,13 @@ import { type AlertState, alertEvent, alertStateOf, thresholdOf } from '../../bi
 import { type Decimal, decimal, decimalString, least, sum } from '../../billing/money/money.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { ScopedSql, Sql } from '../../db/transaction.ts';
+import type { AlertReading } from '../alert/alert-reading.ts';
+import { type AlertOutcome, recordAlerts, tellChanges } from '../alert/alert-stream.ts';
 import type { RunningCost } from '../charging/running-cost.ts';
 import type { BilledLine } from '../charging/subscription-charge.ts';
 import type { SubscriptionRow } from '../charging/subscription-row.ts';
 import type { SpendEvent } from '../platform/event-catalogue/subscription-events.ts';
 import { toldSubscription } from '../subscription/read/subscription-event.ts';
-import type { AlertReading } from './alert-reading.ts';
-import { type AlertOutcome, recordAlerts, tellChanges } from './alert-stream.ts';
 
 /** Setting of a subscription, one of its line items, or a group of them. */
 export interface SpendSetting {
